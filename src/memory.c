@@ -1,0 +1,88 @@
+#include "memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 1 << 16 };
+
+struct arena_block {
+    struct arena_block *older;
+    size_t used, size; /* bytes of the payload, which follows */
+    max_align_t payload[];
+};
+
+bool memory_multiply(size_t a, size_t b, size_t *product)
+{
+    if (a != 0 && b > SIZE_MAX / a)
+        return false;
+    *product = a * b;
+    return true;
+}
+
+static struct arena_block *add_block(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - sizeof(struct arena_block))
+        return NULL;
+    struct arena_block *block = malloc(sizeof *block + size);
+    if (block == NULL)
+        return NULL;
+    *block = (struct arena_block){.older = arena->newest, .size = size};
+    arena->newest = block;
+    return block;
+}
+
+/* A large block goes behind the newest one, whose rest stays in use. */
+static struct arena_block *block_for(struct arena *arena, size_t bytes)
+{
+    struct arena_block *block = arena->newest;
+    if (block != NULL && block->size - block->used >= bytes)
+        return block;
+    if (block == NULL || bytes < BLOCK_BYTES / 4)
+        return add_block(arena, bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes);
+    struct arena_block *large = add_block(arena, bytes);
+    if (large == NULL)
+        return NULL;
+    large->older = block->older;
+    block->older = large;
+    arena->newest = block;
+    return large;
+}
+
+void *arena_allocate(struct arena *arena, size_t count, size_t size, struct error *error)
+{
+    const size_t alignment = _Alignof(max_align_t);
+    size_t bytes;
+    struct arena_block *block = NULL;
+    if (memory_multiply(count, size, &bytes) && bytes <= SIZE_MAX - alignment) {
+        bytes = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
+        block = block_for(arena, bytes);
+    }
+    if (block == NULL) {
+        if (error != NULL)
+            error_system(error, 0, "not enough memory for %zu x %zu bytes", count, size);
+        return NULL;
+    }
+    void *memory = (char *)block->payload + block->used;
+    block->used += bytes;
+    return memory;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t length, struct error *error)
+{
+    char *copy = arena_allocate(arena, length + 1, 1, error);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->newest != NULL) {
+        struct arena_block *block = arena->newest;
+        arena->newest = block->older;
+        free(block);
+    }
+}

@@ -1,0 +1,30 @@
+/* Memory that lives as long as the problem: an arena, freed at once.
+ *
+ * Every size is given as count x size and checked for overflow. An allocation that fails is an error with
+ * STATUS_SYSTEM, never a crash. */
+#ifndef ATTN_MEMORY_H
+#define ATTN_MEMORY_H
+
+#include "error.h"
+
+#include <stddef.h>
+
+/* Starts as {0}. Owns every block that was allocated from it. */
+struct arena {
+    struct arena_block *newest;
+};
+
+/* count x size bytes, aligned for any type, not cleared; never NULL for a size of 0.
+ * Returns NULL and fills error (which may be NULL) where the product overflows or memory is short. */
+void *arena_allocate(struct arena *arena, size_t count, size_t size, struct error *error);
+
+/* The first length bytes of text and a NUL. NULL and error as above. */
+char *arena_text(struct arena *arena, const char *text, size_t length, struct error *error);
+
+/* Frees every block; the arena is {0} again. */
+void arena_free(struct arena *arena);
+
+/* *product = a x b; false where it does not fit a size_t. */
+bool memory_multiply(size_t a, size_t b, size_t *product);
+
+#endif
