@@ -1,0 +1,23 @@
+/* The grammar of JSON, strictly: one pass over the bytes that finds what is wrong and where.
+ *
+ * RFC 8259 in UTF-8, one value, nested at most JSON_DEPTH deep. cJSON, which builds the tree afterwards, lets pass
+ * leading zeros, "2.", raw control characters, other control bytes as white space, a byte order mark, "\u00G0", and
+ * bytes after a NUL; here each is refused with its line and column. */
+#ifndef ATTN_JSON_SYNTAX_H
+#define ATTN_JSON_SYNTAX_H
+
+#include "error.h"
+
+#include <stddef.h>
+
+enum { JSON_DEPTH = 1000 };
+
+/* Checks text[0 .. length), which text[length] == '\0' ends. Returns STATUS_OK, or STATUS_USAGE with
+ * "source:line:column: expected ..., got ..." and, as detail, the line (clipped around the place) with a caret.
+ * Lines and columns count from 1; a column is a character, not a byte.
+ *
+ * Rewrites in place, byte for byte as long, what cJSON cannot hold: a number of more than 63 characters becomes its
+ * double's digits and blanks; the escape \u0000, which would end a C string, becomes \ufffd. */
+enum status json_syntax(const char *source, char *text, size_t length, struct error *error);
+
+#endif
