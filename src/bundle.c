@@ -1,0 +1,101 @@
+#include "bundle.h"
+
+#include "nearest.h"
+#include "stages.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum bundle_kind kind;
+} NAMES[] = {
+    {"tokens", BUNDLE_TOKENS},
+    {"inputs", BUNDLE_INPUTS},
+    {"settings", BUNDLE_SETTINGS},
+    {"comment", BUNDLE_IGNORED},
+    {"attn", BUNDLE_IGNORED},
+    {"mechanism", BUNDLE_IGNORED},
+    {"mask", BUNDLE_IGNORED},
+    {"W_query", BUNDLE_PARAMETER},
+    {"W_key", BUNDLE_PARAMETER},
+    {"W_value", BUNDLE_PARAMETER},
+    {"W_query.weight", BUNDLE_PARAMETER},
+    {"W_key.weight", BUNDLE_PARAMETER},
+    {"W_value.weight", BUNDLE_PARAMETER},
+    {"W_query.bias", BUNDLE_PARAMETER},
+    {"W_key.bias", BUNDLE_PARAMETER},
+    {"W_value.bias", BUNDLE_PARAMETER},
+    {"out_proj.weight", BUNDLE_PARAMETER},
+    {"out_proj.bias", BUNDLE_PARAMETER},
+};
+
+enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
+
+/* What follows "heads.N." in a name of one head's, or NULL. */
+static const char *after_head(const char *name)
+{
+    if (strncmp(name, "heads.", 6) != 0 || !isdigit((unsigned char)name[6]))
+        return NULL;
+    const char *end = name + 6;
+    if (end[0] == '0' && end[1] != '.') /* heads.00 would be another name of heads.0 */
+        return NULL;
+    while (isdigit((unsigned char)*end))
+        end++;
+    return *end == '.' ? end + 1 : NULL;
+}
+
+static bool belongs_to_a_head(const char *name)
+{
+    return strncmp(name, "W_", 2) == 0 || strcmp(name, "mask") == 0;
+}
+
+enum bundle_kind bundle_kind(const char *name)
+{
+    const char *of_head = after_head(name);
+    if (of_head != NULL && !belongs_to_a_head(of_head))
+        return BUNDLE_UNKNOWN;
+    const char *plain = of_head != NULL ? of_head : name;
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        if (strcmp(NAMES[i].name, plain) == 0)
+            return NAMES[i].kind;
+    return of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? BUNDLE_IGNORED : BUNDLE_UNKNOWN;
+}
+
+enum status bundle_unknown(const char *source, const char *name, struct error *error)
+{
+    const char *candidates[NAME_COUNT];
+    const char *of_head = after_head(name);
+    const char *plain = of_head != NULL ? of_head : name;
+    char prefix[64] = "", hint[256];
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        candidates[i] = of_head == NULL || belongs_to_a_head(NAMES[i].name) ? NAMES[i].name : NULL;
+    if (of_head != NULL)
+        snprintf(prefix, sizeof prefix, "%.*s", (int)(of_head - name), name);
+    nearest_hint(hint, sizeof hint, prefix, plain, candidates, NAME_COUNT);
+    if (hint[0] == '\0')
+        snprintf(hint, sizeof hint, "; free text goes under \"comment\"");
+    return error_usage(error, "%s: unknown key '%.80s'%s", source, name, hint);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct bundle_tensor *)a)->name, ((const struct bundle_tensor *)b)->name);
+}
+
+void bundle_sort(struct bundle *bundle)
+{
+    if (bundle->tensor_count > 0)
+        qsort(bundle->tensors, bundle->tensor_count, sizeof bundle->tensors[0], by_name);
+}
+
+const struct tensor *bundle_find(const struct bundle *bundle, const char *name)
+{
+    if (bundle->tensor_count == 0)
+        return NULL;
+    struct bundle_tensor sought = {.name = name};
+    const struct bundle_tensor *found =
+        bsearch(&sought, bundle->tensors, bundle->tensor_count, sizeof bundle->tensors[0], by_name);
+    return found != NULL ? &found->tensor : NULL;
+}

@@ -1,0 +1,56 @@
+/* What a file holds, whatever its format: named tensors, tokens, settings.
+ *
+ * A bundle and all that it points to belong to the arena that it was read into. */
+#ifndef ATTN_BUNDLE_H
+#define ATTN_BUNDLE_H
+
+#include "tensor.h"
+
+enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH };
+
+/* One row of "settings": the option's name with _ for -, its value as text; a truth is "true" or "false". */
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    const char *text;
+};
+
+struct bundle_tensor {
+    const char *name;
+    struct tensor tensor;
+};
+
+struct bundle {
+    const char *source;            /* the file's name, for messages */
+    struct bundle_tensor *tensors; /* sorted by name */
+    size_t tensor_count;
+    const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */
+    size_t token_lists;  /* 1: for every item of a batch; more: one list an item */
+    size_t tokens_per_list;
+    bool tokens_nested; /* the file has a list of lists */
+    struct setting *settings;
+    size_t setting_count;
+};
+
+/* What a name at the top of a file stands for. */
+enum bundle_kind {
+    BUNDLE_UNKNOWN = 0,
+    BUNDLE_IGNORED = 1, /* a comment, a recorded stage, a module's causal buffer */
+    BUNDLE_INPUTS = 2,
+    BUNDLE_PARAMETER = 4,
+    BUNDLE_TOKENS = 8,
+    BUNDLE_SETTINGS = 16,
+};
+
+enum bundle_kind bundle_kind(const char *name);
+
+/* An unknown name: STATUS_USAGE, with the nearest name that is known. */
+enum status bundle_unknown(const char *source, const char *name, struct error *error);
+
+/* Puts the tensors in order; bundle_find works from then on. */
+void bundle_sort(struct bundle *bundle);
+
+/* The tensor of that name, or NULL. */
+const struct tensor *bundle_find(const struct bundle *bundle, const char *name);
+
+#endif

@@ -1,0 +1,337 @@
+#include "json.h"
+
+#include "decimal.h"
+#include "json_syntax.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACE_BYTES = 160 };
+
+/* cJSON's hooks take no context: the arena that its tree lives in, for the time of one parse. */
+static struct arena *tree_arena;
+
+static void *tree_allocate(size_t size)
+{
+    return arena_allocate(tree_arena, size, 1, NULL);
+}
+
+static void tree_free(void *memory)
+{
+    (void)memory; /* the arena frees the tree whole */
+}
+
+/* Where a message points to: the file, the key and the reader's arena. */
+struct reader {
+    const char *source, *key;
+    struct arena *arena;
+    struct error *error;
+};
+
+static const char *kind_name(const cJSON *item)
+{
+    if (cJSON_IsNull(item))
+        return "null";
+    if (cJSON_IsBool(item))
+        return "a boolean";
+    if (cJSON_IsNumber(item))
+        return "a number";
+    if (cJSON_IsString(item))
+        return "a string";
+    return cJSON_IsArray(item) ? "an array" : "an object";
+}
+
+static size_t count_children(const cJSON *item)
+{
+    size_t count = 0;
+    for (const cJSON *child = item->child; child != NULL; child = child->next)
+        count++;
+    return count;
+}
+
+/* "item 1, row 2, column 3": the first `depth` indices (from 0) into a tensor of that rank. */
+static const char *place_text(size_t rank, const size_t *index, size_t depth, char *text)
+{
+    static const char *const NAMES[] = {"item", "row", "column"};
+    int length = 0;
+    text[0] = '\0';
+    for (size_t axis = 0; axis < depth; axis++)
+        length += snprintf(text + length, PLACE_BYTES - (size_t)length, "%s%s %zu", axis ? ", " : "",
+                           rank == 1 ? "number" : NAMES[3 - rank + axis], index[axis] + 1);
+    if (length > 0)
+        snprintf(text + length, PLACE_BYTES - (size_t)length, ": ");
+    return text;
+}
+
+static enum status not_a_number(const struct reader *reader, const char *place, const cJSON *item)
+{
+    if (cJSON_IsString(item) && (strcmp(item->valuestring, "NaN") == 0 || strcmp(item->valuestring, "Infinity") == 0))
+        return error_usage(reader->error, "%s: %s: %s\"%s\" is not finite; expected a finite number", reader->source,
+                           reader->key, place, item->valuestring);
+    return error_usage(reader->error, "%s: %s: %sexpected a number, got %s", reader->source, reader->key, place,
+                       kind_name(item));
+}
+
+static enum status read_number(const struct reader *reader, const cJSON *item, const struct tensor *tensor,
+                               const size_t *index, float *number)
+{
+    char place[PLACE_BYTES];
+    if (!cJSON_IsNumber(item))
+        return not_a_number(reader, place_text(tensor->rank, index, tensor->rank, place), item);
+    *number = (float)item->valuedouble;
+    if (isfinite(*number))
+        return STATUS_OK;
+    char value[DECIMAL_BYTES] = "a number above 1.8e308";
+    if (isfinite(item->valuedouble))
+        decimal_from_double(item->valuedouble, value);
+    return error_usage(reader->error, "%s: %s: %s%s overflows float32; expected at most 3.4028235e+38 in magnitude",
+                       reader->source, reader->key, place_text(tensor->rank, index, tensor->rank, place), value);
+}
+
+/* The shape along the first path down; whether the rest fits is seen as it is read. */
+static enum status measure(const struct reader *reader, const cJSON *item, size_t *rank, size_t *shape)
+{
+    *rank = 0;
+    while (cJSON_IsArray(item)) {
+        if (item->child == NULL)
+            return error_usage(reader->error, "%s: %s is empty; expected numbers", reader->source, reader->key);
+        if (*rank == 3)
+            return error_usage(reader->error, "%s: %s is nested deeper than item, row and column", reader->source,
+                               reader->key);
+        shape[(*rank)++] = count_children(item);
+        item = item->child;
+    }
+    if (*rank == 0)
+        return error_usage(reader->error, "%s: %s: expected an array of numbers, got %s", reader->source, reader->key,
+                           kind_name(item));
+    return STATUS_OK;
+}
+
+/* The array at `depth`, whose index[0 .. depth) is set, has not the size of the first one at that depth. */
+static enum status ragged(const struct reader *reader, const cJSON *item, const struct tensor *tensor,
+                          const size_t *index, size_t depth)
+{
+    char place[PLACE_BYTES], first[PLACE_BYTES];
+    const size_t zeros[TENSOR_RANK] = {0};
+    const size_t expected = tensor->shape[depth];
+    const char *what = depth + 1 < tensor->rank ? "row" : "number";
+    place_text(tensor->rank, index, depth, place);
+    if (!cJSON_IsArray(item))
+        return error_usage(reader->error, "%s: %s: %sexpected an array of %zu %ss, got %s", reader->source, reader->key,
+                           place, expected, what, kind_name(item));
+    size_t count = count_children(item);
+    place[strlen(place) - 2] = '\0';
+    if (count == 0)
+        return error_usage(reader->error, "%s: %s: %s is empty; expected %zu %s%s", reader->source, reader->key, place,
+                           expected, what, expected == 1 ? "" : "s");
+    place_text(tensor->rank, zeros, depth, first);
+    first[strlen(first) - 2] = '\0';
+    return error_usage(reader->error, "%s: %s: %s has %zu %s%s, expected %zu (as %s)", reader->source, reader->key,
+                       place, count, what, count == 1 ? "" : "s", expected, first);
+}
+
+/* Reads the array below index[0 .. depth) into the tensor from `number` on, which moves on. */
+static enum status read_array(const struct reader *reader, const cJSON *array, const struct tensor *tensor,
+                              size_t *index, size_t depth, float **number)
+{
+    const size_t expected = tensor->shape[depth];
+    const bool innermost = depth + 1 == tensor->rank || depth + 1 == TENSOR_RANK;
+    const cJSON *child = cJSON_IsArray(array) ? array->child : NULL;
+    for (size_t i = 0; i < expected; i++, child = child->next) {
+        if (child == NULL)
+            return ragged(reader, array, tensor, index, depth);
+        index[depth] = i;
+        enum status status = innermost ? read_number(reader, child, tensor, index, (*number)++)
+                                       : read_array(reader, child, tensor, index, depth + 1, number);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
+}
+
+static enum status read_tensor(const struct reader *reader, const cJSON *item, struct tensor *tensor)
+{
+    size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
+    enum status status = measure(reader, item, &rank, shape);
+    if (status == STATUS_OK)
+        status = tensor_create(tensor, rank, shape, reader->arena, reader->error);
+    if (status != STATUS_OK)
+        return status;
+    float *number = tensor->data;
+    return read_array(reader, item, tensor, index, 0, &number);
+}
+
+static enum status read_token_list(const struct reader *reader, const cJSON *list, size_t expected, const char **tokens)
+{
+    const cJSON *item = list->child;
+    for (size_t i = 0; i < expected; i++, item = item->next) {
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: tokens: token %zu: expected a string, got %s", reader->source, i + 1,
+                               kind_name(item));
+        tokens[i] = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+        if (tokens[i] == NULL)
+            return reader->error->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_tokens(const struct reader *reader, const cJSON *item, struct bundle *bundle)
+{
+    if (!cJSON_IsArray(item))
+        return error_usage(reader->error, "%s: tokens: expected an array of strings, got %s", reader->source,
+                           kind_name(item));
+    if (item->child == NULL)
+        return error_usage(reader->error, "%s: tokens is empty; expected a string for each row of inputs",
+                           reader->source);
+    bundle->tokens_nested = cJSON_IsArray(item->child);
+    bundle->token_lists = bundle->tokens_nested ? count_children(item) : 1;
+    bundle->tokens_per_list = count_children(bundle->tokens_nested ? item->child : item);
+    size_t count;
+    if (!memory_multiply(bundle->token_lists, bundle->tokens_per_list, &count))
+        return error_system(reader->error, 0, "not enough memory for the tokens");
+    bundle->tokens = arena_allocate(reader->arena, count, sizeof bundle->tokens[0], reader->error);
+    if (bundle->tokens == NULL)
+        return reader->error->status;
+    if (!bundle->tokens_nested)
+        return read_token_list(reader, item, count, bundle->tokens);
+    const cJSON *list = item->child;
+    for (size_t i = 0; i < bundle->token_lists; i++, list = list->next) {
+        size_t length = cJSON_IsArray(list) ? count_children(list) : 0;
+        if (length != bundle->tokens_per_list)
+            return error_usage(reader->error, "%s: tokens: list %zu has %zu tokens, expected %zu (as list 1)",
+                               reader->source, i + 1, length, bundle->tokens_per_list);
+        enum status status = read_token_list(reader, list, length, bundle->tokens + i * length);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* The value as the text that an option of that name would have on the command line. */
+static enum status setting_text(const struct reader *reader, const cJSON *item, struct setting *setting)
+{
+    char number[DECIMAL_BYTES];
+    const char *text = number;
+    if (cJSON_IsBool(item)) {
+        setting->kind = SETTING_TRUTH;
+        text = cJSON_IsTrue(item) ? "true" : "false";
+    } else if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
+        setting->kind = SETTING_NUMBER;
+        if (fabs(item->valuedouble) < 0x1p64 && item->valuedouble == floor(item->valuedouble))
+            snprintf(number, sizeof number, "%.0f", item->valuedouble);
+        else
+            decimal_from_double(item->valuedouble, number);
+    } else if (cJSON_IsString(item)) {
+        setting->kind = SETTING_TEXT;
+        text = item->valuestring;
+    } else {
+        return error_usage(reader->error, "%s: settings: %s: expected a number, a string or a boolean, got %s",
+                           reader->source, item->string,
+                           cJSON_IsNumber(item) ? "a number above 1.8e308" : kind_name(item));
+    }
+    setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    setting->text = arena_text(reader->arena, text, strlen(text), reader->error);
+    return setting->name == NULL || setting->text == NULL ? reader->error->status : STATUS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static enum status check_repeated(const struct reader *reader, const cJSON *object, const char *where)
+{
+    size_t count = count_children(object), i = 0;
+    const char **keys = arena_allocate(tree_arena, count, sizeof keys[0], reader->error);
+    if (keys == NULL)
+        return reader->error->status;
+    for (const cJSON *item = object->child; item != NULL; item = item->next)
+        keys[i++] = item->string;
+    qsort(keys, count, sizeof keys[0], by_text);
+    for (i = 1; i < count; i++)
+        if (strcmp(keys[i - 1], keys[i]) == 0)
+            return error_usage(reader->error, "%s: %skey '%.80s' is given twice; expected it once", reader->source,
+                               where, keys[i]);
+    return STATUS_OK;
+}
+
+static enum status read_settings(const struct reader *reader, const cJSON *object, struct bundle *bundle)
+{
+    if (!cJSON_IsObject(object))
+        return error_usage(reader->error, "%s: settings: expected an object, got %s", reader->source,
+                           kind_name(object));
+    if (check_repeated(reader, object, "settings: ") != STATUS_OK)
+        return reader->error->status;
+    bundle->settings = arena_allocate(reader->arena, count_children(object), sizeof bundle->settings[0], reader->error);
+    if (bundle->settings == NULL)
+        return reader->error->status;
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        enum status status = setting_text(reader, item, &bundle->settings[bundle->setting_count]);
+        if (status != STATUS_OK)
+            return status;
+        bundle->setting_count++;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_member(struct reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
+{
+    enum bundle_kind kind = bundle_kind(item->string);
+    if (kind == BUNDLE_UNKNOWN)
+        return bundle_unknown(reader->source, item->string, reader->error);
+    if ((kind & kinds) == 0)
+        return STATUS_OK;
+    if (kind == BUNDLE_TOKENS)
+        return read_tokens(reader, item, bundle);
+    if (kind == BUNDLE_SETTINGS)
+        return read_settings(reader, item, bundle);
+    struct bundle_tensor *named = &bundle->tensors[bundle->tensor_count++];
+    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    if (named->name == NULL)
+        return reader->error->status;
+    reader->key = named->name;
+    return read_tensor(reader, item, &named->tensor);
+}
+
+static enum status read_tree(struct reader *reader, const cJSON *root, unsigned kinds, struct bundle *bundle)
+{
+    if (!cJSON_IsObject(root))
+        return error_usage(reader->error, "%s: expected an object, {\"inputs\": ...}, got %s", reader->source,
+                           kind_name(root));
+    if (check_repeated(reader, root, "") != STATUS_OK)
+        return reader->error->status;
+    bundle->tensors = arena_allocate(reader->arena, count_children(root), sizeof bundle->tensors[0], reader->error);
+    if (bundle->tensors == NULL)
+        return reader->error->status;
+    for (const cJSON *item = root->child; item != NULL; item = item->next) {
+        enum status status = read_member(reader, item, kinds, bundle);
+        if (status != STATUS_OK)
+            return status;
+    }
+    bundle_sort(bundle);
+    return STATUS_OK;
+}
+
+enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
+                      struct bundle *bundle, struct error *error)
+{
+    struct reader reader = {.source = source, .arena = arena, .error = error};
+    struct arena tree = {0};
+    *bundle = (struct bundle){.source = source};
+    enum status status = json_syntax(source, text, length, error);
+    if (status != STATUS_OK)
+        return status;
+    cJSON_Hooks hooks = {tree_allocate, tree_free};
+    cJSON_InitHooks(&hooks);
+    tree_arena = &tree;
+    const cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
+    if (root == NULL) /* the grammar holds: only memory is left to fail */
+        status = error_system(error, 0, "%s: not enough memory to read it", source);
+    else
+        status = read_tree(&reader, root, kinds, bundle);
+    tree_arena = NULL;
+    arena_free(&tree);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* JSON -> bundle. The grammar is checked by json_syntax, the tree is cJSON's; what it means is decided here. */
+#ifndef ATTN_JSON_H
+#define ATTN_JSON_H
+
+#include "bundle.h"
+
+/* Reads text[0 .. length), which text[length] == '\0' ends and which is changed on the way. Only what is of the
+ * `kinds` (bits of enum bundle_kind) goes into the bundle; the rest is passed over, but for unknown and repeated keys.
+ * Every number is finite and fits float32, every tensor is regular and not empty.
+ * STATUS_USAGE: "source: key: row 2, column 3: what is wrong". */
+enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
+                      struct bundle *bundle, struct error *error);
+
+#endif

@@ -1,0 +1,44 @@
+/* The stages of attention, in the order in which they come, and what each is made from.
+ *
+ * Dimensions: B items of a batch, H heads, T tokens, d columns of one head. */
+#ifndef ATTN_STAGES_H
+#define ATTN_STAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum stage {
+    STAGE_QUERY,
+    STAGE_KEY,
+    STAGE_VALUE,
+    STAGE_SCORES,
+    STAGE_SCALED,
+    STAGE_CAPPED,
+    STAGE_MASKED,
+    STAGE_WEIGHTS,
+    STAGE_DROPPED,
+    STAGE_CONTEXT,
+    STAGE_OUTPUT,
+    STAGE_COUNT,
+    /* No stages of their own, but names that --stages takes beside them. */
+    STAGE_INPUTS = STAGE_COUNT,
+    STAGE_PARAMETERS,
+    STAGE_NAMES,
+};
+
+/* A set of stages: bit `stage` is 1u << stage. */
+#define STAGE_BIT(stage) (1u << (stage))
+
+/* The name, also for inputs and parameters. */
+const char *stage_name(enum stage stage);
+
+/* The stage of that name among all STAGE_NAMES, or STAGE_NAMES where there is none. */
+enum stage stage_find(const char *name, size_t length);
+
+/* Every stage that these need, themselves included. */
+unsigned stage_closure(unsigned stages);
+
+/* Whether it is T x T. */
+bool stage_is_square(enum stage stage);
+
+#endif
