@@ -1,0 +1,37 @@
+/* What several test programs need: files, JSON by cJSON's own allocator, a result made in the process. */
+#ifndef ATTN_SUPPORT_H
+#define ATTN_SUPPORT_H
+
+#include "result.h"
+
+#include <cjson/cJSON.h>
+
+/* The file's text (freed by the caller); ends the program where it cannot be read. */
+char *support_read(const char *path);
+
+/* The file as a tree of cJSON's own allocator, whatever json.c has set before. */
+cJSON *support_json(const char *path);
+
+/* Every number below the item, depth first, into numbers (most `room`; null is minus infinity); returns how many. */
+size_t support_numbers(const cJSON *item, double *numbers, size_t room);
+
+/* A problem and its result, from a command line and the text of a JSON input (NULL: none). Lives in the arena. */
+struct made {
+    struct options options;
+    struct bundle inputs;
+    struct problem problem;
+    struct result result;
+    struct arena arena;
+    struct error error;
+};
+
+/* "multihead --heads 2": words parted by single blanks. The caller frees made->arena, also after a failure. */
+enum status support_make(struct made *made, const char *command_line, const char *json);
+
+/* The table of that name, or NULL. */
+const struct result_table *support_table(const struct made *made, const char *name);
+
+/* The whole table, row-major, into numbers (most `room`); returns how many. */
+size_t support_table_numbers(struct made *made, const struct result_table *table, double *numbers, size_t room);
+
+#endif

@@ -1,0 +1,118 @@
+/* The raw streams of PyTorch's generator, from tests/golden/generator-streams*.json and dropout-mkl.json. */
+#include "check.h"
+#include "generator.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 1024 };
+
+static double expected[ROOM];
+
+static size_t load(const cJSON *object, const char *key)
+{
+    return support_numbers(cJSON_GetObjectItemCaseSensitive(object, key), expected, ROOM);
+}
+
+static void check_floats(const char *what, const double *wanted, const float *numbers, size_t count, double tolerance)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK(fabs(numbers[i] - (float)wanted[i]) <= tolerance, "%s[%zu]: expected %.9g, got %.9g", what, i, wanted[i],
+              numbers[i]);
+}
+
+static void check_normals(const cJSON *streams, enum generator_build build, uint64_t seed)
+{
+    struct generator generator;
+    float numbers[ROOM];
+    check_begin("seed %llu: randn of 7, then 7", (unsigned long long)seed);
+    CHECK(load(streams, "randn_7_then_7") == 14, "expected 14 numbers");
+    generator_seed(&generator, build, seed);
+    generator_normal(&generator, numbers, 7);
+    generator_normal(&generator, numbers + 7, 7);
+    check_floats("randn_7_then_7", expected, numbers, 14, 0);
+    for (size_t count = 16; count <= 40; count += 24) {
+        char key[16];
+        snprintf(key, sizeof key, "randn_%zu", count);
+        check_begin("seed %llu: %s", (unsigned long long)seed, key);
+        CHECK(load(streams, key) == count, "expected %zu numbers", count);
+        generator_seed(&generator, build, seed);
+        generator_normal(&generator, numbers, count);
+        check_floats(key, expected, numbers, count, 2e-6);
+    }
+}
+
+static void check_uniforms(const cJSON *streams, enum generator_build build, uint64_t seed)
+{
+    struct generator generator;
+    float numbers[ROOM];
+    check_begin("seed %llu: rand of 700", (unsigned long long)seed);
+    CHECK(load(streams, "rand_700") == 700, "expected 700 numbers");
+    generator_seed(&generator, build, seed);
+    generator_uniform(&generator, 0, 1, numbers, 700);
+    check_floats("rand_700", expected, numbers, 700, 0);
+
+    check_begin("seed %llu: skipping 100 draws, then rand", (unsigned long long)seed);
+    generator_seed(&generator, build, seed);
+    generator_skip(&generator, 100);
+    generator_uniform(&generator, 0, 1, numbers, 600);
+    check_floats("rand_700 from 100 on", expected + 100, numbers, 600, 0);
+}
+
+static void check_linear(const cJSON *streams, enum generator_build build, uint64_t seed)
+{
+    const cJSON *linear = cJSON_GetObjectItemCaseSensitive(streams, "linear_40_to_3");
+    struct generator generator;
+    float numbers[ROOM];
+    const float weight_bound = (float)(sqrt(3.0) * (sqrt(2.0 / 6) / sqrt(40.0)));
+    const float bias_bound = (float)(1 / sqrt(40.0));
+    check_begin("seed %llu: nn.Linear(40, 3)", (unsigned long long)seed);
+    generator_seed(&generator, build, seed);
+    generator_uniform(&generator, -weight_bound, weight_bound, numbers, 120);
+    CHECK(load(linear, "weight") == 120, "expected 120 numbers");
+    check_floats("weight", expected, numbers, 120, 0);
+    generator_uniform(&generator, -bias_bound, bias_bound, numbers, 3);
+    CHECK(load(linear, "bias") == 3, "expected 3 numbers");
+    check_floats("bias", expected, numbers, 3, 0);
+}
+
+static void check_dropout(const cJSON *kept_list, enum generator_build build, uint64_t seed, double dropout)
+{
+    struct generator generator;
+    bool kept[ROOM];
+    const size_t count = support_numbers(kept_list, expected, ROOM);
+    check_begin("seed %llu: dropout %g keeps", (unsigned long long)seed, dropout);
+    CHECK(count == 200, "expected 200 places, got %zu", count);
+    generator_seed(&generator, build, seed);
+    generator_dropout_begin(&generator);
+    generator_dropout(&generator, dropout, kept, 77); /* in two parts: one call's elements run on */
+    generator_dropout(&generator, dropout, kept + 77, count - 77);
+    for (size_t i = 0; i < count; i++)
+        CHECK(kept[i] == (expected[i] != 0), "[%zu]: expected %g, got %d", i, expected[i], kept[i]);
+}
+
+static void check_streams(const char *path, enum generator_build build)
+{
+    cJSON *file = support_json(path);
+    for (const cJSON *streams = file->child; streams != NULL; streams = streams->next) {
+        const uint64_t seed = strtoull(streams->string, NULL, 10);
+        check_uniforms(streams, build, seed);
+        check_normals(streams, build, seed);
+        check_linear(streams, build, seed);
+        check_dropout(cJSON_GetObjectItemCaseSensitive(streams, "dropout_0.3_kept_200"), build, seed, 0.3);
+    }
+    cJSON_Delete(file);
+}
+
+int main(void)
+{
+    check_streams("tests/golden/generator-streams.json", GENERATOR_TORCH);
+    check_streams("tests/golden/generator-streams-scalar.json", GENERATOR_TORCH_SCALAR);
+    cJSON *file = support_json("tests/golden/dropout-mkl.json");
+    for (const cJSON *kept = file->child; kept != NULL; kept = kept->next)
+        check_dropout(kept, GENERATOR_TORCH_MKL, strtoull(kept->string, NULL, 10), 0.5);
+    cJSON_Delete(file);
+    return check_end();
+}
