@@ -1,0 +1,543 @@
+#include "options.h"
+
+#include "nearest.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPUTING (COMMAND_BIT(COMMAND_SELF) | COMMAND_BIT(COMMAND_CAUSAL) | COMMAND_BIT(COMMAND_MULTIHEAD))
+#define DRAWING (COMPUTING | COMMAND_BIT(COMMAND_INIT))
+#define HEADED (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_INIT))
+#define EVERY (COMMAND_BIT(COMMAND_COUNT) - 1)
+#define FIELD(name) offsetof(struct options, name)
+
+enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
+
+static const char *const FORMATS[] = {"text", "json", NULL};
+static const char *const INITS[] = {"linear", "rand", "randn", NULL};
+static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
+static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
+static const char *const COLORS[] = {"auto", "always", "never", NULL};
+
+/* clang-format off */
+const struct option_row OPTION_ROWS[OPTION_COUNT] = {
+    [OPTION_IN] = {"in", 'i', "FILE", OPTION_TEXT, FIELD(in), .commands = DRAWING,
+        .fallback = "standard input", .help = "tokens, inputs and parameters in JSON; - is standard input; also FILE alone"},
+    [OPTION_WEIGHTS] = {"weights", 'w', "FILE", OPTION_TEXT, FIELD(weights), .commands = COMPUTING,
+        .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file"},
+    [OPTION_OUT] = {"out", 'o', "FILE", OPTION_TEXT, FIELD(out), .commands = EVERY,
+        .fallback = "standard output", .help = "where the result goes"},
+    [OPTION_FORMAT] = {"format", 'f', "FORMAT", OPTION_CHOICE, FIELD(format), .choices = FORMATS, .commands = EVERY,
+        .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written"},
+    [OPTION_SEED] = {"seed", 's', "N", OPTION_WHOLE, FIELD(seed), 0, UINT64_MAX, .setting = true, .commands = DRAWING,
+        .fallback = "123", .help = "seed of the generator, as torch.manual_seed"},
+    [OPTION_SKIP] = {"skip", 0, "N", OPTION_WHOLE, FIELD(skip), 0, UINT32_MAX, .setting = true, .commands = DRAWING,
+        .fallback = "0", .help = "draws thrown away after seeding"},
+    [OPTION_INIT] = {"init", 0, "HOW", OPTION_CHOICE, FIELD(init), .choices = INITS, .setting = true, .commands = DRAWING,
+        .fallback = "linear", .help = "draw projections as nn.Linear, torch.rand or torch.randn"},
+    [OPTION_RNG] = {"rng", 0, "BUILD", OPTION_CHOICE, FIELD(rng), .choices = BUILDS, .setting = true, .commands = DRAWING,
+        .fallback = "torch", .help = "which build of PyTorch to reproduce"},
+    [OPTION_D_OUT] = {"d-out", 'd', "N", OPTION_WHOLE, FIELD(d_out), 1, 1 << 20, .setting = true, .commands = DRAWING,
+        .fallback = "the width of the inputs, or what the parameters have",
+        .help = "columns of query, key and value, all heads together; of one head with --stacked"},
+    [OPTION_D_IN] = {"d-in", 0, "N", OPTION_WHOLE, FIELD(d_in), 1, 1 << 20, .commands = COMMAND_BIT(COMMAND_INIT),
+        .fallback = "the width of the inputs", .help = "columns of the inputs; then no input is read"},
+    [OPTION_AS] = {"as", 0, "NAMES", OPTION_CHOICE, FIELD(as), .choices = ORIENTATIONS,
+        .commands = COMMAND_BIT(COMMAND_INIT), .fallback = "linear with --init linear, else matrix",
+        .help = "name parameters W_query.weight, d_out x d_in, or W_query, d_in x d_out"},
+    [OPTION_HEADS] = {"heads", 'H', "N", OPTION_WHOLE, FIELD(heads), 1, 65536, .setting = true, .commands = HEADED,
+        .fallback = "multihead needs it, here or in the settings", .help = "number of heads"},
+    [OPTION_STACKED] = {"stacked", 0, NULL, OPTION_FLAG, FIELD(stacked), .truth = true, .setting = true, .commands = HEADED,
+        .help = "separate heads side by side, each with d_out columns, no output projection"},
+    [OPTION_QKV_BIAS] = {"qkv-bias", 0, NULL, OPTION_FLAG, FIELD(qkv_bias), .truth = true, .setting = true,
+        .commands = DRAWING, .help = "draw a bias for each of the three projections; with --init linear alone"},
+    [OPTION_DROPOUT] = {"dropout", 0, "P", OPTION_PROBABILITY, FIELD(dropout), .setting = true, .commands = COMPUTING,
+        .fallback = "0", .help = "drop this share of the weights, as nn.Dropout in training"},
+    [OPTION_DROPOUT_SEED] = {"dropout-seed", 0, "N", OPTION_WHOLE, FIELD(dropout_seed), 0, UINT64_MAX, .setting = true,
+        .commands = COMPUTING, .fallback = "dropout draws on where the parameters end",
+        .help = "seed again before dropout"},
+    [OPTION_CONTEXT_LENGTH] = {"context-length", 0, "N", OPTION_WHOLE, FIELD(context_length), 1, INT32_MAX,
+        .setting = true, .commands = COMPUTING, .fallback = "no limit", .help = "refuse more tokens than this"},
+    [OPTION_CAUSAL] = {"causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = true, .setting = true,
+        .commands = COMMAND_BIT(COMMAND_MULTIHEAD), .help = "each token sees itself and the tokens before it (the default)"},
+    [OPTION_NO_CAUSAL] = {"no-causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = false,
+        .commands = COMMAND_BIT(COMMAND_MULTIHEAD), .stands_for = OPTION_CAUSAL,
+        .help = "every token sees every token"},
+    [OPTION_QUERY] = {"query", 'q', "LIST", OPTION_TEXT, FIELD(query), .setting = true, .commands = COMPUTING,
+        .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1"},
+    [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING,
+        .fallback = "all of the mechanism", .help = "only these stages, in this order; inputs and parameters are names too"},
+    [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
+        .fallback = "4", .help = "text: decimals"},
+    [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
+        .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
+    [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = COLORS, .commands = EVERY,
+        .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: colour headings, dim masked entries"},
+    [OPTION_HELP] = {"help", 'h', NULL, OPTION_FLAG, FIELD(help), .truth = true, .commands = EVERY,
+        .help = "this help, or that of the command"},
+    [OPTION_VERSION] = {"version", 0, NULL, OPTION_FLAG, FIELD(version), .truth = true, .commands = EVERY,
+        .help = "the version"},
+};
+/* clang-format on */
+
+static const struct {
+    const char *name, *summary;
+} COMMANDS[COMMAND_COUNT] = {
+    [COMMAND_SELF] = {"self", "one head, every token sees every token"},
+    [COMMAND_CAUSAL] = {"causal", "one head, each token sees itself and the tokens before it"},
+    [COMMAND_MULTIHEAD] = {"multihead", "several heads, causal unless --no-causal"},
+    [COMMAND_INIT] = {"init", "the parameters that a seed draws"},
+    [COMMAND_HELP] = {"help", "this help, or that of a command"},
+    [COMMAND_VERSION] = {"--version", NULL},
+};
+
+const char *command_name(enum command command)
+{
+    return COMMANDS[command].name;
+}
+
+const char *command_summary(enum command command)
+{
+    return COMMANDS[command].summary;
+}
+
+static enum command find_command(const char *word)
+{
+    int command = 0;
+    while (command < COMMAND_COUNT && strcmp(COMMANDS[command].name, word) != 0)
+        command++;
+    return (enum command)command;
+}
+
+static enum status unknown_command(const char *what, const char *word, unsigned commands, struct error *error)
+{
+    const char *names[COMMAND_COUNT];
+    char hint[128];
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands & COMMAND_BIT(i) ? COMMANDS[i].name : NULL;
+    nearest_hint(hint, sizeof hint, "", word, names, COMMAND_COUNT);
+    if (hint[0] == '\0') {
+        strcpy(hint, "; expected");
+        for (int i = 0, first = 1; i < COMMAND_COUNT; i++)
+            if (names[i] != NULL) {
+                snprintf(hint + strlen(hint), sizeof hint - strlen(hint), "%s %s", first ? "" : ",", names[i]);
+                first = 0;
+            }
+    }
+    return error_usage(error, "unknown %s '%.80s'%s", what, word, hint);
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------ */
+
+const char *options_bound(uint64_t bound, char *text)
+{
+    for (unsigned bits = 20; bits <= 64; bits++) {
+        uint64_t below = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+        if (bound == below)
+            snprintf(text, OPTION_BOUND_BYTES, "2^%u-1", bits);
+        else if (bound == below + 1 && bits < 64)
+            snprintf(text, OPTION_BOUND_BYTES, "2^%u", bits);
+        else
+            continue;
+        return text;
+    }
+    snprintf(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
+    return text;
+}
+
+static bool all_digits(const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+static enum status parse_whole(const struct option_row *row, const char *place, const char *text, uint64_t *value,
+                               struct error *error)
+{
+    char maximum[OPTION_BOUND_BYTES];
+    const bool negative = text[0] == '-' && all_digits(text + 1);
+    if (!all_digits(text) && !negative)
+        return error_usage(error, "%s '%.80s' is not a whole number; expected %llu..%s", place, text,
+                           (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    if (negative || errno == ERANGE || *value < row->minimum || *value > row->maximum)
+        return error_usage(error, "%s %.80s is out of range; expected %llu..%s", place, text,
+                           (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
+    return STATUS_OK;
+}
+
+static enum status parse_probability(const char *place, const char *text, double *value, struct error *error)
+{
+    char *end;
+    const bool decimal = text[0] != '\0' && strspn(text, "0123456789.eE+-") == strlen(text);
+    *value = decimal ? strtod(text, &end) : 0;
+    if (!decimal || end == text || *end != '\0')
+        return error_usage(error, "%s '%.80s' is not a number; expected 0 <= P < 1", place, text);
+    if (!(*value >= 0 && *value < 1))
+        return error_usage(error, "%s %.80s is out of range; expected 0 <= P < 1", place, text);
+    *value += 0.0; /* -0 is 0 */
+    return STATUS_OK;
+}
+
+static enum status parse_choice(const struct option_row *row, const char *place, const char *text, int *value,
+                                struct error *error)
+{
+    char list[128] = "", hint[128];
+    size_t count = 0;
+    for (; row->choices[count] != NULL; count++) {
+        if (strcmp(row->choices[count], text) == 0) {
+            *value = (int)count;
+            return STATUS_OK;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", row->choices[count]);
+    }
+    return error_usage(error, "%s '%.80s' is unknown; expected one of %s%s", place, text, list,
+                       nearest_hint(hint, sizeof hint, "", text, row->choices, count));
+}
+
+/* Stores the value of one option; `place` names it in messages: "--heads" or "inputs.json: settings: heads". */
+static enum status store(struct options *options, enum option_id id, const char *place, const char *text,
+                         struct error *error)
+{
+    const struct option_row *row = &OPTION_ROWS[id];
+    void *field = (char *)options + row->offset;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)field = text != NULL ? strcmp(text, "true") == 0 : row->truth;
+        return STATUS_OK;
+    case OPTION_WHOLE:
+        return parse_whole(row, place, text, field, error);
+    case OPTION_PROBABILITY:
+        return parse_probability(place, text, field, error);
+    case OPTION_CHOICE:
+        return parse_choice(row, place, text, field, error);
+    case OPTION_TEXT:
+        if (text[0] == '\0')
+            return error_usage(error, "%s is empty; expected %s", place, row->argument);
+        *(const char **)field = text;
+        return STATUS_OK;
+    }
+    return STATUS_OK;
+}
+
+static enum option_id origin_of(enum option_id id)
+{
+    return OPTION_ROWS[id].stands_for != 0 ? OPTION_ROWS[id].stands_for : id;
+}
+
+/* --- the command line -------------------------------------------------------------------------------------------- */
+
+static enum status unknown_option(const struct options *options, const char *word, struct error *error)
+{
+    const char *names[OPTION_COUNT];
+    char name[80], hint[128];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (int id = 0; id < OPTION_COUNT; id++)
+        names[id] = OPTION_ROWS[id].commands & COMMAND_BIT(options->command) ? OPTION_ROWS[id].name : NULL;
+    nearest_hint(hint, sizeof hint, "--", name + strspn(name, "-"), names, OPTION_COUNT);
+    return error_usage(error, "unknown option '%s'%s", name, hint[0] ? hint : "; attn --help lists the options");
+}
+
+static enum status foreign_option(const struct options *options, enum option_id id, struct error *error)
+{
+    char list[64] = "";
+    for (int command = 0; command < COMMAND_HELP; command++)
+        if (OPTION_ROWS[id].commands & COMMAND_BIT(command))
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "",
+                     COMMANDS[command].name);
+    return error_usage(error, "--%s is not an option of %s; it belongs to: %s", OPTION_ROWS[id].name,
+                       command_name(options->command), list);
+}
+
+static enum status take_option(struct options *options, enum option_id id, const char *argument, struct error *error)
+{
+    char place[48];
+    if ((OPTION_ROWS[id].commands & COMMAND_BIT(options->command)) == 0)
+        return foreign_option(options, id, error);
+    if (id == OPTION_IN && options->origin[OPTION_IN] == ORIGIN_COMMAND_LINE)
+        return error_usage(error, "two inputs, '%.80s' and '%.80s'; expected one", options->in, argument);
+    snprintf(place, sizeof place, "--%s", OPTION_ROWS[id].name);
+    enum status status = store(options, id, place, argument, error);
+    options->origin[origin_of(id)] = ORIGIN_COMMAND_LINE;
+    return status;
+}
+
+/* A word that is no option: the mechanism of init, the topic of help, else FILE. */
+static enum status take_word(struct options *options, const char *word, struct error *error)
+{
+    const unsigned topics = options->command == COMMAND_INIT ? COMPUTING : DRAWING | COMMAND_BIT(COMMAND_HELP);
+    if (options->command != COMMAND_HELP && (options->command != COMMAND_INIT || options->topic != COMMAND_COUNT))
+        return take_option(options, OPTION_IN, word, error);
+    if (options->topic != COMMAND_COUNT)
+        return error_usage(error, "unexpected '%.80s'; expected one command", word);
+    options->topic = find_command(word);
+    if (options->topic == COMMAND_COUNT || (topics & COMMAND_BIT(options->topic)) == 0)
+        return unknown_command(options->command == COMMAND_INIT ? "mechanism" : "command", word, topics, error);
+    return STATUS_OK;
+}
+
+/* The short string for getopt: "-" keeps every word in its place, ":" tells a missing argument apart. */
+static void describe_options(char *letters, struct option *longs)
+{
+    *letters++ = '-';
+    *letters++ = ':';
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option_row *row = &OPTION_ROWS[id];
+        longs[id] = (struct option){row->name, row->argument != NULL ? required_argument : no_argument, NULL, 256 + id};
+        if (row->letter != '\0')
+            *letters++ = row->letter;
+        if (row->letter != '\0' && row->argument != NULL)
+            *letters++ = ':';
+    }
+    *letters = '\0';
+    longs[OPTION_COUNT] = (struct option){0};
+}
+
+static enum option_id option_of_letter(int letter)
+{
+    int id = 0;
+    while (id < OPTION_COUNT && OPTION_ROWS[id].letter != letter)
+        id++;
+    return (enum option_id)id;
+}
+
+/* getopt refused the word: no such option, or no argument, or one too many. */
+static enum status refused(const struct options *options, int code, const char *word, struct error *error)
+{
+    const bool is_long = word[0] == '-' && word[1] == '-';
+    int id = is_long ? optopt - 256 : (int)option_of_letter(optopt);
+    if (id < 0 || id >= OPTION_COUNT) {
+        char letter[3] = {'-', (char)optopt, '\0'};
+        return unknown_option(options, is_long ? word : letter, error);
+    }
+    const struct option_row *row = &OPTION_ROWS[id];
+    if (strlen(row->name) != strcspn(word + 2, "=") && is_long)
+        return unknown_option(options, word, error);
+    if ((row->commands & COMMAND_BIT(options->command)) == 0)
+        return foreign_option(options, (enum option_id)id, error);
+    if (code == ':')
+        return error_usage(error, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
+    return error_usage(error, "--%s takes no value", row->name);
+}
+
+/* One thing that getopt found; `word` is where it began. */
+static enum status take(struct options *options, int code, const char *word, struct error *error)
+{
+    if (code == 1)
+        return take_word(options, optarg, error);
+    if (code == '?' || code == ':')
+        return refused(options, code, word, error);
+    if (code < 256)
+        return take_option(options, option_of_letter(code), optarg, error);
+    if (strcspn(word + 2, "=") != strlen(OPTION_ROWS[code - 256].name)) /* getopt completes abbreviations */
+        return unknown_option(options, word, error);
+    return take_option(options, (enum option_id)(code - 256), optarg, error);
+}
+
+static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
+{
+    char letters[LETTERS_BYTES];
+    struct option longs[OPTION_COUNT + 1];
+    describe_options(letters, longs);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        const char *word = optind < argc ? argv[optind] : "";
+        int code = getopt_long(argc, argv, letters, longs, NULL);
+        if (code == -1)
+            break;
+        if (take(options, code, word, error) != STATUS_OK)
+            return error->status;
+    }
+    for (; optind < argc; optind++)
+        if (take_word(options, argv[optind], error) != STATUS_OK)
+            return error->status;
+    return STATUS_OK;
+}
+
+static enum status parse_stages(struct options *options, struct error *error)
+{
+    unsigned seen = 0;
+    for (const char *name = options->stages_text; name != NULL;) {
+        size_t length = strcspn(name, ",");
+        enum stage stage = stage_find(name, length);
+        if (stage == STAGE_NAMES) {
+            const char *names[STAGE_NAMES];
+            char word[80], hint[128];
+            for (int i = 0; i < STAGE_NAMES; i++)
+                names[i] = stage_name((enum stage)i);
+            snprintf(word, sizeof word, "%.*s", (int)length, name);
+            nearest_hint(hint, sizeof hint, "", word, names, STAGE_NAMES);
+            return error_usage(error, "--stages: unknown stage '%s'%s", word,
+                               hint[0] ? hint : "; expected names such as scores,weights");
+        }
+        if (seen & STAGE_BIT(stage))
+            return error_usage(error, "--stages: '%s' is given twice; expected it once", stage_name(stage));
+        seen |= STAGE_BIT(stage);
+        options->stages[options->stage_count++] = stage;
+        name = name[length] == ',' ? name + length + 1 : NULL;
+    }
+    return STATUS_OK;
+}
+
+static enum status choose_format(struct options *options, struct error *error)
+{
+    if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
+        return STATUS_OK;
+    options->format = options->command == COMMAND_INIT ? FORMAT_JSON : FORMAT_TEXT;
+    if (options->out == NULL)
+        return STATUS_OK;
+    const char *slash = strrchr(options->out, '/');
+    const char *file = slash != NULL ? slash + 1 : options->out;
+    const char *suffix = strrchr(file, '.');
+    if (suffix == NULL || suffix == file)
+        return STATUS_OK;
+    if (strcmp(suffix, ".json") == 0)
+        options->format = FORMAT_JSON;
+    else if (strcmp(suffix, ".txt") == 0)
+        options->format = FORMAT_TEXT;
+    else
+        return error_usage(error,
+                           "--out %.200s: no format goes by the suffix '%.40s'; expected .txt or .json, or give "
+                           "--format",
+                           options->out, suffix);
+    return STATUS_OK;
+}
+
+/* What the options say of each other. */
+static enum status check_together(struct options *options, struct error *error)
+{
+    if (options->command == COMMAND_INIT && options->topic == COMMAND_COUNT)
+        return error_usage(error, "init needs a mechanism: attn init self, causal or multihead");
+    if (options->in != NULL && options->weights != NULL && strcmp(options->in, "-") == 0 &&
+        strcmp(options->weights, "-") == 0)
+        return error_usage(error, "--in and --weights are both standard input; expected one of them to be a file");
+    if (options->command == COMMAND_INIT && options->topic != COMMAND_MULTIHEAD) {
+        const enum option_id headed[] = {OPTION_HEADS, OPTION_STACKED};
+        for (size_t i = 0; i < 2; i++)
+            if (options->origin[headed[i]] == ORIGIN_COMMAND_LINE)
+                return error_usage(error, "--%s is not an option of init %s; it belongs to: multihead, init multihead",
+                                   OPTION_ROWS[headed[i]].name, command_name(options->topic));
+    }
+    if (parse_stages(options, error) != STATUS_OK)
+        return error->status;
+    return choose_format(options, error);
+}
+
+/* The first word is the command; --help and --version may stand in its place. */
+static enum status parse_command(struct options *options, int argc, char **argv, struct error *error)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+    if (word == NULL)
+        return STATUS_OK;
+    if (strcmp(word, "--version") == 0)
+        options->command = COMMAND_VERSION;
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        options->help = true;
+    else if (word[0] == '-' && word[1] != '\0')
+        return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
+                           word);
+    else
+        options->command = find_command(word);
+    if (options->command == COMMAND_COUNT)
+        return unknown_command("command", word, DRAWING | COMMAND_BIT(COMMAND_HELP), error);
+    if (options->command == COMMAND_HELP)
+        options->help = true;
+    return parse_words(options, argc - 1, argv + 1, error);
+}
+
+enum status options_parse(struct options *options, int argc, char **argv, struct error *error)
+{
+    *options = (struct options){
+        .command = COMMAND_HELP,
+        .topic = COMMAND_COUNT,
+        .seed = 123,
+        .precision = 4,
+        .causal = true,
+    };
+    enum status status = parse_command(options, argc, argv, error);
+    if (status != STATUS_OK)
+        return status;
+    if (options->help && options->command != COMMAND_HELP) {
+        options->topic = options->command;
+        options->command = COMMAND_HELP;
+    } else if (options->version) {
+        options->command = COMMAND_VERSION;
+    }
+    if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
+        return STATUS_OK;
+    return check_together(options, error);
+}
+
+/* --- a file's settings ------------------------------------------------------------------------------------------- */
+
+const char *options_setting_name(enum option_id id, char *text, size_t size)
+{
+    snprintf(text, size, "%s", OPTION_ROWS[id].name);
+    for (char *c = text; *c != '\0'; c++)
+        *c = *c == '-' ? '_' : *c;
+    return text;
+}
+
+static enum option_id find_setting(const char *name)
+{
+    char text[SETTING_BYTES];
+    int id = 0;
+    while (id < OPTION_COUNT &&
+           !(OPTION_ROWS[id].setting && strcmp(options_setting_name((enum option_id)id, text, sizeof text), name) == 0))
+        id++;
+    return (enum option_id)id;
+}
+
+static enum status unknown_setting(const char *source, const char *name, struct error *error)
+{
+    char texts[OPTION_COUNT][SETTING_BYTES], hint[128];
+    const char *names[OPTION_COUNT];
+    for (int id = 0; id < OPTION_COUNT; id++)
+        names[id] =
+            OPTION_ROWS[id].setting ? options_setting_name((enum option_id)id, texts[id], sizeof texts[id]) : NULL;
+    nearest_hint(hint, sizeof hint, "", name, names, OPTION_COUNT);
+    return error_usage(error, "%s: settings: unknown name '%.80s'%s", source, name,
+                       hint[0] ? hint : "; settings are the options that change numbers");
+}
+
+/* A flag is a boolean, a choice a string, a number a number; a whole number may be a string of digits. */
+static bool kind_fits(const struct option_row *row, const struct setting *setting)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        return setting->kind == SETTING_TRUTH;
+    case OPTION_WHOLE:
+        return setting->kind != SETTING_TRUTH;
+    case OPTION_PROBABILITY:
+        return setting->kind == SETTING_NUMBER;
+    case OPTION_CHOICE:
+        return setting->kind == SETTING_TEXT;
+    case OPTION_TEXT:
+        return setting->kind != SETTING_TRUTH;
+    }
+    return false;
+}
+
+enum status options_setting(struct options *options, const struct setting *setting, const char *source,
+                            struct error *error)
+{
+    static const char *const EXPECTED[] = {"true or false", "a whole number", "a number", "a string", "a string"};
+    char place[256];
+    const enum option_id id = find_setting(setting->name);
+    if (id == OPTION_COUNT)
+        return unknown_setting(source, setting->name, error);
+    const struct option_row *row = &OPTION_ROWS[id];
+    enum command command = options->command == COMMAND_INIT ? options->topic : options->command;
+    const bool taken = row->commands & COMMAND_BIT(options->command) && row->commands & COMMAND_BIT(command);
+    if (!taken || options->origin[id] == ORIGIN_COMMAND_LINE)
+        return STATUS_OK;
+    if (!kind_fits(row, setting))
+        return error_usage(error, "%s: settings: %s: expected %s", source, setting->name, EXPECTED[row->kind]);
+    snprintf(place, sizeof place, "%.200s: settings: %s", source, setting->name);
+    enum status status = store(options, id, place, setting->text, error);
+    options->origin[id] = ORIGIN_FILE;
+    return status;
+}

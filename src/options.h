@@ -1,0 +1,123 @@
+/* What the user asked for, and the one table that says what can be asked.
+ *
+ * The table drives the parser, the range errors, the help and the tests of the man page. */
+#ifndef ATTN_OPTIONS_H
+#define ATTN_OPTIONS_H
+
+#include "bundle.h"
+#include "generator.h"
+#include "stages.h"
+
+#include <stdint.h>
+
+enum command {
+    COMMAND_SELF,
+    COMMAND_CAUSAL,
+    COMMAND_MULTIHEAD,
+    COMMAND_INIT,
+    COMMAND_HELP,
+    COMMAND_VERSION,
+    COMMAND_COUNT,
+};
+
+#define COMMAND_BIT(command) (1u << (command))
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
+enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+enum option_id {
+    OPTION_IN,
+    OPTION_WEIGHTS,
+    OPTION_OUT,
+    OPTION_FORMAT,
+    OPTION_SEED,
+    OPTION_SKIP,
+    OPTION_INIT,
+    OPTION_RNG,
+    OPTION_D_OUT,
+    OPTION_D_IN,
+    OPTION_AS,
+    OPTION_HEADS,
+    OPTION_STACKED,
+    OPTION_QKV_BIAS,
+    OPTION_DROPOUT,
+    OPTION_DROPOUT_SEED,
+    OPTION_CONTEXT_LENGTH,
+    OPTION_CAUSAL,
+    OPTION_NO_CAUSAL,
+    OPTION_QUERY,
+    OPTION_STAGES,
+    OPTION_PRECISION,
+    OPTION_FULL,
+    OPTION_COLOR,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_COUNT,
+};
+
+enum option_kind {
+    OPTION_FLAG,        /* bool: the row's `truth` is stored */
+    OPTION_WHOLE,       /* uint64_t within minimum .. maximum */
+    OPTION_PROBABILITY, /* double, 0 <= P < 1 */
+    OPTION_CHOICE,      /* int: the index among choices */
+    OPTION_TEXT,        /* const char * */
+};
+
+struct option_row {
+    const char *name;     /* without the dashes */
+    char letter;          /* '\0' where there is no short form */
+    const char *argument; /* its name in the help; NULL for a flag */
+    enum option_kind kind;
+    size_t offset; /* of the value in struct options */
+    uint64_t minimum, maximum;
+    const char *const *choices; /* ends in NULL */
+    bool truth;
+    bool setting;              /* what changes numbers: may stand in a file's "settings" */
+    unsigned commands;         /* bits of the commands that take it */
+    enum option_id stands_for; /* --no-causal: OPTION_CAUSAL; else itself */
+    const char *fallback;      /* the default in words, or NULL */
+    const char *help;
+};
+
+enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
+
+struct options {
+    enum command command;
+    enum command topic; /* help: which command's, or COMMAND_COUNT; init: whose parameters */
+    const char *in, *weights, *out;
+    int format, init, rng, as, color; /* enum format, init, generator_build, orientation, color */
+    uint64_t seed, skip, d_out, d_in, heads, dropout_seed, context_length, precision;
+    double dropout;
+    bool stacked, qkv_bias, causal, full, help, version;
+    const char *query, *stages_text;
+    enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
+    size_t stage_count;             /* 0: all */
+    enum origin origin[OPTION_COUNT];
+};
+
+extern const struct option_row OPTION_ROWS[OPTION_COUNT];
+
+/* The command's name as it is typed, and what it does in one line. */
+const char *command_name(enum command command);
+const char *command_summary(enum command command);
+
+enum { OPTION_BOUND_BYTES = 32 };
+
+/* A bound as a person writes it, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
+const char *options_bound(uint64_t bound, char *text);
+
+/* The option's name among a file's settings, with _ for -, into text (size bytes); returns text. */
+const char *options_setting_name(enum option_id id, char *text, size_t size);
+
+/* Reads the command line; argv's strings are kept. STATUS_USAGE with the nearest valid word where one is misspelt.
+ * A bare `attn` gives COMMAND_HELP with `help` false. */
+enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
+
+/* Takes one row of a file's settings, unless the command line gave that option or the command does not take it.
+ * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */
+enum status options_setting(struct options *options, const struct setting *setting, const char *source,
+                            struct error *error);
+
+#endif
