@@ -1,0 +1,322 @@
+#include "parameters.h"
+
+#include "options.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const PROJECTION_NAMES[PROJECTION_COUNT] = {"W_query", "W_key", "W_value"};
+
+const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix)
+{
+    int length = 0;
+    if (stacked)
+        length = snprintf(name, PARAMETER_NAME_BYTES, "heads.%zu.", module);
+    snprintf(name + length, PARAMETER_NAME_BYTES - (size_t)length, "%s%s", PROJECTION_NAMES[id], suffix);
+    return name;
+}
+
+bool parameters_present(const struct bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->tensor_count; i++)
+        if (bundle_kind(bundle->tensors[i].name) == BUNDLE_PARAMETER)
+            return true;
+    return false;
+}
+
+/* --- taken ------------------------------------------------------------------------------------------------------- */
+
+/* The parameters being taken: what has been found so far. */
+struct taking {
+    struct parameters *parameters;
+    struct parameters_plan *plan;
+    const struct bundle *bundle;
+    const char *inputs_source;
+    size_t taken;                     /* tensors used */
+    char first[PARAMETER_NAME_BYTES]; /* the weight that set d_out */
+    bool has_bias, bias_known;
+    struct error *error;
+};
+
+static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
+                               size_t columns, const char *why)
+{
+    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
+    const struct tensor right = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
+    return error_usage(taking->error, "%s: %s is %s, expected %s: %s", taking->bundle->source, name,
+                       tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
+}
+
+/* Where d_out comes from. */
+static const char *width_text(const struct taking *taking, char *text, size_t size)
+{
+    const size_t d_out = taking->plan->d_out;
+    snprintf(text, size, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
+    return text;
+}
+
+static enum status take_weight(struct taking *taking, struct projection *projection, const char *name,
+                               const struct tensor *tensor)
+{
+    char why[256], shape[TENSOR_SHAPE_BYTES];
+    struct parameters_plan *plan = taking->plan;
+    if (tensor->rank != 2)
+        return error_usage(taking->error, "%s: %s is a list of %s, expected a matrix, %s", taking->bundle->source, name,
+                           tensor_shape_text(tensor, shape), projection->transposed ? "d_out x d_in" : "d_in x d_out");
+    size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
+    if (taking->first[0] == '\0') {
+        plan->d_out = d_out;
+        strcpy(taking->first, name);
+    }
+    size_t rows = projection->transposed ? plan->d_out : plan->d_in;
+    size_t columns = projection->transposed ? plan->d_in : plan->d_out;
+    snprintf(why, sizeof why, "inputs in %.80s have %zu column%s", taking->inputs_source, plan->d_in,
+             plan->d_in == 1 ? "" : "s");
+    if (d_in != plan->d_in)
+        return wrong_shape(taking, name, tensor, rows, columns, why);
+    if (d_out != plan->d_out)
+        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, why, sizeof why));
+    projection->weight = *tensor;
+    return STATUS_OK;
+}
+
+static enum status take_bias(struct taking *taking, struct projection *projection, const char *name,
+                             const struct tensor *tensor)
+{
+    char why[128];
+    if (taking->bias_known && taking->has_bias != (tensor != NULL))
+        return error_usage(taking->error, "%s: the projections' biases are not whole: %s is %s; expected all or none",
+                           taking->bundle->source, name, tensor ? "there, others are not" : "missing");
+    taking->bias_known = true;
+    taking->has_bias = tensor != NULL;
+    if (tensor == NULL)
+        return STATUS_OK;
+    if (tensor->rank != 1 || tensor->shape[0] != taking->plan->d_out)
+        return wrong_shape(taking, name, tensor, taking->plan->d_out, 0, width_text(taking, why, sizeof why));
+    projection->bias = *tensor;
+    taking->taken++;
+    return STATUS_OK;
+}
+
+static enum status take_projection(struct taking *taking, size_t module, enum projection_id id)
+{
+    char matrix_name[PARAMETER_NAME_BYTES], linear_name[PARAMETER_NAME_BYTES], bias_name[PARAMETER_NAME_BYTES];
+    const bool stacked = taking->plan->stacked;
+    struct projection *projection = &taking->parameters->modules[module].projections[id];
+    parameters_name(matrix_name, module, stacked, id, "");
+    parameters_name(linear_name, module, stacked, id, ".weight");
+    parameters_name(bias_name, module, stacked, id, ".bias");
+    const struct tensor *matrix = bundle_find(taking->bundle, matrix_name);
+    const struct tensor *linear = bundle_find(taking->bundle, linear_name);
+    *projection = (struct projection){.transposed = linear != NULL};
+    if (matrix != NULL && linear != NULL)
+        return error_usage(taking->error, "%s: %s and %s are both given; expected one of them", taking->bundle->source,
+                           matrix_name, linear_name);
+    if (matrix == NULL && linear == NULL)
+        return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
+                           taking->bundle->source, matrix_name, linear_name);
+    taking->taken++;
+    enum status status = take_weight(taking, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
+    if (status != STATUS_OK)
+        return status;
+    return take_bias(taking, projection, bias_name, bundle_find(taking->bundle, bias_name));
+}
+
+static enum status take_out(struct taking *taking)
+{
+    const char *names[] = {"out_proj.weight", "out_proj.bias"};
+    const size_t d_out = taking->plan->d_out;
+    char why[128];
+    struct projection *out = &taking->parameters->out;
+    const struct tensor *found[2];
+    *out = (struct projection){.transposed = true};
+    if (!taking->plan->has_out)
+        return STATUS_OK;
+    for (int i = 0; i < 2; i++) {
+        found[i] = bundle_find(taking->bundle, names[i]);
+        if (found[i] == NULL)
+            return error_usage(taking->error,
+                               "%s: the parameters are not whole: split heads have an output "
+                               "projection, but %s is missing",
+                               taking->bundle->source, names[i]);
+    }
+    width_text(taking, why, sizeof why);
+    if (found[0]->rank != 2 || found[0]->shape[0] != d_out || found[0]->shape[1] != d_out)
+        return wrong_shape(taking, names[0], found[0], d_out, d_out, why);
+    if (found[1]->rank != 1 || found[1]->shape[0] != d_out)
+        return wrong_shape(taking, names[1], found[1], d_out, 0, why);
+    out->weight = *found[0];
+    out->bias = *found[1];
+    taking->taken += 2;
+    return STATUS_OK;
+}
+
+static bool is_taken(const struct parameters *parameters, const float *data)
+{
+    if (data == parameters->out.weight.data || data == parameters->out.bias.data)
+        return true;
+    for (size_t module = 0; module < parameters->module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++) {
+            const struct projection *projection = &parameters->modules[module].projections[id];
+            if (data == projection->weight.data || data == projection->bias.data)
+                return true;
+        }
+    return false;
+}
+
+/* Why a parameter of the file has no place in this mechanism. */
+static enum status left_over(const struct taking *taking)
+{
+    const struct bundle *bundle = taking->bundle;
+    const struct parameters_plan *plan = taking->plan;
+    size_t i = 0;
+    while (bundle_kind(bundle->tensors[i].name) != BUNDLE_PARAMETER ||
+           is_taken(taking->parameters, bundle->tensors[i].tensor.data))
+        i++;
+    const char *name = bundle->tensors[i].name;
+    const char *why = "it belongs to attn multihead";
+    char text[96];
+    if (strncmp(name, "heads.", 6) == 0 && plan->stacked) {
+        snprintf(text, sizeof text, "of %zu head%s the last is heads.%zu", plan->module_count,
+                 plan->module_count == 1 ? "" : "s", plan->module_count - 1);
+        why = text;
+    } else if (strncmp(name, "heads.", 6) == 0) {
+        why = "heads of their own are those of attn multihead --stacked";
+    } else if (plan->stacked) {
+        why = "stacked heads have heads.0.W_query and so on, and no output projection";
+    }
+    return error_usage(taking->error, "%s: %s has no place here: %s", bundle->source, name, why);
+}
+
+static enum status check_left_over(const struct taking *taking)
+{
+    size_t present = 0;
+    for (size_t i = 0; i < taking->bundle->tensor_count; i++)
+        present += bundle_kind(taking->bundle->tensors[i].name) == BUNDLE_PARAMETER;
+    return present > taking->taken ? left_over(taking) : STATUS_OK;
+}
+
+/* Heads in the names where the plan has none, or the other way round: said before a part is missed. */
+static enum status check_heads(const struct taking *taking)
+{
+    bool of_heads =
+        bundle_find(taking->bundle, "heads.0.W_query") || bundle_find(taking->bundle, "heads.0.W_query.weight");
+    bool plain = bundle_find(taking->bundle, "W_query") || bundle_find(taking->bundle, "W_query.weight");
+    if (of_heads && !plain && !taking->plan->stacked)
+        return error_usage(taking->error,
+                           "%s: the parameters are those of stacked heads (heads.0.W_query ...); expected "
+                           "W_query; they go with attn multihead --stacked",
+                           taking->bundle->source);
+    if (plain && !of_heads && taking->plan->stacked)
+        return error_usage(taking->error,
+                           "%s: the parameters are those of one module (W_query ...); expected "
+                           "heads.0.W_query and so on; they do not go with --stacked",
+                           taking->bundle->source);
+    return STATUS_OK;
+}
+
+enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct bundle *bundle,
+                            const char *inputs_source, struct arena *arena, struct error *error)
+{
+    struct taking taking = {
+        .parameters = parameters, .plan = plan, .bundle = bundle, .inputs_source = inputs_source, .error = error};
+    *parameters = (struct parameters){.given = true, .source = bundle->source};
+    parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
+    if (parameters->modules == NULL || check_heads(&taking) != STATUS_OK)
+        return error->status;
+    for (size_t module = 0; module < plan->module_count; module++) {
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (take_projection(&taking, module, (enum projection_id)id) != STATUS_OK)
+                return error->status;
+        parameters->module_count++;
+    }
+    plan->qkv_bias = taking.has_bias;
+    if (take_out(&taking) != STATUS_OK)
+        return error->status;
+    return check_left_over(&taking);
+}
+
+/* --- drawn ------------------------------------------------------------------------------------------------------- */
+
+/* nn.Linear's first weights (He et al. 2015, with a = sqrt(5)): uniform on +-sqrt(3) sqrt(2 / (1 + 5)) / sqrt(d_in). */
+static float linear_bound(size_t d_in)
+{
+    return (float)(sqrt(3.0) * (sqrt(2.0 / (1 + 5)) / sqrt((double)d_in)));
+}
+
+static enum status draw_linear(struct projection *projection, size_t d_in, size_t d_out, bool bias,
+                               struct generator *generator, struct arena *arena, struct error *error)
+{
+    const size_t shape[] = {d_out, d_in};
+    projection->transposed = true;
+    if (tensor_create(&projection->weight, 2, shape, arena, error) != STATUS_OK)
+        return error->status;
+    const float weight_bound = linear_bound(d_in);
+    generator_uniform(generator, -weight_bound, weight_bound, projection->weight.data,
+                      tensor_count(&projection->weight));
+    if (!bias)
+        return STATUS_OK;
+    if (tensor_create(&projection->bias, 1, shape, arena, error) != STATUS_OK)
+        return error->status;
+    const float bias_bound = (float)(1 / sqrt((double)d_in));
+    generator_uniform(generator, -bias_bound, bias_bound, projection->bias.data, d_out);
+    return STATUS_OK;
+}
+
+static enum status draw_matrix(struct projection *projection, size_t d_in, size_t d_out, bool normal,
+                               struct generator *generator, struct arena *arena, struct error *error)
+{
+    const size_t shape[] = {d_in, d_out};
+    if (tensor_create(&projection->weight, 2, shape, arena, error) != STATUS_OK)
+        return error->status;
+    if (normal)
+        generator_normal(generator, projection->weight.data, d_in * d_out);
+    else
+        generator_uniform(generator, 0, 1, projection->weight.data, d_in * d_out);
+    return STATUS_OK;
+}
+
+/* The same projection stored the other way round. */
+static enum status transpose(struct projection *projection, struct arena *arena, struct error *error)
+{
+    const struct tensor stored = projection->weight;
+    const size_t rows = stored.shape[0], columns = stored.shape[1], shape[] = {columns, rows};
+    if (tensor_create(&projection->weight, 2, shape, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t row = 0; row < rows; row++)
+        for (size_t column = 0; column < columns; column++)
+            projection->weight.data[column * rows + row] = stored.data[row * columns + column];
+    projection->transposed = !projection->transposed;
+    return STATUS_OK;
+}
+
+static enum status draw_projection(struct projection *projection, const struct parameters_plan *plan,
+                                   struct generator *generator, struct arena *arena, struct error *error)
+{
+    enum status status;
+    *projection = (struct projection){0};
+    if (plan->init == INIT_LINEAR)
+        status = draw_linear(projection, plan->d_in, plan->d_out, plan->qkv_bias, generator, arena, error);
+    else
+        status = draw_matrix(projection, plan->d_in, plan->d_out, plan->init == INIT_RANDN, generator, arena, error);
+    if (status == STATUS_OK && projection->transposed == plan->as_matrix)
+        status = transpose(projection, arena, error);
+    return status;
+}
+
+enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
+                            struct generator *generator, struct arena *arena, struct error *error)
+{
+    *parameters = (struct parameters){.module_count = plan->module_count};
+    parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
+    if (parameters->modules == NULL)
+        return error->status;
+    for (size_t module = 0; module < plan->module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (draw_projection(&parameters->modules[module].projections[id], plan, generator, arena, error) !=
+                STATUS_OK)
+                return error->status;
+    if (!plan->has_out)
+        return STATUS_OK;
+    return draw_linear(&parameters->out, plan->d_out, plan->d_out, true, generator, arena, error);
+}
