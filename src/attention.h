@@ -1,0 +1,36 @@
+/* The reference: the equations of attention, one stage after another, made to be read.
+ *
+ * Each stage is computed in double from the stages before it as they are stored, and rounded once to float32 as it is
+ * stored itself. query, key and value are held whole; a T x T stage is made a row at a time, so that it is never held.
+ *
+ *   B items of a batch, H heads, T tokens, Tq queries asked for, d_in columns of the inputs, d columns of one head.
+ *
+ * The equations are those of Vaswani et al. 2017, "Attention Is All You Need", eq. 1 and section 3.2.2. */
+#ifndef ATTN_ATTENTION_H
+#define ATTN_ATTENTION_H
+
+#include "problem.h"
+
+struct attention {
+    const struct problem *problem;
+    float *query;             /* (B, H, Tq, d); NULL where no stage asked for needs it */
+    float *key;               /* (B, H, T, d); or NULL */
+    float *value;             /* (B, H, T, d); or NULL */
+    double *out_weight;       /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *sums;             /* scratch: the widest row that is summed */
+    float *rows[STAGE_COUNT]; /* (T) the present row of each T x T stage; context: (d) */
+};
+
+/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need. All memory comes from the arena. */
+enum status attention_create(struct attention *attention, const struct problem *problem, unsigned stages,
+                             struct arena *arena, struct error *error);
+
+/* Query `row` (0 .. Tq) of one head of one item through the stages from scores to `last`, which may be context; each
+ * lies in attention->rows[stage] until the next call. `kept` (T) says which weights dropout keeps; NULL: all, unscaled. */
+void attention_row(struct attention *attention, size_t item, size_t head, size_t row, enum stage last,
+                   const bool *kept);
+
+/* output = the heads' context side by side (H d), through out_proj where there is one, into output (its columns). */
+void attention_output(struct attention *attention, const float *context, float *output);
+
+#endif

@@ -1,0 +1,328 @@
+#include "result.h"
+
+#include <string.h>
+
+/* --- dropout's generator, kept in step --------------------------------------------------------------------------- */
+
+enum { CHECKPOINTS = 64, DROPOUT_BLOCK = 64 };
+
+/* Dropout draws for one row after another. Heads of one module draw in one call, (B, H, T, T) row-major; stacked heads
+ * draw in a call each, (B, T, T). A row is found again from the nearest checkpoint before it. */
+struct dropout_track {
+    struct generator generator; /* about to draw row `next` */
+    size_t next;
+    size_t rows_per_call, rows_per_checkpoint;
+    struct generator checkpoints[CHECKPOINTS]; /* [i] is about to draw row i x rows_per_checkpoint */
+    size_t checkpoint_count;
+};
+
+static enum status create_track(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
+    struct dropout_track *track = arena_allocate(arena, 1, sizeof *track, error);
+    result->kept = arena_allocate(arena, problem->tokens, sizeof *result->kept, error);
+    if (track == NULL || result->kept == NULL)
+        return error->status;
+    const size_t rows = problem->items * problem->heads * problem->tokens;
+    track->generator = problem->generator;
+    track->next = 0;
+    track->rows_per_call = rows / problem->plan.module_count;
+    track->rows_per_checkpoint = rows / CHECKPOINTS + 1;
+    track->checkpoint_count = 0;
+    result->track = track;
+    return STATUS_OK;
+}
+
+static void draw_next_row(struct result *result)
+{
+    struct dropout_track *track = result->track;
+    if (track->next == track->checkpoint_count * track->rows_per_checkpoint)
+        track->checkpoints[track->checkpoint_count++] = track->generator;
+    if (track->next % track->rows_per_call == 0)
+        generator_dropout_begin(&track->generator);
+    generator_dropout(&track->generator, result->problem->dropout, result->kept, result->problem->tokens);
+    track->next++;
+}
+
+/* Sets result->kept to what dropout keeps of a query's row. */
+static void draw_row(struct result *result, size_t item, size_t head, size_t token)
+{
+    const struct problem *problem = result->problem;
+    struct dropout_track *track = result->track;
+    const size_t matrix = problem->plan.stacked ? head * problem->items + item : item * problem->heads + head;
+    const size_t row = matrix * problem->tokens + token;
+    size_t checkpoint = row / track->rows_per_checkpoint;
+    if (checkpoint >= track->checkpoint_count)
+        checkpoint = track->checkpoint_count - 1;
+    const size_t checkpoint_row = checkpoint * track->rows_per_checkpoint;
+    if (track->checkpoint_count > 0 && (row < track->next || checkpoint_row > track->next)) {
+        track->generator = track->checkpoints[checkpoint];
+        track->next = checkpoint_row;
+    }
+    while (track->next <= row)
+        draw_next_row(result);
+}
+
+/* --- formulas ---------------------------------------------------------------------------------------------------- */
+
+static void projection_formula(const struct problem *problem, enum stage stage, char *text)
+{
+    const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
+    const struct projection *projection = &problem->parameters.modules[0].projections[id];
+    char name[PARAMETER_NAME_BYTES];
+    parameters_name(name, 0, false, id, "");
+    const char *cut = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
+    snprintf(text, RESULT_FORMULA_BYTES, "inputs . %s%s%s%s%s%s", name, projection->transposed ? ".weight^T" : "",
+             projection->bias.rank ? " + " : "", projection->bias.rank ? name : "",
+             projection->bias.rank ? ".bias" : "", cut);
+}
+
+static void stage_formula(const struct problem *problem, enum stage stage, char *text)
+{
+    const size_t size = RESULT_FORMULA_BYTES;
+    const bool stacked = problem->plan.stacked;
+    switch (stage) {
+    case STAGE_QUERY:
+    case STAGE_KEY:
+    case STAGE_VALUE:
+        projection_formula(problem, stage, text);
+        break;
+    case STAGE_SCORES:
+        snprintf(text, size, "query . key^T");
+        break;
+    case STAGE_SCALED:
+        snprintf(text, size, "scores / sqrt(%zu)", problem->d_head);
+        break;
+    case STAGE_CAPPED:
+        snprintf(text, size, "scaled, no softcap");
+        break;
+    case STAGE_MASKED:
+        snprintf(text, size, problem->causal ? "scaled, -inf where key > query" : "scaled, no mask");
+        break;
+    case STAGE_WEIGHTS:
+        snprintf(text, size, "softmax(%s)", problem->causal ? "masked" : "scaled");
+        break;
+    case STAGE_DROPPED:
+        snprintf(text, size, "weights / (1 - %g) where kept, else 0", problem->dropout);
+        break;
+    case STAGE_CONTEXT:
+        snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
+        break;
+    case STAGE_OUTPUT:
+        snprintf(text, size, stacked ? "heads side by side" : "heads . out_proj.weight^T + out_proj.bias");
+        break;
+    default:
+        text[0] = '\0';
+    }
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------ */
+
+static void add_axis(struct result_table *table, enum axis axis, size_t size)
+{
+    table->axes[table->rank] = axis;
+    table->shape[table->rank++] = size;
+}
+
+static void add_inputs(struct result *result)
+{
+    const struct problem *problem = result->problem;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .data = problem->inputs};
+    if (problem->has_batch)
+        add_axis(table, AXIS_ITEM, problem->items);
+    add_axis(table, AXIS_TOKEN, problem->tokens);
+    add_axis(table, AXIS_COLUMN, problem->d_in);
+}
+
+static enum status add_tensor(struct result *result, const char *name, const struct tensor *tensor, struct arena *arena,
+                              struct error *error)
+{
+    if (tensor->rank == 0)
+        return STATUS_OK;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.stage = STAGE_PARAMETERS, .data = tensor->data};
+    table->name = arena_text(arena, name, strlen(name), error);
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
+    return table->name == NULL ? error->status : STATUS_OK;
+}
+
+static enum status add_parameters(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct parameters *parameters = &result->problem->parameters;
+    const bool stacked = result->problem->plan.stacked;
+    char name[PARAMETER_NAME_BYTES];
+    for (size_t module = 0; module < parameters->module_count; module++)
+        for (int i = 0; i < PROJECTION_COUNT; i++) {
+            const enum projection_id id = (enum projection_id)i;
+            const struct projection *projection = &parameters->modules[module].projections[id];
+            parameters_name(name, module, stacked, id, projection->transposed ? ".weight" : "");
+            if (add_tensor(result, name, &projection->weight, arena, error) != STATUS_OK)
+                return error->status;
+            parameters_name(name, module, stacked, id, ".bias");
+            if (add_tensor(result, name, &projection->bias, arena, error) != STATUS_OK)
+                return error->status;
+        }
+    if (add_tensor(result, "out_proj.weight", &parameters->out.weight, arena, error) != STATUS_OK)
+        return error->status;
+    return add_tensor(result, "out_proj.bias", &parameters->out.bias, arena, error);
+}
+
+static void add_stage(struct result *result, enum stage stage)
+{
+    const struct problem *problem = result->problem;
+    const bool all_tokens = stage == STAGE_KEY || stage == STAGE_VALUE;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.name = stage_name(stage), .stage = stage};
+    stage_formula(problem, stage, table->formula);
+    if (problem->has_batch)
+        add_axis(table, AXIS_ITEM, problem->items);
+    if (problem->has_heads && stage != STAGE_OUTPUT)
+        add_axis(table, AXIS_HEAD, problem->heads);
+    add_axis(table, all_tokens ? AXIS_TOKEN : AXIS_QUERY, all_tokens ? problem->tokens : problem->row_count);
+    if (stage_is_square(stage))
+        add_axis(table, AXIS_TOKEN, problem->tokens);
+    else
+        add_axis(table, AXIS_COLUMN, stage == STAGE_OUTPUT ? problem->heads * problem->d_head : problem->d_head);
+    const float *const held[] = {result->attention.query, result->attention.key, result->attention.value};
+    if (stage <= STAGE_VALUE)
+        table->data = held[stage];
+}
+
+static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
+    const size_t most = STAGE_NAMES + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
+    result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
+    if (result->tables == NULL)
+        return error->status;
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        if (stage == STAGE_INPUTS)
+            add_inputs(result);
+        else if (stage != STAGE_PARAMETERS)
+            add_stage(result, stage);
+        else if (add_parameters(result, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return STATUS_OK;
+}
+
+enum status result_create(struct result *result, const struct problem *problem, struct arena *arena,
+                          struct error *error)
+{
+    *result = (struct result){.problem = problem};
+    unsigned stages = 0;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] < STAGE_COUNT)
+            stages |= STAGE_BIT(problem->stages[i]);
+    if (stages != 0) {
+        if (attention_create(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
+            return error->status;
+        const size_t width = problem->heads * problem->d_head * sizeof result->contexts[0];
+        result->block = problem->dropout > 0 ? DROPOUT_BLOCK : 1;
+        result->contexts = arena_allocate(arena, result->block, width, error);
+        if (result->contexts == NULL)
+            return error->status;
+        if (problem->dropout > 0 && create_track(result, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return add_tables(result, arena, error);
+}
+
+size_t result_matrices(const struct result_table *table)
+{
+    size_t matrices = 1;
+    for (size_t axis = 0; axis + 2 < table->rank; axis++)
+        matrices *= table->shape[axis];
+    return matrices;
+}
+
+size_t result_rows(const struct result_table *table)
+{
+    return table->rank > 1 ? table->shape[table->rank - 2] : 1;
+}
+
+size_t result_columns(const struct result_table *table)
+{
+    return table->shape[table->rank - 1];
+}
+
+void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head)
+{
+    *item = *head = 0;
+    for (size_t axis = table->rank < 2 ? 0 : table->rank - 2; axis-- > 0;) {
+        *(table->axes[axis] == AXIS_ITEM ? item : head) = matrix % table->shape[axis];
+        matrix /= table->shape[axis];
+    }
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+static void compute_row(struct result *result, size_t item, size_t head, size_t row, enum stage stage)
+{
+    const bool drops = result->track != NULL && stage >= STAGE_DROPPED;
+    if (drops)
+        draw_row(result, item, head, result->problem->rows[row]);
+    attention_row(&result->attention, item, head, row, stage, drops ? result->kept : NULL);
+}
+
+/* The contexts of every head for a block of rows from `first` on: a head's rows in one go, since dropout draws them so. */
+static void fill_block(struct result *result, size_t item, size_t first)
+{
+    const struct problem *problem = result->problem;
+    const size_t d = problem->d_head, left = problem->row_count - first;
+    result->block_item = item;
+    result->block_first = first;
+    result->block_count = left < result->block ? left : result->block;
+    for (size_t head = 0; head < problem->heads; head++)
+        for (size_t i = 0; i < result->block_count; i++) {
+            compute_row(result, item, head, first + i, STAGE_CONTEXT);
+            memcpy(result->contexts + (i * problem->heads + head) * d, result->attention.rows[STAGE_CONTEXT],
+                   d * sizeof *result->contexts);
+        }
+}
+
+static void output_row(struct result *result, size_t item, size_t row, float *numbers)
+{
+    const size_t width = result->problem->heads * result->problem->d_head;
+    const bool held =
+        item == result->block_item && row >= result->block_first && row - result->block_first < result->block_count;
+    if (!held)
+        fill_block(result, item, row);
+    attention_output(&result->attention, result->contexts + (row - result->block_first) * width, numbers);
+}
+
+void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, float *numbers)
+{
+    const size_t columns = result_columns(table);
+    const float *source;
+    size_t item, head;
+    result_place(table, matrix, &item, &head);
+    if (table->stage == STAGE_OUTPUT) {
+        output_row(result, item, row, numbers);
+        return;
+    }
+    if (table->data != NULL) {
+        source = table->data + (matrix * result_rows(table) + row) * columns;
+    } else {
+        compute_row(result, item, head, row, table->stage);
+        source = result->attention.rows[table->stage];
+    }
+    memcpy(numbers, source, columns * sizeof *numbers);
+}
+
+const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)
+{
+    size_t token = axis == AXIS_QUERY ? result->problem->rows[index] : index;
+    *position = token + 1;
+    return axis == AXIS_QUERY || axis == AXIS_TOKEN ? problem_label(result->problem, item, token) : NULL;
+}
+
+bool result_masked(const struct result *result, const struct result_table *table, size_t row, size_t column)
+{
+    const struct problem *problem = result->problem;
+    return problem->causal && stage_is_square(table->stage) && table->stage >= STAGE_MASKED &&
+           column > problem->rows[row];
+}

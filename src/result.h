@@ -1,0 +1,64 @@
+/* What a writer sees: settings as rows, tokens, and tables with name, formula, axes and rows on demand.
+ *
+ * A table is the inputs, one parameter, or a stage. A writer asks for rows and never knows how they come: stages of
+ * T x T are computed as they are asked for, dropout's generator is kept in step here. */
+#ifndef ATTN_RESULT_H
+#define ATTN_RESULT_H
+
+#include "attention.h"
+
+/* What an axis counts. */
+enum axis {
+    AXIS_ITEM, /* of a batch */
+    AXIS_HEAD,
+    AXIS_TOKEN,  /* all tokens */
+    AXIS_QUERY,  /* the tokens asked for */
+    AXIS_COLUMN, /* features, which have no label */
+};
+
+enum { RESULT_FORMULA_BYTES = 160 };
+
+struct result_table {
+    const char *name;
+    char formula[RESULT_FORMULA_BYTES]; /* what it is made of: "query . key^T"; "" for inputs and parameters */
+    enum stage stage;                   /* or STAGE_INPUTS, STAGE_PARAMETERS */
+    size_t rank;                        /* leading axes, rows, columns; 1: a single row of columns */
+    enum axis axes[TENSOR_RANK];
+    size_t shape[TENSOR_RANK];
+    const float *data; /* where it is held whole, else NULL */
+};
+
+struct result {
+    const struct problem *problem;
+    struct attention attention;
+    struct result_table *tables; /* in the order asked for */
+    size_t table_count;
+    float *contexts; /* (block, H d) the heads' contexts of the rows from block_first on; for output */
+    size_t block, block_item, block_first, block_count;
+    bool *kept;                  /* (T) what dropout keeps of the present row; NULL without dropout */
+    struct dropout_track *track; /* where dropout's generator stands; NULL without dropout */
+};
+
+/* Computes query, key and value where a table needs them, and has all memory that rows will need; so rows cannot fail.
+ * The problem must outlive the result; everything else is the arena's. */
+enum status result_create(struct result *result, const struct problem *problem, struct arena *arena,
+                          struct error *error);
+
+/* Sizes of a table seen as a list of matrices: the leading axes' product, the rows and the columns of each. */
+size_t result_matrices(const struct result_table *table);
+size_t result_rows(const struct result_table *table);
+size_t result_columns(const struct result_table *table);
+
+/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns). */
+void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, float *numbers);
+
+/* Which item and which head a matrix is (0 where there is no such axis). */
+void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head);
+
+/* The label of a row or column of that axis: a token, or NULL where it has none; and its position from 1. */
+const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position);
+
+/* Whether the mask forbids this element of a T x T table. */
+bool result_masked(const struct result *result, const struct result_table *table, size_t row, size_t column);
+
+#endif

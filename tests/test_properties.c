@@ -1,0 +1,221 @@
+/* What must hold for any numbers: properties of attention, whatever a golden case says. */
+#include "check.h"
+#include "generator.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS = 17, D_IN = 5, TEXT_BYTES = 1 << 16, ROOM = 1 << 14 };
+
+static char text[TEXT_BYTES];
+static double first[ROOM], second[ROOM];
+
+/* An input of `items` (0: no batch axis) x TOKENS x D_IN normals; the last token of each is `last` times as large. */
+static const char *random_input(size_t items, uint64_t seed, double last)
+{
+    struct generator generator;
+    float numbers[D_IN];
+    size_t length = (size_t)snprintf(text, sizeof text, "{\"inputs\": %s", items ? "[" : "");
+    generator_seed(&generator, GENERATOR_TORCH, seed);
+    for (size_t item = 0; item < (items ? items : 1); item++) {
+        for (size_t token = 0; token < TOKENS; token++) {
+            generator_normal(&generator, numbers, D_IN);
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s", token ? ", [" : item ? ", [[" : "[[");
+            for (size_t i = 0; i < D_IN; i++)
+                length += (size_t)snprintf(text + length, sizeof text - length, "%s%.9g", i ? ", " : "",
+                                           numbers[i] * (token + 1 == TOKENS ? last : 1));
+            length += (size_t)snprintf(text + length, sizeof text - length, "]");
+        }
+        length += (size_t)snprintf(text + length, sizeof text - length, "]");
+    }
+    snprintf(text + length, sizeof text - length, "%s}", items ? "]" : "");
+    return text;
+}
+
+static bool make(struct made *made, const char *command_line, const char *json)
+{
+    return CHECK(support_make(made, command_line, json) == STATUS_OK, "%s: expected a result, got: %s", command_line,
+                 made->error.message);
+}
+
+static size_t load(struct made *made, const char *name, double *numbers)
+{
+    const struct result_table *table = support_table(made, name);
+    if (!CHECK(table != NULL, "expected a table '%s'", name))
+        return 0;
+    size_t count = support_table_numbers(made, table, numbers, ROOM);
+    CHECK(count <= ROOM, "expected at most %d numbers, got %zu", ROOM, count);
+    return count;
+}
+
+static const char *const MECHANISMS[] = {
+    "self", "causal", "multihead --heads 5", "multihead --heads 3 --stacked", "multihead --heads 5 --no-causal",
+};
+
+enum { MECHANISM_COUNT = sizeof MECHANISMS / sizeof MECHANISMS[0] };
+
+static void check_weights(void)
+{
+    for (size_t m = 0; m < MECHANISM_COUNT; m++) {
+        struct made made;
+        check_begin("%s: each row of weights sums to 1, a masked weight is 0", MECHANISMS[m]);
+        if (make(&made, MECHANISMS[m], random_input(2, 5 + m, 1))) {
+            const struct result_table *table = support_table(&made, "weights");
+            const size_t count = load(&made, "weights", first);
+            CHECK(count == 2 * made.problem.heads * TOKENS * TOKENS, "got %zu weights", count);
+            for (size_t row = 0; row < count / TOKENS; row++) {
+                double sum = 0;
+                for (size_t column = 0; column < TOKENS; column++) {
+                    const double weight = first[row * TOKENS + column];
+                    sum += weight;
+                    if (result_masked(&made.result, table, row % TOKENS, column))
+                        CHECK(weight == 0, "row %zu, column %zu: expected 0, got %g", row, column, weight);
+                    else
+                        CHECK(weight > 0, "row %zu, column %zu: expected more than 0, got %g", row, column, weight);
+                }
+                CHECK(fabs(sum - 1) < 1e-6, "row %zu: expected a sum of 1, got %.9g", row, sum);
+            }
+        }
+        arena_free(&made.arena);
+    }
+}
+
+static void check_future(void)
+{
+    const char *const causal[] = {MECHANISMS[1], MECHANISMS[2], MECHANISMS[3]};
+    for (size_t m = 0; m < 3; m++) {
+        struct made made;
+        check_begin("%s: another last token leaves the rows before it the same bits", causal[m]);
+        size_t count = 0;
+        if (make(&made, causal[m], random_input(0, 9, 1)))
+            count = load(&made, "context", first);
+        arena_free(&made.arena);
+        if (make(&made, causal[m], random_input(0, 9, 3)))
+            CHECK(load(&made, "context", second) == count, "expected %zu numbers", count);
+        const size_t d = made.problem.d_head;
+        for (size_t i = 0; i < count; i++) {
+            const bool last = i / d % TOKENS == TOKENS - 1;
+            CHECK((first[i] == second[i]) == !last, "[%zu]: %.9g and %.9g", i, first[i], second[i]);
+        }
+        arena_free(&made.arena);
+    }
+}
+
+/* A head's own columns as a module of its own: the JSON of one causal head. */
+static void one_head_input(const struct made *made, size_t head)
+{
+    static const char *const NAMES[] = {"W_query", "W_key", "W_value"};
+    const struct problem *problem = &made->problem;
+    const size_t d = problem->d_head;
+    random_input(0, 21, 1);
+    size_t length = strlen(text) - 1;
+    for (size_t p = 0; p < 3; p++) {
+        const struct projection *projection =
+            &problem->parameters.modules[problem->plan.stacked ? head : 0].projections[p];
+        const float *rows = projection->weight.data + (problem->plan.stacked ? 0 : head * d) * D_IN;
+        length += (size_t)snprintf(text + length, sizeof text - length, ", \"%s.weight\": [", NAMES[p]);
+        for (size_t i = 0; i < d * D_IN; i++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%.9g%s",
+                                       i % D_IN ? ""
+                                       : i      ? ",["
+                                                : "[",
+                                       rows[i], i % D_IN == D_IN - 1 ? "]" : ",");
+        length += (size_t)snprintf(text + length, sizeof text - length, "]");
+    }
+    snprintf(text + length, sizeof text - length, "}");
+}
+
+static void check_heads(void)
+{
+    const char *const lines[] = {"multihead --heads 3 --d-out 12", "multihead --heads 3 --stacked --d-out 4"};
+    for (size_t m = 0; m < 2; m++) {
+        struct made whole, head;
+        check_begin("%s equals its heads, each computed alone", lines[m]);
+        if (make(&whole, lines[m], random_input(0, 21, 1)) && load(&whole, "context", first) == 3 * TOKENS * 4)
+            for (size_t h = 0; h < 3; h++) {
+                one_head_input(&whole, h);
+                if (make(&head, "causal", text) && load(&head, "context", second) == TOKENS * 4)
+                    CHECK(memcmp(first + h * TOKENS * 4, second, TOKENS * 4 * sizeof *second) == 0,
+                          "head %zu: expected the same bits", h);
+                arena_free(&head.arena);
+            }
+        arena_free(&whole.arena);
+    }
+}
+
+/* Rows asked for in another order, each on its own, are the same bits: dropout's generator is kept in step. */
+static void check_order(const char *line, const char *name)
+{
+    struct made made;
+    float numbers[TOKENS * 8];
+    check_begin("%s: rows of %s in any order", line, name);
+    if (make(&made, line, random_input(2, 33, 1))) {
+        const struct result_table *table = support_table(&made, name);
+        const size_t columns = result_columns(table), rows = result_rows(table), all = rows * result_matrices(table);
+        load(&made, name, first);
+        for (size_t i = 0; i < 200; i++) {
+            const size_t at = i * 7919 % all;
+            result_row(&made.result, table, at / rows, at % rows, numbers);
+            for (size_t column = 0; column < columns; column++)
+                CHECK(numbers[column] == first[at * columns + column], "row %zu, column %zu: expected %.9g, got %.9g",
+                      at, column, first[at * columns + column], numbers[column]);
+        }
+    }
+    arena_free(&made.arena);
+}
+
+/* The rows that --query asks for are those of the whole, in every stage. */
+static void check_query(const char *line)
+{
+    static const char *const STAGES[] = {"query", "scores", "scaled", "weights", "context", "dropped"};
+    struct made whole, part;
+    char with_query[160];
+    const size_t asked[] = {1, 4, 5, 6, TOKENS - 1};
+    snprintf(with_query, sizeof with_query, "%s --query 5-7,2,%d,5", line, TOKENS);
+    check_begin("%s: the rows of the whole", with_query);
+    bool made = make(&whole, line, random_input(2, 40, 1));
+    made = make(&part, with_query, text) && made;
+    for (size_t s = 0; made && s < sizeof STAGES / sizeof STAGES[0]; s++) {
+        const struct result_table *table = support_table(&part, STAGES[s]);
+        if (table == NULL)
+            continue;
+        const size_t columns = result_columns(table), matrices = result_matrices(table);
+        CHECK(result_rows(table) == 5, "%s: expected 5 rows, got %zu", STAGES[s], result_rows(table));
+        load(&whole, STAGES[s], first);
+        load(&part, STAGES[s], second);
+        for (size_t i = 0; i < matrices * 5; i++)
+            CHECK(memcmp(second + i * columns, first + (i / 5 * TOKENS + asked[i % 5]) * columns,
+                         columns * sizeof *first) == 0,
+                  "%s: row %zu of matrix %zu differs", STAGES[s], i % 5, i / 5);
+    }
+    arena_free(&whole.arena);
+    arena_free(&part.arena);
+}
+
+int main(void)
+{
+    const char *const dropping[] = {
+        "causal --dropout 0.3",
+        "causal --dropout 0.3 --rng torch-mkl",
+        "multihead --heads 5 --dropout 0.4",
+        "multihead --heads 3 --stacked --dropout 0.4",
+        "multihead --heads 3 --stacked --dropout 0.4 --rng torch-mkl",
+        "multihead --heads 3 --stacked --dropout 0.4 --dropout-seed 7",
+    };
+    check_weights();
+    check_future();
+    check_heads();
+    for (size_t i = 0; i < sizeof dropping / sizeof dropping[0]; i++) {
+        check_order(dropping[i], "dropped");
+        check_order(dropping[i], "context");
+        if (strncmp(dropping[i], "multihead", 9) == 0)
+            check_order(dropping[i], "output");
+        check_query(dropping[i]);
+    }
+    check_order("causal", "weights");
+    check_query("self");
+    check_query("multihead --heads 5");
+    return check_end();
+}
