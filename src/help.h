@@ -1,0 +1,14 @@
+/* The help, made from the option table; it fits 80 columns. */
+#ifndef ATTN_HELP_H
+#define ATTN_HELP_H
+
+#include "options.h"
+#include "output.h"
+
+/* The help of one command, or for COMMAND_COUNT of the whole program. */
+void help_write(enum command topic, struct output *output);
+
+/* "attn 0.1.0" and a line on what it is. */
+void help_write_version(struct output *output);
+
+#endif

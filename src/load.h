@@ -1,0 +1,21 @@
+/* Files -> bundles: reads a file or standard input whole and tells its format. */
+#ifndef ATTN_LOAD_H
+#define ATTN_LOAD_H
+
+#include "options.h"
+
+struct load {
+    struct bundle *inputs;  /* NULL where none is read: init with --d-in */
+    struct bundle *weights; /* that of --weights, or NULL */
+    struct bundle bundles[2];
+};
+
+/* Whether standard input is to be read for lack of a file. */
+bool load_wants_input(const struct options *options);
+
+/* Reads what the options name. A file gives only what counts: with --weights, that file the parameters and nothing else,
+ * the other one everything but them. The bundles belong to the arena. STATUS_SYSTEM where a file cannot be read,
+ * STATUS_USAGE where it is wrong. */
+enum status load_files(struct load *load, const struct options *options, struct arena *arena, struct error *error);
+
+#endif

@@ -1,0 +1,48 @@
+#include "load.h"
+#include "write.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* A standard stream that is closed must not become the next file that is opened: it becomes one that refuses. */
+static bool open_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return false;
+    return true;
+}
+
+static enum status run(int argc, char **argv, struct arena *arena, struct error *error)
+{
+    struct options options;
+    struct load load;
+    struct problem problem;
+    struct result result;
+    if (options_parse(&options, argc, argv, error) != STATUS_OK)
+        return error->status;
+    if (options.command == COMMAND_VERSION || (options.command == COMMAND_HELP && options.help))
+        return write_help(&options, arena, error);
+    if (options.command == COMMAND_HELP || (load_wants_input(&options) && isatty(STDIN_FILENO)))
+        return write_usage(&options, error);
+    if (load_files(&load, &options, arena, error) ||
+        problem_create(&problem, &options, load.inputs, load.weights, arena, error) ||
+        result_create(&result, &problem, arena, error))
+        return error->status;
+    return write_result(&options, &result, arena, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct arena arena = {0};
+    struct error error = {0};
+    if (!open_standard_streams())
+        return STATUS_SYSTEM;
+    signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error of write */
+    enum status status = run(argc, argv, &arena, &error);
+    if (status != STATUS_OK)
+        error_print(&error, stderr);
+    arena_free(&arena);
+    return (int)status;
+}

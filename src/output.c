@@ -1,0 +1,221 @@
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PRINT_BYTES = 4096, LINKS = 40 };
+
+static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+
+/* The unfinished file, for the signal handler alone; set while the signals are blocked. */
+static const char *volatile unfinished;
+
+static void remove_unfinished(int signal_number)
+{
+    if (unfinished != NULL)
+        unlink(unfinished);
+    raise(signal_number); /* SA_RESETHAND: ends the program once the handler returns */
+}
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
+        sigaddset(&set, SIGNALS[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* A signal that was ignored from the start, as under nohup, stays ignored. */
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        struct sigaction present;
+        if (sigaction(SIGNALS[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
+            sigaction(SIGNALS[i], &action, NULL);
+    }
+}
+
+static enum status open_failed(struct output *output)
+{
+    return error_system(output->error, errno, "%s", output->name);
+}
+
+static void fail(struct output *output, int code)
+{
+    output->failed = true;
+    output->error->quiet = code == EPIPE;
+    error_system(output->error, code, "%s: cannot write", output->name);
+}
+
+/* The path that the links lead to, whether or not it is there. */
+static const char *follow_links(struct output *output, const char *path, struct arena *arena)
+{
+    char link[PATH_MAX];
+    for (int i = 0; i < LINKS; i++) {
+        ssize_t length = readlink(path, link, sizeof link);
+        if (length < 0)
+            return path;
+        const char *slash = link[0] == '/' ? NULL : strrchr(path, '/');
+        size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+        char *next = arena_allocate(arena, folder + (size_t)length + 1, 1, output->error);
+        if (next == NULL)
+            return NULL;
+        memcpy(next, path, folder);
+        memcpy(next + folder, link, (size_t)length);
+        next[folder + (size_t)length] = '\0';
+        path = next;
+    }
+    error_system(output->error, ELOOP, "%s", output->name);
+    return NULL;
+}
+
+static mode_t usual_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return (mode_t)(0666 & ~mask);
+}
+
+/* Makes the file beside its target, with the mode that it is to have. */
+static enum status open_beside(struct output *output, mode_t mode, struct arena *arena)
+{
+    static const char SUFFIX[] = ".XXXXXX";
+    const size_t length = strlen(output->target);
+    char *temporary = arena_allocate(arena, length + sizeof SUFFIX, 1, output->error);
+    if (temporary == NULL)
+        return output->error->status;
+    memcpy(temporary, output->target, length);
+    memcpy(temporary + length, SUFFIX, sizeof SUFFIX);
+    sigset_t before;
+    block_signals(&before);
+    output->file = mkstemp(temporary);
+    int code = errno;
+    if (output->file >= 0) {
+        output->temporary = unfinished = temporary;
+        watch_signals();
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (output->file < 0)
+        return error_system(output->error, code, "%s: cannot make a file beside it", output->name);
+    if (fchmod(output->file, mode) == 0)
+        return STATUS_OK;
+    fail(output, errno);
+    return output_close(output);
+}
+
+static enum status open_in_place(struct output *output, const char *path)
+{
+    output->file = open(path, O_WRONLY | O_CLOEXEC);
+    return output->file < 0 ? open_failed(output) : STATUS_OK;
+}
+
+void output_open_stream(struct output *output, int stream, const char *name, struct error *error)
+{
+    output->file = stream;
+    output->name = name;
+    output->target = output->temporary = NULL;
+    output->used = 0;
+    output->failed = false;
+    output->error = error;
+}
+
+bool output_is_terminal(const struct output *output)
+{
+    return isatty(output->file);
+}
+
+enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error)
+{
+    struct stat there;
+    output_open_stream(output, STDOUT_FILENO, "standard output", error);
+    if (path == NULL || strcmp(path, "-") == 0)
+        return STATUS_OK;
+    output->name = path;
+    bool exists = stat(path, &there) == 0;
+    if (!exists && errno != ENOENT)
+        return open_failed(output);
+    if (exists && S_ISDIR(there.st_mode))
+        return error_system(error, EISDIR, "%s", path);
+    if (exists && !S_ISREG(there.st_mode))
+        return open_in_place(output, path);
+    if (exists && access(path, W_OK) != 0)
+        return open_failed(output);
+    output->target = follow_links(output, path, arena);
+    if (output->target == NULL)
+        return error->status;
+    return open_beside(output, exists ? there.st_mode & 07777 : usual_mode(), arena);
+}
+
+static void flush(struct output *output)
+{
+    for (size_t written = 0; written < output->used && !output->failed;) {
+        ssize_t bytes = write(output->file, output->buffer + written, output->used - written);
+        if (bytes >= 0)
+            written += (size_t)bytes;
+        else if (errno != EINTR)
+            fail(output, errno);
+    }
+    output->used = 0;
+}
+
+void output_write(struct output *output, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        size_t room = OUTPUT_BUFFER_BYTES - output->used;
+        size_t now = length < room ? length : room;
+        memcpy(output->buffer + output->used, bytes, now);
+        output->used += now;
+        bytes += now;
+        length -= now;
+        if (output->used == OUTPUT_BUFFER_BYTES)
+            flush(output);
+    }
+}
+
+void output_print(struct output *output, const char *format, ...)
+{
+    char text[PRINT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        output_write(output, text, length < PRINT_BYTES ? (size_t)length : PRINT_BYTES - 1);
+}
+
+void output_abandon(struct output *output)
+{
+    output->failed = true;
+}
+
+static void put_in_place(struct output *output)
+{
+    sigset_t before;
+    block_signals(&before);
+    if (!output->failed && rename(output->temporary, output->target) != 0)
+        fail(output, errno);
+    if (output->failed)
+        unlink(output->temporary);
+    unfinished = NULL;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+enum status output_close(struct output *output)
+{
+    flush(output);
+    if (close(output->file) != 0 && !output->failed)
+        fail(output, errno);
+    if (output->temporary != NULL)
+        put_in_place(output);
+    return output->failed ? output->error->status : STATUS_OK;
+}

@@ -1,0 +1,151 @@
+#include "write_json.h"
+
+#include "decimal.h"
+#include "version.h"
+
+#include <math.h>
+#include <string.h>
+
+static void write_string(const char *text, struct output *output)
+{
+    output_write(output, "\"", 1);
+    for (; *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if (byte == '"' || byte == '\\')
+            output_print(output, "\\%c", byte);
+        else if (byte == '\n')
+            output_write(output, "\\n", 2);
+        else if (byte == '\t')
+            output_write(output, "\\t", 2);
+        else if (byte < 0x20 || byte == 0x7f)
+            output_print(output, "\\u%04x", byte);
+        else
+            output_write(output, text, 1);
+    }
+    output_write(output, "\"", 1);
+}
+
+static void write_number(float number, struct output *output)
+{
+    char text[DECIMAL_BYTES];
+    if (isfinite(number))
+        output_write(output, text, decimal_from_float(number, text));
+    else if (isnan(number))
+        output_write(output, "\"NaN\"", 5);
+    else if (number > 0)
+        output_write(output, "\"Infinity\"", 10);
+    else
+        output_write(output, "null", 4);
+}
+
+static void write_key(const char *name, struct output *output)
+{
+    output_write(output, ",\n", 2);
+    write_string(name, output);
+    output_write(output, ": ", 2);
+}
+
+static void write_settings(const struct problem *problem, struct output *output)
+{
+    write_key("settings", output);
+    for (size_t i = 0; i < problem->setting_count; i++) {
+        const struct setting *setting = &problem->settings[i];
+        output_print(output, "%s\"%s\": ", i ? ", " : "{", setting->name);
+        if (setting->kind == SETTING_TEXT)
+            write_string(setting->text, output);
+        else
+            output_print(output, "%s", setting->text);
+    }
+    output_write(output, "}", 1);
+}
+
+static void write_tokens(const struct problem *problem, struct output *output)
+{
+    write_key("tokens", output);
+    output_print(output, "%s", problem->labels_nested ? "[" : "");
+    for (size_t list = 0; list < problem->label_lists; list++) {
+        output_print(output, "%s[", list ? ",\n  " : "");
+        for (size_t token = 0; token < problem->tokens; token++) {
+            output_print(output, "%s", token ? ", " : "");
+            write_string(problem->labels[list * problem->tokens + token], output);
+        }
+        output_write(output, "]", 1);
+    }
+    output_print(output, "%s", problem->labels_nested ? "]" : "");
+}
+
+static void write_row(const float *numbers, size_t columns, struct output *output)
+{
+    output_write(output, "[", 1);
+    for (size_t column = 0; column < columns; column++) {
+        if (column > 0)
+            output_write(output, ", ", 2);
+        write_number(numbers[column], output);
+    }
+    output_write(output, "]", 1);
+}
+
+/* Of the leading axes of a matrix, those that begin with it (it is the first along them and all further ones). */
+static size_t axes_begun(const struct result_table *table, size_t matrix)
+{
+    size_t begun = 0;
+    for (size_t axis = table->rank < 2 ? 0 : table->rank - 2; axis-- > 0; begun++) {
+        if (matrix % table->shape[axis] != 0)
+            break;
+        matrix /= table->shape[axis];
+    }
+    return begun;
+}
+
+static void write_brackets(char bracket, size_t count, struct output *output)
+{
+    while (count-- > 0)
+        output_write(output, &bracket, 1);
+}
+
+static void write_matrix(struct result *result, const struct result_table *table, size_t matrix, float *numbers,
+                         struct output *output)
+{
+    const size_t rows = result_rows(table), columns = result_columns(table);
+    for (size_t row = 0; row < rows; row++) {
+        if (row > 0)
+            output_write(output, ",\n  ", 4);
+        result_row(result, table, matrix, row, numbers);
+        write_row(numbers, columns, output);
+    }
+}
+
+static enum status write_table(struct result *result, const struct result_table *table, struct output *output,
+                               struct arena *arena, struct error *error)
+{
+    const size_t matrices = result_matrices(table);
+    const size_t nested = table->rank > 1;
+    float *numbers = arena_allocate(arena, result_columns(table), sizeof *numbers, error);
+    if (numbers == NULL)
+        return error->status;
+    write_key(table->name, output);
+    for (size_t matrix = 0; matrix < matrices; matrix++) {
+        if (matrix > 0)
+            output_write(output, ",\n  ", 4);
+        write_brackets('[', axes_begun(table, matrix) + nested, output);
+        write_matrix(result, table, matrix, numbers, output);
+        write_brackets(']', axes_begun(table, matrix + 1) + nested, output);
+    }
+    return STATUS_OK;
+}
+
+enum status write_json(struct result *result, struct output *output, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
+    output_print(output, "{\"attn\": \"" ATTN_VERSION "\"");
+    write_key("mechanism", output);
+    write_string(command_name(problem->mechanism), output);
+    write_settings(problem, output);
+    if (problem->labels != NULL)
+        write_tokens(problem, output);
+    for (size_t i = 0; i < result->table_count; i++)
+        if (write_table(result, &result->tables[i], output, arena, error) != STATUS_OK)
+            return error->status;
+    output_write(output, "}\n", 2);
+    return STATUS_OK;
+}

@@ -1,0 +1,14 @@
+/* result -> JSON for pipes: one object, each table a key of its own, a row a line.
+ *
+ * A number is the shortest decimal that reads back to the same float32; minus infinity is null, NaN and plus infinity
+ * are the strings "NaN" and "Infinity". */
+#ifndef ATTN_WRITE_JSON_H
+#define ATTN_WRITE_JSON_H
+
+#include "output.h"
+#include "result.h"
+
+/* STATUS_SYSTEM where memory is short; a failure to write is output_close's to tell. */
+enum status write_json(struct result *result, struct output *output, struct arena *arena, struct error *error);
+
+#endif

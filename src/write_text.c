@@ -1,0 +1,401 @@
+#include "write_text.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum {
+    LINE_COLUMNS = 79,
+    SHAPE_COLUMN = 52,
+    LABEL_COLUMNS = 20,
+    LABEL_BYTES = 4 * LABEL_COLUMNS + 64,
+    NUMBER_BYTES = 64,
+};
+
+static const char BOLD[] = "\033[1m", DIM[] = "\033[2m", PLAIN[] = "\033[0m";
+static const char GAP[] = "...";
+
+/* --- the settings ------------------------------------------------------------------------------------------------ */
+
+/* A comma-separated line that goes on beneath itself where it grows too long. */
+struct line {
+    struct output *output;
+    size_t column;
+};
+
+static void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void line_add(struct line *line, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const size_t width = strlen(text) + 2;
+    const char *separator = ", ";
+    if (line->column > 0 && line->column + width > LINE_COLUMNS) {
+        separator = ",\n  ";
+        line->column = 0;
+    } else if (line->column == 0) {
+        separator = "";
+    }
+    output_print(line->output, "%s%s", separator, text);
+    line->column += width;
+}
+
+static const char *setting_text(const struct problem *problem, const char *name)
+{
+    for (size_t i = 0; i < problem->setting_count; i++)
+        if (strcmp(problem->settings[i].name, name) == 0)
+            return problem->settings[i].text;
+    return NULL;
+}
+
+static void add_setting(struct line *line, const struct problem *problem, const char *name, const char *words,
+                        const char *unless)
+{
+    const char *text = setting_text(problem, name);
+    char shown[128];
+    if (text == NULL || (unless != NULL && strcmp(text, unless) == 0))
+        return;
+    text_shown(text, LABEL_COLUMNS * 2, shown, sizeof shown);
+    line_add(line, "%s %s", words, shown);
+}
+
+static void add_sizes(struct line *line, const struct problem *problem, const char *title)
+{
+    const char *plural = problem->tokens == 1 ? "" : "s";
+    if (problem->parameters_only)
+        line_add(line, "%s: d_in %zu", title, problem->d_in);
+    else if (problem->has_batch)
+        line_add(line, "%s: %zu item%s of %zu token%s", title, problem->items, problem->items == 1 ? "" : "s",
+                 problem->tokens, plural);
+    else
+        line_add(line, "%s: %zu token%s", title, problem->tokens, plural);
+    if (!problem->parameters_only)
+        line_add(line, "d_in %zu", problem->d_in);
+    line_add(line, "d_out %zu", problem->plan.d_out);
+    if (problem->has_heads)
+        line_add(line, "%zu%s head%s of %zu", problem->heads, problem->plan.stacked ? " stacked" : "",
+                 problem->heads == 1 ? "" : "s", problem->d_head);
+    if (problem->has_heads && !problem->parameters_only)
+        line_add(line, "%s", problem->causal ? "causal" : "not causal");
+}
+
+static void write_settings(const struct problem *problem, struct text_style style, struct output *output)
+{
+    static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention"};
+    struct line line = {output, 0};
+    char title[64], shown[128];
+    snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
+    if (style.color)
+        output_print(output, "%s", BOLD);
+    add_sizes(&line, problem, title);
+    if (problem->parameters.given) {
+        text_shown(problem->parameters.source, LABEL_COLUMNS * 2, shown, sizeof shown);
+        line_add(&line, "parameters from %s", shown);
+    } else {
+        add_setting(&line, problem, "seed", "seed", NULL);
+        add_setting(&line, problem, "skip", "skip", "0");
+        add_setting(&line, problem, "init", "init", NULL);
+        add_setting(&line, problem, "rng", "rng", "torch");
+    }
+    if (problem->plan.qkv_bias)
+        line_add(&line, "qkv bias");
+    add_setting(&line, problem, "dropout", "dropout", "0");
+    if (problem->dropout > 0)
+        add_setting(&line, problem, "dropout_seed", "dropout seed", NULL);
+    add_setting(&line, problem, "query", "query", NULL);
+    output_print(output, "%s\n", style.color ? PLAIN : "");
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------ */
+
+/* What a column of numbers holds, and the width that it takes. */
+struct column {
+    float smallest, largest; /* of the finite ones */
+    bool negative_zero, special;
+    size_t width;
+};
+
+/* One matrix of a table on its way to the page. */
+struct sheet {
+    struct result *result;
+    const struct result_table *table;
+    struct text_style style;
+    struct output *output;
+    size_t matrix, item;
+    size_t indent, label_width;
+    bool exponent;
+    float *numbers;         /* (columns) one row */
+    struct column *columns; /* (shown columns) */
+};
+
+/* How many of `count` rows or columns are shown, the gap counted as one. */
+static size_t shown_count(const struct sheet *sheet, size_t count)
+{
+    return sheet->style.full || count <= TEXT_SHOWN ? count : TEXT_SHOWN + 1;
+}
+
+/* The index of the i-th one shown; false where the gap is. */
+static bool shown_index(const struct sheet *sheet, size_t count, size_t i, size_t *index)
+{
+    *index = i;
+    if (shown_count(sheet, count) == count)
+        return true;
+    if (i > TEXT_SHOWN / 2)
+        *index = count - TEXT_SHOWN - 1 + i;
+    return i != TEXT_SHOWN / 2;
+}
+
+static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index, char *text)
+{
+    size_t position;
+    const char *label = result_label(sheet->result, axis, sheet->item, index, &position);
+    if (label != NULL)
+        return text_shown(label, LABEL_COLUMNS, text, LABEL_BYTES);
+    if (axis == AXIS_COLUMN)
+        return text[0] = '\0', 0;
+    return (size_t)snprintf(text, LABEL_BYTES, "%zu", position);
+}
+
+static const char *number_text(const struct sheet *sheet, double number, char *text)
+{
+    if (isnan(number))
+        snprintf(text, NUMBER_BYTES, "nan");
+    else
+        snprintf(text, NUMBER_BYTES, sheet->exponent ? "%.*e" : "%.*f", sheet->style.precision, number);
+    return text;
+}
+
+static enum axis row_axis(const struct result_table *table)
+{
+    return table->rank > 1 ? table->axes[table->rank - 2] : AXIS_COLUMN;
+}
+
+static enum axis column_axis(const struct result_table *table)
+{
+    return table->axes[table->rank - 1];
+}
+
+static void note_number(struct column *column, float number)
+{
+    if (!isfinite(number)) {
+        column->special = true;
+        return;
+    }
+    column->negative_zero |= number == 0 && signbit(number);
+    column->smallest = number < column->smallest ? number : column->smallest;
+    column->largest = number > column->largest ? number : column->largest;
+}
+
+/* The first pass over the rows that are shown: the smallest and largest of each column, the widest label. */
+static void measure_rows(struct sheet *sheet)
+{
+    const size_t rows = result_rows(sheet->table), columns = result_columns(sheet->table);
+    char label[LABEL_BYTES];
+    for (size_t c = 0; c < shown_count(sheet, columns); c++)
+        sheet->columns[c] = (struct column){0};
+    sheet->label_width = 0;
+    for (size_t i = 0; i < shown_count(sheet, rows); i++) {
+        size_t row, index;
+        size_t width = strlen(GAP);
+        if (shown_index(sheet, rows, i, &row)) {
+            result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
+            for (size_t c = 0; c < shown_count(sheet, columns); c++)
+                if (shown_index(sheet, columns, c, &index))
+                    note_number(&sheet->columns[c], sheet->numbers[index]);
+            width = label_text(sheet, row_axis(sheet->table), row, label);
+        }
+        if (row_axis(sheet->table) != AXIS_COLUMN && width > sheet->label_width)
+            sheet->label_width = width;
+    }
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void measure_columns(struct sheet *sheet)
+{
+    const size_t columns = result_columns(sheet->table);
+    char text[NUMBER_BYTES], label[LABEL_BYTES];
+    double magnitude = 0;
+    for (size_t c = 0; c < shown_count(sheet, columns); c++)
+        magnitude = fmax(magnitude, fmax(-(double)sheet->columns[c].smallest, sheet->columns[c].largest));
+    sheet->exponent = magnitude != 0 && (magnitude < 1e-4 || magnitude > 1e6);
+    for (size_t c = 0; c < shown_count(sheet, columns); c++) {
+        struct column *column = &sheet->columns[c];
+        size_t index;
+        if (!shown_index(sheet, columns, c, &index)) {
+            column->width = strlen(GAP);
+            continue;
+        }
+        column->width = larger(strlen(number_text(sheet, column->smallest, text)),
+                               strlen(number_text(sheet, column->largest, text)));
+        if (column->negative_zero)
+            column->width = larger(column->width, strlen(number_text(sheet, -0.0, text)));
+        if (column->special)
+            column->width = larger(column->width, strlen("-inf"));
+        column->width = larger(column->width, label_text(sheet, column_axis(sheet->table), index, label));
+    }
+}
+
+static void write_padding(struct output *output, size_t width)
+{
+    static const char BLANKS[] = "                                ";
+    for (; width > 0; width -= width < 32 ? width : 32)
+        output_write(output, BLANKS, width < 32 ? width : 32);
+}
+
+/* Text that fills `width` columns, from the right where `right`; `taken` is what it takes itself. */
+static void write_cell(struct output *output, const char *text, size_t taken, size_t width, bool right)
+{
+    size_t padding = width > taken ? width - taken : 0;
+    if (right)
+        write_padding(output, padding);
+    output_write(output, text, strlen(text));
+    if (!right)
+        write_padding(output, padding);
+}
+
+/* The tokens above their columns. */
+static void write_column_labels(const struct sheet *sheet)
+{
+    const size_t columns = result_columns(sheet->table);
+    char label[LABEL_BYTES];
+    write_padding(sheet->output, sheet->indent + sheet->label_width);
+    for (size_t c = 0; c < shown_count(sheet, columns); c++) {
+        size_t index, taken = strlen(GAP);
+        if (shown_index(sheet, columns, c, &index))
+            taken = label_text(sheet, column_axis(sheet->table), index, label);
+        else
+            strcpy(label, GAP);
+        write_padding(sheet->output, 2);
+        write_cell(sheet->output, label, taken, sheet->columns[c].width, true);
+    }
+    output_write(sheet->output, "\n", 1);
+}
+
+static void write_numbers(const struct sheet *sheet, size_t row)
+{
+    const size_t columns = result_columns(sheet->table);
+    const bool labelled = sheet->label_width > 0;
+    char text[NUMBER_BYTES];
+    for (size_t c = 0; c < shown_count(sheet, columns); c++) {
+        size_t index;
+        const bool number = shown_index(sheet, columns, c, &index);
+        const bool dim = number && sheet->style.color && result_masked(sheet->result, sheet->table, row, index);
+        const char *cell = number ? number_text(sheet, sheet->numbers[index], text) : GAP;
+        write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
+        if (dim)
+            output_print(sheet->output, "%s", DIM);
+        write_cell(sheet->output, cell, strlen(cell), sheet->columns[c].width, true);
+        if (dim)
+            output_print(sheet->output, "%s", PLAIN);
+    }
+}
+
+static void write_rows(struct sheet *sheet)
+{
+    const size_t rows = result_rows(sheet->table);
+    char label[LABEL_BYTES];
+    for (size_t i = 0; i < shown_count(sheet, rows); i++) {
+        size_t row;
+        write_padding(sheet->output, sheet->indent);
+        if (!shown_index(sheet, rows, i, &row)) {
+            output_print(sheet->output, "%s\n", GAP);
+            continue;
+        }
+        size_t taken = label_text(sheet, row_axis(sheet->table), row, label);
+        write_cell(sheet->output, label, taken, sheet->label_width, false);
+        result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
+        write_numbers(sheet, row);
+        output_write(sheet->output, "\n", 1);
+    }
+}
+
+/* "2 items of 2 heads of 6 x 6" */
+static void shape_text(const struct result_table *table, char *text, size_t size)
+{
+    size_t length = 0;
+    for (size_t axis = 0; axis + 2 < table->rank && table->axes[axis] <= AXIS_HEAD; axis++)
+        length +=
+            (size_t)snprintf(text + length, size - length, "%zu %s%s of ", table->shape[axis],
+                             table->axes[axis] == AXIS_ITEM ? "item" : "head", table->shape[axis] == 1 ? "" : "s");
+    if (table->rank == 1)
+        snprintf(text + length, size - length, "%zu", table->shape[0]);
+    else
+        snprintf(text + length, size - length, "%zu x %zu", result_rows(table), result_columns(table));
+}
+
+static void write_heading(const struct sheet *sheet)
+{
+    const struct result_table *table = sheet->table;
+    char shape[128], heading[RESULT_FORMULA_BYTES + 64];
+    snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
+    shape_text(table, shape, sizeof shape);
+    output_print(sheet->output, "\n%s%s%s", sheet->style.color ? BOLD : "", heading, sheet->style.color ? PLAIN : "");
+    size_t width = strlen(heading);
+    write_padding(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
+    output_print(sheet->output, "%s\n", shape);
+}
+
+/* "  item 1, head 2" above its matrix. */
+static void write_place(struct sheet *sheet)
+{
+    const struct problem *problem = sheet->result->problem;
+    const struct result_table *table = sheet->table;
+    size_t item, head;
+    result_place(table, sheet->matrix, &item, &head);
+    sheet->item = item;
+    sheet->indent = 2;
+    if (table->rank <= 2)
+        return;
+    const bool of_heads = table->axes[table->rank - 3] == AXIS_HEAD;
+    sheet->indent = 4;
+    if (problem->has_batch)
+        output_print(sheet->output, "  item %zu%s", item + 1, of_heads ? ", " : "\n");
+    if (of_heads)
+        output_print(sheet->output, "%shead %zu\n", problem->has_batch ? "" : "  ", head + 1);
+}
+
+static enum status write_table(struct sheet *sheet, struct arena *arena, struct error *error)
+{
+    const struct result_table *table = sheet->table;
+    const size_t columns = result_columns(table);
+    sheet->numbers = arena_allocate(arena, columns, sizeof *sheet->numbers, error);
+    sheet->columns = arena_allocate(arena, shown_count(sheet, columns), sizeof *sheet->columns, error);
+    if (sheet->numbers == NULL || sheet->columns == NULL)
+        return error->status;
+    write_heading(sheet);
+    for (sheet->matrix = 0; sheet->matrix < result_matrices(table); sheet->matrix++) {
+        write_place(sheet);
+        measure_rows(sheet);
+        measure_columns(sheet);
+        if (column_axis(table) != AXIS_COLUMN)
+            write_column_labels(sheet);
+        write_rows(sheet);
+    }
+    return STATUS_OK;
+}
+
+enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
+                       struct error *error)
+{
+    const struct problem *problem = result->problem;
+    write_settings(problem, style, output);
+    for (size_t i = 0; i < result->table_count; i++) {
+        struct sheet sheet = {.result = result, .table = &result->tables[i], .style = style, .output = output};
+        const bool is_stage = sheet.table->stage < STAGE_COUNT;
+        if (!is_stage && !problem->stages_asked && !problem->parameters_only)
+            continue;
+        if (write_table(&sheet, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,23 @@
+/* result -> text for people: the settings in a line, then each table under a heading with name, formula and shape.
+ *
+ * Fixed decimals, aligned on the point; %e where a matrix's largest shown magnitude is outside 1e-4 .. 1e6. More than
+ * TEXT_SHOWN rows or columns: the first and last half of it, with "..." between; only what is shown is computed. */
+#ifndef ATTN_WRITE_TEXT_H
+#define ATTN_WRITE_TEXT_H
+
+#include "output.h"
+#include "result.h"
+
+enum { TEXT_SHOWN = 12 };
+
+struct text_style {
+    int precision; /* decimals */
+    bool full;     /* nothing is elided */
+    bool color;    /* headings bold, masked entries dim */
+};
+
+/* Inputs and parameters are shown where --stages names them and for attn init. STATUS_SYSTEM where memory is short. */
+enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
+                       struct error *error);
+
+#endif
