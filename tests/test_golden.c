@@ -1,0 +1,232 @@
+/* Every case of tests/golden, made by PyTorch, and every figure of tests/book-tables.json, as chapters print them. */
+#include "check.h"
+#include "support.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 1 << 16, LINE_BYTES = 512, BOOK_FIGURES = 316, BOOK_ASIDES = 5 };
+
+static double expected[ROOM], got[ROOM];
+
+static void add_words(char *line, const cJSON *settings, const char *key, const char *option)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(settings, key);
+    size_t length = strlen(line);
+    if (cJSON_IsNumber(value))
+        snprintf(line + length, LINE_BYTES - length, " --%s %.17g", option, value->valuedouble);
+    else if (cJSON_IsString(value))
+        snprintf(line + length, LINE_BYTES - length, " --%s %s", option, value->valuestring);
+    else if (cJSON_IsTrue(value))
+        snprintf(line + length, LINE_BYTES - length, " --%s", option);
+}
+
+/* The settings of a case as a command line. */
+static void command_line(const char *mechanism, const cJSON *settings, char *line)
+{
+    const bool multihead = strcmp(mechanism, "multihead") == 0;
+    static const char *const NAMES[][2] = {
+        {"seed", "seed"},
+        {"skip", "skip"},
+        {"init", "init"},
+        {"d_out", "d-out"},
+        {"qkv_bias", "qkv-bias"},
+        {"dropout", "dropout"},
+        {"dropout_seed", "dropout-seed"},
+        {"query", "query"},
+    };
+    snprintf(line, LINE_BYTES, "%s", mechanism);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        add_words(line, settings, NAMES[i][0], NAMES[i][1]);
+    if (!multihead)
+        return;
+    add_words(line, settings, "heads", "heads");
+    add_words(line, settings, "stacked", "stacked");
+    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(settings, "causal")))
+        strcat(line, " --no-causal");
+}
+
+/* An input of the case's inputs and tokens, with its parameters where `given`. */
+static char *input_text(const cJSON *golden, bool given)
+{
+    cJSON *input = cJSON_CreateObject();
+    const cJSON *tokens = cJSON_GetObjectItemCaseSensitive(golden, "tokens");
+    const cJSON *parameters = given ? cJSON_GetObjectItemCaseSensitive(golden, "parameters") : NULL;
+    cJSON_AddItemToObject(input, "inputs", cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(golden, "inputs"), true));
+    if (tokens != NULL)
+        cJSON_AddItemToObject(input, "tokens", cJSON_Duplicate(tokens, true));
+    for (const cJSON *item = parameters ? parameters->child : NULL; item != NULL; item = item->next)
+        cJSON_AddItemToObject(input, item->string, cJSON_Duplicate(item, true));
+    char *text = cJSON_PrintUnformatted(input);
+    cJSON_Delete(input);
+    return text;
+}
+
+/* Loads a table and what is expected of it; false, and a failed check, where the sizes differ. */
+static bool load_table(struct made *made, const cJSON *item, size_t *count)
+{
+    const struct result_table *table = support_table(made, item->string);
+    if (!CHECK(table != NULL, "expected a table '%s', got none", item->string))
+        return false;
+    *count = support_numbers(item, expected, ROOM);
+    size_t got_count = support_table_numbers(made, table, got, ROOM);
+    return CHECK(got_count == *count && *count <= ROOM, "%s: expected %zu numbers, got %zu", item->string, *count,
+                 got_count);
+}
+
+static void check_parameters(struct made *made, const cJSON *parameters, const char *init)
+{
+    for (const cJSON *item = parameters->child; item != NULL; item = item->next) {
+        size_t count;
+        if (!load_table(made, item, &count))
+            continue;
+        const double tolerance = strcmp(init, "randn") == 0 && count >= 16 ? 2e-6 : 0;
+        for (size_t i = 0; i < count; i++)
+            CHECK(fabs(got[i] - (float)expected[i]) <= tolerance, "%s[%zu]: expected %.9g, got %.9g", item->string, i,
+                  expected[i], got[i]);
+    }
+}
+
+static void check_stages(struct made *made, const cJSON *stages)
+{
+    for (const cJSON *item = stages->child; item != NULL; item = item->next) {
+        size_t count;
+        if (!load_table(made, item, &count))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            CHECK(fabs(got[i] - expected[i]) <= 1e-6 + 1e-5 * fabs(expected[i]), "%s[%zu]: expected %.9g, got %.9g",
+                  item->string, i, expected[i], got[i]);
+    }
+}
+
+/* One case with the parameters drawn, or given as the file has them. */
+static void check_case(const cJSON *golden, const char *name, bool given)
+{
+    const cJSON *settings = cJSON_GetObjectItemCaseSensitive(golden, "settings");
+    const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(golden, "parameters");
+    const char *init = cJSON_GetObjectItemCaseSensitive(settings, "init")->valuestring;
+    struct made made;
+    char line[LINE_BYTES];
+    command_line(cJSON_GetObjectItemCaseSensitive(settings, "mechanism")->valuestring, settings, line);
+    check_begin("golden %s, parameters %s: %s", name, given ? "given" : "drawn", line);
+    cJSON_InitHooks(NULL);
+    char *text = input_text(golden, given);
+    enum status status = support_make(&made, line, text);
+    free(text);
+    if (CHECK(status == STATUS_OK, "expected a result, got: %s", made.error.message)) {
+        check_parameters(&made, parameters, given ? "given" : init);
+        check_stages(&made, cJSON_GetObjectItemCaseSensitive(golden, "stages"));
+    }
+    arena_free(&made.arena);
+}
+
+static int is_case(const struct dirent *entry)
+{
+    const char *const prefixes[] = {"self-", "causal-", "multihead-"};
+    for (size_t i = 0; i < 3; i++)
+        if (strncmp(entry->d_name, prefixes[i], strlen(prefixes[i])) == 0)
+            return 1;
+    return 0;
+}
+
+static void check_goldens(void)
+{
+    struct dirent **entries;
+    int count = scandir("tests/golden", &entries, is_case, alphasort);
+    check_begin("the golden cases are there");
+    CHECK(count == 24, "expected 24 cases, got %d", count);
+    for (int i = 0; i < count; i++) {
+        char path[300];
+        snprintf(path, sizeof path, "tests/golden/%s", entries[i]->d_name);
+        cJSON *golden = support_json(path);
+        check_case(golden, entries[i]->d_name, false);
+        check_case(golden, entries[i]->d_name, true);
+        cJSON_InitHooks(NULL);
+        cJSON_Delete(golden);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+/* A figure as it is printed: 4 decimals, a negative zero as zero. */
+static double printed(double number)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.4f", number);
+    return strtod(text, NULL) + 0.0;
+}
+
+static size_t check_figures(struct made *made, const cJSON *tables)
+{
+    size_t figures = 0;
+    for (const cJSON *item = tables ? tables->child : NULL; item != NULL; item = item->next) {
+        size_t count;
+        if (!load_table(made, item, &count))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            CHECK(printed(got[i]) == expected[i], "%s[%zu]: expected %.4f, got %.4f (%.9g)", item->string, i,
+                  expected[i], printed(got[i]), got[i]);
+        figures += count;
+    }
+    return figures;
+}
+
+/* The key and value rows of token 2, and its score against itself, which the chapter's walk prints apart. */
+static size_t check_token_2(struct made *made, const cJSON *book)
+{
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(book, "rows_of_token_2");
+    const cJSON *score = cJSON_GetObjectItemCaseSensitive(book, "score_of_query_2_and_key_2");
+    size_t figures = 0;
+    for (const cJSON *item = rows ? rows->child : NULL; item != NULL; item = item->next) {
+        const size_t width = support_numbers(item, expected, ROOM);
+        const struct result_table *table = support_table(made, item->string);
+        float numbers[8];
+        result_row(&made->result, table, 0, 1, numbers);
+        for (size_t i = 0; i < width; i++)
+            CHECK(printed(numbers[i]) == expected[i], "%s of token 2 [%zu]: expected %.4f, got %.9g", item->string, i,
+                  expected[i], numbers[i]);
+        figures += width;
+    }
+    if (score == NULL)
+        return figures;
+    float scores[8];
+    result_row(&made->result, support_table(made, "scores"), 0, 0, scores);
+    CHECK(fabs(scores[1] - score->valuedouble) <= 1e-6, "expected %.9g, got %.9g", score->valuedouble, scores[1]);
+    return figures + 1;
+}
+
+static void check_book(void)
+{
+    cJSON *books = support_json("tests/book-tables.json");
+    size_t figures = 0, asides = 0;
+    for (const cJSON *book = books->child; book != NULL; book = book->next) {
+        struct made made;
+        char line[LINE_BYTES];
+        command_line(cJSON_GetObjectItemCaseSensitive(book, "command")->valuestring,
+                     cJSON_GetObjectItemCaseSensitive(book, "settings"), line);
+        check_begin("book: %s", cJSON_GetObjectItemCaseSensitive(book, "name")->valuestring);
+        cJSON_InitHooks(NULL);
+        char *text = input_text(book, false);
+        if (CHECK(support_make(&made, line, text) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
+            figures += check_figures(&made, cJSON_GetObjectItemCaseSensitive(book, "parameters"));
+            figures += check_figures(&made, cJSON_GetObjectItemCaseSensitive(book, "stages"));
+            asides += check_token_2(&made, book);
+        }
+        free(text);
+        arena_free(&made.arena);
+    }
+    check_begin("every figure of the book was compared");
+    CHECK(figures == BOOK_FIGURES, "expected %d figures, got %zu", BOOK_FIGURES, figures);
+    CHECK(asides == BOOK_ASIDES, "expected %d figures beside the tables, got %zu", BOOK_ASIDES, asides);
+    cJSON_InitHooks(NULL);
+    cJSON_Delete(books);
+}
+
+int main(void)
+{
+    check_goldens();
+    check_book();
+    return check_end();
+}
