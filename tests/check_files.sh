@@ -1,0 +1,100 @@
+#!/bin/sh
+# Where a result goes: a file appears whole or not at all, and nothing else is touched.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+here=$PWD
+case $attn in /*) ;; *) attn=$here/$attn ;; esac
+input=$here/data/inputs.json
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+status() {
+    expected=$1
+    shift
+    "$@" 2>message
+    [ $? -eq "$expected" ]
+}
+alone() { # nothing but these files is here
+    [ "$(ls -A)" = "$(printf '%s\n' "$@" | sort)" ]
+}
+mode() { [ "$(stat -c %a "$1")" = "$2" ]; }
+
+umask 027
+check "a new file" status 0 "$attn" self "$input" -o new.json
+check "its mode is that of the umask" mode new.json 640
+check "nothing else is left" alone message new.json
+"$attn" self "$input" -f json >expected.json
+check "it holds what standard output gets" cmp expected.json new.json
+
+echo old >kept.txt
+chmod 604 kept.txt
+check "over a file that is there" status 0 "$attn" self "$input" -o kept.txt
+check "its mode stays" mode kept.txt 604
+check "it was replaced" grep -q self-attention kept.txt
+
+echo old >target.txt
+ln -s target.txt link.txt
+check "through a symbolic link" status 0 "$attn" self "$input" -o link.txt
+check "the link stays a link" test -L link.txt
+check "its target was written" grep -q self-attention target.txt
+mkdir folder
+ln -s folder/made.txt dangling.txt
+check "through a link to nothing" status 0 "$attn" self "$input" -o dangling.txt
+check "its target was made" test -f folder/made.txt
+ln -s loop-b loop-a
+ln -s loop-a loop-b
+check "a loop of links" status 3 "$attn" self "$input" -o loop-a
+
+echo old >old.json
+check "bad input leaves the old file" status 2 "$attn" self "$input" -d 2x -o old.json
+check "as it was" test "$(cat old.json)" = old
+echo '{"inputs": [[1], [2, 3]]}' >bad.json
+check "so does a bad file" status 2 "$attn" self bad.json -o old.json
+check "as it was, too" test "$(cat old.json)" = old
+
+cp "$input" both.json
+check "--out may be the input itself" status 0 "$attn" self both.json -o both.json
+check "which is an input again" status 0 "$attn" self both.json -o again.json
+check "with the same result" cmp both.json again.json
+
+mkfifo pipe
+cat pipe >through &
+check "a FIFO is written in place" status 0 "$attn" self "$input" -f json -o pipe
+wait
+check "and holds the result" cmp expected.json through
+check "/dev/stdout is written in place" sh -c '"$1" self "$2" -f json -o /dev/stdout | cmp - expected.json' - "$attn" "$input"
+
+# A full disk: the new file cannot be written whole (a limit of 1 KiB stands for it).
+full() { (ulimit -f 1 && trap '' XFSZ && exec "$attn" self "$input" -f json -o old.json) 2>message; }
+check "a full disk leaves the old file" test "$(full; echo $?)" = 3
+check "as it was, again" test "$(cat old.json)" = old
+check "and says so" grep -q 'old.json: cannot write' message
+
+# Signals: a run that would take long is stopped while it writes.
+awk 'BEGIN { printf "{\"inputs\": ["; for (i = 0; i < 1500; i++) printf "%s[%d, 1]", i ? "," : "", i % 7; print "]}" }' >long.json
+mkdir signals
+for signal in INT TERM HUP; do
+    # A shell starts background jobs with INT ignored; env gives it back.
+    env --default-signal=INT "$attn" self long.json -f json -o signals/out.json &
+    job=$!
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        [ -n "$(ls -A signals)" ] && break
+        sleep 0.02
+    done
+    kill -s $signal $job 2>kill.message
+    wait $job 2>wait.message
+    ended=$?
+    check "SIG$signal ends the run as that signal does" test $ended -gt 128
+    check "SIG$signal leaves nothing" test -z "$(ls -A signals)"
+    rm -f signals/*
+done
+
+if [ "$(id -u)" -eq 0 ]; then
+    skip "a folder without permission" "the superuser may write anywhere"
+else
+    mkdir locked
+    chmod 555 locked
+    check "a folder without permission" status 3 "$attn" self "$input" -o locked/out.json
+fi
+finish

@@ -1,0 +1,32 @@
+# For the scripts beside it: a count of what held, and the line that closes a script.
+#
+#   check NAME COMMAND...   the command must succeed
+#   skip NAME WHY
+#   finish                  prints "N passed, N failed", exits
+passed=0 failed=0 skipped=0
+
+check() {
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: $name: $*"
+        failed=$((failed + 1))
+    fi
+}
+
+skip() {
+    echo "skipped: $1: $2"
+    skipped=$((skipped + 1))
+}
+
+finish() {
+    if [ $skipped -gt 0 ]; then
+        echo "$passed passed, $failed failed, $skipped skipped"
+    else
+        echo "$passed passed, $failed failed"
+    fi
+    [ $failed -eq 0 ]
+    exit
+}
