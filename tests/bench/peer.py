@@ -1,0 +1,26 @@
+"""What attn's JSON is measured against: reads as many numbers as attn does, and writes as many.
+
+    peer.py INPUT OUT             json.load, then json.dump of the inputs
+    peer.py INPUT WEIGHTS QUERY   checks attn's query against the inputs and the weights, some numbers of it
+"""
+import json
+import math
+import sys
+
+
+def check(source, weights, result):
+    inputs = json.load(open(source))["inputs"]
+    weight = json.load(open(weights))["W_query.weight"]
+    query = json.load(open(result))["query"]
+    assert len(query) == len(inputs) and all(len(row) == len(weight) for row in query), "the shape of query"
+    for row in range(0, len(query), 97):
+        for column in range(0, len(weight), 61):
+            exact = math.fsum(x * w for x, w in zip(inputs[row], weight[column]))
+            assert abs(query[row][column] - exact) <= 1e-6 + 1e-6 * abs(exact), (row, column, exact)
+
+
+if len(sys.argv) == 4:
+    check(*sys.argv[1:])
+else:
+    with open(sys.argv[1]) as source, open(sys.argv[2], "w") as target:
+        json.dump({"query": json.load(source)["inputs"]}, target)

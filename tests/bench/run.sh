@@ -1,0 +1,30 @@
+#!/bin/sh
+# The benchmarks: each result is checked before it is timed, and each time is a ratio to a peer measured in the same run.
+build=${1:?usage: tests/bench/run.sh BUILD}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+attn=$build/attn
+times=$build/bench_processes
+worst=0
+
+printf '%-44s %12s %12s\n' "whole processes, best of several" attn peer
+"$attn" self data/inputs.json --init rand | grep -q 'journey  0.3061  0.8210' || { echo "the result is wrong"; exit 1; }
+"$times" 400 2 "six tokens as text : one line" "$attn self data/inputs.json" "$build/bench_baseline" || worst=1
+
+if ! command -v python3 >/dev/null; then
+    echo "skipped: JSON of 1024 x 768: its peer, python3, is not installed"
+    exit $worst
+fi
+awk 'BEGIN { srand(1); printf "{\"inputs\": ["
+    for (i = 0; i < 1024; i++) {
+        printf "%s[", i ? ",\n" : ""
+        for (j = 0; j < 768; j++) printf "%s%.8g", j ? ", " : "", rand() * 2 - 1
+        printf "]"
+    }
+    print "]}" }' >"$scratch/x.json"
+"$attn" init self --d-in 768 -o "$scratch/w.json" || exit 1
+"$attn" self "$scratch/x.json" --stages query -o "$scratch/query.json" || exit 1
+python3 tests/bench/peer.py "$scratch/x.json" "$scratch/w.json" "$scratch/query.json" || exit 1
+"$times" 7 1 "1024 x 768 JSON to query : json.load, dump" "$attn self $scratch/x.json --stages query -o $scratch/q.json" \
+    "python3 tests/bench/peer.py $scratch/x.json $scratch/p.json" || worst=1
+exit $worst
