@@ -90,12 +90,10 @@ void bundle_sort(struct bundle *bundle)
         qsort(bundle->tensors, bundle->tensor_count, sizeof bundle->tensors[0], by_name);
 }
 
-const struct tensor *bundle_find(const struct bundle *bundle, const char *name)
+const struct bundle_tensor *bundle_find(const struct bundle *bundle, const char *name)
 {
     if (bundle->tensor_count == 0)
         return NULL;
     struct bundle_tensor sought = {.name = name};
-    const struct bundle_tensor *found =
-        bsearch(&sought, bundle->tensors, bundle->tensor_count, sizeof bundle->tensors[0], by_name);
-    return found != NULL ? &found->tensor : NULL;
+    return bsearch(&sought, bundle->tensors, bundle->tensor_count, sizeof bundle->tensors[0], by_name);
 }

@@ -51,6 +51,6 @@ enum status bundle_unknown(const char *source, const char *name, struct error *e
 void bundle_sort(struct bundle *bundle);
 
 /* The tensor of that name, or NULL. */
-const struct tensor *bundle_find(const struct bundle *bundle, const char *name);
+const struct bundle_tensor *bundle_find(const struct bundle *bundle, const char *name);
 
 #endif

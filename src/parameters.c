@@ -32,11 +32,21 @@ struct taking {
     struct parameters_plan *plan;
     const struct bundle *bundle;
     const char *inputs_source;
-    size_t taken;                     /* tensors used */
+    bool *taken;                      /* of each tensor of the bundle, whether it has found its place */
     char first[PARAMETER_NAME_BYTES]; /* the weight that set d_out */
     bool has_bias, bias_known;
     struct error *error;
 };
+
+/* The bundle's tensor of that name, which has found its place; or NULL. */
+static const struct tensor *find(struct taking *taking, const char *name)
+{
+    const struct bundle_tensor *found = bundle_find(taking->bundle, name);
+    if (found == NULL)
+        return NULL;
+    taking->taken[found - taking->bundle->tensors] = true;
+    return &found->tensor;
+}
 
 static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
                                size_t columns, const char *why)
@@ -61,7 +71,7 @@ static enum status take_weight(struct taking *taking, struct projection *project
     char why[256], shape[TENSOR_SHAPE_BYTES];
     struct parameters_plan *plan = taking->plan;
     if (tensor->rank != 2)
-        return error_usage(taking->error, "%s: %s is a list of %s, expected a matrix, %s", taking->bundle->source, name,
+        return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->bundle->source, name,
                            tensor_shape_text(tensor, shape), projection->transposed ? "d_out x d_in" : "d_in x d_out");
     size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
     if (taking->first[0] == '\0') {
@@ -94,7 +104,6 @@ static enum status take_bias(struct taking *taking, struct projection *projectio
     if (tensor->rank != 1 || tensor->shape[0] != taking->plan->d_out)
         return wrong_shape(taking, name, tensor, taking->plan->d_out, 0, width_text(taking, why, sizeof why));
     projection->bias = *tensor;
-    taking->taken++;
     return STATUS_OK;
 }
 
@@ -106,8 +115,8 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     parameters_name(matrix_name, module, stacked, id, "");
     parameters_name(linear_name, module, stacked, id, ".weight");
     parameters_name(bias_name, module, stacked, id, ".bias");
-    const struct tensor *matrix = bundle_find(taking->bundle, matrix_name);
-    const struct tensor *linear = bundle_find(taking->bundle, linear_name);
+    const struct tensor *matrix = find(taking, matrix_name);
+    const struct tensor *linear = find(taking, linear_name);
     *projection = (struct projection){.transposed = linear != NULL};
     if (matrix != NULL && linear != NULL)
         return error_usage(taking->error, "%s: %s and %s are both given; expected one of them", taking->bundle->source,
@@ -115,11 +124,10 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     if (matrix == NULL && linear == NULL)
         return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
                            taking->bundle->source, matrix_name, linear_name);
-    taking->taken++;
     enum status status = take_weight(taking, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
     if (status != STATUS_OK)
         return status;
-    return take_bias(taking, projection, bias_name, bundle_find(taking->bundle, bias_name));
+    return take_bias(taking, projection, bias_name, find(taking, bias_name));
 }
 
 static enum status take_out(struct taking *taking)
@@ -133,7 +141,7 @@ static enum status take_out(struct taking *taking)
     if (!taking->plan->has_out)
         return STATUS_OK;
     for (int i = 0; i < 2; i++) {
-        found[i] = bundle_find(taking->bundle, names[i]);
+        found[i] = find(taking, names[i]);
         if (found[i] == NULL)
             return error_usage(taking->error,
                                "%s: the parameters are not whole: split heads have an output "
@@ -147,33 +155,14 @@ static enum status take_out(struct taking *taking)
         return wrong_shape(taking, names[1], found[1], d_out, 0, why);
     out->weight = *found[0];
     out->bias = *found[1];
-    taking->taken += 2;
     return STATUS_OK;
 }
 
-static bool is_taken(const struct parameters *parameters, const float *data)
-{
-    if (data == parameters->out.weight.data || data == parameters->out.bias.data)
-        return true;
-    for (size_t module = 0; module < parameters->module_count; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++) {
-            const struct projection *projection = &parameters->modules[module].projections[id];
-            if (data == projection->weight.data || data == projection->bias.data)
-                return true;
-        }
-    return false;
-}
-
 /* Why a parameter of the file has no place in this mechanism. */
-static enum status left_over(const struct taking *taking)
+static enum status left_over(const struct taking *taking, const char *name)
 {
     const struct bundle *bundle = taking->bundle;
     const struct parameters_plan *plan = taking->plan;
-    size_t i = 0;
-    while (bundle_kind(bundle->tensors[i].name) != BUNDLE_PARAMETER ||
-           is_taken(taking->parameters, bundle->tensors[i].tensor.data))
-        i++;
-    const char *name = bundle->tensors[i].name;
     const char *why = "it belongs to attn multihead";
     char text[96];
     if (strncmp(name, "heads.", 6) == 0 && plan->stacked) {
@@ -190,10 +179,11 @@ static enum status left_over(const struct taking *taking)
 
 static enum status check_left_over(const struct taking *taking)
 {
-    size_t present = 0;
-    for (size_t i = 0; i < taking->bundle->tensor_count; i++)
-        present += bundle_kind(taking->bundle->tensors[i].name) == BUNDLE_PARAMETER;
-    return present > taking->taken ? left_over(taking) : STATUS_OK;
+    const struct bundle *bundle = taking->bundle;
+    for (size_t i = 0; i < bundle->tensor_count; i++)
+        if (!taking->taken[i] && bundle_kind(bundle->tensors[i].name) == BUNDLE_PARAMETER)
+            return left_over(taking, bundle->tensors[i].name);
+    return STATUS_OK;
 }
 
 /* Heads in the names where the plan has none, or the other way round: said before a part is missed. */
@@ -222,8 +212,10 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
         .parameters = parameters, .plan = plan, .bundle = bundle, .inputs_source = inputs_source, .error = error};
     *parameters = (struct parameters){.given = true, .source = bundle->source};
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
-    if (parameters->modules == NULL || check_heads(&taking) != STATUS_OK)
+    taking.taken = arena_allocate(arena, bundle->tensor_count, sizeof taking.taken[0], error);
+    if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) != STATUS_OK)
         return error->status;
+    memset(taking.taken, 0, bundle->tensor_count * sizeof taking.taken[0]);
     for (size_t module = 0; module < plan->module_count; module++) {
         for (int id = 0; id < PROJECTION_COUNT; id++)
             if (take_projection(&taking, module, (enum projection_id)id) != STATUS_OK)

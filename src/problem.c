@@ -49,10 +49,11 @@ static enum status take_inputs(const struct making *making)
         return STATUS_OK;
     }
     problem->source = making->inputs->source;
-    const struct tensor *inputs = bundle_find(making->inputs, "inputs");
-    if (inputs == NULL)
+    const struct bundle_tensor *found = bundle_find(making->inputs, "inputs");
+    if (found == NULL)
         return error_usage(making->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
                            making->inputs->source);
+    const struct tensor *inputs = &found->tensor;
     if (inputs->rank == 1)
         return error_usage(making->error, "%s: inputs is a list of %s, expected T x d_in or B x T x d_in",
                            making->inputs->source, tensor_shape_text(inputs, shape));
