@@ -217,9 +217,14 @@ static enum status setting_text(const struct reader *reader, const cJSON *item, 
     if (cJSON_IsBool(item)) {
         setting->kind = SETTING_TRUTH;
         text = cJSON_IsTrue(item) ? "true" : "false";
-    } else if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
+    } else if (cJSON_IsNumber(item) && fabs(item->valuedouble) >= 0x1p53) {
+        return error_usage(reader->error,
+                           "%s: settings: %s: a number from 2^53 on loses digits in JSON; expected a string of "
+                           "digits",
+                           reader->source, item->string);
+    } else if (cJSON_IsNumber(item)) {
         setting->kind = SETTING_NUMBER;
-        if (fabs(item->valuedouble) < 0x1p64 && item->valuedouble == floor(item->valuedouble))
+        if (item->valuedouble == floor(item->valuedouble))
             snprintf(number, sizeof number, "%.0f", item->valuedouble);
         else
             decimal_from_double(item->valuedouble, number);
@@ -228,8 +233,7 @@ static enum status setting_text(const struct reader *reader, const cJSON *item, 
         text = item->valuestring;
     } else {
         return error_usage(reader->error, "%s: settings: %s: expected a number, a string or a boolean, got %s",
-                           reader->source, item->string,
-                           cJSON_IsNumber(item) ? "a number above 1.8e308" : kind_name(item));
+                           reader->source, item->string, kind_name(item));
     }
     setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
     setting->text = arena_text(reader->arena, text, strlen(text), reader->error);

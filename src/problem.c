@@ -389,12 +389,12 @@ static enum status add_setting(const struct making *making, const char *name, en
     return copy == NULL ? making->error->status : STATUS_OK;
 }
 
-/* A whole number above 2^53 is written as a string: a JSON reader's double would not hold it. */
+/* A whole number from 2^53 on is written as a string: a JSON reader's double would not hold it. */
 static enum status add_whole(const struct making *making, const char *name, uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    return add_setting(making, name, value > UINT64_C(1) << 53 ? SETTING_TEXT : SETTING_NUMBER, text);
+    return add_setting(making, name, value >= UINT64_C(1) << 53 ? SETTING_TEXT : SETTING_NUMBER, text);
 }
 
 static enum status add_truth(const struct making *making, const char *name, bool value)

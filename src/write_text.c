@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    LINE_COLUMNS = 79,
+    LINE_COLUMNS = 74,
     SHAPE_COLUMN = 52,
     LABEL_COLUMNS = 20,
     LABEL_BYTES = 4 * LABEL_COLUMNS + 64,

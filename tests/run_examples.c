@@ -19,7 +19,7 @@
  * fence is ```console. FILE.1: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
  * In both, a command that ends in a backslash goes on in the next line, and the lines up to the
  * next `$ ` or the end of the fence are what it prints, both streams together, empty lines at the
- * end aside. The exit status is 0, or another one where a line of the output starts with "attn: ".
+ * end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a line of the output starts with "attn: ".
  *
  * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what
@@ -765,16 +765,21 @@ static const char *update_block(struct source *source, size_t begin, size_t end,
     return NULL;
 }
 
+static void skip_without(const char *program)
+{
+    struct text reason = {0};
+    text_print(&reason, "no %s in PATH", program);
+    check_skip(reason.bytes);
+    text_free(&reason);
+}
+
 static void run_block(struct source *source, size_t begin, size_t end)
 {
     struct example example = {0};
     if (read_block(source, begin, end, &example)) {
         example_begin(source, &example);
         if (example.missing) {
-            struct text reason = {0};
-            text_print(&reason, "no %s in PATH", example.missing);
-            check_skip(reason.bytes);
-            text_free(&reason);
+            skip_without(example.missing);
         } else {
             struct outcome outcome;
             run_example(&example, &outcome);
@@ -1132,6 +1137,9 @@ static size_t run_documented(struct source *source, const struct display *displa
         size_t last = line < display->end ? line : line - 1;
         complain(source, last, complaint);
         line = last + 1;
+    } else if (strstr(example.command.bytes, "| jq ") && !in_path("jq")) {
+        example_begin(source, &example);
+        skip_without("jq");
     } else {
         struct outcome outcome;
         example_begin(source, &example);
