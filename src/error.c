@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "text.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -29,14 +31,7 @@ void error_print(const struct error *error, FILE *stream)
 {
     if (error->quiet)
         return;
-    fputs("attn: ", stream);
-    for (const char *c = error->message; *c; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (byte < 0x20 || byte == 0x7f)
-            fprintf(stream, "\\x%02x", byte);
-        else
-            fputc(byte, stream);
-    }
-    fputc('\n', stream);
-    fputs(error->detail, stream);
+    char shown[4 * sizeof error->message];
+    text_shown(error->message, SIZE_MAX, shown, sizeof shown);
+    fprintf(stream, "attn: %s\n%s", shown, error->detail);
 }

@@ -5,7 +5,7 @@
  *
  * A message names the file, the place and what was expected: "inputs.json: W_key: row 2 has 3 numbers, expected 2
  * (as row 1)". It is one line without "attn: " and without a newline; what does not fit is cut. Text from a file or
- * from the command line may be put into it as it is: error_print masks control characters. */
+ * from the command line may be put into it as it is: error_print masks what would act on a terminal. */
 #ifndef ATTN_ERROR_H
 #define ATTN_ERROR_H
 

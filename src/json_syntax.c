@@ -1,5 +1,7 @@
 #include "json_syntax.h"
 
+#include "text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +17,7 @@ enum {
 };
 
 /* Each character of the excerpt takes at most 4 bytes; beneath it stand blanks and the caret. */
-_Static_assert(2 * INDENT + 4 * EXCERPT + EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
+_Static_assert(2 * INDENT + 4 * EXCERPT + 2 * EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
                "the longest excerpt fits into the detail of an error");
 
 /* text[length] == '\0' ends every loop below; only a message asks whether a NUL is the end or a byte of the text. */
@@ -48,36 +50,10 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
 
-/* Bytes of the well-formed character at text (RFC 3629, section 4), 0 where there is none. */
-static size_t utf8_length(const char *text)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    if (c[0] < 0x80)
-        return 1;
-    if (c[0] < 0xc2 || c[0] > 0xf4)
-        return 0;
-    /* No overlong form, no surrogate, nothing above U+10FFFF: the second byte tells. */
-    unsigned char least = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned char most = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
-    if (c[1] < least || c[1] > most)
-        return 0;
-    size_t length = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-    for (size_t i = 2; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
-static const char *next_character(const char *text)
-{
-    size_t length = utf8_length(text);
-    return text + (length > 0 ? length : 1);
-}
-
 static size_t count_characters(const char *from, const char *to)
 {
     size_t count = 0;
-    for (; from < to; from = next_character(from))
+    for (; from < to; text_next(&from))
         count++;
     return count;
 }
@@ -101,14 +77,14 @@ static struct place locate(const struct reader *reader, const char *at)
 /* One column of the excerpt; what could move a terminal's cursor (C0, DEL and C1) is masked. */
 static char *put_character(char *out, const char *character)
 {
-    const unsigned char *c = (const unsigned char *)character;
-    size_t length = utf8_length(character);
-    if (c[0] == '\t')
+    const char *after = character;
+    const uint32_t point = text_next(&after);
+    if (point == '\t')
         *out++ = ' ';
-    else if (length == 0 || c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0))
+    else if (text_is_hidden(point) || text_character(character) == 0)
         *out++ = '?';
     else
-        out = (char *)memcpy(out, character, length) + length;
+        out = (char *)memcpy(out, character, (size_t)(after - character)) + (after - character);
     return out;
 }
 
@@ -121,8 +97,8 @@ static char *put_repeated(char *out, char c, size_t count)
 static char *put_line(char *out, const char *line, size_t length, size_t first, size_t last)
 {
     for (size_t i = 0; i < first; i++)
-        line = next_character(line);
-    for (size_t i = first; i < last; i++, line = next_character(line)) {
+        text_next(&line);
+    for (size_t i = first; i < last; i++, text_next(&line)) {
         bool clipped = (first > 0 && i < first + 3) || (last < length && i + 3 >= last);
         out = put_character(out, clipped ? "." : line);
     }
@@ -130,6 +106,18 @@ static char *put_line(char *out, const char *line, size_t length, size_t first, 
 }
 
 /* The line with a caret beneath the place, which may be one past the line's last character. */
+/* The columns that characters first .. last of the line take as they are shown, behind the dots of a clipped line. */
+static size_t shown_width(const char *line, size_t first, size_t last)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < last; i++) {
+        const uint32_t point = text_next(&line);
+        if (i >= first)
+            width += text_is_hidden(point) || (first > 0 && i < first + 3) ? 1 : text_width(point);
+    }
+    return width;
+}
+
 static void show_excerpt(const struct place *place, char *detail)
 {
     size_t before = place->column - 1;
@@ -146,7 +134,7 @@ static void show_excerpt(const struct place *place, char *detail)
     char *out = put_repeated(detail, ' ', INDENT);
     out = put_line(out, place->line, length, first, last);
     *out++ = '\n';
-    out = put_repeated(out, ' ', INDENT + before - first);
+    out = put_repeated(out, ' ', INDENT + shown_width(place->line, first, before));
     memcpy(out, "^\n", sizeof "^\n");
 }
 
@@ -373,7 +361,7 @@ static enum status read_string(struct reader *reader)
             return fail(reader, at, "'\"' at the end of the string");
         if ((unsigned char)*at < 0x20)
             return fail(reader, at, "'\"' or an escape like \\n");
-        size_t length = utf8_length(at);
+        size_t length = text_character(at);
         if (length == 0)
             return fail(reader, at, "UTF-8");
         reader->at += length;

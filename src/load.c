@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,9 @@ static enum status read_all(int file, const char *source, char **text, size_t *l
             (*text)[*length] = '\0';
             return STATUS_OK;
         }
-        if (bytes < 0 && errno != EINTR)
+        if (bytes < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1);
+        else if (bytes < 0 && errno != EINTR)
             return error_system(error, errno, "%s", source);
         *length += bytes > 0 ? (size_t)bytes : 0;
         if (room - *length > 1)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 
 enum { PRINT_BYTES = 4096, LINKS = 40 };
 
-static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+/* Those that end a program, but for the ones that say it is broken. */
+static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
 
 /* The unfinished file, for the signal handler alone; set while the signals are blocked. */
 static const char *volatile unfinished;
@@ -57,12 +60,30 @@ static void fail(struct output *output, int code)
     error_system(output->error, code, "%s: cannot write", output->name);
 }
 
+/* The open descriptor that the path names, or that its links lead to: /dev/stdout, /dev/fd/3; -1 where it is a file. It
+ * is written where it stands: opened again it would begin at the start of what it leads to. */
+static int descriptor_of(const char *path)
+{
+    static const char *const NAMES[][2] = {{"/dev/stdout", "1"}, {"/dev/stderr", "2"}};
+    static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/"};
+    const char *digits = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        if (strcmp(path, NAMES[i][0]) == 0)
+            digits = NAMES[i][1];
+        else if (strncmp(path, FOLDERS[i], strlen(FOLDERS[i])) == 0)
+            digits = path + strlen(FOLDERS[i]);
+    }
+    if (digits == NULL || digits[0] == '\0' || strlen(digits) > 6 || digits[strspn(digits, "0123456789")] != '\0')
+        return -1;
+    return (int)strtol(digits, NULL, 10);
+}
+
 /* The path that the links lead to, whether or not it is there. */
 static const char *follow_links(struct output *output, const char *path, struct arena *arena)
 {
     char link[PATH_MAX];
     for (int i = 0; i < LINKS; i++) {
-        ssize_t length = readlink(path, link, sizeof link);
+        ssize_t length = descriptor_of(path) < 0 ? readlink(path, link, sizeof link) : -1;
         if (length < 0)
             return path;
         const char *slash = link[0] == '/' ? NULL : strrchr(path, '/');
@@ -86,16 +107,29 @@ static mode_t usual_mode(void)
     return (mode_t)(0666 & ~mask);
 }
 
-/* Makes the file beside its target, with the mode that it is to have. */
-static enum status open_beside(struct output *output, mode_t mode, struct arena *arena)
+/* Gives the new file the owner, the group and the permissions of the one that it replaces. Where the group cannot be
+ * kept, it gets no more than everybody has. */
+static bool take_permissions(int file, const struct stat *replaced)
 {
-    static const char SUFFIX[] = ".XXXXXX";
-    const size_t length = strlen(output->target);
-    char *temporary = arena_allocate(arena, length + sizeof SUFFIX, 1, output->error);
+    mode_t mode = replaced->st_mode & 0777;
+    if (fchown(file, (uid_t)-1, replaced->st_gid) != 0)
+        mode &= (mode_t)(0707 | (mode & 7) << 3);
+    if (fchown(file, replaced->st_uid, (gid_t)-1) != 0)
+        errno = 0; /* only the superuser gives files away */
+    return fchmod(file, mode) == 0;
+}
+
+/* Makes the file beside its target: a new one, or with the permissions of the one that it replaces. */
+static enum status open_beside(struct output *output, const struct stat *replaced, struct arena *arena)
+{
+    static const char NAME[] = ".attn.XXXXXX";
+    const char *slash = strrchr(output->target, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash - output->target) + 1 : 0;
+    char *temporary = arena_allocate(arena, folder + sizeof NAME, 1, output->error);
     if (temporary == NULL)
         return output->error->status;
-    memcpy(temporary, output->target, length);
-    memcpy(temporary + length, SUFFIX, sizeof SUFFIX);
+    memcpy(temporary, output->target, folder);
+    memcpy(temporary + folder, NAME, sizeof NAME);
     sigset_t before;
     block_signals(&before);
     output->file = mkstemp(temporary);
@@ -107,7 +141,7 @@ static enum status open_beside(struct output *output, mode_t mode, struct arena 
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (output->file < 0)
         return error_system(output->error, code, "%s: cannot make a file beside it", output->name);
-    if (fchmod(output->file, mode) == 0)
+    if (replaced != NULL ? take_permissions(output->file, replaced) : fchmod(output->file, usual_mode()) == 0)
         return STATUS_OK;
     fail(output, errno);
     return output_close(output);
@@ -141,19 +175,26 @@ enum status output_open(struct output *output, const char *path, struct arena *a
     if (path == NULL || strcmp(path, "-") == 0)
         return STATUS_OK;
     output->name = path;
+    output->target = follow_links(output, path, arena);
+    if (output->target == NULL)
+        return error->status;
+    const int descriptor = descriptor_of(output->target);
+    if (descriptor >= 0) {
+        output_open_stream(output, descriptor, path, error);
+        return fcntl(descriptor, F_GETFD) < 0 ? open_failed(output) : STATUS_OK;
+    }
     bool exists = stat(path, &there) == 0;
     if (!exists && errno != ENOENT)
         return open_failed(output);
     if (exists && S_ISDIR(there.st_mode))
         return error_system(error, EISDIR, "%s", path);
-    if (exists && !S_ISREG(there.st_mode))
+    if (exists && !S_ISREG(there.st_mode)) {
+        output->target = NULL;
         return open_in_place(output, path);
+    }
     if (exists && access(path, W_OK) != 0)
         return open_failed(output);
-    output->target = follow_links(output, path, arena);
-    if (output->target == NULL)
-        return error->status;
-    return open_beside(output, exists ? there.st_mode & 07777 : usual_mode(), arena);
+    return open_beside(output, exists ? &there : NULL, arena);
 }
 
 static void flush(struct output *output)
@@ -162,6 +203,8 @@ static void flush(struct output *output)
         ssize_t bytes = write(output->file, output->buffer + written, output->used - written);
         if (bytes >= 0)
             written += (size_t)bytes;
+        else if (errno == EAGAIN)
+            poll(&(struct pollfd){.fd = output->file, .events = POLLOUT}, 1, -1);
         else if (errno != EINTR)
             fail(output, errno);
     }

@@ -1,7 +1,8 @@
 /* Where a result goes: standard output, or a file that appears whole or not at all.
  *
- * A file is written beside its target and renamed at the end; it keeps the mode of the file that was there, and a
- * symbolic link is followed. A target that is no regular file (a device, a FIFO) is written in place. A signal removes
+ * A file is written beside its target and renamed at the end; it keeps owner, group and permissions of the file that was
+ * there, and a symbolic link is followed. A target that is no regular file (a device, a FIFO) is written in place,
+ * and /dev/stdout or /dev/fd/N goes on where that descriptor stands. A signal removes
  * the unfinished file and then ends the program as that signal does. */
 #ifndef ATTN_OUTPUT_H
 #define ATTN_OUTPUT_H
@@ -24,7 +25,7 @@ struct output {
 /* Opens `path`, or standard output for NULL and "-". STATUS_SYSTEM where it cannot. */
 enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error);
 
-/* Writes to a stream that is open; it stays open. `name` stands for it in messages. */
+/* Writes to a stream that is open; output_close closes it. `name` stands for it in messages. */
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error);
 
 bool output_is_terminal(const struct output *output);

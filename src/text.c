@@ -1,35 +1,44 @@
 #include "text.h"
 
 #include <locale.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
-static bool is_continuation(char byte)
+size_t text_character(const char *text)
 {
-    return ((unsigned char)byte & 0xc0) == 0x80;
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 0x80)
+        return 1;
+    if (c[0] < 0xc2 || c[0] > 0xf4)
+        return 0;
+    /* No overlong form, no surrogate, nothing above U+10FFFF: the second byte tells. */
+    unsigned char least = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char most = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
+    if (c[1] < least || c[1] > most)
+        return 0;
+    size_t length = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 2; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
 }
 
 uint32_t text_next(const char **text)
 {
-    const unsigned char first = (unsigned char)*(*text)++;
-    if (first < 0x80)
-        return first;
-    int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
-    if (more == 0)
+    const unsigned char *bytes = (const unsigned char *)*text;
+    const size_t length = text_character(*text);
+    *text += length > 0 ? length : 1;
+    if (length == 0)
         return 0xfffd;
-    uint32_t point = first & (0x3fu >> more);
-    for (; more > 0; more--) {
-        if (!is_continuation(**text))
-            return 0xfffd;
-        point = point << 6 | ((unsigned char)*(*text)++ & 0x3f);
-    }
+    uint32_t point = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | (bytes[i] & 0x3f);
     return point;
 }
 
-/* The process locale is never set: widths come from a locale object, made where the first wide character comes. */
-static size_t width_of(uint32_t point)
+/* From a locale object, made where the first character comes that may be wide. */
+size_t text_width(uint32_t point)
 {
     static locale_t utf8;
     if (point < 0x300)
@@ -44,16 +53,10 @@ static size_t width_of(uint32_t point)
     return width < 0 ? 1 : (size_t)width;
 }
 
-static bool is_control(uint32_t point)
+bool text_is_hidden(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0);
-}
-
-/* Marks that turn the direction of a line, or join and part letters without being seen. */
-static bool is_invisible(uint32_t point)
-{
-    return (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
-           (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
+           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
 }
 
 /* One character as it is shown, into piece; returns its columns. */
@@ -62,12 +65,12 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
     static const char *const ESCAPES[32] = {['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r"};
     if (point < 0x20 && ESCAPES[point] != NULL)
         return (size_t)snprintf(piece, 16, "%s", ESCAPES[point]);
-    if (is_control(point))
-        return (size_t)snprintf(piece, 16, "\\x%02x", (unsigned)point);
-    if (is_invisible(point))
-        return (size_t)snprintf(piece, 16, "\\u%04x", (unsigned)point);
+    if (text_is_hidden(point))
+        return (size_t)snprintf(piece, 16, point < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)point);
+    if (point == 0xfffd && strncmp(from, "\xef\xbf\xbd", 3) != 0)
+        return (size_t)snprintf(piece, 16, "?");
     snprintf(piece, 16, "%.*s", (int)(to - from), from);
-    return width_of(point);
+    return text_width(point);
 }
 
 static size_t total_width(const char *text)

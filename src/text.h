@@ -1,15 +1,26 @@
-/* Text from outside, made fit for a person's eyes: UTF-8 decoded by hand, control characters shown, widths counted. */
+/* Text from outside, made fit for a person's eyes: UTF-8 decoded by hand, what is hidden shown, widths counted. */
 #ifndef ATTN_TEXT_H
 #define ATTN_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The next code point of valid UTF-8; *text moves on. A byte that begins none stands for itself as U+FFFD. */
+/* Bytes of the well-formed character at text, which a NUL ends (RFC 3629, section 4); 0 where there is none. */
+size_t text_character(const char *text);
+
+/* The next code point of the text, which moves on; U+FFFD for a byte that belongs to none. */
 uint32_t text_next(const char **text);
 
-/* Copies the text into shown (size bytes) as one line of at most `columns` columns: control characters as \n, \t, \x1b;
- * what is too wide ends in "...". Returns the columns that it takes. */
+/* Whether the code point would act on a terminal or is not seen: a control character, a mark that turns the direction of
+ * a line, a joiner. */
+bool text_is_hidden(uint32_t point);
+
+/* Its columns on a terminal, 1 where no locale tells. The process locale is never set. */
+size_t text_width(uint32_t point);
+
+/* Copies the text into shown (size bytes) as one line of at most `columns` columns: what is hidden as \n, \t, \x1b or
+ * \u202e, a broken byte as '?'; what is too long ends in "...". Returns the columns that it takes. */
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
 
 #endif

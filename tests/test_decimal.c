@@ -9,7 +9,7 @@
  *     ATTN_EXHAUSTIVE=1/2 build/test_decimal &
  *     ATTN_EXHAUSTIVE=2/2 build/test_decimal
  *
- * does the same for each of the 2^31 positive floats, here in two parts at a time. */
+ * does the same for every positive float, here in two parts at a time, a quarter of an hour each. */
 #include "check.h"
 #include "decimal.h"
 

@@ -3,6 +3,7 @@
  * Every text stands in a block of exactly its size, so that the address sanitizer sees a read past its end. */
 #include "check.h"
 #include "json_syntax.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,7 +286,7 @@ static const struct {
     {"a carriage return alone", "[1,\r2 3]", "    [1,?2 3]\n          ^\n"},
     {"tabs", "\t[\t1\t2]", "     [ 1 2]\n         ^\n"},
     {"characters of 2 and 4 bytes", "[\"" E_ACUTE EMOJI "\" 1, \"" E_ACUTE "\"]",
-     "    [\"" E_ACUTE EMOJI "\" 1, \"" E_ACUTE "\"]\n          ^\n"},
+     "    [\"" E_ACUTE EMOJI "\" 1, \"" E_ACUTE "\"]\n           ^\n"},
     {"invalid bytes, one column each", "[\"\xff\xe2\x82\"]", "    [\"???\"]\n      ^\n"},
     {"control characters", "[\"\x7f\", \x01 2, \x1b[0m]", "    [\"?\", ? 2, ?[0m]\n          ^\n"},
     {"control characters of two bytes", "[\"\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0\" 1]",
@@ -308,7 +309,7 @@ static const struct {
      "    ... " TEN TEN TEN "1 x, " TEN TEN TEN "...\n" FOUR_BLANKS TIMES_9("    ") "^\n"},
     {"clipped among characters of 4 bytes", "[\"" TIMES_100(EMOJI) "\xff" TIMES_100(EMOJI) "\"]",
      "    ..." TIMES_10(EMOJI EMOJI EMOJI) EMOJI EMOJI EMOJI "?" TIMES_10(EMOJI EMOJI EMOJI) EMOJI EMOJI
-     "...\n" FOUR_BLANKS TIMES_9("    ") "^\n"},
+     "...\n" FOUR_BLANKS TIMES_9("    ") TIMES_10("   ") "   ^\n"},
     {"clipped among characters of 2 bytes", "[\"" TIMES_100(E_ACUTE) "\" x]",
      "    ..." TIMES_10(E_ACUTE E_ACUTE E_ACUTE E_ACUTE E_ACUTE E_ACUTE) E_ACUTE E_ACUTE E_ACUTE E_ACUTE E_ACUTE
      "\" x]\n" FOUR_BLANKS TIMES_10("      ") TIMES_10(" ") "^\n"},
@@ -359,21 +360,18 @@ static size_t length_of(const struct row *row)
     return row->length == WHOLE ? strlen(row->text) : row->length;
 }
 
-/* The columns of a line of valid UTF-8 without control characters that ends in '\n'; -1 where it is none. */
-static int columns_of(const char *line)
+/* The characters of a line of valid UTF-8 without control characters that ends in '\n', and the columns that they take;
+ * -1 where it is none. */
+static int characters_of(const char *line, int *columns)
 {
-    int columns = 0;
-    while (*line != '\n') {
-        unsigned char c = (unsigned char)*line++;
-        int more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
-        if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4)
+    int characters = 0;
+    *columns = 0;
+    for (; *line != '\n'; characters++) {
+        if (text_character(line) == 0 || (unsigned char)*line < 0x20 || *line == 0x7f)
             return -1;
-        for (int i = 0; i < more; i++)
-            if (((unsigned char)*line++ & 0xc0) != 0x80)
-                return -1;
-        columns++;
+        *columns += (int)text_width(text_next(&line));
     }
-    return columns;
+    return characters;
 }
 
 /* A refusal has a message of one line, and an excerpt of two lines whose caret stands no further than one past it. */
@@ -388,9 +386,10 @@ static void check_shape(const struct outcome *outcome)
     const char *caret = strchr(detail, '\n');
     if (!CHECK(end && caret, "detail: %.80s", detail))
         return;
-    int columns = columns_of(detail);
+    int columns, characters = characters_of(detail, &columns);
     int blanks = (int)strspn(++caret, " ");
-    CHECK(strncmp(detail, "    ", 4) == 0 && columns >= 4 && columns <= 4 + 72, "columns: %d:\n%s", columns, detail);
+    CHECK(strncmp(detail, "    ", 4) == 0 && characters >= 4 && characters <= 4 + 72, "characters: %d:\n%s", characters,
+          detail);
     CHECK(blanks >= 4 && blanks <= columns && strcmp(caret + blanks, "^\n") == 0, "caret: %d:\n%s", blanks, detail);
 }
 
@@ -540,8 +539,10 @@ static void test_sliding_place(void)
         const char *caret = strchr(outcome.error.detail, '^');
         const char *mark = strchr(outcome.error.detail, '?');
         const char *newline = strchr(outcome.error.detail, '\n');
-        int before_mark = columns_of(outcome.error.detail) - columns_of(mark);
-        CHECK(caret - newline - 1 == before_mark, "place %zu:\n%s", place, outcome.error.detail);
+        int whole, from_mark;
+        characters_of(outcome.error.detail, &whole);
+        characters_of(mark, &from_mark);
+        CHECK(caret - newline - 1 == whole - from_mark, "place %zu:\n%s", place, outcome.error.detail);
         free(outcome.text);
     }
 }
