@@ -60,27 +60,27 @@ static void mask(const float *scaled, size_t visible, float *masked, size_t toke
         masked[j] = -INFINITY;
 }
 
-/* weights = softmax(masked): exp(masked_j - maximum) over the sum of them all, (T). A key at minus infinity weighs
- * exactly 0; a row of such keys is all zeros. */
-static void softmax(const float *masked, double *exponentials, float *weights, size_t tokens)
+/* weights = softmax(masked): exp(masked_j - maximum) over the sum of them all, (T). A key that the mask forbids, from
+ * `visible` on, weighs exactly 0. Scores that overflowed to minus infinity, all of a row, give NaN, as in PyTorch. */
+static void softmax(const float *masked, size_t visible, double *exponentials, float *weights, size_t tokens)
 {
     double maximum = -INFINITY, sum = 0;
-    for (size_t j = 0; j < tokens; j++)
+    for (size_t j = 0; j < visible; j++)
         maximum = masked[j] > maximum || isnan(masked[j]) ? masked[j] : maximum;
-    for (size_t j = 0; j < tokens; j++) {
-        exponentials[j] = masked[j] == -INFINITY ? 0 : exp(masked[j] - maximum);
+    for (size_t j = 0; j < visible; j++) {
+        exponentials[j] = exp(masked[j] - maximum);
         sum += exponentials[j];
     }
     for (size_t j = 0; j < tokens; j++)
-        weights[j] = sum == 0 ? 0 : (float)(exponentials[j] / sum);
+        weights[j] = j < visible ? (float)(exponentials[j] / sum) : 0;
 }
 
-/* dropped = weights / (1 - dropout) where kept, else 0, (T). */
+/* dropped = weights / (1 - dropout) where kept, else weights x 0, (T). */
 static void drop(const float *weights, const bool *kept, double dropout, float *dropped, size_t tokens)
 {
     const float factor = (float)(1 / (1 - dropout));
     for (size_t j = 0; j < tokens; j++)
-        dropped[j] = kept[j] ? weights[j] * factor : 0;
+        dropped[j] = weights[j] * (kept[j] ? factor : 0);
 }
 
 /* context = dropped . value, one row: dropped (T), value (T, d), sums (d) scratch, context (d) written. */
@@ -104,6 +104,7 @@ void attention_row(struct attention *attention, size_t item, size_t head, size_t
     const struct problem *problem = attention->problem;
     const size_t tokens = problem->tokens, d = problem->d_head;
     const size_t matrix = item * problem->heads + head;
+    const size_t visible = problem->causal ? problem->rows[row] + 1 : tokens;
     const float *query = attention->query + (matrix * problem->row_count + row) * d;
     const float *key = attention->key + matrix * tokens * d;
     float **rows = attention->rows;
@@ -113,9 +114,9 @@ void attention_row(struct attention *attention, size_t item, size_t head, size_t
     if (last >= STAGE_CAPPED) /* no softcap */
         memcpy(rows[STAGE_CAPPED], rows[STAGE_SCALED], tokens * sizeof *rows[0]);
     if (last >= STAGE_MASKED)
-        mask(rows[STAGE_CAPPED], problem->causal ? problem->rows[row] + 1 : tokens, rows[STAGE_MASKED], tokens);
+        mask(rows[STAGE_CAPPED], visible, rows[STAGE_MASKED], tokens);
     if (last >= STAGE_WEIGHTS)
-        softmax(rows[STAGE_MASKED], attention->sums, rows[STAGE_WEIGHTS], tokens);
+        softmax(rows[STAGE_MASKED], visible, attention->sums, rows[STAGE_WEIGHTS], tokens);
     if (last < STAGE_DROPPED)
         return;
     if (kept != NULL)
@@ -207,15 +208,10 @@ static enum status make_projection(struct attention *attention, enum projection_
     return STATUS_OK;
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static enum status make_scratch(struct attention *attention, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t widest = larger(problem->tokens, problem->plan.d_out);
+    const size_t widest = memory_larger(problem->tokens, problem->plan.d_out);
     attention->sums = arena_allocate(arena, widest, sizeof *attention->sums, error);
     if (attention->sums == NULL)
         return error->status;

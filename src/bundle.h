@@ -6,9 +6,11 @@
 
 #include "tensor.h"
 
-enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH };
+/* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
+enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
 
-/* One row of "settings": the option's name with _ for -, its value as text; a truth is "true" or "false". */
+/* One row of "settings": the option's name with _ for -, its value as text; a truth is "true" or "false";
+ * of another kind what it is, "null" or "an array". */
 struct setting {
     const char *name;
     enum setting_kind kind;
@@ -20,8 +22,10 @@ struct bundle_tensor {
     struct tensor tensor;
 };
 
+enum { BUNDLE_SOURCE_BYTES = 160 };
+
 struct bundle {
-    const char *source;            /* the file's name, for messages */
+    const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
     struct bundle_tensor *tensors; /* sorted by name */
     size_t tensor_count;
     const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */

@@ -23,20 +23,18 @@ static const struct {
     struct example examples[EXAMPLES];
 } TOPICS[COMMAND_COUNT] = {
     [COMMAND_SELF] = {"attn self [options] [FILE]",
-                      "Self-attention with one head: every token sees every token. Shows query, key, value, scores, "
-                      "scaled, weights, context.",
+                      "Self-attention with one head: every token sees every token.",
                       {{"attn self data/inputs.json", "every stage"},
                        {"attn self data/inputs.json --init rand", "with weights of torch.rand instead of nn.Linear"},
                        {"attn self data/inputs.json -q 2 --stages scores,weights", "two stages of the second token"}}},
     [COMMAND_CAUSAL] = {"attn causal [options] [FILE]",
-                        "Causal attention with one head: each token sees itself and the tokens before it. Shows query, "
-                        "key, value, scores, scaled, masked, weights, dropped, context.",
+                        "Causal attention with one head: each token sees itself and the tokens before it.",
                         {{"attn causal data/inputs.json", "every stage"},
                          {"attn causal data/inputs.json --dropout 0.5", "with dropout on the weights"},
                          {"attn causal data/inputs.json -o result.json", "as JSON into a file"}}},
     [COMMAND_MULTIHEAD] = {"attn multihead --heads N [options] [FILE]",
                            "Several heads, causal unless --no-causal: split heads with an output projection, or "
-                           "--stacked. Shows each stage per head, then output.",
+                           "--stacked.",
                            {{"attn multihead -H 2 data/inputs.json", "two split heads"},
                             {"attn multihead -H 2 --stacked data/inputs.json", "two modules side by side"},
                             {"attn multihead -H 2 data/inputs.json -w trained.json", "a trained module's parameters"}}},

@@ -163,16 +163,39 @@ static enum status read_tensor(const struct reader *reader, const cJSON *item, s
     return read_array(reader, item, tensor, index, 0, &number);
 }
 
-static enum status read_token_list(const struct reader *reader, const cJSON *list, size_t expected, const char **tokens)
+/* `list_number` counts from 1; 0 where there is one plain list. */
+static enum status read_token_list(const struct reader *reader, const cJSON *list, size_t list_number, size_t expected,
+                                   const char **tokens)
 {
+    char place[PLACE_BYTES] = "";
     const cJSON *item = list->child;
     for (size_t i = 0; i < expected; i++, item = item->next) {
+        if (list_number > 0)
+            snprintf(place, sizeof place, "list %zu, ", list_number);
         if (!cJSON_IsString(item))
-            return error_usage(reader->error, "%s: tokens: token %zu: expected a string, got %s", reader->source, i + 1,
-                               kind_name(item));
+            return error_usage(reader->error, "%s: tokens: %stoken %zu: expected a string, got %s", reader->source,
+                               place, i + 1, kind_name(item));
         tokens[i] = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
         if (tokens[i] == NULL)
             return reader->error->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_token_lists(const struct reader *reader, const cJSON *lists, const struct bundle *bundle)
+{
+    const cJSON *list = lists->child;
+    for (size_t i = 0; i < bundle->token_lists; i++, list = list->next) {
+        const size_t length = count_children(list);
+        if (!cJSON_IsArray(list))
+            return error_usage(reader->error, "%s: tokens: list %zu: expected an array, got %s", reader->source, i + 1,
+                               kind_name(list));
+        if (length != bundle->tokens_per_list)
+            return error_usage(reader->error, "%s: tokens: list %zu has %zu token%s, expected %zu (as list 1)",
+                               reader->source, i + 1, length, length == 1 ? "" : "s", bundle->tokens_per_list);
+        enum status status = read_token_list(reader, list, i + 1, length, bundle->tokens + i * length);
+        if (status != STATUS_OK)
+            return status;
     }
     return STATUS_OK;
 }
@@ -194,22 +217,11 @@ static enum status read_tokens(const struct reader *reader, const cJSON *item, s
     bundle->tokens = arena_allocate(reader->arena, count, sizeof bundle->tokens[0], reader->error);
     if (bundle->tokens == NULL)
         return reader->error->status;
-    if (!bundle->tokens_nested)
-        return read_token_list(reader, item, count, bundle->tokens);
-    const cJSON *list = item->child;
-    for (size_t i = 0; i < bundle->token_lists; i++, list = list->next) {
-        size_t length = cJSON_IsArray(list) ? count_children(list) : 0;
-        if (length != bundle->tokens_per_list)
-            return error_usage(reader->error, "%s: tokens: list %zu has %zu tokens, expected %zu (as list 1)",
-                               reader->source, i + 1, length, bundle->tokens_per_list);
-        enum status status = read_token_list(reader, list, length, bundle->tokens + i * length);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
+    return bundle->tokens_nested ? read_token_lists(reader, item, bundle)
+                                 : read_token_list(reader, item, 0, count, bundle->tokens);
 }
 
-/* The value as the text that an option of that name would have on the command line. */
+/* The value as the text that an option of that name would have on the command line; the option judges it. */
 static enum status setting_text(const struct reader *reader, const cJSON *item, struct setting *setting)
 {
     char number[DECIMAL_BYTES];
@@ -217,14 +229,9 @@ static enum status setting_text(const struct reader *reader, const cJSON *item, 
     if (cJSON_IsBool(item)) {
         setting->kind = SETTING_TRUTH;
         text = cJSON_IsTrue(item) ? "true" : "false";
-    } else if (cJSON_IsNumber(item) && fabs(item->valuedouble) >= 0x1p53) {
-        return error_usage(reader->error,
-                           "%s: settings: %s: a number from 2^53 on loses digits in JSON; expected a string of "
-                           "digits",
-                           reader->source, item->string);
-    } else if (cJSON_IsNumber(item)) {
-        setting->kind = SETTING_NUMBER;
-        if (item->valuedouble == floor(item->valuedouble))
+    } else if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
+        setting->kind = fabs(item->valuedouble) < 0x1p53 ? SETTING_NUMBER : SETTING_INEXACT;
+        if (setting->kind == SETTING_NUMBER && item->valuedouble == floor(item->valuedouble))
             snprintf(number, sizeof number, "%.0f", item->valuedouble);
         else
             decimal_from_double(item->valuedouble, number);
@@ -232,8 +239,8 @@ static enum status setting_text(const struct reader *reader, const cJSON *item, 
         setting->kind = SETTING_TEXT;
         text = item->valuestring;
     } else {
-        return error_usage(reader->error, "%s: settings: %s: expected a number, a string or a boolean, got %s",
-                           reader->source, item->string, kind_name(item));
+        setting->kind = SETTING_OTHER;
+        text = cJSON_IsNumber(item) ? "a number above 1.8e308" : kind_name(item);
     }
     setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
     setting->text = arena_text(reader->arena, text, strlen(text), reader->error);

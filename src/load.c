@@ -51,17 +51,31 @@ static enum status read_all(int file, const char *source, char **text, size_t *l
     return error_system(error, 0, "%s: not enough memory to read it", source);
 }
 
+/* The path as messages have it: its beginning, "..." and its end where it is longer than BUNDLE_SOURCE_BYTES. */
+static const char *shorten(const char *path, struct arena *arena, struct error *error)
+{
+    const size_t length = strlen(path), half = (BUNDLE_SOURCE_BYTES - 4) / 2;
+    if (length < BUNDLE_SOURCE_BYTES)
+        return arena_text(arena, path, length, error);
+    char *text = arena_allocate(arena, BUNDLE_SOURCE_BYTES, 1, error);
+    if (text != NULL)
+        snprintf(text, BUNDLE_SOURCE_BYTES, "%.*s...%s", (int)half, path, path + length - half);
+    return text;
+}
+
 /* Reads `path` ("-" is standard input): what is of the `kinds`, bits of enum bundle_kind. */
 static enum status load_bundle(const char *path, unsigned kinds, struct arena *arena, struct bundle *bundle,
                                struct error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
-    const char *source = standard ? "standard input" : path;
+    const char *source = standard ? "standard input" : shorten(path, arena, error);
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     char *text = NULL;
     size_t length;
+    if (source == NULL)
+        return error->status;
     if (file < 0)
-        return error_system(error, errno, "%s", path);
+        return error_system(error, errno, "%s", source);
     enum status status = read_all(file, source, &text, &length, error);
     if (!standard)
         close(file);

@@ -1,4 +1,4 @@
-/* Files -> bundles: reads a file or standard input whole and tells its format. */
+/* Files -> bundles: a file or standard input is read whole. */
 #ifndef ATTN_LOAD_H
 #define ATTN_LOAD_H
 

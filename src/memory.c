@@ -12,6 +12,11 @@ struct arena_block {
     max_align_t payload[];
 };
 
+size_t memory_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 bool memory_multiply(size_t a, size_t b, size_t *product)
 {
     if (a != 0 && b > SIZE_MAX / a)

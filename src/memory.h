@@ -24,6 +24,9 @@ char *arena_text(struct arena *arena, const char *text, size_t length, struct er
 /* Frees every block; the arena is {0} again. */
 void arena_free(struct arena *arena);
 
+/* The larger of two sizes. */
+size_t memory_larger(size_t a, size_t b);
+
 /* *product = a x b; false where it does not fit a size_t. */
 bool memory_multiply(size_t a, size_t b, size_t *product);
 

@@ -44,7 +44,7 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
 {
     const size_t length = strlen(word);
     const char *nearest = NULL;
-    size_t allowed = length < 3 ? length - 1 : length / 3;
+    size_t allowed = length == 2 ? 1 : length / 3;
     if (length == 0 || length > LONGEST)
         return NULL;
     for (size_t i = 0; i < count; i++) {

@@ -13,6 +13,9 @@
 #define EVERY (COMMAND_BIT(COMMAND_COUNT) - 1)
 #define FIELD(name) offsetof(struct options, name)
 
+/* What getopt_long returns beside letters: a word that is no option, and from FIRST_LONG on the long options. */
+enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
+
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
 static const char *const FORMATS[] = {"text", "json", NULL};
@@ -63,7 +66,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_CAUSAL] = {"causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = true, .setting = true,
         .commands = COMMAND_BIT(COMMAND_MULTIHEAD), .help = "each token sees itself and the tokens before it (the default)"},
     [OPTION_NO_CAUSAL] = {"no-causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = false,
-        .commands = COMMAND_BIT(COMMAND_MULTIHEAD), .stands_for = OPTION_CAUSAL,
+        .commands = COMMAND_BIT(COMMAND_MULTIHEAD),
         .help = "every token sees every token"},
     [OPTION_QUERY] = {"query", 'q', "LIST", OPTION_TEXT, FIELD(query), .setting = true, .commands = COMPUTING,
         .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1"},
@@ -222,12 +225,27 @@ static enum status store(struct options *options, enum option_id id, const char 
     return STATUS_OK;
 }
 
+/* --no-causal says what --causal says, the other way round. */
 static enum option_id origin_of(enum option_id id)
 {
-    return OPTION_ROWS[id].stands_for != 0 ? OPTION_ROWS[id].stands_for : id;
+    return id == OPTION_NO_CAUSAL ? OPTION_CAUSAL : id;
 }
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
+
+/* The one name that begins with the word; NULL where none does, or several. */
+static const char *completed(const char *word, const char *const *names)
+{
+    const char *found = NULL;
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (names[id] == NULL || strlen(word) < 2 || strncmp(names[id], word, strlen(word)) != 0)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = names[id];
+    }
+    return found;
+}
 
 static enum status unknown_option(const struct options *options, const char *word, struct error *error)
 {
@@ -236,7 +254,12 @@ static enum status unknown_option(const struct options *options, const char *wor
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = OPTION_ROWS[id].commands & COMMAND_BIT(options->command) ? OPTION_ROWS[id].name : NULL;
-    nearest_hint(hint, sizeof hint, "--", name + strspn(name, "-"), names, OPTION_COUNT);
+    const char *bare = name + strspn(name, "-");
+    const char *whole = completed(bare, names);
+    if (whole != NULL)
+        snprintf(hint, sizeof hint, "; did you mean '--%s'?", whole);
+    else
+        nearest_hint(hint, sizeof hint, "--", bare, names, OPTION_COUNT);
     return error_usage(error, "unknown option '%s'%s", name, hint[0] ? hint : "; attn --help lists the options");
 }
 
@@ -268,6 +291,8 @@ static enum status take_option(struct options *options, enum option_id id, const
 static enum status take_word(struct options *options, const char *word, struct error *error)
 {
     const unsigned topics = options->command == COMMAND_INIT ? COMPUTING : DRAWING | COMMAND_BIT(COMMAND_HELP);
+    if (options->command == COMMAND_VERSION)
+        return error_usage(error, "unexpected '%.80s'; expected attn --version alone", word);
     if (options->command != COMMAND_HELP && (options->command != COMMAND_INIT || options->topic != COMMAND_COUNT))
         return take_option(options, OPTION_IN, word, error);
     if (options->topic != COMMAND_COUNT)
@@ -285,7 +310,8 @@ static void describe_options(char *letters, struct option *longs)
     *letters++ = ':';
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &OPTION_ROWS[id];
-        longs[id] = (struct option){row->name, row->argument != NULL ? required_argument : no_argument, NULL, 256 + id};
+        longs[id] =
+            (struct option){row->name, row->argument != NULL ? required_argument : no_argument, NULL, FIRST_LONG + id};
         if (row->letter != '\0')
             *letters++ = row->letter;
         if (row->letter != '\0' && row->argument != NULL)
@@ -307,7 +333,7 @@ static enum option_id option_of_letter(int letter)
 static enum status refused(const struct options *options, int code, const char *word, struct error *error)
 {
     const bool is_long = word[0] == '-' && word[1] == '-';
-    int id = is_long ? optopt - 256 : (int)option_of_letter(optopt);
+    int id = is_long ? optopt - FIRST_LONG : (int)option_of_letter(optopt);
     if (id < 0 || id >= OPTION_COUNT) {
         char letter[3] = {'-', (char)optopt, '\0'};
         return unknown_option(options, is_long ? word : letter, error);
@@ -325,15 +351,15 @@ static enum status refused(const struct options *options, int code, const char *
 /* One thing that getopt found; `word` is where it began. */
 static enum status take(struct options *options, int code, const char *word, struct error *error)
 {
-    if (code == 1)
+    if (code == PLAIN_WORD)
         return take_word(options, optarg, error);
     if (code == '?' || code == ':')
         return refused(options, code, word, error);
-    if (code < 256)
+    if (code < FIRST_LONG)
         return take_option(options, option_of_letter(code), optarg, error);
-    if (strcspn(word + 2, "=") != strlen(OPTION_ROWS[code - 256].name)) /* getopt completes abbreviations */
+    if (strcspn(word + 2, "=") != strlen(OPTION_ROWS[code - FIRST_LONG].name)) /* getopt completes abbreviations */
         return unknown_option(options, word, error);
-    return take_option(options, (enum option_id)(code - 256), optarg, error);
+    return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
 }
 
 static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
@@ -411,8 +437,8 @@ static enum status check_together(struct options *options, struct error *error)
 {
     if (options->command == COMMAND_INIT && options->topic == COMMAND_COUNT)
         return error_usage(error, "init needs a mechanism: attn init self, causal or multihead");
-    if (options->in != NULL && options->weights != NULL && strcmp(options->in, "-") == 0 &&
-        strcmp(options->weights, "-") == 0)
+    const bool in_standard = options->in == NULL || strcmp(options->in, "-") == 0;
+    if (in_standard && options->weights != NULL && strcmp(options->weights, "-") == 0)
         return error_usage(error, "--in and --weights are both standard input; expected one of them to be a file");
     if (options->command == COMMAND_INIT && options->topic != COMMAND_MULTIHEAD) {
         const enum option_id headed[] = {OPTION_HEADS, OPTION_STACKED};
@@ -503,29 +529,40 @@ static enum status unknown_setting(const char *source, const char *name, struct 
                        hint[0] ? hint : "; settings are the options that change numbers");
 }
 
-/* A flag is a boolean, a choice a string, a number a number; a whole number may be a string of digits. */
-static bool kind_fits(const struct option_row *row, const struct setting *setting)
+/* What a setting of that option may be; a whole number may also be a string of digits. */
+static bool kind_fits(const struct option_row *row, enum setting_kind kind)
 {
     switch (row->kind) {
     case OPTION_FLAG:
-        return setting->kind == SETTING_TRUTH;
-    case OPTION_WHOLE:
-        return setting->kind != SETTING_TRUTH;
-    case OPTION_PROBABILITY:
-        return setting->kind == SETTING_NUMBER;
+        return kind == SETTING_TRUTH;
     case OPTION_CHOICE:
-        return setting->kind == SETTING_TEXT;
-    case OPTION_TEXT:
-        return setting->kind != SETTING_TRUTH;
+        return kind == SETTING_TEXT;
+    case OPTION_PROBABILITY:
+        return kind == SETTING_NUMBER || kind == SETTING_INEXACT;
+    default:
+        return kind == SETTING_NUMBER || kind == SETTING_TEXT;
     }
-    return false;
+}
+
+static enum status wrong_kind(const struct option_row *row, const struct setting *setting, const char *place,
+                              struct error *error)
+{
+    static const char *const EXPECTED[] = {
+        [OPTION_FLAG] = "true or false", [OPTION_WHOLE] = "a whole number",      [OPTION_PROBABILITY] = "a number",
+        [OPTION_CHOICE] = "a string",    [OPTION_TEXT] = "a string or a number",
+    };
+    static const char *const GOT[] = {
+        [SETTING_NUMBER] = "a number", [SETTING_TEXT] = "a string", [SETTING_TRUTH] = "a boolean"};
+    if (setting->kind == SETTING_INEXACT && row->kind == OPTION_WHOLE)
+        return error_usage(error, "%s: a number from 2^53 on loses digits in JSON; expected a string of digits", place);
+    return error_usage(error, "%s: expected %s, got %s", place, EXPECTED[row->kind],
+                       setting->kind <= SETTING_TRUTH ? GOT[setting->kind] : setting->text);
 }
 
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,
                             struct error *error)
 {
-    static const char *const EXPECTED[] = {"true or false", "a whole number", "a number", "a string", "a string"};
-    char place[256];
+    char place[BUNDLE_SOURCE_BYTES + 64];
     const enum option_id id = find_setting(setting->name);
     if (id == OPTION_COUNT)
         return unknown_setting(source, setting->name, error);
@@ -534,9 +571,9 @@ enum status options_setting(struct options *options, const struct setting *setti
     const bool taken = row->commands & COMMAND_BIT(options->command) && row->commands & COMMAND_BIT(command);
     if (!taken || options->origin[id] == ORIGIN_COMMAND_LINE)
         return STATUS_OK;
-    if (!kind_fits(row, setting))
-        return error_usage(error, "%s: settings: %s: expected %s", source, setting->name, EXPECTED[row->kind]);
-    snprintf(place, sizeof place, "%.200s: settings: %s", source, setting->name);
+    snprintf(place, sizeof place, "%s: settings: %s", source, setting->name);
+    if (!kind_fits(row, setting->kind))
+        return wrong_kind(row, setting, place, error);
     enum status status = store(options, id, place, setting->text, error);
     options->origin[id] = ORIGIN_FILE;
     return status;

@@ -74,10 +74,9 @@ struct option_row {
     uint64_t minimum, maximum;
     const char *const *choices; /* ends in NULL */
     bool truth;
-    bool setting;              /* what changes numbers: may stand in a file's "settings" */
-    unsigned commands;         /* bits of the commands that take it */
-    enum option_id stands_for; /* --no-causal: OPTION_CAUSAL; else itself */
-    const char *fallback;      /* the default in words, or NULL */
+    bool setting;         /* what changes numbers: may stand in a file's "settings" */
+    unsigned commands;    /* bits of the commands that take it */
+    const char *fallback; /* the default in words, or NULL */
     const char *help;
 };
 

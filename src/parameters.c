@@ -68,7 +68,7 @@ static const char *width_text(const struct taking *taking, char *text, size_t si
 static enum status take_weight(struct taking *taking, struct projection *projection, const char *name,
                                const struct tensor *tensor)
 {
-    char why[256], shape[TENSOR_SHAPE_BYTES];
+    char why[BUNDLE_SOURCE_BYTES + 64], shape[TENSOR_SHAPE_BYTES];
     struct parameters_plan *plan = taking->plan;
     if (tensor->rank != 2)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->bundle->source, name,
@@ -80,7 +80,7 @@ static enum status take_weight(struct taking *taking, struct projection *project
     }
     size_t rows = projection->transposed ? plan->d_out : plan->d_in;
     size_t columns = projection->transposed ? plan->d_in : plan->d_out;
-    snprintf(why, sizeof why, "inputs in %.80s have %zu column%s", taking->inputs_source, plan->d_in,
+    snprintf(why, sizeof why, "inputs in %s have %zu column%s", taking->inputs_source, plan->d_in,
              plan->d_in == 1 ? "" : "s");
     if (d_in != plan->d_in)
         return wrong_shape(taking, name, tensor, rows, columns, why);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PLACE_BYTES = BUNDLE_SOURCE_BYTES + 64 };
+
 /* What problem_create works on. */
 struct making {
     struct problem *problem;
@@ -32,7 +34,7 @@ static const char *place_of(const struct making *making, enum option_id id, char
         snprintf(text, size, "--%s", OPTION_ROWS[id].name);
         return text;
     }
-    int length = snprintf(text, size, "%.100s: settings: ", making->inputs->source);
+    int length = snprintf(text, size, "%s: settings: ", making->inputs->source);
     options_setting_name(id, text + length, size - (size_t)length);
     return text;
 }
@@ -78,8 +80,9 @@ static enum status take_tokens(const struct making *making)
                            "list",
                            inputs->source, inputs->token_lists, problem->items);
     if (inputs->tokens_per_list != problem->tokens)
-        return error_usage(making->error, "%s: tokens has %zu labels, expected %zu (as the rows of inputs)",
-                           inputs->source, inputs->tokens_per_list, problem->tokens);
+        return error_usage(making->error, "%s: tokens has %zu label%s, expected %zu (as the rows of inputs)",
+                           inputs->source, inputs->tokens_per_list, inputs->tokens_per_list == 1 ? "" : "s",
+                           problem->tokens);
     problem->labels = inputs->tokens;
     problem->label_lists = inputs->token_lists;
     problem->labels_nested = inputs->tokens_nested;
@@ -96,7 +99,7 @@ const char *problem_label(const struct problem *problem, size_t item, size_t tok
 static enum status check_length(const struct making *making)
 {
     const struct options *options = making->options;
-    char place[192];
+    char place[PLACE_BYTES];
     if (options->context_length == 0 || making->problem->tokens <= options->context_length)
         return STATUS_OK;
     return error_usage(making->error, "%s: inputs has %zu tokens, more than %s %llu", making->inputs->source,
@@ -119,7 +122,7 @@ static enum status take_parameters(const struct making *making, const struct bun
     struct problem *problem = making->problem;
     struct parameters_plan *plan = &problem->plan;
     const struct options *options = making->options;
-    char place[192];
+    char place[PLACE_BYTES];
     if (parameters_take(&problem->parameters, plan, bundle, problem->source, making->arena, making->error) != STATUS_OK)
         return making->error->status;
     if (contradicts(making, OPTION_D_OUT, options->d_out != plan->d_out))
@@ -140,7 +143,7 @@ static enum status check_division(const struct making *making)
     const struct problem *problem = making->problem;
     const size_t d_out = problem->plan.d_out, heads = problem->heads;
     const enum origin origin = making->options->origin[OPTION_D_OUT];
-    char advice[96], what[160], place[192];
+    char advice[96], what[PLACE_BYTES + 64], place[PLACE_BYTES];
     if (problem->plan.stacked || d_out % heads == 0)
         return STATUS_OK;
     size_t below = d_out / heads * heads;
@@ -149,11 +152,11 @@ static enum status check_division(const struct making *making)
     else
         snprintf(advice, sizeof advice, "--d-out %zu or %zu", below, below + heads);
     if (problem->parameters.given)
-        snprintf(what, sizeof what, "d_out %zu of the parameters in %.80s", d_out, problem->parameters.source);
+        snprintf(what, sizeof what, "d_out %zu of the parameters in %s", d_out, problem->parameters.source);
     else if (origin == ORIGIN_DEFAULT)
         snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
     else
-        snprintf(what, sizeof what, "%.130s %zu", place_of(making, OPTION_D_OUT, place, sizeof place), d_out);
+        snprintf(what, sizeof what, "%s %zu", place_of(making, OPTION_D_OUT, place, sizeof place), d_out);
     return error_usage(making->error, "%s is not divisible by %s %zu: split heads share d_out; try %s, or --stacked",
                        what, place_of(making, OPTION_HEADS, place, sizeof place), heads,
                        problem->parameters.given ? "other --heads" : advice);
@@ -201,7 +204,7 @@ static enum status make_parameters(const struct making *making)
     const struct options *options = making->options;
     const struct bundle *bundle = making->weights != NULL ? making->weights : making->inputs;
     const bool given = bundle != NULL && !problem->parameters_only && parameters_present(bundle);
-    char place[192];
+    char place[PLACE_BYTES];
     if (making->weights != NULL && !given)
         return error_usage(making->error, "%s: no parameters; expected W_query, W_key and W_value", bundle->source);
     if (plan_parameters(making) != STATUS_OK || (given && take_parameters(making, bundle) != STATUS_OK))
@@ -314,7 +317,7 @@ static enum status select_word(const struct making *making, const char *place, c
 
 static enum status select_listed(const struct making *making, bool *selected)
 {
-    char place[192];
+    char place[PLACE_BYTES];
     place_of(making, OPTION_QUERY, place, sizeof place);
     for (const char *item = making->options->query; item != NULL;) {
         size_t length = strcspn(item, ",");

@@ -1,18 +1,21 @@
 #include "result.h"
 
+#include "decimal.h"
+
 #include <string.h>
 
 /* --- dropout's generator, kept in step --------------------------------------------------------------------------- */
 
-enum { CHECKPOINTS = 64, DROPOUT_BLOCK = 64 };
+/* Rows from one checkpoint to the next, and of one block of contexts. */
+enum { DROPOUT_BLOCK = 64 };
 
 /* Dropout draws for one row after another. Heads of one module draw in one call, (B, H, T, T) row-major; stacked heads
  * draw in a call each, (B, T, T). A row is found again from the nearest checkpoint before it. */
 struct dropout_track {
     struct generator generator; /* about to draw row `next` */
     size_t next;
-    size_t rows_per_call, rows_per_checkpoint;
-    struct generator checkpoints[CHECKPOINTS]; /* [i] is about to draw row i x rows_per_checkpoint */
+    size_t rows_per_call;
+    struct generator *checkpoints; /* [i] is about to draw row i x DROPOUT_BLOCK */
     size_t checkpoint_count;
 };
 
@@ -23,12 +26,16 @@ static enum status create_track(struct result *result, struct arena *arena, stru
     result->kept = arena_allocate(arena, problem->tokens, sizeof *result->kept, error);
     if (track == NULL || result->kept == NULL)
         return error->status;
-    const size_t rows = problem->items * problem->heads * problem->tokens;
-    track->generator = problem->generator;
-    track->next = 0;
-    track->rows_per_call = rows / problem->plan.module_count;
-    track->rows_per_checkpoint = rows / CHECKPOINTS + 1;
-    track->checkpoint_count = 0;
+    size_t matrices, rows;
+    if (!memory_multiply(problem->items, problem->heads, &matrices) ||
+        !memory_multiply(matrices, problem->tokens, &rows))
+        return error_system(error, 0, "not enough memory: too many rows of weights");
+    *track =
+        (struct dropout_track){.generator = problem->generator, .rows_per_call = rows / problem->plan.module_count};
+    track->checkpoints = arena_allocate(arena, rows / DROPOUT_BLOCK + 1, sizeof *track->checkpoints, error);
+    if (track->checkpoints == NULL)
+        return error->status;
+    track->checkpoints[track->checkpoint_count++] = track->generator;
     result->track = track;
     return STATUS_OK;
 }
@@ -36,7 +43,7 @@ static enum status create_track(struct result *result, struct arena *arena, stru
 static void draw_next_row(struct result *result)
 {
     struct dropout_track *track = result->track;
-    if (track->next == track->checkpoint_count * track->rows_per_checkpoint)
+    if (track->next == track->checkpoint_count * DROPOUT_BLOCK)
         track->checkpoints[track->checkpoint_count++] = track->generator;
     if (track->next % track->rows_per_call == 0)
         generator_dropout_begin(&track->generator);
@@ -51,13 +58,12 @@ static void draw_row(struct result *result, size_t item, size_t head, size_t tok
     struct dropout_track *track = result->track;
     const size_t matrix = problem->plan.stacked ? head * problem->items + item : item * problem->heads + head;
     const size_t row = matrix * problem->tokens + token;
-    size_t checkpoint = row / track->rows_per_checkpoint;
+    size_t checkpoint = row / DROPOUT_BLOCK;
     if (checkpoint >= track->checkpoint_count)
         checkpoint = track->checkpoint_count - 1;
-    const size_t checkpoint_row = checkpoint * track->rows_per_checkpoint;
-    if (track->checkpoint_count > 0 && (row < track->next || checkpoint_row > track->next)) {
+    if (row < track->next || checkpoint * DROPOUT_BLOCK > track->next) {
         track->generator = track->checkpoints[checkpoint];
-        track->next = checkpoint_row;
+        track->next = checkpoint * DROPOUT_BLOCK;
     }
     while (track->next <= row)
         draw_next_row(result);
@@ -65,22 +71,32 @@ static void draw_row(struct result *result, size_t item, size_t head, size_t tok
 
 /* --- formulas ---------------------------------------------------------------------------------------------------- */
 
+/* How the projections of all modules are stored, where they agree; heads may differ in what a file gives. */
+static bool all_transposed(const struct parameters *parameters, enum projection_id id)
+{
+    for (size_t module = 0; module < parameters->module_count; module++)
+        if (!parameters->modules[module].projections[id].transposed)
+            return false;
+    return true;
+}
+
 static void projection_formula(const struct problem *problem, enum stage stage, char *text)
 {
     const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
-    const struct projection *projection = &problem->parameters.modules[0].projections[id];
-    char name[PARAMETER_NAME_BYTES];
+    const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
+    char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
     parameters_name(name, 0, false, id, "");
-    const char *cut = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
-    snprintf(text, RESULT_FORMULA_BYTES, "inputs . %s%s%s%s%s%s", name, projection->transposed ? ".weight^T" : "",
-             projection->bias.rank ? " + " : "", projection->bias.rank ? name : "",
-             projection->bias.rank ? ".bias" : "", cut);
+    if (problem->plan.qkv_bias)
+        snprintf(bias, sizeof bias, " + %s.bias", name);
+    snprintf(text, RESULT_FORMULA_BYTES, "inputs . %s%s%s%s", name,
+             all_transposed(&problem->parameters, id) ? ".weight^T" : "", bias, of_heads);
 }
 
 static void stage_formula(const struct problem *problem, enum stage stage, char *text)
 {
     const size_t size = RESULT_FORMULA_BYTES;
     const bool stacked = problem->plan.stacked;
+    char dropout[DECIMAL_BYTES];
     switch (stage) {
     case STAGE_QUERY:
     case STAGE_KEY:
@@ -103,7 +119,8 @@ static void stage_formula(const struct problem *problem, enum stage stage, char 
         snprintf(text, size, "softmax(%s)", problem->causal ? "masked" : "scaled");
         break;
     case STAGE_DROPPED:
-        snprintf(text, size, "weights / (1 - %g) where kept, else 0", problem->dropout);
+        decimal_from_double(problem->dropout, dropout);
+        snprintf(text, size, "weights / (1 - %s) where kept, else 0", dropout);
         break;
     case STAGE_CONTEXT:
         snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
@@ -220,15 +237,22 @@ enum status result_create(struct result *result, const struct problem *problem, 
     if (stages != 0) {
         if (attention_create(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;
-        const size_t width = problem->heads * problem->d_head * sizeof result->contexts[0];
         result->block = problem->dropout > 0 ? DROPOUT_BLOCK : 1;
+        size_t width;
+        if (!memory_multiply(problem->heads, problem->d_head * sizeof result->contexts[0], &width))
+            return error_system(error, 0, "not enough memory: too many columns of context");
         result->contexts = arena_allocate(arena, result->block, width, error);
         if (result->contexts == NULL)
             return error->status;
         if (problem->dropout > 0 && create_track(result, arena, error) != STATUS_OK)
             return error->status;
     }
-    return add_tables(result, arena, error);
+    if (add_tables(result, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < result->table_count; i++)
+        result->widest = memory_larger(result->widest, result_columns(&result->tables[i]));
+    result->numbers = arena_allocate(arena, result->widest, sizeof result->numbers[0], error);
+    return result->numbers == NULL ? error->status : STATUS_OK;
 }
 
 size_t result_matrices(const struct result_table *table)

@@ -33,6 +33,8 @@ struct result {
     struct attention attention;
     struct result_table *tables; /* in the order asked for */
     size_t table_count;
+    float *numbers;  /* (widest) a writer's room for one row of any table */
+    size_t widest;   /* columns of the widest table */
     float *contexts; /* (block, H d) the heads' contexts of the rows from block_first on; for output */
     size_t block, block_item, block_first, block_count;
     bool *kept;                  /* (T) what dropout keeps of the present row; NULL without dropout */

@@ -23,11 +23,11 @@ static bool wants_color(const struct options *options)
 
 enum status write_result(const struct options *options, struct result *result, struct arena *arena, struct error *error)
 {
-    enum status status;
+    enum status status = STATUS_OK;
     if (output_open(&output, options->out, arena, error) != STATUS_OK)
         return error->status;
     if (options->format == FORMAT_JSON) {
-        status = write_json(result, &output, arena, error);
+        write_json(result, &output);
     } else {
         const struct text_style style = {(int)options->precision, options->full, wants_color(options)};
         status = write_text(result, style, &output, arena, error);

@@ -103,38 +103,32 @@ static void write_brackets(char bracket, size_t count, struct output *output)
         output_write(output, &bracket, 1);
 }
 
-static void write_matrix(struct result *result, const struct result_table *table, size_t matrix, float *numbers,
-                         struct output *output)
+static void write_matrix(struct result *result, const struct result_table *table, size_t matrix, struct output *output)
 {
     const size_t rows = result_rows(table), columns = result_columns(table);
     for (size_t row = 0; row < rows; row++) {
         if (row > 0)
             output_write(output, ",\n  ", 4);
-        result_row(result, table, matrix, row, numbers);
-        write_row(numbers, columns, output);
+        result_row(result, table, matrix, row, result->numbers);
+        write_row(result->numbers, columns, output);
     }
 }
 
-static enum status write_table(struct result *result, const struct result_table *table, struct output *output,
-                               struct arena *arena, struct error *error)
+static void write_table(struct result *result, const struct result_table *table, struct output *output)
 {
     const size_t matrices = result_matrices(table);
     const size_t nested = table->rank > 1;
-    float *numbers = arena_allocate(arena, result_columns(table), sizeof *numbers, error);
-    if (numbers == NULL)
-        return error->status;
     write_key(table->name, output);
     for (size_t matrix = 0; matrix < matrices; matrix++) {
         if (matrix > 0)
             output_write(output, ",\n  ", 4);
         write_brackets('[', axes_begun(table, matrix) + nested, output);
-        write_matrix(result, table, matrix, numbers, output);
+        write_matrix(result, table, matrix, output);
         write_brackets(']', axes_begun(table, matrix + 1) + nested, output);
     }
-    return STATUS_OK;
 }
 
-enum status write_json(struct result *result, struct output *output, struct arena *arena, struct error *error)
+void write_json(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;
     output_print(output, "{\"attn\": \"" ATTN_VERSION "\"");
@@ -144,8 +138,6 @@ enum status write_json(struct result *result, struct output *output, struct aren
     if (problem->labels != NULL)
         write_tokens(problem, output);
     for (size_t i = 0; i < result->table_count; i++)
-        if (write_table(result, &result->tables[i], output, arena, error) != STATUS_OK)
-            return error->status;
+        write_table(result, &result->tables[i], output);
     output_write(output, "}\n", 2);
-    return STATUS_OK;
 }

@@ -8,7 +8,7 @@
 #include "output.h"
 #include "result.h"
 
-/* STATUS_SYSTEM where memory is short; a failure to write is output_close's to tell. */
-enum status write_json(struct result *result, struct output *output, struct arena *arena, struct error *error);
+/* A failure to write is output_close's to tell. */
+void write_json(struct result *result, struct output *output);
 
 #endif

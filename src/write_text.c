@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    LINE_COLUMNS = 74,
+    LINE_COLUMNS = 74, /* so that it also fits where it is quoted in an indented page */
     SHAPE_COLUMN = 52,
     LABEL_COLUMNS = 20,
     LABEL_BYTES = 4 * LABEL_COLUMNS + 64,
@@ -97,16 +97,20 @@ static void write_settings(const struct problem *problem, struct text_style styl
     if (problem->parameters.given) {
         text_shown(problem->parameters.source, LABEL_COLUMNS * 2, shown, sizeof shown);
         line_add(&line, "parameters from %s", shown);
-    } else {
+    }
+    const bool drops = problem->dropout > 0;
+    const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
+    if (!problem->parameters.given || (drops && !seeded_again)) {
         add_setting(&line, problem, "seed", "seed", NULL);
         add_setting(&line, problem, "skip", "skip", "0");
         add_setting(&line, problem, "init", "init", NULL);
-        add_setting(&line, problem, "rng", "rng", "torch");
     }
+    if (!problem->parameters.given || drops)
+        add_setting(&line, problem, "rng", "rng", "torch");
     if (problem->plan.qkv_bias)
         line_add(&line, "qkv bias");
     add_setting(&line, problem, "dropout", "dropout", "0");
-    if (problem->dropout > 0)
+    if (drops)
         add_setting(&line, problem, "dropout_seed", "dropout seed", NULL);
     add_setting(&line, problem, "query", "query", NULL);
     output_print(output, "%s\n", style.color ? PLAIN : "");
@@ -215,19 +219,10 @@ static void measure_rows(struct sheet *sheet)
     }
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 static void measure_columns(struct sheet *sheet)
 {
     const size_t columns = result_columns(sheet->table);
     char text[NUMBER_BYTES], label[LABEL_BYTES];
-    double magnitude = 0;
-    for (size_t c = 0; c < shown_count(sheet, columns); c++)
-        magnitude = fmax(magnitude, fmax(-(double)sheet->columns[c].smallest, sheet->columns[c].largest));
-    sheet->exponent = magnitude != 0 && (magnitude < 1e-4 || magnitude > 1e6);
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         struct column *column = &sheet->columns[c];
         size_t index;
@@ -235,13 +230,13 @@ static void measure_columns(struct sheet *sheet)
             column->width = strlen(GAP);
             continue;
         }
-        column->width = larger(strlen(number_text(sheet, column->smallest, text)),
-                               strlen(number_text(sheet, column->largest, text)));
+        column->width = memory_larger(strlen(number_text(sheet, column->smallest, text)),
+                                      strlen(number_text(sheet, column->largest, text)));
         if (column->negative_zero)
-            column->width = larger(column->width, strlen(number_text(sheet, -0.0, text)));
+            column->width = memory_larger(column->width, strlen(number_text(sheet, -0.0, text)));
         if (column->special)
-            column->width = larger(column->width, strlen("-inf"));
-        column->width = larger(column->width, label_text(sheet, column_axis(sheet->table), index, label));
+            column->width = memory_larger(column->width, strlen("-inf"));
+        column->width = memory_larger(column->width, label_text(sheet, column_axis(sheet->table), index, label));
     }
 }
 
@@ -364,38 +359,52 @@ static void write_place(struct sheet *sheet)
         output_print(sheet->output, "%shead %zu\n", problem->has_batch ? "" : "  ", head + 1);
 }
 
-static enum status write_table(struct sheet *sheet, struct arena *arena, struct error *error)
+/* %e or fixed, for all matrices of the table. */
+static void choose_notation(struct sheet *sheet)
+{
+    double magnitude = 0;
+    for (sheet->matrix = 0; sheet->matrix < result_matrices(sheet->table); sheet->matrix++) {
+        measure_rows(sheet);
+        for (size_t c = 0; c < shown_count(sheet, result_columns(sheet->table)); c++)
+            magnitude = fmax(magnitude, fmax(-(double)sheet->columns[c].smallest, sheet->columns[c].largest));
+    }
+    sheet->exponent = magnitude != 0 && (magnitude < 1e-4 || magnitude > 1e6);
+}
+
+static void write_table(struct sheet *sheet)
 {
     const struct result_table *table = sheet->table;
-    const size_t columns = result_columns(table);
-    sheet->numbers = arena_allocate(arena, columns, sizeof *sheet->numbers, error);
-    sheet->columns = arena_allocate(arena, shown_count(sheet, columns), sizeof *sheet->columns, error);
-    if (sheet->numbers == NULL || sheet->columns == NULL)
-        return error->status;
+    const size_t matrices = result_matrices(table);
     write_heading(sheet);
-    for (sheet->matrix = 0; sheet->matrix < result_matrices(table); sheet->matrix++) {
+    choose_notation(sheet);
+    for (sheet->matrix = 0; sheet->matrix < matrices; sheet->matrix++) {
         write_place(sheet);
-        measure_rows(sheet);
+        if (matrices > 1)
+            measure_rows(sheet);
         measure_columns(sheet);
         if (column_axis(table) != AXIS_COLUMN)
             write_column_labels(sheet);
         write_rows(sheet);
     }
-    return STATUS_OK;
+}
+
+static bool is_shown(const struct result *result, const struct result_table *table)
+{
+    return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
 }
 
 enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
                        struct error *error)
 {
-    const struct problem *problem = result->problem;
-    write_settings(problem, style, output);
+    struct sheet sheet = {.result = result, .style = style, .output = output, .numbers = result->numbers};
+    sheet.columns = arena_allocate(arena, shown_count(&sheet, result->widest), sizeof *sheet.columns, error);
+    if (sheet.columns == NULL)
+        return error->status;
+    write_settings(result->problem, style, output);
     for (size_t i = 0; i < result->table_count; i++) {
-        struct sheet sheet = {.result = result, .table = &result->tables[i], .style = style, .output = output};
-        const bool is_stage = sheet.table->stage < STAGE_COUNT;
-        if (!is_stage && !problem->stages_asked && !problem->parameters_only)
-            continue;
-        if (write_table(&sheet, arena, error) != STATUS_OK)
-            return error->status;
+        sheet.table = &result->tables[i];
+        if (is_shown(result, sheet.table))
+            write_table(&sheet);
     }
     return STATUS_OK;
 }

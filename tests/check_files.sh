@@ -65,6 +65,20 @@ wait
 check "and holds the result" cmp expected.json through
 check "/dev/stdout is written in place" sh -c '"$1" self "$2" -f json -o /dev/stdout | cmp - expected.json' - "$attn" "$input"
 
+# A descriptor is written where it stands, whatever it leads to.
+appended() {
+    { echo before && "$attn" self "$input" -f json -o "$1" && echo after; } >appended || return 1
+    { echo before && cat expected.json && echo after; } | cmp - appended
+}
+check "/dev/stdout over a file goes on in it" appended /dev/stdout
+check "/dev/fd/1 too" appended /dev/fd/1
+ln -s /dev/stdout out-link
+check "and a link to it" appended out-link
+check "a descriptor that is not open" status 3 "$attn" self "$input" -o /dev/fd/9
+
+long=$(printf '%0250d' 0).json
+check "the longest name" status 0 "$attn" self "$input" -o "$long"
+
 # A full disk: the new file cannot be written whole (a limit of 1 KiB stands for it).
 full() { (ulimit -f 1 && trap '' XFSZ && exec "$attn" self "$input" -f json -o old.json) 2>message; }
 check "a full disk leaves the old file" test "$(full; echo $?)" = 3
@@ -74,7 +88,7 @@ check "and says so" grep -q 'old.json: cannot write' message
 # Signals: a run that would take long is stopped while it writes.
 awk 'BEGIN { printf "{\"inputs\": ["; for (i = 0; i < 1500; i++) printf "%s[%d, 1]", i ? "," : "", i % 7; print "]}" }' >long.json
 mkdir signals
-for signal in INT TERM HUP; do
+for signal in INT TERM HUP USR1; do
     # A shell starts background jobs with INT ignored; env gives it back.
     env --default-signal=INT "$attn" self long.json -f json -o signals/out.json &
     job=$!
@@ -90,7 +104,14 @@ for signal in INT TERM HUP; do
     rm -f signals/*
 done
 
+owner() { [ "$(stat -c %u:%g "$1")" = "$2" ]; }
 if [ "$(id -u)" -eq 0 ]; then
+    echo old >owned.txt
+    chown 65534:60 owned.txt
+    chmod 4640 owned.txt
+    check "over a file of another's" status 0 "$attn" self "$input" -o owned.txt
+    check "owner and group stay" owner owned.txt 65534:60
+    check "its mode stays, but for what runs as its owner" mode owned.txt 640
     skip "a folder without permission" "the superuser may write anywhere"
 else
     mkdir locked
