@@ -73,21 +73,22 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
     return text_width(point);
 }
 
-static size_t total_width(const char *text)
+/* Whether the text takes more than so many columns; no more of it is read than that takes. */
+static bool is_wider(const char *text, size_t columns)
 {
     char piece[16];
     size_t width = 0;
-    while (*text != '\0') {
+    while (*text != '\0' && width <= columns) {
         const char *from = text;
         uint32_t point = text_next(&text);
         width += show(from, text, point, piece);
     }
-    return width;
+    return width > columns;
 }
 
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
 {
-    const bool clipped = total_width(text) > columns;
+    const bool clipped = is_wider(text, columns);
     const size_t room = clipped ? columns - 3 : columns;
     size_t width = 0, length = 0;
     while (*text != '\0') {
