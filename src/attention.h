@@ -1,7 +1,7 @@
 /* The reference: the equations of attention, one stage after another, made to be read.
  *
- * Each stage is computed in double from the stages before it as they are stored, and rounded once to float32 as it is
- * stored itself. query, key and value are held whole; a T x T stage is made a row at a time, so that it is never held.
+ * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working dtype as
+ * it is stored itself. query, key and value are held whole; a T x T stage is made a row at a time, so that it is never held.
  *
  *   B items of a batch, H heads, T tokens, Tq queries asked for, d_in columns of the inputs, d columns of one head.
  *
@@ -13,24 +13,32 @@
 
 struct attention {
     const struct problem *problem;
-    float *query;             /* (B, H, Tq, d); NULL where no stage asked for needs it */
-    float *key;               /* (B, H, T, d); or NULL */
-    float *value;             /* (B, H, T, d); or NULL */
-    double *out_weight;       /* (H d, d_out) out_proj as y = x . W; or NULL */
-    double *sums;             /* scratch: the widest row that is summed */
-    float *rows[STAGE_COUNT]; /* (T) the present row of each T x T stage; context: (d) */
+    const size_t
+        *positions;        /* (S) the queries that will be asked for, from 0, ascending: all of problem->rows or some */
+    size_t slots;          /* S */
+    struct tensor query;   /* (B, H, S, d) in the working dtype; rank 0 where no stage asked for needs it */
+    struct tensor key;     /* (B, H, T, d); or rank 0 */
+    struct tensor value;   /* (B, H, T, d); or rank 0 */
+    struct tensor context; /* (B, H, S, d) where the fused path has made it; or rank 0 */
+    struct tensor output;  /* (B, S, columns) likewise */
+    double *out_weight;    /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *out_bias;      /* (d_out); or NULL */
+    double *sums;          /* scratch: the widest row that is summed */
+    double *operand;       /* scratch: the widest row that is multiplied, as doubles */
+    double *rows[STAGE_COUNT]; /* (T) the present row of each T x T stage, rounded; context: (d); query: (d) */
 };
 
-/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need. All memory comes from the arena. */
-enum status attention_create(struct attention *attention, const struct problem *problem, unsigned stages,
-                             struct arena *arena, struct error *error);
+/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions`. All
+ * memory comes from the arena. STATUS_SYSTEM where it is short, said before the work starts. */
+enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
+                             size_t slots, unsigned stages, struct arena *arena, struct error *error);
 
-/* Query `row` (0 .. Tq) of one head of one item through the stages from scores to `last`, which may be context; each
- * lies in attention->rows[stage] until the next call. `kept` (T) says which weights dropout keeps; NULL: all, unscaled. */
-void attention_row(struct attention *attention, size_t item, size_t head, size_t row, enum stage last,
+/* Slot `slot` of one head of one item through the stages from scores to `last`, which may be context; each lies in
+ * attention->rows[stage] until the next call. `kept` (T) says which weights dropout keeps; NULL: all, unscaled. */
+void attention_row(struct attention *attention, size_t item, size_t head, size_t slot, enum stage last,
                    const bool *kept);
 
 /* output = the heads' context side by side (H d), through out_proj where there is one, into output (its columns). */
-void attention_output(struct attention *attention, const float *context, float *output);
+void attention_output(struct attention *attention, const double *context, double *output);
 
 #endif

@@ -60,7 +60,7 @@ enum bundle_kind bundle_kind(const char *name)
     for (size_t i = 0; i < NAME_COUNT; i++)
         if (strcmp(NAMES[i].name, plain) == 0)
             return NAMES[i].kind;
-    return of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? BUNDLE_IGNORED : BUNDLE_UNKNOWN;
+    return of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? BUNDLE_STAGE : BUNDLE_UNKNOWN;
 }
 
 enum status bundle_unknown(const char *source, const char *name, struct error *error)
@@ -86,6 +86,8 @@ static int by_name(const void *a, const void *b)
 
 void bundle_sort(struct bundle *bundle)
 {
+    for (size_t i = 0; i < bundle->tensor_count; i++)
+        bundle->tensors[i].order = i;
     if (bundle->tensor_count > 0)
         qsort(bundle->tensors, bundle->tensor_count, sizeof bundle->tensors[0], by_name);
 }

@@ -19,6 +19,7 @@ struct setting {
 
 struct bundle_tensor {
     const char *name;
+    size_t order; /* which of the file's tensors it was, from 0 */
     struct tensor tensor;
 };
 
@@ -26,6 +27,7 @@ enum { BUNDLE_SOURCE_BYTES = 160 };
 
 struct bundle {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
+    bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
     struct bundle_tensor *tensors; /* sorted by name */
     size_t tensor_count;
     const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */
@@ -34,16 +36,18 @@ struct bundle {
     bool tokens_nested; /* the file has a list of lists */
     struct setting *settings;
     size_t setting_count;
+    const char *mechanism, *part, *job; /* what a .safetensors file of attn says of itself; NULL where it does not */
 };
 
 /* What a name at the top of a file stands for. */
 enum bundle_kind {
     BUNDLE_UNKNOWN = 0,
-    BUNDLE_IGNORED = 1, /* a comment, a recorded stage, a module's causal buffer */
+    BUNDLE_IGNORED = 1, /* a comment, a module's causal buffer */
     BUNDLE_INPUTS = 2,
     BUNDLE_PARAMETER = 4,
     BUNDLE_TOKENS = 8,
     BUNDLE_SETTINGS = 16,
+    BUNDLE_STAGE = 32, /* a recorded stage, which join alone reads */
 };
 
 enum bundle_kind bundle_kind(const char *name);

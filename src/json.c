@@ -2,8 +2,8 @@
 
 #include "decimal.h"
 #include "json_syntax.h"
+#include "json_tree.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +23,7 @@ static void tree_free(void *memory)
     (void)memory; /* the arena frees the tree whole */
 }
 
-/* Where a message points to: the file, the key and the reader's arena. */
-struct reader {
-    const char *source, *key;
-    struct arena *arena;
-    struct error *error;
-};
-
-static const char *kind_name(const cJSON *item)
+const char *json_kind_name(const cJSON *item)
 {
     if (cJSON_IsNull(item))
         return "null";
@@ -43,7 +36,7 @@ static const char *kind_name(const cJSON *item)
     return cJSON_IsArray(item) ? "an array" : "an object";
 }
 
-static size_t count_children(const cJSON *item)
+size_t json_count(const cJSON *item)
 {
     size_t count = 0;
     for (const cJSON *child = item->child; child != NULL; child = child->next)
@@ -65,33 +58,32 @@ static const char *place_text(size_t rank, const size_t *index, size_t depth, ch
     return text;
 }
 
-static enum status not_a_number(const struct reader *reader, const char *place, const cJSON *item)
+static enum status not_a_number(const struct json_reader *reader, const char *place, const cJSON *item)
 {
     if (cJSON_IsString(item) && (strcmp(item->valuestring, "NaN") == 0 || strcmp(item->valuestring, "Infinity") == 0))
         return error_usage(reader->error, "%s: %s: %s\"%s\" is not finite; expected a finite number", reader->source,
                            reader->key, place, item->valuestring);
     return error_usage(reader->error, "%s: %s: %sexpected a number, got %s", reader->source, reader->key, place,
-                       kind_name(item));
+                       json_kind_name(item));
 }
 
-static enum status read_number(const struct reader *reader, const cJSON *item, const struct tensor *tensor,
-                               const size_t *index, float *number)
+static enum status read_number(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
+                               const size_t *index, double *number)
 {
     char place[PLACE_BYTES];
     if (!cJSON_IsNumber(item))
         return not_a_number(reader, place_text(tensor->rank, index, tensor->rank, place), item);
-    *number = (float)item->valuedouble;
+    *number = item->valuedouble;
     if (isfinite(*number))
         return STATUS_OK;
-    char value[DECIMAL_BYTES] = "a number above 1.8e308";
-    if (isfinite(item->valuedouble))
-        decimal_from_double(item->valuedouble, value);
-    return error_usage(reader->error, "%s: %s: %s%s overflows float32; expected at most 3.4028235e+38 in magnitude",
-                       reader->source, reader->key, place_text(tensor->rank, index, tensor->rank, place), value);
+    return error_usage(reader->error,
+                       "%s: %s: %sa number above 1.8e308 overflows; expected at most 3.4028235e+38 in "
+                       "magnitude",
+                       reader->source, reader->key, place_text(tensor->rank, index, tensor->rank, place));
 }
 
 /* The shape along the first path down; whether the rest fits is seen as it is read. */
-static enum status measure(const struct reader *reader, const cJSON *item, size_t *rank, size_t *shape)
+static enum status measure(const struct json_reader *reader, const cJSON *item, size_t *rank, size_t *shape)
 {
     *rank = 0;
     while (cJSON_IsArray(item)) {
@@ -100,17 +92,17 @@ static enum status measure(const struct reader *reader, const cJSON *item, size_
         if (*rank == 3)
             return error_usage(reader->error, "%s: %s is nested deeper than item, row and column", reader->source,
                                reader->key);
-        shape[(*rank)++] = count_children(item);
+        shape[(*rank)++] = json_count(item);
         item = item->child;
     }
     if (*rank == 0)
         return error_usage(reader->error, "%s: %s: expected an array of numbers, got %s", reader->source, reader->key,
-                           kind_name(item));
+                           json_kind_name(item));
     return STATUS_OK;
 }
 
 /* The array at `depth`, whose index[0 .. depth) is set, has not the size of the first one at that depth. */
-static enum status ragged(const struct reader *reader, const cJSON *item, const struct tensor *tensor,
+static enum status ragged(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
                           const size_t *index, size_t depth)
 {
     char place[PLACE_BYTES], first[PLACE_BYTES];
@@ -120,8 +112,8 @@ static enum status ragged(const struct reader *reader, const cJSON *item, const 
     place_text(tensor->rank, index, depth, place);
     if (!cJSON_IsArray(item))
         return error_usage(reader->error, "%s: %s: %sexpected an array of %zu %ss, got %s", reader->source, reader->key,
-                           place, expected, what, kind_name(item));
-    size_t count = count_children(item);
+                           place, expected, what, json_kind_name(item));
+    size_t count = json_count(item);
     place[strlen(place) - 2] = '\0';
     if (count == 0)
         return error_usage(reader->error, "%s: %s: %s is empty; expected %zu %s%s", reader->source, reader->key, place,
@@ -133,8 +125,8 @@ static enum status ragged(const struct reader *reader, const cJSON *item, const 
 }
 
 /* Reads the array below index[0 .. depth) into the tensor from `number` on, which moves on. */
-static enum status read_array(const struct reader *reader, const cJSON *array, const struct tensor *tensor,
-                              size_t *index, size_t depth, float **number)
+static enum status read_array(const struct json_reader *reader, const cJSON *array, const struct tensor *tensor,
+                              size_t *index, size_t depth, double **number)
 {
     const size_t expected = tensor->shape[depth];
     const bool innermost = depth + 1 == tensor->rank || depth + 1 == TENSOR_RANK;
@@ -151,21 +143,21 @@ static enum status read_array(const struct reader *reader, const cJSON *array, c
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-static enum status read_tensor(const struct reader *reader, const cJSON *item, struct tensor *tensor)
+static enum status read_tensor(const struct json_reader *reader, const cJSON *item, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
     enum status status = measure(reader, item, &rank, shape);
     if (status == STATUS_OK)
-        status = tensor_create(tensor, rank, shape, reader->arena, reader->error);
+        status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
     if (status != STATUS_OK)
         return status;
-    float *number = tensor->data;
+    double *number = tensor->data;
     return read_array(reader, item, tensor, index, 0, &number);
 }
 
 /* `list_number` counts from 1; 0 where there is one plain list. */
-static enum status read_token_list(const struct reader *reader, const cJSON *list, size_t list_number, size_t expected,
-                                   const char **tokens)
+static enum status read_token_list(const struct json_reader *reader, const cJSON *list, size_t list_number,
+                                   size_t expected, const char **tokens)
 {
     char place[PLACE_BYTES] = "";
     const cJSON *item = list->child;
@@ -174,7 +166,7 @@ static enum status read_token_list(const struct reader *reader, const cJSON *lis
             snprintf(place, sizeof place, "list %zu, ", list_number);
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: tokens: %stoken %zu: expected a string, got %s", reader->source,
-                               place, i + 1, kind_name(item));
+                               place, i + 1, json_kind_name(item));
         tokens[i] = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
         if (tokens[i] == NULL)
             return reader->error->status;
@@ -182,14 +174,14 @@ static enum status read_token_list(const struct reader *reader, const cJSON *lis
     return STATUS_OK;
 }
 
-static enum status read_token_lists(const struct reader *reader, const cJSON *lists, const struct bundle *bundle)
+static enum status read_token_lists(const struct json_reader *reader, const cJSON *lists, const struct bundle *bundle)
 {
     const cJSON *list = lists->child;
     for (size_t i = 0; i < bundle->token_lists; i++, list = list->next) {
-        const size_t length = count_children(list);
+        const size_t length = json_count(list);
         if (!cJSON_IsArray(list))
             return error_usage(reader->error, "%s: tokens: list %zu: expected an array, got %s", reader->source, i + 1,
-                               kind_name(list));
+                               json_kind_name(list));
         if (length != bundle->tokens_per_list)
             return error_usage(reader->error, "%s: tokens: list %zu has %zu token%s, expected %zu (as list 1)",
                                reader->source, i + 1, length, length == 1 ? "" : "s", bundle->tokens_per_list);
@@ -200,17 +192,17 @@ static enum status read_token_lists(const struct reader *reader, const cJSON *li
     return STATUS_OK;
 }
 
-static enum status read_tokens(const struct reader *reader, const cJSON *item, struct bundle *bundle)
+enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, struct bundle *bundle)
 {
     if (!cJSON_IsArray(item))
         return error_usage(reader->error, "%s: tokens: expected an array of strings, got %s", reader->source,
-                           kind_name(item));
+                           json_kind_name(item));
     if (item->child == NULL)
         return error_usage(reader->error, "%s: tokens is empty; expected a string for each row of inputs",
                            reader->source);
     bundle->tokens_nested = cJSON_IsArray(item->child);
-    bundle->token_lists = bundle->tokens_nested ? count_children(item) : 1;
-    bundle->tokens_per_list = count_children(bundle->tokens_nested ? item->child : item);
+    bundle->token_lists = bundle->tokens_nested ? json_count(item) : 1;
+    bundle->tokens_per_list = json_count(bundle->tokens_nested ? item->child : item);
     size_t count;
     if (!memory_multiply(bundle->token_lists, bundle->tokens_per_list, &count))
         return error_system(reader->error, 0, "not enough memory for the tokens");
@@ -222,7 +214,7 @@ static enum status read_tokens(const struct reader *reader, const cJSON *item, s
 }
 
 /* The value as the text that an option of that name would have on the command line; the option judges it. */
-static enum status setting_text(const struct reader *reader, const cJSON *item, struct setting *setting)
+static enum status setting_text(const struct json_reader *reader, const cJSON *item, struct setting *setting)
 {
     char number[DECIMAL_BYTES];
     const char *text = number;
@@ -240,7 +232,7 @@ static enum status setting_text(const struct reader *reader, const cJSON *item, 
         text = item->valuestring;
     } else {
         setting->kind = SETTING_OTHER;
-        text = cJSON_IsNumber(item) ? "a number above 1.8e308" : kind_name(item);
+        text = cJSON_IsNumber(item) ? "a number above 1.8e308" : json_kind_name(item);
     }
     setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
     setting->text = arena_text(reader->arena, text, strlen(text), reader->error);
@@ -252,10 +244,10 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static enum status check_repeated(const struct reader *reader, const cJSON *object, const char *where)
+enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where)
 {
-    size_t count = count_children(object), i = 0;
-    const char **keys = arena_allocate(tree_arena, count, sizeof keys[0], reader->error);
+    size_t count = json_count(object), i = 0;
+    const char **keys = arena_allocate(reader->scratch, count, sizeof keys[0], reader->error);
     if (keys == NULL)
         return reader->error->status;
     for (const cJSON *item = object->child; item != NULL; item = item->next)
@@ -268,14 +260,14 @@ static enum status check_repeated(const struct reader *reader, const cJSON *obje
     return STATUS_OK;
 }
 
-static enum status read_settings(const struct reader *reader, const cJSON *object, struct bundle *bundle)
+enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct bundle *bundle)
 {
     if (!cJSON_IsObject(object))
         return error_usage(reader->error, "%s: settings: expected an object, got %s", reader->source,
-                           kind_name(object));
-    if (check_repeated(reader, object, "settings: ") != STATUS_OK)
+                           json_kind_name(object));
+    if (json_check_repeated(reader, object, "settings: ") != STATUS_OK)
         return reader->error->status;
-    bundle->settings = arena_allocate(reader->arena, count_children(object), sizeof bundle->settings[0], reader->error);
+    bundle->settings = arena_allocate(reader->arena, json_count(object), sizeof bundle->settings[0], reader->error);
     if (bundle->settings == NULL)
         return reader->error->status;
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
@@ -287,7 +279,7 @@ static enum status read_settings(const struct reader *reader, const cJSON *objec
     return STATUS_OK;
 }
 
-static enum status read_member(struct reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
+static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
 {
     enum bundle_kind kind = bundle_kind(item->string);
     if (kind == BUNDLE_UNKNOWN)
@@ -295,9 +287,9 @@ static enum status read_member(struct reader *reader, const cJSON *item, unsigne
     if ((kind & kinds) == 0)
         return STATUS_OK;
     if (kind == BUNDLE_TOKENS)
-        return read_tokens(reader, item, bundle);
+        return json_read_tokens(reader, item, bundle);
     if (kind == BUNDLE_SETTINGS)
-        return read_settings(reader, item, bundle);
+        return json_read_settings(reader, item, bundle);
     struct bundle_tensor *named = &bundle->tensors[bundle->tensor_count++];
     named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
     if (named->name == NULL)
@@ -306,14 +298,14 @@ static enum status read_member(struct reader *reader, const cJSON *item, unsigne
     return read_tensor(reader, item, &named->tensor);
 }
 
-static enum status read_tree(struct reader *reader, const cJSON *root, unsigned kinds, struct bundle *bundle)
+static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct bundle *bundle)
 {
     if (!cJSON_IsObject(root))
         return error_usage(reader->error, "%s: expected an object, {\"inputs\": ...}, got %s", reader->source,
-                           kind_name(root));
-    if (check_repeated(reader, root, "") != STATUS_OK)
+                           json_kind_name(root));
+    if (json_check_repeated(reader, root, "") != STATUS_OK)
         return reader->error->status;
-    bundle->tensors = arena_allocate(reader->arena, count_children(root), sizeof bundle->tensors[0], reader->error);
+    bundle->tensors = arena_allocate(reader->arena, json_count(root), sizeof bundle->tensors[0], reader->error);
     if (bundle->tensors == NULL)
         return reader->error->status;
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
@@ -325,24 +317,28 @@ static enum status read_tree(struct reader *reader, const cJSON *root, unsigned 
     return STATUS_OK;
 }
 
+const cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length)
+{
+    cJSON_Hooks hooks = {tree_allocate, tree_free};
+    if (json_syntax(source, text, length, reader->error) != STATUS_OK)
+        return NULL;
+    cJSON_InitHooks(&hooks);
+    tree_arena = reader->scratch;
+    const cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
+    tree_arena = NULL;
+    if (root == NULL) /* the grammar holds: only memory is left to fail */
+        error_system(reader->error, 0, "%s: not enough memory to read it", reader->source);
+    return root;
+}
+
 enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
                       struct bundle *bundle, struct error *error)
 {
-    struct reader reader = {.source = source, .arena = arena, .error = error};
     struct arena tree = {0};
-    *bundle = (struct bundle){.source = source};
-    enum status status = json_syntax(source, text, length, error);
-    if (status != STATUS_OK)
-        return status;
-    cJSON_Hooks hooks = {tree_allocate, tree_free};
-    cJSON_InitHooks(&hooks);
-    tree_arena = &tree;
-    const cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
-    if (root == NULL) /* the grammar holds: only memory is left to fail */
-        status = error_system(error, 0, "%s: not enough memory to read it", source);
-    else
-        status = read_tree(&reader, root, kinds, bundle);
-    tree_arena = NULL;
+    struct json_reader reader = {.source = source, .arena = arena, .scratch = &tree, .error = error};
+    *bundle = (struct bundle){.source = source, .is_text = true};
+    const cJSON *root = json_parse(&reader, source, text, length);
+    enum status status = root != NULL ? read_tree(&reader, root, kinds, bundle) : error->status;
     arena_free(&tree);
     return status;
 }

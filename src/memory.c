@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { BLOCK_BYTES = 1 << 16 };
 
@@ -10,6 +11,13 @@ struct arena_block {
     struct arena_block *older;
     size_t used, size; /* bytes of the payload, which follows */
     max_align_t payload[];
+};
+
+/* Lives in the arena itself. */
+struct arena_kept {
+    struct arena_kept *older;
+    void *memory;
+    size_t mapped;
 };
 
 size_t memory_larger(size_t a, size_t b)
@@ -83,8 +91,30 @@ char *arena_text(struct arena *arena, const char *text, size_t length, struct er
     return copy;
 }
 
+static void release(void *memory, size_t mapped)
+{
+    if (mapped > 0)
+        munmap(memory, mapped);
+    else
+        free(memory);
+}
+
+enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct error *error)
+{
+    struct arena_kept *kept = arena_allocate(arena, 1, sizeof *kept, error);
+    if (kept == NULL) {
+        release(memory, mapped);
+        return error->status;
+    }
+    *kept = (struct arena_kept){arena->kept, memory, mapped};
+    arena->kept = kept;
+    return STATUS_OK;
+}
+
 void arena_free(struct arena *arena)
 {
+    for (; arena->kept != NULL; arena->kept = arena->kept->older)
+        release(arena->kept->memory, arena->kept->mapped);
     while (arena->newest != NULL) {
         struct arena_block *block = arena->newest;
         arena->newest = block->older;

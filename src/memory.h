@@ -12,6 +12,7 @@
 /* Starts as {0}. Owns every block that was allocated from it. */
 struct arena {
     struct arena_block *newest;
+    struct arena_kept *kept; /* what arena_keep took over */
 };
 
 /* count x size bytes, aligned for any type, not cleared; never NULL for a size of 0.
@@ -21,7 +22,11 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size, struct erro
 /* The first length bytes of text and a NUL. NULL and error as above. */
 char *arena_text(struct arena *arena, const char *text, size_t length, struct error *error);
 
-/* Frees every block; the arena is {0} again. */
+/* The arena takes over memory that came otherwise: a mapping of `mapped` bytes, or with 0 what malloc gave. It is
+ * released with the arena; where this fails (STATUS_SYSTEM), at once. */
+enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct error *error);
+
+/* Frees every block and all that was taken over; the arena is {0} again. */
 void arena_free(struct arena *arena);
 
 /* The larger of two sizes. */

@@ -35,6 +35,7 @@ struct taking {
     bool *taken;                      /* of each tensor of the bundle, whether it has found its place */
     char first[PARAMETER_NAME_BYTES]; /* the weight that set d_out */
     bool has_bias, bias_known;
+    struct arena *arena;
     struct error *error;
 };
 
@@ -46,6 +47,14 @@ static const struct tensor *find(struct taking *taking, const char *name)
         return NULL;
     taking->taken[found - taking->bundle->tensors] = true;
     return &found->tensor;
+}
+
+/* Keeps a tensor of the right shape, in the working dtype. */
+static enum status keep(const struct taking *taking, const char *name, const struct tensor *tensor,
+                        struct tensor *parameter)
+{
+    return tensor_convert(tensor, taking->plan->dtype, taking->bundle->source, name, parameter, taking->arena,
+                          taking->error);
 }
 
 static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
@@ -86,8 +95,7 @@ static enum status take_weight(struct taking *taking, struct projection *project
         return wrong_shape(taking, name, tensor, rows, columns, why);
     if (d_out != plan->d_out)
         return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, why, sizeof why));
-    projection->weight = *tensor;
-    return STATUS_OK;
+    return keep(taking, name, tensor, &projection->weight);
 }
 
 static enum status take_bias(struct taking *taking, struct projection *projection, const char *name,
@@ -103,8 +111,7 @@ static enum status take_bias(struct taking *taking, struct projection *projectio
         return STATUS_OK;
     if (tensor->rank != 1 || tensor->shape[0] != taking->plan->d_out)
         return wrong_shape(taking, name, tensor, taking->plan->d_out, 0, width_text(taking, why, sizeof why));
-    projection->bias = *tensor;
-    return STATUS_OK;
+    return keep(taking, name, tensor, &projection->bias);
 }
 
 static enum status take_projection(struct taking *taking, size_t module, enum projection_id id)
@@ -153,9 +160,9 @@ static enum status take_out(struct taking *taking)
         return wrong_shape(taking, names[0], found[0], d_out, d_out, why);
     if (found[1]->rank != 1 || found[1]->shape[0] != d_out)
         return wrong_shape(taking, names[1], found[1], d_out, 0, why);
-    out->weight = *found[0];
-    out->bias = *found[1];
-    return STATUS_OK;
+    if (keep(taking, names[0], found[0], &out->weight) != STATUS_OK)
+        return taking->error->status;
+    return keep(taking, names[1], found[1], &out->bias);
 }
 
 /* Why a parameter of the file has no place in this mechanism. */
@@ -208,8 +215,12 @@ static enum status check_heads(const struct taking *taking)
 enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct bundle *bundle,
                             const char *inputs_source, struct arena *arena, struct error *error)
 {
-    struct taking taking = {
-        .parameters = parameters, .plan = plan, .bundle = bundle, .inputs_source = inputs_source, .error = error};
+    struct taking taking = {.parameters = parameters,
+                            .plan = plan,
+                            .bundle = bundle,
+                            .inputs_source = inputs_source,
+                            .arena = arena,
+                            .error = error};
     *parameters = (struct parameters){.given = true, .source = bundle->source};
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     taking.taken = arena_allocate(arena, bundle->tensor_count, sizeof taking.taken[0], error);
@@ -241,14 +252,14 @@ static enum status draw_linear(struct projection *projection, size_t d_in, size_
 {
     const size_t shape[] = {d_out, d_in};
     projection->transposed = true;
-    if (tensor_create(&projection->weight, 2, shape, arena, error) != STATUS_OK)
+    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
     const float weight_bound = linear_bound(d_in);
     generator_uniform(generator, -weight_bound, weight_bound, projection->weight.data,
                       tensor_count(&projection->weight));
     if (!bias)
         return STATUS_OK;
-    if (tensor_create(&projection->bias, 1, shape, arena, error) != STATUS_OK)
+    if (tensor_create(&projection->bias, DTYPE_F32, 1, shape, arena, error) != STATUS_OK)
         return error->status;
     const float bias_bound = (float)(1 / sqrt((double)d_in));
     generator_uniform(generator, -bias_bound, bias_bound, projection->bias.data, d_out);
@@ -259,7 +270,7 @@ static enum status draw_matrix(struct projection *projection, size_t d_in, size_
                                struct generator *generator, struct arena *arena, struct error *error)
 {
     const size_t shape[] = {d_in, d_out};
-    if (tensor_create(&projection->weight, 2, shape, arena, error) != STATUS_OK)
+    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
     if (normal)
         generator_normal(generator, projection->weight.data, d_in * d_out);
@@ -268,18 +279,30 @@ static enum status draw_matrix(struct projection *projection, size_t d_in, size_
     return STATUS_OK;
 }
 
-/* The same projection stored the other way round. */
+/* The same projection, drawn in float32, stored the other way round. */
 static enum status transpose(struct projection *projection, struct arena *arena, struct error *error)
 {
     const struct tensor stored = projection->weight;
     const size_t rows = stored.shape[0], columns = stored.shape[1], shape[] = {columns, rows};
-    if (tensor_create(&projection->weight, 2, shape, arena, error) != STATUS_OK)
+    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
         return error->status;
+    const float *from = stored.data;
+    float *to = projection->weight.data;
     for (size_t row = 0; row < rows; row++)
         for (size_t column = 0; column < columns; column++)
-            projection->weight.data[column * rows + row] = stored.data[row * columns + column];
+            to[column * rows + row] = from[row * columns + column];
     projection->transposed = !projection->transposed;
     return STATUS_OK;
+}
+
+/* What was drawn in float32 in the working dtype. */
+static enum status widen(struct projection *projection, enum dtype dtype, struct arena *arena, struct error *error)
+{
+    if (tensor_convert(&projection->weight, dtype, "drawn", "weight", &projection->weight, arena, error) != STATUS_OK)
+        return error->status;
+    if (projection->bias.rank == 0)
+        return STATUS_OK;
+    return tensor_convert(&projection->bias, dtype, "drawn", "bias", &projection->bias, arena, error);
 }
 
 static enum status draw_projection(struct projection *projection, const struct parameters_plan *plan,
@@ -293,7 +316,7 @@ static enum status draw_projection(struct projection *projection, const struct p
         status = draw_matrix(projection, plan->d_in, plan->d_out, plan->init == INIT_RANDN, generator, arena, error);
     if (status == STATUS_OK && projection->transposed == plan->as_matrix)
         status = transpose(projection, arena, error);
-    return status;
+    return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
 }
 
 enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
@@ -310,5 +333,7 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
                 return error->status;
     if (!plan->has_out)
         return STATUS_OK;
-    return draw_linear(&parameters->out, plan->d_out, plan->d_out, true, generator, arena, error);
+    if (draw_linear(&parameters->out, plan->d_out, plan->d_out, true, generator, arena, error) != STATUS_OK)
+        return error->status;
+    return widen(&parameters->out, plan->dtype, arena, error);
 }

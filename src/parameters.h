@@ -36,8 +36,9 @@ struct parameters_plan {
     bool stacked;        /* names begin with "heads.N." */
     bool has_out;
     bool qkv_bias;
-    int init;       /* enum init */
-    bool as_matrix; /* name and store drawn projections as W_query (d_in, d_out) */
+    int init;         /* enum init */
+    enum dtype dtype; /* the working dtype: F32 or F64; parameters are drawn in float32 and then widened */
+    bool as_matrix;   /* name and store drawn projections as W_query (d_in, d_out) */
 };
 
 enum { PARAMETER_NAME_BYTES = 48 };

@@ -1,4 +1,5 @@
-/* Numbers with a shape, row-major. The data belongs to an arena; a tensor is passed by value or const pointer. */
+/* Numbers with a shape and a dtype, row-major. The data belongs to an arena or to a mapped file; a tensor is passed by
+ * value or const pointer. */
 #ifndef ATTN_TENSOR_H
 #define ATTN_TENSOR_H
 
@@ -6,20 +7,46 @@
 
 enum { TENSOR_RANK = 4, TENSOR_SHAPE_BYTES = 96 };
 
+/* How a number is stored. Computation is in F32 or F64; the others are read from files. */
+enum dtype { DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16, DTYPE_I64, DTYPE_BOOL, DTYPE_COUNT };
+
 struct tensor {
     size_t rank; /* 1 to TENSOR_RANK; 0 where there is no tensor */
     size_t shape[TENSOR_RANK];
-    float *data; /* the product of shape[0 .. rank) */
+    enum dtype dtype;
+    void *data; /* the product of shape[0 .. rank) numbers, aligned for their type, in the machine's byte order */
 };
 
+/* Bytes of one number, and the name as options and safetensors have it ("f32", "F32"). */
+size_t dtype_size(enum dtype dtype);
+const char *dtype_name(enum dtype dtype);
+
 /* Room for a tensor of that shape, not cleared. STATUS_SYSTEM where the product overflows or memory is short. */
-enum status tensor_create(struct tensor *tensor, size_t rank, const size_t *shape, struct arena *arena,
-                          struct error *error);
+enum status tensor_create(struct tensor *tensor, enum dtype dtype, size_t rank, const size_t *shape,
+                          struct arena *arena, struct error *error);
 
 /* How many numbers it has; for a tensor that exists. */
 size_t tensor_count(const struct tensor *tensor);
 
+/* Numbers first .. first + count of the tensor as doubles, exactly (an I64 above 2^53 is rounded). */
+void tensor_load(const struct tensor *tensor, size_t first, size_t count, double *numbers);
+
+/* The other way, rounded once to nearest, ties to even; for F32 and F64. */
+void tensor_store(const struct tensor *tensor, size_t first, size_t count, const double *numbers);
+
+/* Rounds each number to the dtype, F32 or F64. */
+void tensor_round(enum dtype dtype, double *numbers, size_t count);
+
 /* "6 x 3" into text (TENSOR_SHAPE_BYTES); returns text. */
 const char *tensor_shape_text(const struct tensor *tensor, char *text);
+
+/* "row 2, column 3" of number `index`, into text (TENSOR_PLACE_BYTES); returns text. */
+enum { TENSOR_PLACE_BYTES = 160 };
+const char *tensor_place_text(const struct tensor *tensor, size_t index, char *text);
+
+/* The same numbers in the working dtype (F32 or F64): the tensor itself where it has that dtype, else a copy in the
+ * arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite, also once it is rounded. */
+enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
+                           struct tensor *converted, struct arena *arena, struct error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static void write_string(const char *text, struct output *output)
+void write_json_string(const char *text, struct output *output)
 {
     output_write(output, "\"", 1);
     for (; *text != '\0'; text++) {
@@ -25,11 +25,12 @@ static void write_string(const char *text, struct output *output)
     output_write(output, "\"", 1);
 }
 
-static void write_number(float number, struct output *output)
+static void write_number(double number, enum dtype dtype, struct output *output)
 {
     char text[DECIMAL_BYTES];
     if (isfinite(number))
-        output_write(output, text, decimal_from_float(number, text));
+        output_write(output, text,
+                     dtype == DTYPE_F32 ? decimal_from_float((float)number, text) : decimal_from_double(number, text));
     else if (isnan(number))
         output_write(output, "\"NaN\"", 5);
     else if (number > 0)
@@ -41,46 +42,44 @@ static void write_number(float number, struct output *output)
 static void write_key(const char *name, struct output *output)
 {
     output_write(output, ",\n", 2);
-    write_string(name, output);
+    write_json_string(name, output);
     output_write(output, ": ", 2);
 }
 
-static void write_settings(const struct problem *problem, struct output *output)
+void write_json_settings(const struct problem *problem, struct output *output)
 {
-    write_key("settings", output);
     for (size_t i = 0; i < problem->setting_count; i++) {
         const struct setting *setting = &problem->settings[i];
         output_print(output, "%s\"%s\": ", i ? ", " : "{", setting->name);
         if (setting->kind == SETTING_TEXT)
-            write_string(setting->text, output);
+            write_json_string(setting->text, output);
         else
             output_print(output, "%s", setting->text);
     }
     output_write(output, "}", 1);
 }
 
-static void write_tokens(const struct problem *problem, struct output *output)
+void write_json_tokens(const struct problem *problem, struct output *output)
 {
-    write_key("tokens", output);
     output_print(output, "%s", problem->labels_nested ? "[" : "");
     for (size_t list = 0; list < problem->label_lists; list++) {
         output_print(output, "%s[", list ? ",\n  " : "");
         for (size_t token = 0; token < problem->tokens; token++) {
             output_print(output, "%s", token ? ", " : "");
-            write_string(problem->labels[list * problem->tokens + token], output);
+            write_json_string(problem->labels[list * problem->tokens + token], output);
         }
         output_write(output, "]", 1);
     }
     output_print(output, "%s", problem->labels_nested ? "]" : "");
 }
 
-static void write_row(const float *numbers, size_t columns, struct output *output)
+static void write_row(const double *numbers, size_t columns, enum dtype dtype, struct output *output)
 {
     output_write(output, "[", 1);
     for (size_t column = 0; column < columns; column++) {
         if (column > 0)
             output_write(output, ", ", 2);
-        write_number(numbers[column], output);
+        write_number(numbers[column], dtype, output);
     }
     output_write(output, "]", 1);
 }
@@ -110,7 +109,7 @@ static void write_matrix(struct result *result, const struct result_table *table
         if (row > 0)
             output_write(output, ",\n  ", 4);
         result_row(result, table, matrix, row, result->numbers);
-        write_row(result->numbers, columns, output);
+        write_row(result->numbers, columns, result->problem->dtype, output);
     }
 }
 
@@ -133,10 +132,13 @@ void write_json(struct result *result, struct output *output)
     const struct problem *problem = result->problem;
     output_print(output, "{\"attn\": \"" ATTN_VERSION "\"");
     write_key("mechanism", output);
-    write_string(command_name(problem->mechanism), output);
-    write_settings(problem, output);
-    if (problem->labels != NULL)
-        write_tokens(problem, output);
+    write_json_string(command_name(problem->mechanism), output);
+    write_key("settings", output);
+    write_json_settings(problem, output);
+    if (problem->labels != NULL) {
+        write_key("tokens", output);
+        write_json_tokens(problem, output);
+    }
     for (size_t i = 0; i < result->table_count; i++)
         write_table(result, &result->tables[i], output);
     output_write(output, "}\n", 2);

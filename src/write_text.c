@@ -120,7 +120,7 @@ static void write_settings(const struct problem *problem, struct text_style styl
 
 /* What a column of numbers holds, and the width that it takes. */
 struct column {
-    float smallest, largest; /* of the finite ones */
+    double smallest, largest; /* of the finite ones */
     bool negative_zero, special;
     size_t width;
 };
@@ -134,14 +134,14 @@ struct sheet {
     size_t matrix, item;
     size_t indent, label_width;
     bool exponent;
-    float *numbers;         /* (columns) one row */
+    double *numbers;        /* (columns) one row */
     struct column *columns; /* (shown columns) */
 };
 
 /* How many of `count` rows or columns are shown, the gap counted as one. */
 static size_t shown_count(const struct sheet *sheet, size_t count)
 {
-    return sheet->style.full || count <= TEXT_SHOWN ? count : TEXT_SHOWN + 1;
+    return sheet->style.full || count <= RESULT_ELIDED ? count : RESULT_ELIDED + 1;
 }
 
 /* The index of the i-th one shown; false where the gap is. */
@@ -150,9 +150,9 @@ static bool shown_index(const struct sheet *sheet, size_t count, size_t i, size_
     *index = i;
     if (shown_count(sheet, count) == count)
         return true;
-    if (i > TEXT_SHOWN / 2)
-        *index = count - TEXT_SHOWN - 1 + i;
-    return i != TEXT_SHOWN / 2;
+    if (i > RESULT_ELIDED / 2)
+        *index = count - RESULT_ELIDED - 1 + i;
+    return i != RESULT_ELIDED / 2;
 }
 
 static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index, char *text)
@@ -185,7 +185,7 @@ static enum axis column_axis(const struct result_table *table)
     return table->axes[table->rank - 1];
 }
 
-static void note_number(struct column *column, float number)
+static void note_number(struct column *column, double number)
 {
     if (!isfinite(number)) {
         column->special = true;
@@ -366,7 +366,7 @@ static void choose_notation(struct sheet *sheet)
     for (sheet->matrix = 0; sheet->matrix < result_matrices(sheet->table); sheet->matrix++) {
         measure_rows(sheet);
         for (size_t c = 0; c < shown_count(sheet, result_columns(sheet->table)); c++)
-            magnitude = fmax(magnitude, fmax(-(double)sheet->columns[c].smallest, sheet->columns[c].largest));
+            magnitude = fmax(magnitude, fmax(-sheet->columns[c].smallest, sheet->columns[c].largest));
     }
     sheet->exponent = magnitude != 0 && (magnitude < 1e-4 || magnitude > 1e6);
 }

@@ -1,14 +1,12 @@
 /* result -> text for people: the settings in a line, then each table under a heading with name, formula and shape.
  *
  * Fixed decimals, aligned on the point; %e where a table's largest shown magnitude is outside 1e-4 .. 1e6. More than
- * TEXT_SHOWN rows or columns: the first and last half of it, with "..." between; only what is shown is computed. */
+ * RESULT_ELIDED rows or columns: the first and last half of it, with "..." between; only what is shown is computed. */
 #ifndef ATTN_WRITE_TEXT_H
 #define ATTN_WRITE_TEXT_H
 
 #include "output.h"
 #include "result.h"
-
-enum { TEXT_SHOWN = 12 };
 
 struct text_style {
     int precision; /* decimals */

@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include "check.h"
 #include "json.h"
 
 #include <math.h>
@@ -14,19 +15,69 @@ static void give_up(const char *what)
     exit(1);
 }
 
-char *support_read(const char *path)
+char *support_bytes(const char *path, size_t *length)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL || fseek(file, 0, SEEK_END) != 0)
         give_up(path);
-    long size = ftell(file);
-    char *text = malloc((size_t)size + 1);
+    *length = (size_t)ftell(file);
+    char *text = malloc(*length + 1);
     rewind(file);
-    if (text == NULL || fread(text, 1, (size_t)size, file) != (size_t)size)
+    if (text == NULL || fread(text, 1, *length, file) != *length)
         give_up(path);
-    text[size] = '\0';
+    text[*length] = '\0';
     fclose(file);
     return text;
+}
+
+char *support_read(const char *path)
+{
+    size_t length;
+    return support_bytes(path, &length);
+}
+
+enum status support_binary(support_reader *reader, const void *bytes, size_t length, struct error *error)
+{
+    struct arena arena = {0};
+    struct bundle bundle = {0};
+    struct tensor converted;
+    unsigned char *copy = malloc(length > 0 ? length : 1);
+    if (copy == NULL)
+        give_up("malloc");
+    memcpy(copy, bytes, length);
+    *error = (struct error){0};
+    enum status status = reader("file", copy, length, ~(unsigned)BUNDLE_STAGE & ~(unsigned)BUNDLE_IGNORED, &arena, &bundle, error);
+    for (size_t i = 0; i < bundle.tensor_count && status == STATUS_OK; i++)
+        status = tensor_convert(&bundle.tensors[i].tensor, DTYPE_F32, "file", bundle.tensors[i].name, &converted,
+                                &arena, error);
+    arena_free(&arena);
+    free(copy);
+    return status;
+}
+
+void support_distort(support_reader *reader, const char *path, bool changes)
+{
+    size_t length, wrong = 0;
+    struct error error;
+    unsigned char *bytes = (unsigned char *)support_bytes(path, &length);
+    check_begin("%s, whole", path);
+    CHECK(support_binary(reader, bytes, length, &error) == STATUS_OK, "expected an answer, got: %s", error.message);
+    check_begin("%s, cut short anywhere", path);
+    for (size_t cut = 0; cut < length; cut++)
+        CHECK(support_binary(reader, bytes, cut, &error) == STATUS_USAGE && error.message[0] != '\0',
+              "expected an error for the first %zu bytes of %zu, got status %d", cut, length, (int)error.status);
+    if (changes) {
+        check_begin("%s, any byte changed to any other", path);
+        for (size_t at = 0; at < length; at++)
+            for (int other = 1; other < 256; other++) {
+                bytes[at] = (unsigned char)(bytes[at] ^ other);
+                enum status status = support_binary(reader, bytes, length, &error);
+                wrong += status != STATUS_OK && (status != STATUS_USAGE || error.message[0] == '\0');
+                bytes[at] = (unsigned char)(bytes[at] ^ other);
+            }
+        CHECK(wrong == 0, "expected an answer or a message, got neither %zu times", wrong);
+    }
+    free(bytes);
 }
 
 cJSON *support_json(const char *path)
@@ -72,11 +123,11 @@ enum status support_make(struct made *made, const char *command_line, const char
     const int count = split_words(line, words);
     if (options_parse(&made->options, count, words, &made->error))
         return made->error.status;
-    if (text != NULL && json_read("test.json", text, strlen(text), ~0u, &made->arena, &made->inputs, &made->error))
+    if (text != NULL && json_read("test.json", text, strlen(text), ~(unsigned)BUNDLE_STAGE, &made->arena, &made->inputs, &made->error))
         return made->error.status;
-    if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->arena, &made->error))
+    if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->progress, &made->arena, &made->error))
         return made->error.status;
-    return result_create(&made->result, &made->problem, &made->arena, &made->error);
+    return result_create(&made->result, &made->problem, false, &made->arena, &made->error);
 }
 
 const struct result_table *support_table(const struct made *made, const char *name)
@@ -90,7 +141,7 @@ const struct result_table *support_table(const struct made *made, const char *na
 size_t support_table_numbers(struct made *made, const struct result_table *table, double *numbers, size_t room)
 {
     const size_t columns = result_columns(table);
-    float *row_numbers = malloc(columns * sizeof *row_numbers);
+    double *row_numbers = malloc(columns * sizeof *row_numbers);
     size_t count = 0;
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
         for (size_t row = 0; row < result_rows(table); row++) {

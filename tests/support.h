@@ -9,6 +9,20 @@
 /* The file's text (freed by the caller); ends the program where it cannot be read. */
 char *support_read(const char *path);
 
+/* The same, with its length: a text may have NUL bytes. */
+char *support_bytes(const char *path, size_t *length);
+
+/* npy_read or safetensors_read. */
+typedef enum status support_reader(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
+                                   struct arena *arena, struct bundle *bundle, struct error *error);
+
+/* Reads a copy of the bytes that ends where its memory ends, and every number of every tensor. */
+enum status support_binary(support_reader *reader, const void *bytes, size_t length, struct error *error);
+
+/* As tests: the bytes cut short anywhere are an error with a message; with any one byte changed to any other they are an
+ * answer, or an error with a message. */
+void support_distort(support_reader *reader, const char *path, bool changes);
+
 /* The file as a tree of cJSON's own allocator, whatever json.c has set before. */
 cJSON *support_json(const char *path);
 
@@ -21,6 +35,7 @@ struct made {
     struct bundle inputs;
     struct problem problem;
     struct result result;
+    struct progress progress; /* none is drawn */
     struct arena arena;
     struct error error;
 };

@@ -182,7 +182,7 @@ static size_t check_token_2(struct made *made, const cJSON *book)
     for (const cJSON *item = rows ? rows->child : NULL; item != NULL; item = item->next) {
         const size_t width = support_numbers(item, expected, ROOM);
         const struct result_table *table = support_table(made, item->string);
-        float numbers[8];
+        double numbers[8];
         result_row(&made->result, table, 0, 1, numbers);
         for (size_t i = 0; i < width; i++)
             CHECK(printed(numbers[i]) == expected[i], "%s of token 2 [%zu]: expected %.4f, got %.9g", item->string, i,
@@ -191,7 +191,7 @@ static size_t check_token_2(struct made *made, const cJSON *book)
     }
     if (score == NULL)
         return figures;
-    float scores[8];
+    double scores[8];
     result_row(&made->result, support_table(made, "scores"), 0, 0, scores);
     CHECK(fabs(scores[1] - score->valuedouble) <= 1e-6, "expected %.9g, got %.9g", score->valuedouble, scores[1]);
     return figures + 1;

@@ -114,7 +114,7 @@ static void one_head_input(const struct made *made, size_t head)
     for (size_t p = 0; p < 3; p++) {
         const struct projection *projection =
             &problem->parameters.modules[problem->plan.stacked ? head : 0].projections[p];
-        const float *rows = projection->weight.data + (problem->plan.stacked ? 0 : head * d) * D_IN;
+        const float *rows = (const float *)projection->weight.data + (problem->plan.stacked ? 0 : head * d) * D_IN;
         length += (size_t)snprintf(text + length, sizeof text - length, ", \"%s.weight\": [", NAMES[p]);
         for (size_t i = 0; i < d * D_IN; i++)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%.9g%s",
@@ -149,7 +149,7 @@ static void check_heads(void)
 static void check_order(const char *line, const char *name)
 {
     struct made made;
-    float numbers[TOKENS * 8];
+    double numbers[TOKENS * 8];
     check_begin("%s: rows of %s in any order", line, name);
     if (make(&made, line, random_input(2, 33, 1))) {
         const struct result_table *table = support_table(&made, name);
