@@ -1,6 +1,8 @@
 #include "load.h"
 
 #include "json.h"
+#include "npy.h"
+#include "safetensors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +10,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { FIRST_BYTES = 1 << 16 };
+
+/* A file's bytes, mapped or read. */
+struct content {
+    char *bytes;
+    size_t length;
+    size_t mapped; /* the length of the mapping, 0 where they were read: then a NUL follows them */
+};
 
 /* Room for a file's size and one more byte, so that its end is seen without growing. */
 static size_t first_room(int file)
@@ -23,29 +33,28 @@ static size_t first_room(int file)
     return FIRST_BYTES;
 }
 
-/* All bytes of the file and a NUL; the caller frees *text, also on failure. */
-static enum status read_all(int file, const char *source, char **text, size_t *length, struct error *error)
+/* All bytes of the file and a NUL. */
+static enum status read_all(int file, const char *source, struct content *content, struct error *error)
 {
     size_t room = first_room(file);
-    *length = 0;
-    *text = malloc(room);
-    while (*text != NULL) {
-        ssize_t bytes = read(file, *text + *length, room - *length - 1);
+    content->bytes = malloc(room);
+    while (content->bytes != NULL) {
+        ssize_t bytes = read(file, content->bytes + content->length, room - content->length - 1);
         if (bytes == 0) {
-            (*text)[*length] = '\0';
+            content->bytes[content->length] = '\0';
             return STATUS_OK;
         }
         if (bytes < 0 && errno == EAGAIN)
             poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1);
         else if (bytes < 0 && errno != EINTR)
             return error_system(error, errno, "%s", source);
-        *length += bytes > 0 ? (size_t)bytes : 0;
-        if (room - *length > 1)
+        content->length += bytes > 0 ? (size_t)bytes : 0;
+        if (room - content->length > 1)
             continue;
-        char *larger = room <= SIZE_MAX / 2 ? realloc(*text, room * 2) : NULL;
+        char *larger = room <= SIZE_MAX / 2 ? realloc(content->bytes, room * 2) : NULL;
         if (larger == NULL)
             break;
-        *text = larger;
+        content->bytes = larger;
         room *= 2;
     }
     return error_system(error, 0, "%s: not enough memory to read it", source);
@@ -63,6 +72,71 @@ static const char *shorten(const char *path, struct arena *arena, struct error *
     return text;
 }
 
+/* Maps a regular file that stands at its beginning; false where it is something else or the system does not map it. */
+static bool map_whole(int file, struct content *content)
+{
+    struct stat there;
+    if (fstat(file, &there) != 0 || !S_ISREG(there.st_mode) || there.st_size <= 0 ||
+        (uintmax_t)there.st_size >= SIZE_MAX / 2 || lseek(file, 0, SEEK_CUR) != 0)
+        return false;
+    const size_t length = (size_t)there.st_size;
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    *content = (struct content){bytes, length, length};
+    return true;
+}
+
+static void release(struct content *content)
+{
+    if (content->mapped > 0)
+        munmap(content->bytes, content->mapped);
+    else
+        free(content->bytes);
+    *content = (struct content){0};
+}
+
+/* What JSON needs: bytes that may be changed, and a NUL behind them. */
+static enum status make_text(const char *source, struct content *content, struct error *error)
+{
+    if (content->mapped == 0)
+        return STATUS_OK;
+    char *text = malloc(content->length + 1);
+    if (text == NULL)
+        return error_system(error, 0, "%s: not enough memory to read it", source);
+    memcpy(text, content->bytes, content->length);
+    text[content->length] = '\0';
+    const size_t length = content->length;
+    release(content);
+    *content = (struct content){text, length, 0};
+    return STATUS_OK;
+}
+
+/* A binary file's bytes become the arena's: tensors stay in them. */
+static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
+                                struct bundle *bundle, struct error *error)
+{
+    const unsigned char *bytes = (const unsigned char *)content->bytes;
+    const size_t length = content->length;
+    const bool npy = npy_begins(bytes, length);
+    if (npy || safetensors_begins(bytes, length)) {
+        enum status status = arena_keep(arena, content->bytes, content->mapped, error);
+        *content = (struct content){0};
+        if (status != STATUS_OK)
+            return status;
+        return npy ? npy_read(source, bytes, length, kinds, arena, bundle, error)
+                   : safetensors_read(source, bytes, length, kinds, arena, bundle, error);
+    }
+    if (length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+        return error_usage(error,
+                           "%s: a zip archive, as numpy.savez and torch.save write them; expected JSON, .npy or "
+                           ".safetensors",
+                           source);
+    if (make_text(source, content, error) != STATUS_OK)
+        return error->status;
+    return json_read(source, content->bytes, length, kinds, arena, bundle, error);
+}
+
 /* Reads `path` ("-" is standard input): what is of the `kinds`, bits of enum bundle_kind. */
 static enum status load_bundle(const char *path, unsigned kinds, struct arena *arena, struct bundle *bundle,
                                struct error *error)
@@ -70,18 +144,17 @@ static enum status load_bundle(const char *path, unsigned kinds, struct arena *a
     const bool standard = strcmp(path, "-") == 0;
     const char *source = standard ? "standard input" : shorten(path, arena, error);
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    char *text = NULL;
-    size_t length;
+    struct content content = {0};
     if (source == NULL)
         return error->status;
     if (file < 0)
         return error_system(error, errno, "%s", source);
-    enum status status = read_all(file, source, &text, &length, error);
+    enum status status = map_whole(file, &content) ? STATUS_OK : read_all(file, source, &content, error);
     if (!standard)
         close(file);
     if (status == STATUS_OK)
-        status = json_read(source, text, length, kinds, arena, bundle, error);
-    free(text);
+        status = read_content(source, &content, kinds, arena, bundle, error);
+    release(&content);
     return status;
 }
 
@@ -111,4 +184,10 @@ enum status load_files(struct load *load, const struct options *options, struct 
         return STATUS_OK;
     load->weights = &load->bundles[1];
     return load_bundle(options->weights, BUNDLE_PARAMETER, arena, load->weights, error);
+}
+
+enum status load_result(const char *path, struct bundle *bundle, struct arena *arena, struct error *error)
+{
+    const unsigned kinds = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE;
+    return load_bundle(path, kinds, arena, bundle, error);
 }

@@ -1,4 +1,7 @@
-/* Files -> bundles: a file or standard input is read whole. */
+/* Files -> bundles: JSON, .npy or .safetensors, told apart by their first bytes.
+ *
+ * A regular file is mapped, read-only and private, so that what is not needed of it is not read; a pipe is read whole.
+ * Mappings belong to the arena. A file that another program cuts short meanwhile ends this one by SIGBUS. */
 #ifndef ATTN_LOAD_H
 #define ATTN_LOAD_H
 
@@ -17,5 +20,8 @@ bool load_wants_input(const struct options *options);
  * the other one everything but them. The bundles belong to the arena. STATUS_SYSTEM where a file cannot be read,
  * STATUS_USAGE where it is wrong. */
 enum status load_files(struct load *load, const struct options *options, struct arena *arena, struct error *error);
+
+/* Reads one file whole, with its recorded stages. */
+enum status load_result(const char *path, struct bundle *bundle, struct arena *arena, struct error *error);
 
 #endif

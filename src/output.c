@@ -13,9 +13,9 @@
 
 enum { PRINT_BYTES = 4096, LINKS = 40 };
 
-/* Those that end a program, but for the ones that say it is broken. */
+/* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short. */
 static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
+                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGBUS};
 
 /* The unfinished file, for the signal handler alone; set while the signals are blocked. */
 static const char *volatile unfinished;
@@ -159,6 +159,7 @@ void output_open_stream(struct output *output, int stream, const char *name, str
     output->name = name;
     output->target = output->temporary = NULL;
     output->used = 0;
+    output->arena = NULL;
     output->failed = false;
     output->error = error;
 }
@@ -197,8 +198,29 @@ enum status output_open(struct output *output, const char *path, struct arena *a
     return open_beside(output, exists ? &there : NULL, arena);
 }
 
+/* Moves what is in the buffer to the text, which always has room for a NUL. */
+static void collect(struct output *output)
+{
+    const size_t needed = output->length + output->used + 1;
+    if (needed > output->room) {
+        output->room = needed * 2;
+        char *larger = arena_allocate(output->arena, output->room, 1, output->error);
+        output->failed = larger == NULL;
+        if (larger != NULL && output->length > 0)
+            memcpy(larger, output->text, output->length);
+        output->text = larger;
+    }
+    if (!output->failed) {
+        memcpy(output->text + output->length, output->buffer, output->used);
+        output->length += output->used;
+    }
+    output->used = 0;
+}
+
 static void flush(struct output *output)
 {
+    if (output->arena != NULL && !output->failed)
+        collect(output);
     for (size_t written = 0; written < output->used && !output->failed;) {
         ssize_t bytes = write(output->file, output->buffer + written, output->used - written);
         if (bytes >= 0)
@@ -234,6 +256,24 @@ void output_print(struct output *output, const char *format, ...)
     va_end(arguments);
     if (length > 0)
         output_write(output, text, length < PRINT_BYTES ? (size_t)length : PRINT_BYTES - 1);
+}
+
+void output_open_text(struct output *output, struct arena *arena, struct error *error)
+{
+    output_open_stream(output, -1, "memory", error);
+    output->arena = arena;
+    output->text = NULL;
+    output->length = output->room = 0;
+}
+
+char *output_close_text(struct output *output, size_t *length)
+{
+    flush(output);
+    if (output->failed)
+        return NULL;
+    *length = output->length;
+    output->text[*length] = '\0';
+    return output->text;
 }
 
 void output_abandon(struct output *output)

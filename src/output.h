@@ -17,7 +17,10 @@ struct output {
     const char *target; /* what the finished file is renamed to; NULL where it is written in place */
     const char *temporary;
     size_t used;
-    bool failed; /* error holds why; what follows is thrown away */
+    struct arena *arena; /* of the text that is collected instead; NULL where bytes go to the file */
+    char *text;          /* what is collected so far */
+    size_t length, room; /* of text */
+    bool failed;         /* error holds why; what follows is thrown away */
     struct error *error;
     char buffer[OUTPUT_BUFFER_BYTES];
 };
@@ -27,6 +30,9 @@ enum status output_open(struct output *output, const char *path, struct arena *a
 
 /* Writes to a stream that is open; output_close closes it. `name` stands for it in messages. */
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error);
+
+/* Writes to no file, but collects a text in the arena, for output_close_text. */
+void output_open_text(struct output *output, struct arena *arena, struct error *error);
 
 bool output_is_terminal(const struct output *output);
 
@@ -40,5 +46,8 @@ void output_abandon(struct output *output);
 /* Writes what is left and puts the file in its place. STATUS_SYSTEM, and nothing left behind, where any write failed;
  * quietly where the reader of a pipe has gone. */
 enum status output_close(struct output *output);
+
+/* The text that output_open_text began, NUL-terminated, and its length. NULL where memory is short. */
+char *output_close_text(struct output *output, size_t *length);
 
 #endif

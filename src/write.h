@@ -5,7 +5,11 @@
 #include "options.h"
 #include "result.h"
 
-/* STATUS_SYSTEM where it cannot be written whole; then nothing is left at --out. */
+/* Before the work: STATUS_USAGE where a binary format would go to a terminal. */
+enum status write_check(const struct options *options, struct error *error);
+
+/* STATUS_SYSTEM where it cannot be written whole; then nothing is left at --out. STATUS_USAGE as write_check, for a
+ * terminal that --out names. */
 enum status write_result(const struct options *options, struct result *result, struct arena *arena,
                          struct error *error);
 

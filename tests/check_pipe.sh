@@ -1,5 +1,6 @@
 #!/bin/sh
-# What attn prints as JSON is an input that gives the same bytes again, for every mechanism and setting.
+# What attn prints as JSON is an input that gives the same bytes again, for every mechanism and setting; and so does the
+# way through .safetensors.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -16,7 +17,9 @@ same() {
     shift 2
     "$attn" "$mechanism" "$@" -f json <"$input" >"$scratch/first" &&
         "$attn" "$mechanism" -f json <"$scratch/first" >"$scratch/second" &&
-        cmp "$scratch/first" "$scratch/second"
+        cmp "$scratch/first" "$scratch/second" &&
+        "$attn" "$mechanism" -f safetensors <"$scratch/first" >"$scratch/binary" &&
+        "$attn" "$mechanism" -f json <"$scratch/binary" | cmp "$scratch/first" -
 }
 
 for input in data/inputs.json "$scratch/batch.json"; do

@@ -1,0 +1,36 @@
+#include "write_npy.h"
+
+#include "write_raw.h"
+
+enum { PREFIX_BYTES = 10, ALIGNMENT = 64, DIGITS_TO_GROW = 21, HEADER_BYTES = 256 };
+
+/* The Python dict, and blanks for the first size to grow. Returns its length. */
+static int format_dict(const struct result_table *table, enum dtype dtype, char *text)
+{
+    int length =
+        snprintf(text, HEADER_BYTES, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", dtype_size(dtype));
+    int digits = 0;
+    for (size_t axis = 0; axis < table->rank; axis++) {
+        int size =
+            snprintf(text + length, HEADER_BYTES - (size_t)length, "%s%zu", axis ? ", " : "", table->shape[axis]);
+        digits = axis == 0 ? size : digits;
+        length += size;
+    }
+    length += snprintf(text + length, HEADER_BYTES - (size_t)length, "%s), }%*s", table->rank == 1 ? "," : "",
+                       DIGITS_TO_GROW - digits, "");
+    return length;
+}
+
+void write_npy(struct result *result, struct output *output)
+{
+    const struct result_table *table = &result->tables[0];
+    char dict[HEADER_BYTES];
+    const int length = format_dict(table, result->problem->dtype, dict);
+    const int whole = (PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const int header = whole - PREFIX_BYTES;
+    output_write(output, "\x93NUMPY\1\0", PREFIX_BYTES - 2);
+    const char bytes[] = {(char)(header & 0xff), (char)(header >> 8)};
+    output_write(output, bytes, sizeof bytes);
+    output_print(output, "%-*s\n", header - 1, dict);
+    write_raw(result, table, output);
+}

@@ -1,0 +1,66 @@
+#include "write_raw.h"
+
+#include <math.h>
+#include <string.h>
+
+/* NaN has many encodings, and which one an operation gives is the processor's choice; a file gets this one. */
+enum { CHUNK = 512 };
+
+static const uint32_t NAN_F32 = UINT32_C(0x7fc00000);
+static const uint64_t NAN_F64 = UINT64_C(0x7ff8000000000000);
+
+static void encode_f32(double number, unsigned char *bytes)
+{
+    const float rounded = (float)number;
+    uint32_t bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    bits = isnan(number) ? NAN_F32 : bits;
+    for (unsigned byte = 0; byte < sizeof bits; byte++)
+        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+}
+
+static void encode_f64(double number, unsigned char *bytes)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits = isnan(number) ? NAN_F64 : bits;
+    for (unsigned byte = 0; byte < sizeof bits; byte++)
+        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+}
+
+/* Numbers -> bytes, the least significant first on any machine. */
+static void encode(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes)
+{
+    if (dtype == DTYPE_F64)
+        for (size_t i = 0; i < count; i++)
+            encode_f64(numbers[i], bytes + i * 8);
+    else
+        for (size_t i = 0; i < count; i++)
+            encode_f32(numbers[i], bytes + i * 4);
+}
+
+enum status write_raw_size(const struct result *result, const struct result_table *table, size_t *size,
+                           struct error *error)
+{
+    *size = dtype_size(result->problem->dtype);
+    for (size_t axis = 0; axis < table->rank; axis++)
+        if (!memory_multiply(*size, table->shape[axis], size))
+            return error_system(error, 0, "%s is larger than any file", table->name);
+    return STATUS_OK;
+}
+
+void write_raw(struct result *result, const struct result_table *table, struct output *output)
+{
+    const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
+    const enum dtype dtype = result->problem->dtype;
+    unsigned char bytes[CHUNK * sizeof(double)];
+    for (size_t matrix = 0; matrix < matrices; matrix++)
+        for (size_t row = 0; row < rows; row++) {
+            result_row(result, table, matrix, row, result->numbers);
+            for (size_t first = 0; first < columns; first += CHUNK) {
+                const size_t count = columns - first < CHUNK ? columns - first : CHUNK;
+                encode(result->numbers + first, count, dtype, bytes);
+                output_write(output, (const char *)bytes, count * dtype_size(dtype));
+            }
+        }
+}

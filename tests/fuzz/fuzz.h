@@ -1,0 +1,37 @@
+/* What the fuzz targets share: libFuzzer gives bytes, a reader makes a bundle of them or refuses them with a reason; the
+ * bundle's tensors are then read to the last number. `make fuzz` builds and runs the targets. */
+#ifndef ATTN_FUZZ_H
+#define ATTN_FUZZ_H
+
+#include "bundle.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+/* Everything that a file may hold and attn reads. */
+enum { FUZZ_KINDS = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS };
+
+/* A failure has a status and a message; a success has tensors of a rank and numbers in reach, and tokens that are text. */
+static inline void fuzz_check(enum status status, const struct bundle *bundle, struct arena *arena, struct error *error)
+{
+    struct tensor converted;
+    if (status != STATUS_OK) {
+        if (error->status != status || error->message[0] == '\0')
+            abort();
+        return;
+    }
+    for (size_t i = 0; i < bundle->tensor_count; i++) {
+        const struct bundle_tensor *named = &bundle->tensors[i];
+        if (named->tensor.rank == 0 || named->tensor.rank > TENSOR_RANK || tensor_count(&named->tensor) == 0 ||
+            bundle_find(bundle, named->name) == NULL)
+            abort();
+        tensor_convert(&named->tensor, DTYPE_F32, bundle->source, named->name, &converted, arena, error);
+    }
+    for (size_t i = 0; bundle->tokens != NULL && i < bundle->token_lists * bundle->tokens_per_list; i++)
+        if (bundle->tokens[i] == NULL)
+            abort();
+}
+
+#endif
