@@ -1,7 +1,8 @@
 # make                the program, ./attn
 # make check          builds and runs the tests
 # make check-asan     the same under the address and undefined-behaviour sanitizers
-# make bench          the benchmarks
+# make fuzz           fuzzes the readers with libFuzzer (clang), FUZZ_SECONDS each
+# make bench          the benchmarks (PYTHON: an interpreter that has PyTorch)
 # make install        PREFIX and DESTDIR as usual; make uninstall takes it away again
 # make format         clang-format over the sources; make lint checks the man page
 #
@@ -14,16 +15,26 @@ BUILD ?= build
 PKG_CONFIG ?= pkg-config
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_SECONDS ?= 60
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
 CJSON_CFLAGS := $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS := $(shell $(PKG_CONFIG) --libs libcjson)
 STRICT = -std=c11 -D_GNU_SOURCE $(WARNINGS) -ffp-contract=off
 COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
-LIBS = $(CJSON_LIBS) -lm
+LIBS = $(CJSON_LIBS) -lm -pthread
 
-SOURCES := $(wildcard src/*.c)
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
+# kernel.c is compiled once for each instruction set, the last flags winning over CFLAGS: it is optimised under the
+# sanitizers too, and it alone may fuse a product and a sum.
+KERNEL_FLAGS = -O3 -ffp-contract=fast -Wno-psabi
+KERNEL_ISAS := baseline $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)
+KERNEL_avx2 = -DKERNEL_AVX2 -mavx2 -mfma
+KERNEL_avx512 = -DKERNEL_AVX512 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq
+KERNELS := $(KERNEL_ISAS:%=$(BUILD)/kernel_%.o)
+
+SOURCES := $(filter-out src/kernel.c,$(wildcard src/*.c))
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(KERNELS)
 MODULES := $(filter-out $(BUILD)/main.o,$(OBJECTS))
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
 
 all: attn
@@ -33,6 +44,9 @@ attn: $(BUILD)/attn
 
 $(BUILD)/attn: $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(KERNELS): $(BUILD)/kernel_%.o: src/kernel.c Makefile | $(BUILD)
+	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_$*) -c -o $@ $<
 
 $(BUILD)/%.o: src/%.c Makefile | $(BUILD)
 	$(COMPILE) -c -o $@ $<
@@ -59,8 +73,35 @@ check-asan:
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 
-bench: attn $(BUILD)/bench_baseline $(BUILD)/bench_processes
-	sh tests/bench/run.sh $(BUILD)
+# Each target starts from the golden files and ends at its first finding, which it leaves in build/fuzz.
+FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+fuzz:
+	$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link' \
+		$(FUZZERS:%=build/fuzz/fuzz_%)
+	set -e; for format in $(FUZZERS); do \
+		mkdir -p build/fuzz/$$format; \
+		build/fuzz/fuzz_$$format -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=4096 -print_final_stats=1 \
+			-dict=tests/fuzz/$$format.dict -artifact_prefix=build/fuzz/ \
+			build/fuzz/$$format tests/golden/binary data; \
+	done
+
+$(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(MODULES)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# All of them run, and one that fell short fails the whole.
+bench: attn $(BUILD)/bench_baseline $(BUILD)/bench_processes $(BUILD)/bench_measure $(BUILD)/bench_kernel
+	sh tests/bench/run.sh $(BUILD); first=$$?; sh tests/bench/kernel.sh $(BUILD); second=$$?; \
+		sh tests/bench/long.sh $(BUILD) && [ $$first -eq 0 ] && [ $$second -eq 0 ]
+
+# BLIS, a peer that is measured where it links.
+BLIS = $(shell echo 'void sgemm_(void); int main(void) { sgemm_(); }' | \
+	$(CC) -x c - -lblis -o /dev/null 2>/dev/null && echo -DHAVE_BLIS -lblis)
+
+$(BUILD)/bench_kernel: tests/bench/bench_kernel.c $(MODULES) | $(BUILD)
+	$(CC) $(STRICT) -Isrc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BLIS) $(LIBS)
 
 $(BUILD)/bench_%: tests/bench/%.c | $(BUILD)
 	$(CC) $(STRICT) $(CFLAGS) $(LDFLAGS) -o $@ $<
@@ -77,11 +118,11 @@ lint:
 	mandoc -T lint -W warning man/attn.1
 
 format:
-	clang-format -i src/*.[ch] tests/*.[ch] tests/bench/*.c
+	clang-format -i src/*.[ch] tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch]
 
 clean:
 	rm -rf build attn
 
 -include $(wildcard $(BUILD)/*.d)
-.PHONY: all check check-asan tests bench install uninstall lint format clean
+.PHONY: all check check-asan fuzz tests bench install uninstall lint format clean
 .SECONDARY:

@@ -1,0 +1,89 @@
+/* The fused path: context and projections in float32 on the vector kernels, in memory that grows with T d, not T x T.
+ *
+ *   H heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of value.
+ *
+ * The context is that of the reference, softmax(query . key^T x scale) . value, in tiles with a running softmax (Milakov
+ * and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022, "FlashAttention"). A task is one
+ * head and a block of queries, cut into tiles as wide as the kernel's lanes. It walks over the keys block by block, as
+ * far as its last query sees; blocks that the causal mask hides are never touched. The heaviest tasks start first.
+ *
+ * The same bits for any number of threads and for any subset of the queries: blocks of keys start at multiples of one
+ * fixed length whatever the tile, a lane knows nothing of its neighbours, every sum runs over keys or columns in
+ * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other bits.
+ *
+ * query, key, value, x, weight and bias must be finite. What overflows inside gives infinities or NaN, as in the
+ * reference, in the rows concerned. */
+#ifndef ATTN_FUSED_H
+#define ATTN_FUSED_H
+
+#include "error.h"
+#include "kernel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How far the work is: report(context, share) with share growing from 0 to 1, from the calling thread, after each of
+ * its tasks (some milliseconds) and at the end. report may be NULL. */
+struct fused_progress {
+    void (*report)(void *context, double share);
+    void *context;
+};
+
+/* The job borrows everything; `context` must not overlap the rest. Sizes are at least 1. */
+struct fused_job {
+    const float *query;      /* (H, Tq, d) */
+    const float *key;        /* (H, Tk, d) */
+    const float *value;      /* (H, Tk, d_v) */
+    float *context;          /* (H, Tq, d_v) written, or side by side: see below */
+    size_t heads;            /* H */
+    size_t side_by_side;     /* 0 or 1: as above; n, which divides H: context is (H / n, Tq, n d_v), the heads of an
+                                item side by side as an output projection reads them */
+    size_t queries;          /* Tq */
+    size_t keys;             /* Tk */
+    size_t d, d_v;           /* columns of one head */
+    const size_t *positions; /* (Tq) absolute position of each query, ascending; NULL: 0, 1, 2, ... */
+    bool causal;             /* a query sees the keys up to its own position, else all of them */
+    double scale;            /* the reference's, usually 1 / sqrt(d) */
+    unsigned threads;        /* at most; small jobs use one */
+    const struct kernel *kernel;
+    struct fused_progress progress;
+};
+
+/* Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
+ * scratch of fused_scratch_bytes(job), which it allocates and frees. */
+enum status fused_context(const struct fused_job *job, struct error *error);
+
+/* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
+ * d = d_v = 64 and growing with d + d_v, never with the number of tokens. SIZE_MAX where no size_t holds it. */
+size_t fused_scratch_bytes(const struct fused_job *job);
+
+/* y = x . W + bias. The strides (in floats) put column h d_head + c of row i of item b at
+ * y[b item_stride + h head_stride + i row_stride + c]; so heads are split on the way:
+ *
+ *     y                      d_head   row_stride   head_stride      item_stride
+ *     (B, T, d_out)          d_out    d_out        0                T d_out
+ *     (B, H, T, d_head)      d_head   d_head       T d_head         H T d_head
+ */
+struct fused_projection {
+    const float *x;      /* (B, T, d_in) */
+    const float *weight; /* (d_in, d_out), or (d_out, d_in) where transposed */
+    const float *bias;   /* (d_out), or NULL */
+    float *y;            /* written by the strides below; does not overlap the rest */
+    size_t items, rows;  /* B, T */
+    size_t d_in, d_out;
+    bool transposed;
+    size_t d_head, row_stride, head_stride, item_stride;
+    unsigned threads; /* at most; small jobs use one */
+    const struct kernel *kernel;
+    struct fused_progress progress;
+};
+
+/* Writes the whole of y, or fails with STATUS_SYSTEM before it has written anything. The same bits for any subset of the
+ * rows and any number of threads. Allocates and frees fused_project_scratch_bytes(projection). */
+enum status fused_project(const struct fused_projection *projection, struct error *error);
+
+/* The packed weight, as large as the weight with d_out rounded up to whole panels, and 3 KB a thread. SIZE_MAX where no
+ * size_t holds it. */
+size_t fused_project_scratch_bytes(const struct fused_projection *projection);
+
+#endif

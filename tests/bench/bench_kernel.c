@@ -1,0 +1,258 @@
+/* Measures the fused path, on request: it reads lines from standard input and answers each with one line, so that a
+ * script can measure it and its peers in turn.
+ *
+ *     attention ISA HEADS TOKENS D CAUSAL THREADS    GF/s of 4 H T^2 D operations, half where CAUSAL is 1
+ *     scratch ISA HEADS TOKENS D CAUSAL THREADS      bytes that the same job allocates
+ *     project ISA ROWS D_IN D_OUT THREADS            GF/s of 2 ROWS D_IN D_OUT operations
+ *     sgemm ROWS D_IN D_OUT THREADS                  the same by BLIS; "missing" where it was built without
+ *     isas                                           the instruction sets that this processor has
+ *
+ * ISA "-" is the fastest. Each result is checked against sums in double before it is timed: an answer that begins with
+ * "wrong" says what was found. A figure is the best of the runs that a short while allows. */
+#include "fused.h"
+#include "generator.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef HAVE_BLIS
+void bli_thread_set_num_threads(long threads);
+void sgemm_(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k,
+            const float *alpha, const float *a, const int *lda, const float *b, const int *ldb, const float *beta,
+            float *c, const int *ldc);
+#endif
+
+static const double SECONDS = 0.5;
+enum { LEAST_RUNS = 2, CHECKED_ROWS = 16 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void give_up(const char *what)
+{
+    printf("wrong: %s\n", what);
+    exit(1);
+}
+
+static float *allocate(size_t count)
+{
+    float *values = aligned_alloc(64, (count * sizeof *values + 63) / 64 * 64);
+    if (values == NULL)
+        give_up("no memory");
+    return values;
+}
+
+static float *draw(size_t count, uint64_t seed)
+{
+    struct generator generator;
+    float *values = allocate(count);
+    generator_seed(&generator, GENERATOR_TORCH, seed);
+    generator_normal(&generator, values, count);
+    return values;
+}
+
+/* Seconds of the best run. */
+static double best_of(void (*run)(void *job), void *job)
+{
+    double best = INFINITY, begin = now();
+    for (int runs = 0; runs < LEAST_RUNS || now() - begin < SECONDS; runs++) {
+        const double start = now();
+        run(job);
+        const double seconds = now() - start;
+        best = seconds < best ? seconds : best;
+    }
+    return best;
+}
+
+static const struct kernel *find_kernel(const char *isa)
+{
+    struct error error = {0};
+    const struct kernel *kernel = kernel_choose(strcmp(isa, "-") == 0 ? NULL : isa, &error);
+    if (kernel == NULL)
+        give_up(error.message);
+    return kernel;
+}
+
+/* --- attention --------------------------------------------------------------------------------------------------- */
+
+static void run_attention(void *job)
+{
+    struct error error = {0};
+    if (fused_context(job, &error) != STATUS_OK)
+        give_up(error.message);
+}
+
+/* The largest error of one row of one head. */
+static double row_error(const struct fused_job *job, size_t head, size_t row)
+{
+    const size_t seen = job->causal ? row + 1 : job->keys, d = job->d;
+    const float *query = job->query + (head * job->queries + row) * d, *key = job->key + head * job->keys * d;
+    const float *value = job->value + head * job->keys * d, *context = job->context + (head * job->queries + row) * d;
+    double *sums = calloc(d, sizeof *sums), total = 0, worst = 0;
+    if (sums == NULL)
+        give_up("no memory");
+    for (size_t j = 0; j < seen; j++) {
+        double score = 0;
+        for (size_t k = 0; k < d; k++)
+            score += (double)query[k] * key[j * d + k];
+        const double weight = exp(score * job->scale); /* normals of these sizes overflow nothing */
+        total += weight;
+        for (size_t c = 0; c < d; c++)
+            sums[c] += weight * value[j * d + c];
+    }
+    for (size_t c = 0; c < d; c++)
+        if (!(fabs(sums[c] / total - context[c]) <= worst))
+            worst = fabs(sums[c] / total - context[c]);
+    free(sums);
+    return worst;
+}
+
+static void check_attention(const struct fused_job *job)
+{
+    for (size_t i = 0; i < CHECKED_ROWS; i++) {
+        const size_t row = i * (job->queries - 1) / (CHECKED_ROWS - 1), head = i % job->heads;
+        if (!(row_error(job, head, row) <= 2e-6))
+            give_up("a row of the context differs from the sums in double by more than 2e-6");
+    }
+}
+
+static void attention(const char *isa, size_t heads, size_t tokens, size_t d, bool causal, unsigned threads,
+                      bool scratch)
+{
+    const size_t count = heads * tokens * d;
+    float *query = draw(count, 1), *key = draw(count, 2), *value = draw(count, 3), *context = allocate(count);
+    struct fused_job job = {.query = query,
+                            .key = key,
+                            .value = value,
+                            .context = context,
+                            .heads = heads,
+                            .queries = tokens,
+                            .keys = tokens,
+                            .d = d,
+                            .d_v = d,
+                            .causal = causal,
+                            .scale = 1 / sqrt((double)d),
+                            .threads = threads,
+                            .kernel = find_kernel(isa)};
+    const double operations = 4.0 * (double)count * (double)tokens / (causal ? 2 : 1);
+    if (scratch) {
+        printf("%zu\n", fused_scratch_bytes(&job));
+    } else {
+        run_attention(&job);
+        check_attention(&job);
+        printf("%.1f\n", operations / best_of(run_attention, &job) * 1e-9);
+    }
+    free(query), free(key), free(value), free(context);
+}
+
+/* --- projections ------------------------------------------------------------------------------------------------- */
+
+struct product {
+    struct fused_projection projection;
+    bool blis;
+};
+
+static void run_product(void *job)
+{
+    const struct product *product = job;
+    const struct fused_projection *projection = &product->projection;
+    struct error error = {0};
+#ifdef HAVE_BLIS
+    const int m = (int)projection->d_out, n = (int)projection->rows, k = (int)projection->d_in;
+    if (product->blis) { /* row-major y = x . W is column-major y^T = W^T . x^T */
+        sgemm_("N", "N", &m, &n, &k, &(const float){1}, projection->weight, &m, projection->x, &k, &(const float){0},
+               projection->y, &m);
+        return;
+    }
+#endif
+    if (fused_project(projection, &error) != STATUS_OK)
+        give_up(error.message);
+}
+
+static void check_product(const struct fused_projection *projection)
+{
+    for (size_t i = 0; i < CHECKED_ROWS; i++) {
+        const size_t row = i * (projection->rows - 1) / (CHECKED_ROWS - 1), d_in = projection->d_in;
+        for (size_t j = 0; j < projection->d_out; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < d_in; k++)
+                sum += (double)projection->x[row * d_in + k] * projection->weight[k * projection->d_out + j];
+            if (!(fabs(sum - projection->y[row * projection->d_out + j]) <= 1e-6 * (double)d_in))
+                give_up("a product differs from the sum in double");
+        }
+    }
+}
+
+static void project(const char *isa, size_t rows, size_t d_in, size_t d_out, unsigned threads, bool blis)
+{
+    float *x = draw(rows * d_in, 1), *weight = draw(d_in * d_out, 2), *y = allocate(rows * d_out);
+    struct product product = {.blis = blis,
+                              .projection = {.x = x,
+                                             .weight = weight,
+                                             .y = y,
+                                             .items = 1,
+                                             .rows = rows,
+                                             .d_in = d_in,
+                                             .d_out = d_out,
+                                             .d_head = d_out,
+                                             .row_stride = d_out,
+                                             .threads = threads,
+                                             .kernel = find_kernel(isa)}};
+    run_product(&product);
+    check_product(&product.projection);
+    const double operations = 2.0 * (double)rows * (double)d_in * (double)d_out;
+    printf("%.1f\n", operations / best_of(run_product, &product) * 1e-9);
+    free(x), free(weight), free(y);
+}
+
+static void sgemm(size_t rows, size_t d_in, size_t d_out, unsigned threads)
+{
+#ifdef HAVE_BLIS
+    bli_thread_set_num_threads((long)threads);
+    project("-", rows, d_in, d_out, threads, true);
+#else
+    (void)rows, (void)d_in, (void)d_out, (void)threads;
+    printf("missing\n");
+#endif
+}
+
+static void list_isas(void)
+{
+    static const char *const names[] = {"baseline", "avx2", "avx512"};
+    struct error error = {0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (kernel_choose(names[i], &error) != NULL)
+            printf("%s ", names[i]);
+    printf("\n");
+}
+
+int main(void)
+{
+    char line[256], isa[16];
+    size_t a, b, c;
+    int causal;
+    unsigned threads;
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (sscanf(line, "attention %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
+            attention(isa, a, b, c, causal != 0, threads, false);
+        else if (sscanf(line, "scratch %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
+            attention(isa, a, b, c, causal != 0, threads, true);
+        else if (sscanf(line, "project %15s %zu %zu %zu %u", isa, &a, &b, &c, &threads) == 5)
+            project(isa, a, b, c, threads, false);
+        else if (sscanf(line, "sgemm %zu %zu %zu %u", &a, &b, &c, &threads) == 4)
+            sgemm(a, b, c, threads);
+        else if (strcmp(line, "isas\n") == 0)
+            list_isas();
+        else
+            give_up("this request is unknown");
+        fflush(stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,254 @@
+/* Each kernel of each instruction set against the same sums in double, on shapes that are no multiple of a tile. */
+#include "check.h"
+#include "generator.h"
+#include "kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 40, MOST_DEPTH = 130, LANES = KERNEL_MOST_LANES, GUARD = 64 };
+
+static const char *const names[] = {"baseline", "avx2", "avx512"};
+static const size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 40};
+static const size_t depths[] = {1, 3, 8, 40, 64, 72, 128};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static _Alignas(KERNEL_ALIGNMENT) float packed[MOST_DEPTH * LANES], output[MOST_DEPTH * LANES + GUARD];
+static _Alignas(KERNEL_ALIGNMENT) float peak[LANES], maximum[LANES], sum[LANES], rescale[LANES];
+static _Alignas(KERNEL_ALIGNMENT) int32_t visible[LANES];
+static float matrix[MOST_ROWS * MOST_DEPTH], rows[MOST_ROWS * MOST_DEPTH + GUARD];
+
+static void draw(float *values, size_t count, uint64_t seed)
+{
+    struct generator generator;
+    generator_seed(&generator, GENERATOR_TORCH, seed);
+    generator_normal(&generator, values, count);
+}
+
+static void fill(float *values, size_t count, float value)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = value;
+}
+
+static bool near(double expected, double got, double tolerance)
+{
+    return fabs(expected - got) <= tolerance;
+}
+
+/* --- the kernels ------------------------------------------------------------------------------------------------- */
+
+static void check_pack(const struct kernel *kernel)
+{
+    check_begin("%s: pack, then unpack", kernel->name);
+    const size_t lanes = kernel->lanes;
+    const float factor = 0.12345679f;
+    draw(matrix, COUNT(matrix), 1);
+    for (size_t i = 0; i < COUNT(depths); i++)
+        for (size_t count = 1; count <= lanes; count++) {
+            const size_t d = depths[i], stride = d + count % 3;
+            fill(output, COUNT(output), 7);
+            kernel->pack(matrix, stride, count, d, factor, output);
+            for (size_t k = 0; k < d; k++)
+                for (size_t lane = 0; lane < lanes; lane++) {
+                    const float expected = lane < count ? matrix[lane * stride + k] * factor : 0;
+                    const float got = output[k * lanes + lane];
+                    CHECK(expected == got, "(%zu, %zu): expected %.9g, got %.9g", k, lane, expected, got);
+                }
+            CHECK(output[d * lanes] == 7, "%zu x %zu: pack wrote past the end", d, count);
+            kernel->pack(matrix, stride, count, d, 1, output);
+            fill(sum, lanes, 1);
+            fill(rows, COUNT(rows), 7);
+            kernel->unpack(output, sum, count, d, rows, stride);
+            for (size_t k = 0; k < (count - 1) * stride + d; k++) {
+                const float expected = k % stride < d ? matrix[k] : 7;
+                CHECK(rows[k] == expected, "unpacked %zu: expected %.9g, got %.9g", k, expected, rows[k]);
+            }
+            CHECK(rows[(count - 1) * stride + d] == 7, "%zu x %zu: unpack wrote past the end", d, count);
+        }
+}
+
+/* The masked keys of lane i are those from i on; one that no key is left for keeps its peak. */
+static void check_scores(const struct kernel *kernel, size_t keys, size_t d, bool masked)
+{
+    const size_t lanes = kernel->lanes;
+    for (size_t lane = 0; lane < lanes; lane++)
+        visible[lane] = (int32_t)lane;
+    fill(peak, lanes, -1);
+    fill(output, COUNT(output), 7);
+    kernel->scores(matrix, keys, d, packed, masked ? visible : NULL, output, peak);
+    for (size_t lane = 0; lane < lanes; lane++) {
+        double most = -1;
+        for (size_t j = 0; j < keys; j++) {
+            double expected = 0;
+            for (size_t k = 0; k < d; k++)
+                expected += (double)matrix[j * d + k] * packed[k * lanes + lane];
+            if (masked && j >= lane)
+                expected = -INFINITY;
+            const double got = output[j * lanes + lane];
+            CHECK(expected == got || near(expected, got, 1e-6 * sqrt((double)d) * 4),
+                  "%zu keys, d %zu, (%zu, %zu): expected %.9g, got %.9g", keys, d, j, lane, expected, got);
+            most = got > most ? got : most;
+        }
+        CHECK(peak[lane] == (float)most, "%zu keys, lane %zu: expected a peak of %.9g, got %.9g", keys, lane, most,
+              peak[lane]);
+    }
+    CHECK(output[keys * lanes] == 7, "%zu keys: scores wrote past the end", keys);
+}
+
+static void check_values(const struct kernel *kernel, size_t keys, size_t d)
+{
+    const size_t lanes = kernel->lanes;
+    for (size_t lane = 0; lane < lanes; lane++)
+        rescale[lane] = (float)lane / 8;
+    fill(output, COUNT(output), 2);
+    kernel->values(matrix, keys, d, packed, rescale, output);
+    for (size_t c = 0; c < d; c++)
+        for (size_t lane = 0; lane < lanes; lane++) {
+            double expected = 2.0 * rescale[lane];
+            for (size_t j = 0; j < keys; j++)
+                expected += (double)matrix[j * d + c] * packed[j * lanes + lane];
+            CHECK(near(expected, output[c * lanes + lane], 2e-5),
+                  "%zu keys, d %zu, (%zu, %zu): expected %.9g, got %.9g", keys, d, c, lane, expected,
+                  output[c * lanes + lane]);
+        }
+    CHECK(output[d * lanes] == 2, "%zu keys: values wrote past the end", keys);
+}
+
+/* Small integers: every sum is exact in float32, whatever the order. */
+static void check_project(const struct kernel *kernel, size_t count, size_t depth)
+{
+    const size_t lanes = kernel->lanes;
+    for (size_t i = 0; i < COUNT(matrix); i++)
+        matrix[i] = (float)((int)(i * 7 % 31) - 15);
+    for (size_t i = 0; i < COUNT(packed); i++)
+        packed[i] = (float)((int)(i * 5 % 29) - 14);
+    fill(output, COUNT(output), 3);
+    kernel->project(matrix, depth, count, depth, packed, output);
+    for (size_t i = 0; i < count; i++)
+        for (size_t lane = 0; lane < lanes; lane++) {
+            double expected = 3;
+            for (size_t k = 0; k < depth; k++)
+                expected += (double)matrix[i * depth + k] * packed[k * lanes + lane];
+            CHECK(output[i * lanes + lane] == (float)expected, "%zu x %zu, (%zu, %zu): expected %.0f, got %.9g", count,
+                  depth, i, lane, expected, output[i * lanes + lane]);
+        }
+    CHECK(output[count * lanes] == 3, "%zu x %zu: project wrote past the end", count, depth);
+}
+
+static void check_products(const struct kernel *kernel)
+{
+    draw(matrix, COUNT(matrix), 2);
+    draw(packed, COUNT(packed), 3);
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (size_t j = 0; j < COUNT(depths); j++) {
+            check_begin("%s: scores of %zu keys, d %zu", kernel->name, sizes[i], depths[j]);
+            check_scores(kernel, sizes[i], depths[j], false);
+            check_scores(kernel, sizes[i], depths[j], true);
+            check_begin("%s: values of %zu keys, d %zu", kernel->name, sizes[i], depths[j]);
+            check_values(kernel, sizes[i], depths[j]);
+        }
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (size_t j = 0; j < COUNT(depths); j++) {
+            check_begin("%s: %zu rows of x, %zu columns", kernel->name, sizes[i], depths[j]);
+            check_project(kernel, sizes[i], depths[j]);
+        }
+}
+
+/* --- the softmax ------------------------------------------------------------------------------------------------- */
+
+/* Rounding by a magic constant is wrong by up to 30 % where -ffast-math cancels it: this is the test that says so. */
+static void check_exponentials(const struct kernel *kernel)
+{
+    check_begin("%s: 2^x is within 1.8e-7 over its whole range", kernel->name);
+    const size_t lanes = kernel->lanes;
+    double worst = 0, at = 0;
+    fill(peak, lanes, 0);
+    for (double x = 0; x > -125; x -= 0.00390625 * (double)MOST_ROWS) {
+        for (size_t i = 0; i < MOST_ROWS * lanes; i++)
+            output[i] = (float)(x - 0.00390625 * (double)i / (double)lanes);
+        memcpy(packed, output, MOST_ROWS * lanes * sizeof *packed);
+        fill(maximum, lanes, 0);
+        fill(sum, lanes, 0);
+        kernel->softmax(output, MOST_ROWS, 1, peak, maximum, sum, rescale);
+        for (size_t i = 0; i < MOST_ROWS * lanes && packed[i] >= -125; i++) {
+            const double error = fabs(output[i] / exp2(packed[i]) - 1);
+            if (!(error <= worst))
+                worst = error, at = packed[i];
+        }
+    }
+    CHECK(worst <= 1.8e-7, "expected at most 1.8e-7, got %.3g at %.9g", worst, at);
+}
+
+static void check_softmax(const struct kernel *kernel)
+{
+    static const float scores[] = {0, -INFINITY, -125.5f, -1e30f, -1};
+    static const float weights[] = {1, 0, 0, 0, 0.5f};
+    const size_t lanes = kernel->lanes;
+    check_begin("%s: a running softmax: exact ones and zeros", kernel->name);
+    for (size_t i = 0; i < COUNT(scores); i++)
+        fill(output + i * lanes, lanes, (scores[i] + 5) / 2);
+    fill(peak, lanes, 5);
+    fill(maximum, lanes, -INFINITY);
+    fill(sum, lanes, 0);
+    kernel->softmax(output, COUNT(scores), 2, peak, maximum, sum, rescale);
+    for (size_t i = 0; i < COUNT(scores) * lanes; i++)
+        CHECK(near(weights[i / lanes], output[i], 1e-7 * (weights[i / lanes] == 0.5f)),
+              "weight %zu: expected %g, got %.9g", i / lanes, weights[i / lanes], output[i]);
+    CHECK(maximum[0] == 5 && near(1.5, sum[0], 2e-7) && rescale[0] == 0,
+          "expected maximum 5, sum 1.5, rescale 0, got %g, %.9g, %g", maximum[0], sum[0], rescale[0]);
+    const float before = sum[lanes - 1];
+    kernel->softmax(output, 0, 2, peak, maximum, sum, rescale);
+    CHECK(rescale[lanes - 1] == 1 && sum[lanes - 1] == before,
+          "no new key: expected rescale 1 and sum %.9g, got %.9g, %.9g", before, rescale[lanes - 1], sum[lanes - 1]);
+    fill(peak, lanes, NAN);
+    fill(output, lanes, 1);
+    kernel->softmax(output, 1, 2, peak, maximum, sum, rescale);
+    CHECK(isnan(output[0]) && isnan(sum[0]), "NaN: expected NaN, got weight %g, sum %g", output[0], sum[0]);
+}
+
+/* --- the choice -------------------------------------------------------------------------------------------------- */
+
+static void check_choice(void)
+{
+    struct error error = {0};
+    check_begin("choice: not forced");
+    const struct kernel *kernel = kernel_choose(NULL, &error);
+    CHECK(kernel != NULL && kernel_choose("", &error) == kernel, "expected a kernel, twice the same");
+    check_begin("choice: the baseline is always there");
+    kernel = kernel_choose("baseline", &error);
+    CHECK_TEXT("baseline", kernel != NULL ? kernel->name : NULL);
+    check_begin("choice: an unknown name");
+    CHECK(kernel_choose("avx", &error) == NULL && error.status == STATUS_USAGE, "expected STATUS_USAGE, got %d",
+          error.status);
+    CHECK_TEXT("ATTN_ISA: no instruction set 'avx', expected baseline, avx2 or avx512", error.message);
+}
+
+static void check_kernels(const char *name)
+{
+    struct error error = {0};
+    check_begin("choice: %s forced", name);
+    const struct kernel *kernel = kernel_choose(name, &error);
+    if (kernel == NULL) {
+        CHECK(error.status == STATUS_USAGE, "expected STATUS_USAGE, got %d", error.status);
+        check_skip(error.message);
+        return;
+    }
+    CHECK_TEXT(name, kernel->name);
+    CHECK(kernel->lanes >= 8 && kernel->lanes <= KERNEL_MOST_LANES && kernel->rows > 0,
+          "expected 8 to %d lanes, got %zu", KERNEL_MOST_LANES, kernel->lanes);
+    check_pack(kernel);
+    check_products(kernel);
+    check_exponentials(kernel);
+    check_softmax(kernel);
+}
+
+int main(void)
+{
+    check_choice();
+    for (size_t i = 0; i < COUNT(names); i++)
+        check_kernels(names[i]);
+    return check_end();
+}
