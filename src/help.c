@@ -43,6 +43,11 @@ static const struct {
                       {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"},
                        {"attn init self data/inputs.json --as matrix", "as W_query, ready for inputs . W_query"},
                        {"attn init multihead -H 2 --d-in 4 -o weights.json", "into a file for --weights"}}},
+    [COMMAND_JOIN] = {"attn join PART... --out FILE",
+                      "Puts the parts that --part K/N wrote together: the same bytes as the whole.",
+                      {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"},
+                       {"attn join part-*.safetensors -o context.npy", "where they hold one stage"},
+                       {"attn join part-*.safetensors -o whole.json", "as JSON"}}},
     [COMMAND_HELP] = {"attn help [COMMAND]",
                       "The help of a command; also attn COMMAND --help.",
                       {{"attn help", "the commands and all options"},
@@ -153,7 +158,7 @@ void help_write(enum command topic, struct output *output)
         write_options(output, COMMAND_BIT(topic));
 }
 
-void help_write_version(struct output *output)
+void help_write_version(const char *kernel, struct output *output)
 {
-    output_print(output, "attn " ATTN_VERSION "\n");
+    output_print(output, "attn " ATTN_VERSION "\nkernels: %s\n", kernel);
 }

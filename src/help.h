@@ -8,7 +8,7 @@
 /* The help of one command, or for COMMAND_COUNT of the whole program. */
 void help_write(enum command topic, struct output *output);
 
-/* "attn 0.1.0" */
-void help_write_version(struct output *output);
+/* "attn 0.1.0", and which kernels this processor gets. */
+void help_write_version(const char *kernel, struct output *output);
 
 #endif

@@ -1,3 +1,4 @@
+#include "join.h"
 #include "load.h"
 #include "write.h"
 
@@ -20,17 +21,25 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
     struct load load;
     struct problem problem;
     struct result result;
+    struct progress progress;
     if (options_parse(&options, argc, argv, error) != STATUS_OK)
         return error->status;
     if (options.command == COMMAND_VERSION || (options.command == COMMAND_HELP && options.help))
         return write_help(&options, arena, error);
     if (options.command == COMMAND_HELP || (load_wants_input(&options) && isatty(STDIN_FILENO)))
         return write_usage(&options, error);
-    if (load_files(&load, &options, arena, error) ||
-        problem_create(&problem, &options, load.inputs, load.weights, arena, error) ||
-        result_create(&result, &problem, arena, error))
+    progress_start(&progress, options.progress != WHEN_NEVER, options.progress == WHEN_ALWAYS);
+    if (options.command == COMMAND_JOIN)
+        return join_parts(&result, &problem, &options, arena, error) || write_result(&options, &result, arena, error)
+                   ? error->status
+                   : STATUS_OK;
+    if (write_check(&options, error) || load_files(&load, &options, arena, error) ||
+        problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
+        result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full, arena, error))
         return error->status;
-    return write_result(&options, &result, arena, error);
+    enum status status = write_result(&options, &result, arena, error);
+    progress_end(&progress);
+    return status;
 }
 
 int main(int argc, char **argv)

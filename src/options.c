@@ -18,16 +18,18 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text", "json", NULL};
+static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
-static const char *const COLORS[] = {"auto", "always", "never", NULL};
+static const char *const DTYPES[] = {"f32", "f64", NULL};
+static const char *const PATHS[] = {"auto", "reference", "fused", NULL};
+static const char *const WHENS[] = {"auto", "always", "never", NULL};
 
 /* clang-format off */
 const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_IN] = {"in", 'i', "FILE", OPTION_TEXT, FIELD(in), .commands = DRAWING,
-        .fallback = "standard input", .help = "tokens, inputs and parameters in JSON; - is standard input; also FILE alone"},
+        .fallback = "standard input", .help = "tokens, inputs and parameters: JSON, .npy or .safetensors; - is standard input; also FILE alone"},
     [OPTION_WEIGHTS] = {"weights", 'w', "FILE", OPTION_TEXT, FIELD(weights), .commands = COMPUTING,
         .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file"},
     [OPTION_OUT] = {"out", 'o', "FILE", OPTION_TEXT, FIELD(out), .commands = EVERY,
@@ -76,8 +78,18 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "4", .help = "text: decimals"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
         .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
-    [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = COLORS, .commands = EVERY,
+    [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
         .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: colour headings, dim masked entries"},
+    [OPTION_DTYPE] = {"dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(dtype), .choices = DTYPES, .setting = true,
+        .commands = DRAWING, .fallback = "that of inputs; JSON: f32", .help = "working dtype: each stage is rounded to it"},
+    [OPTION_PART] = {"part", 0, "K/N", OPTION_TEXT, FIELD(part_text), .commands = COMPUTING, .fallback = "the whole",
+        .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join"},
+    [OPTION_THREADS] = {"threads", 't', "N", OPTION_WHOLE, FIELD(threads), 1, 1024, .commands = COMPUTING,
+        .fallback = "the processors available", .help = "threads; the result is the same bits for any number"},
+    [OPTION_KERNEL] = {"kernel", 0, "PATH", OPTION_CHOICE, FIELD(kernel), .choices = PATHS, .commands = COMPUTING,
+        .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes"},
+    [OPTION_PROGRESS] = {"progress", 0, "WHEN", OPTION_CHOICE, FIELD(progress), .choices = WHENS, .commands = COMPUTING,
+        .fallback = "auto: on a terminal, after a second", .help = "a bar on standard error"},
     [OPTION_HELP] = {"help", 'h', NULL, OPTION_FLAG, FIELD(help), .truth = true, .commands = EVERY,
         .help = "this help, or that of the command"},
     [OPTION_VERSION] = {"version", 0, NULL, OPTION_FLAG, FIELD(version), .truth = true, .commands = EVERY,
@@ -92,6 +104,7 @@ static const struct {
     [COMMAND_CAUSAL] = {"causal", "one head, each token sees itself and the tokens before it"},
     [COMMAND_MULTIHEAD] = {"multihead", "several heads, causal unless --no-causal"},
     [COMMAND_INIT] = {"init", "the parameters that a seed draws"},
+    [COMMAND_JOIN] = {"join", "put the parts of a job together again"},
     [COMMAND_HELP] = {"help", "this help, or that of a command"},
     [COMMAND_VERSION] = {"--version", NULL},
 };
@@ -288,9 +301,13 @@ static enum status take_option(struct options *options, enum option_id id, const
 }
 
 /* A word that is no option: the mechanism of init, the topic of help, else FILE. */
-static enum status take_word(struct options *options, const char *word, struct error *error)
+static enum status take_word(struct options *options, char *word, struct error *error)
 {
-    const unsigned topics = options->command == COMMAND_INIT ? COMPUTING : DRAWING | COMMAND_BIT(COMMAND_HELP);
+    const unsigned topics = options->command == COMMAND_INIT ? COMPUTING : EVERY & ~COMMAND_BIT(COMMAND_VERSION);
+    if (options->command == COMMAND_JOIN) {
+        options->files[options->file_count++] = word;
+        return STATUS_OK;
+    }
     if (options->command == COMMAND_VERSION)
         return error_usage(error, "unexpected '%.80s'; expected attn --version alone", word);
     if (options->command != COMMAND_HELP && (options->command != COMMAND_INIT || options->topic != COMMAND_COUNT))
@@ -369,6 +386,7 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
     describe_options(letters, longs);
     opterr = 0;
     optind = 1;
+    options->files = argv; /* words take the places of those that are already read */
     for (;;) {
         const char *word = optind < argc ? argv[optind] : "";
         int code = getopt_long(argc, argv, letters, longs, NULL);
@@ -408,6 +426,27 @@ static enum status parse_stages(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
+/* "K/N" */
+static enum status parse_part(struct options *options, struct error *error)
+{
+    const char *text = options->part_text;
+    if (text == NULL)
+        return STATUS_OK;
+    char *slash, *end;
+    errno = 0;
+    const bool digits = text[strspn(text, "0123456789/")] == '\0' && text[0] != '/';
+    unsigned long long part = strtoull(text, &slash, 10);
+    unsigned long long parts = digits && *slash == '/' ? strtoull(slash + 1, &end, 10) : 0;
+    if (!digits || *slash != '/' || end == slash + 1 || *end != '\0')
+        return error_usage(error, "--part '%.80s' is not K/N; expected a part and how many there are, such as 2/3",
+                           text);
+    if (errno == ERANGE || part < 1 || part > parts || parts > UINT32_MAX)
+        return error_usage(error, "--part %.80s is out of range; expected K in 1..N", text);
+    options->part = (size_t)part;
+    options->parts = (size_t)parts;
+    return STATUS_OK;
+}
+
 static enum status choose_format(struct options *options, struct error *error)
 {
     if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
@@ -420,16 +459,27 @@ static enum status choose_format(struct options *options, struct error *error)
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
-    if (strcmp(suffix, ".json") == 0)
-        options->format = FORMAT_JSON;
-    else if (strcmp(suffix, ".txt") == 0)
-        options->format = FORMAT_TEXT;
-    else
-        return error_usage(error,
-                           "--out %.200s: no format goes by the suffix '%.40s'; expected .txt or .json, or give "
-                           "--format",
-                           options->out, suffix);
-    return STATUS_OK;
+    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors"};
+    for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
+        if (strcmp(suffix, SUFFIXES[format]) == 0) {
+            options->format = format;
+            return STATUS_OK;
+        }
+    return error_usage(
+        error,
+        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy or .safetensors, "
+        "or give --format",
+        options->out, suffix);
+}
+
+/* A .npy holds one table: inputs or one stage, never the parameters, which are several. */
+static enum status check_npy(const struct options *options, struct error *error)
+{
+    if (options->format != FORMAT_NPY || (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
+        return STATUS_OK;
+    if (options->command == COMMAND_INIT)
+        return error_usage(error, "a .npy holds one table, init draws several; expected .safetensors or .json");
+    return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
 }
 
 /* What the options say of each other. */
@@ -447,9 +497,17 @@ static enum status check_together(struct options *options, struct error *error)
                 return error_usage(error, "--%s is not an option of init %s; it belongs to: multihead, init multihead",
                                    OPTION_ROWS[headed[i]].name, command_name(options->topic));
     }
-    if (parse_stages(options, error) != STATUS_OK)
+    if (options->command == COMMAND_JOIN && options->file_count == 0)
+        return error_usage(error, "join needs the parts: attn join PART... --out FILE");
+    if (parse_stages(options, error) != STATUS_OK || parse_part(options, error) != STATUS_OK)
         return error->status;
-    return choose_format(options, error);
+    if (choose_format(options, error) != STATUS_OK)
+        return error->status;
+    if (options->command != COMMAND_JOIN)
+        return check_npy(options, error);
+    if (options->format == FORMAT_TEXT)
+        return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
+    return STATUS_OK;
 }
 
 /* The first word is the command; --help and --version may stand in its place. */
@@ -468,7 +526,7 @@ static enum status parse_command(struct options *options, int argc, char **argv,
     else
         options->command = find_command(word);
     if (options->command == COMMAND_COUNT)
-        return unknown_command("command", word, DRAWING | COMMAND_BIT(COMMAND_HELP), error);
+        return unknown_command("command", word, EVERY & ~COMMAND_BIT(COMMAND_VERSION), error);
     if (options->command == COMMAND_HELP)
         options->help = true;
     return parse_words(options, argc - 1, argv + 1, error);

@@ -15,6 +15,7 @@ enum command {
     COMMAND_CAUSAL,
     COMMAND_MULTIHEAD,
     COMMAND_INIT,
+    COMMAND_JOIN,
     COMMAND_HELP,
     COMMAND_VERSION,
     COMMAND_COUNT,
@@ -22,10 +23,12 @@ enum command {
 
 #define COMMAND_BIT(command) (1u << (command))
 
-enum format { FORMAT_TEXT, FORMAT_JSON };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_NPY, FORMAT_SAFETENSORS };
 enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+/* The values of --dtype are those of enum dtype: f32, f64. */
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+enum path { PATH_AUTO, PATH_REFERENCE, PATH_FUSED };
 
 enum option_id {
     OPTION_IN,
@@ -52,6 +55,11 @@ enum option_id {
     OPTION_PRECISION,
     OPTION_FULL,
     OPTION_COLOR,
+    OPTION_DTYPE,
+    OPTION_PART,
+    OPTION_THREADS,
+    OPTION_KERNEL,
+    OPTION_PROGRESS,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT,
@@ -86,11 +94,16 @@ struct options {
     enum command command;
     enum command topic; /* help: which command's, or COMMAND_COUNT; init: whose parameters */
     const char *in, *weights, *out;
-    int format, init, rng, as, color; /* enum format, init, generator_build, orientation, color */
+    int format, init, rng, as, color, dtype, kernel, progress; /* enum format, init, generator_build, orientation,
+                                                                 when, dtype, path, when */
     uint64_t seed, skip, d_out, d_in, heads, dropout_seed, context_length, precision;
     double dropout;
     bool stacked, qkv_bias, causal, full, help, version;
-    const char *query, *stages_text;
+    uint64_t threads; /* 0: the processors available */
+    const char *query, *stages_text, *part_text;
+    size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
+    char **files;       /* join: the parts that were named */
+    size_t file_count;
     enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
     size_t stage_count;             /* 0: all */
     enum origin origin[OPTION_COUNT];

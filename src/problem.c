@@ -2,12 +2,17 @@
 
 #include "decimal.h"
 #include "nearest.h"
+#include "part.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PLACE_BYTES = BUNDLE_SOURCE_BYTES + 64 };
+
+/* From here on a job goes to the float32 kernels: 2^24 multiply-adds. */
+static const double FUSED_WORK = 0x1p24;
 
 /* What problem_create works on. */
 struct making {
@@ -44,10 +49,12 @@ static const char *place_of(const struct making *making, enum option_id id, char
 static enum status take_inputs(const struct making *making)
 {
     struct problem *problem = making->problem;
+    const struct options *options = making->options;
     char shape[TENSOR_SHAPE_BYTES];
+    problem->dtype = (enum dtype)options->dtype;
     if (making->inputs == NULL) {
         problem->source = "--d-in";
-        problem->d_in = making->options->d_in;
+        problem->d_in = options->d_in;
         return STATUS_OK;
     }
     problem->source = making->inputs->source;
@@ -56,16 +63,19 @@ static enum status take_inputs(const struct making *making)
         return error_usage(making->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
                            making->inputs->source);
     const struct tensor *inputs = &found->tensor;
-    if (inputs->rank == 1)
-        return error_usage(making->error, "%s: inputs is a list of %s, expected T x d_in or B x T x d_in",
-                           making->inputs->source, tensor_shape_text(inputs, shape));
+    if (inputs->rank < 2 || inputs->rank > 3)
+        return error_usage(making->error, "%s: inputs is %s%s, expected T x d_in or B x T x d_in",
+                           making->inputs->source, inputs->rank == 1 ? "a list of " : "",
+                           tensor_shape_text(inputs, shape));
     const size_t *axes = inputs->shape + inputs->rank - 2;
     problem->has_batch = inputs->rank == 3;
     problem->items = problem->has_batch ? inputs->shape[0] : 1;
     problem->tokens = axes[0];
     problem->d_in = axes[1];
-    problem->inputs = inputs->data;
-    return STATUS_OK;
+    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !making->inputs->is_text)
+        problem->dtype = inputs->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+    return tensor_convert(inputs, problem->dtype, making->inputs->source, "inputs", &problem->inputs, making->arena,
+                          making->error);
 }
 
 static enum status take_tokens(const struct making *making)
@@ -180,6 +190,7 @@ static enum status plan_parameters(const struct making *making)
         .has_out = multihead && !options->stacked,
         .qkv_bias = options->qkv_bias,
         .init = options->init,
+        .dtype = problem->dtype,
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX
                          : options->init != INIT_LINEAR,
@@ -329,6 +340,22 @@ static enum status select_listed(const struct making *making, bool *selected)
     return STATUS_OK;
 }
 
+static enum status select_part(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const size_t part = making->options->part, parts = making->options->parts;
+    if (parts == 0)
+        return STATUS_OK;
+    if (parts > problem->row_count)
+        return error_usage(making->error, "--part %s: there are only %zu queries; expected at most as many parts",
+                           making->options->part_text, problem->row_count);
+    if (making->options->format != FORMAT_SAFETENSORS)
+        return error_usage(making->error, "--part writes .safetensors, which says what it is part of; expected --out "
+                                          "PART.safetensors");
+    part_select(problem, part, parts);
+    return STATUS_OK;
+}
+
 static enum status select_queries(const struct making *making)
 {
     struct problem *problem = making->problem;
@@ -342,6 +369,63 @@ static enum status select_queries(const struct making *making)
     for (size_t token = 0; token < problem->tokens; token++)
         if (selected[token])
             problem->rows[problem->row_count++] = token;
+    problem->whole_count = problem->row_count;
+    return select_part(making);
+}
+
+/* --- the path ---------------------------------------------------------------------------------------------------- */
+
+/* Multiply-adds of the whole job, whatever rows and stages are asked for. */
+static double job_work(const struct problem *problem)
+{
+    const double items = (double)problem->items, tokens = (double)problem->tokens;
+    const double width = (double)problem->heads * (double)problem->d_head;
+    double work = items * tokens * (3 * (double)problem->d_in * width + 2 * tokens * width);
+    if (problem->plan.has_out)
+        work += items * tokens * width * (double)problem->plan.d_out;
+    return work;
+}
+
+/* Why the fused path cannot do what is asked, into text; NULL where it can. */
+static const char *obstacle(const struct problem *problem, char *text, size_t size)
+{
+    if (problem->dtype != DTYPE_F32)
+        return "it computes in float32; expected --dtype f32";
+    if (problem->dropout > 0)
+        return "dropout draws for each of T x T weights, which it never forms";
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (stage_is_square(problem->stages[i])) {
+            snprintf(text, size, "it never forms '%s', which is T x T; expected --stages without it, such as context",
+                     stage_name(problem->stages[i]));
+            return text;
+        }
+    return NULL;
+}
+
+/* Those that this process may run on. */
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return 1;
+    return (unsigned)CPU_COUNT(&set);
+}
+
+static enum status choose_path(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const int path = making->options->kernel;
+    const bool large = job_work(problem) >= FUSED_WORK;
+    problem->kernel = kernel_choose(getenv("ATTN_ISA"), making->error);
+    if (problem->kernel == NULL)
+        return making->error->status;
+    problem->threads = making->options->threads > 0 ? (unsigned)making->options->threads : processors();
+    char text[128];
+    const char *why = obstacle(problem, text, sizeof text);
+    if (path == PATH_FUSED && why != NULL)
+        return error_usage(making->error, "--kernel fused: %s", why);
+    problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
+    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && problem->dtype == DTYPE_F32);
     return STATUS_OK;
 }
 
@@ -440,17 +524,20 @@ static enum status record_settings(const struct making *making)
     if (problem->has_heads &&
         (add_whole(making, "heads", problem->heads) || add_truth(making, "stacked", problem->plan.stacked)))
         return making->error->status;
-    if (add_truth(making, "qkv_bias", problem->plan.qkv_bias))
+    if (add_truth(making, "qkv_bias", problem->plan.qkv_bias) ||
+        add_setting(making, "dtype", SETTING_TEXT, dtype_name(problem->dtype)))
         return making->error->status;
     return problem->parameters_only ? STATUS_OK : record_computation(making);
 }
 
 enum status problem_create(struct problem *problem, struct options *options, const struct bundle *inputs,
-                           const struct bundle *weights, struct arena *arena, struct error *error)
+                           const struct bundle *weights, struct progress *progress, struct arena *arena,
+                           struct error *error)
 {
     const struct making making = {problem, options, inputs, weights, arena, error};
     const bool init = options->command == COMMAND_INIT;
-    *problem = (struct problem){.mechanism = init ? options->topic : options->command, .parameters_only = init};
+    *problem = (struct problem){
+        .mechanism = init ? options->topic : options->command, .parameters_only = init, .progress = progress};
     if (apply_settings(&making) || take_inputs(&making))
         return error->status;
     problem->causal =
@@ -462,7 +549,7 @@ enum status problem_create(struct problem *problem, struct options *options, con
         return error->status;
     if (options->origin[OPTION_DROPOUT_SEED] != ORIGIN_DEFAULT)
         generator_seed(&problem->generator, (enum generator_build)options->rng, options->dropout_seed);
-    if (choose_stages(&making))
+    if (choose_stages(&making) || (!init && choose_path(&making)))
         return error->status;
     return record_settings(&making);
 }

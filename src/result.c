@@ -145,7 +145,7 @@ static void add_inputs(struct result *result)
 {
     const struct problem *problem = result->problem;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .data = problem->inputs};
+    *table = (struct result_table){.name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .tensor = &problem->inputs};
     if (problem->has_batch)
         add_axis(table, AXIS_ITEM, problem->items);
     add_axis(table, AXIS_TOKEN, problem->tokens);
@@ -158,7 +158,7 @@ static enum status add_tensor(struct result *result, const char *name, const str
     if (tensor->rank == 0)
         return STATUS_OK;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.stage = STAGE_PARAMETERS, .data = tensor->data};
+    *table = (struct result_table){.stage = STAGE_PARAMETERS, .tensor = tensor};
     table->name = arena_text(arena, name, strlen(name), error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
@@ -202,9 +202,13 @@ static void add_stage(struct result *result, enum stage stage)
         add_axis(table, AXIS_TOKEN, problem->tokens);
     else
         add_axis(table, AXIS_COLUMN, stage == STAGE_OUTPUT ? problem->heads * problem->d_head : problem->d_head);
-    const float *const held[] = {result->attention.query, result->attention.key, result->attention.value};
-    if (stage <= STAGE_VALUE)
-        table->data = held[stage];
+    const struct attention *attention = &result->attention;
+    const struct tensor *const held[STAGE_COUNT] = {
+        [STAGE_QUERY] = &attention->query,     [STAGE_KEY] = &attention->key,       [STAGE_VALUE] = &attention->value,
+        [STAGE_CONTEXT] = &attention->context, [STAGE_OUTPUT] = &attention->output,
+    };
+    if (held[stage] != NULL && held[stage]->rank > 0)
+        table->tensor = held[stage];
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
@@ -226,18 +230,56 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
     return STATUS_OK;
 }
 
-enum status result_create(struct result *result, const struct problem *problem, struct arena *arena,
+/* How many of problem->rows are computed, and the rows themselves: those at the ends where the table is elided. */
+static enum status choose_rows(struct result *result, const size_t **positions, size_t *slots, struct arena *arena,
+                               struct error *error)
+{
+    const struct problem *problem = result->problem;
+    const size_t half = RESULT_ELIDED / 2;
+    *positions = problem->rows;
+    *slots = problem->row_count;
+    if (!result->elided || problem->row_count <= RESULT_ELIDED)
+        return STATUS_OK;
+    size_t *ends = arena_allocate(arena, RESULT_ELIDED, sizeof *ends, error);
+    if (ends == NULL)
+        return error->status;
+    memcpy(ends, problem->rows, half * sizeof *ends);
+    memcpy(ends + half, problem->rows + problem->row_count - half, half * sizeof *ends);
+    *positions = ends;
+    *slots = RESULT_ELIDED;
+    return STATUS_OK;
+}
+
+/* Where a row of problem->rows lies among those that are computed. */
+static size_t slot_of(const struct result *result, size_t row)
+{
+    const size_t left_out = result->problem->row_count - result->attention.slots;
+    return left_out > 0 && row >= RESULT_ELIDED / 2 ? row - left_out : row;
+}
+
+enum status result_make_room(struct result *result, struct arena *arena, struct error *error)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        result->widest = memory_larger(result->widest, result_columns(&result->tables[i]));
+    result->numbers = arena_allocate(arena, result->widest, sizeof result->numbers[0], error);
+    return result->numbers == NULL ? error->status : STATUS_OK;
+}
+
+enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
                           struct error *error)
 {
-    *result = (struct result){.problem = problem};
+    *result = (struct result){.problem = problem, .elided = elided};
     unsigned stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (problem->stages[i] < STAGE_COUNT)
             stages |= STAGE_BIT(problem->stages[i]);
     if (stages != 0) {
-        if (attention_create(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
+        const size_t *positions;
+        size_t slots;
+        if (choose_rows(result, &positions, &slots, arena, error) ||
+            attention_create(&result->attention, problem, positions, slots, stage_closure(stages), arena, error))
             return error->status;
-        result->block = problem->dropout > 0 ? DROPOUT_BLOCK : 1;
+        result->block = problem->dropout > 0 && !elided ? DROPOUT_BLOCK : 1;
         size_t width;
         if (!memory_multiply(problem->heads, problem->d_head * sizeof result->contexts[0], &width))
             return error_system(error, 0, "not enough memory: too many columns of context");
@@ -249,10 +291,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
     }
     if (add_tables(result, arena, error) != STATUS_OK)
         return error->status;
-    for (size_t i = 0; i < result->table_count; i++)
-        result->widest = memory_larger(result->widest, result_columns(&result->tables[i]));
-    result->numbers = arena_allocate(arena, result->widest, sizeof result->numbers[0], error);
-    return result->numbers == NULL ? error->status : STATUS_OK;
+    return result_make_room(result, arena, error);
 }
 
 size_t result_matrices(const struct result_table *table)
@@ -289,7 +328,7 @@ static void compute_row(struct result *result, size_t item, size_t head, size_t 
     const bool drops = result->track != NULL && stage >= STAGE_DROPPED;
     if (drops)
         draw_row(result, item, head, result->problem->rows[row]);
-    attention_row(&result->attention, item, head, row, stage, drops ? result->kept : NULL);
+    attention_row(&result->attention, item, head, slot_of(result, row), stage, drops ? result->kept : NULL);
 }
 
 /* The contexts of every head for a block of rows from `first` on: a head's rows in one go, since dropout draws them so. */
@@ -308,7 +347,7 @@ static void fill_block(struct result *result, size_t item, size_t first)
         }
 }
 
-static void output_row(struct result *result, size_t item, size_t row, float *numbers)
+static void output_row(struct result *result, size_t item, size_t row, double *numbers)
 {
     const size_t width = result->problem->heads * result->problem->d_head;
     const bool held =
@@ -318,23 +357,51 @@ static void output_row(struct result *result, size_t item, size_t row, float *nu
     attention_output(&result->attention, result->contexts + (row - result->block_first) * width, numbers);
 }
 
-void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, float *numbers)
+/* One more row of this table is computed; text asks for some more than once, the bar is full then. */
+static void note_progress(struct result *result, const struct result_table *table)
+{
+    struct progress *progress = result->problem->progress;
+    if (result->underway != table) {
+        result->underway = table;
+        result->rows_done = 0;
+        progress_begin(progress, table->name, (double)result_matrices(table) * (double)result_rows(table));
+    }
+    progress_update(progress, ++result->rows_done);
+}
+
+/* A row of a table that was put together from parts. */
+static void piece_row(const struct result_table *table, size_t matrix, size_t row, double *numbers)
 {
     const size_t columns = result_columns(table);
-    const float *source;
+    const struct tensor *const *piece = table->pieces;
+    while (row >= (*piece)->shape[table->rank - 2])
+        row -= (*piece++)->shape[table->rank - 2];
+    tensor_load(*piece, (matrix * (*piece)->shape[table->rank - 2] + row) * columns, columns, numbers);
+}
+
+void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers)
+{
+    const size_t columns = result_columns(table);
     size_t item, head;
     result_place(table, matrix, &item, &head);
+    if (table->pieces != NULL) {
+        piece_row(table, matrix, row, numbers);
+        return;
+    }
+    if (table->tensor != NULL) {
+        const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
+        const size_t rows = of_queries ? result->attention.slots : result_rows(table);
+        const size_t at = of_queries ? slot_of(result, row) : row;
+        tensor_load(table->tensor, (matrix * rows + at) * columns, columns, numbers);
+        return;
+    }
+    note_progress(result, table);
     if (table->stage == STAGE_OUTPUT) {
         output_row(result, item, row, numbers);
         return;
     }
-    if (table->data != NULL) {
-        source = table->data + (matrix * result_rows(table) + row) * columns;
-    } else {
-        compute_row(result, item, head, row, table->stage);
-        source = result->attention.rows[table->stage];
-    }
-    memcpy(numbers, source, columns * sizeof *numbers);
+    compute_row(result, item, head, row, table->stage);
+    memcpy(numbers, result->attention.rows[table->stage], columns * sizeof *numbers);
 }
 
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)

@@ -16,7 +16,10 @@ enum axis {
     AXIS_COLUMN, /* features, which have no label */
 };
 
-enum { RESULT_FORMULA_BYTES = 160 };
+enum {
+    RESULT_FORMULA_BYTES = 160,
+    RESULT_ELIDED = 12, /* of more rows or columns, text shows the first and the last half of so many */
+};
 
 struct result_table {
     const char *name;
@@ -25,34 +28,42 @@ struct result_table {
     size_t rank;                        /* leading axes, rows, columns; 1: a single row of columns */
     enum axis axes[TENSOR_RANK];
     size_t shape[TENSOR_RANK];
-    const float *data; /* where it is held whole, else NULL */
+    const struct tensor *const *pieces; /* join: the parts that the rows lie in, one behind the other; else NULL */
+    size_t piece_count;
+    const struct tensor *tensor; /* where it is held whole, else NULL */
 };
 
 struct result {
     const struct problem *problem;
     struct attention attention;
+    bool elided;                 /* only the rows that an elided table shows will be asked for */
     struct result_table *tables; /* in the order asked for */
     size_t table_count;
-    float *numbers;  /* (widest) a writer's room for one row of any table */
-    size_t widest;   /* columns of the widest table */
-    float *contexts; /* (block, H d) the heads' contexts of the rows from block_first on; for output */
+    double *numbers;  /* (widest) a writer's room for one row of any table */
+    size_t widest;    /* columns of the widest table */
+    double *contexts; /* (block, H d) the heads' contexts of the rows from block_first on; for output */
     size_t block, block_item, block_first, block_count;
-    bool *kept;                  /* (T) what dropout keeps of the present row; NULL without dropout */
-    struct dropout_track *track; /* where dropout's generator stands; NULL without dropout */
+    const struct result_table *underway; /* whose rows a writer is asking for; and */
+    double rows_done;                    /* how many it has had */
+    bool *kept;                          /* (T) what dropout keeps of the present row; NULL without dropout */
+    struct dropout_track *track;         /* where dropout's generator stands; NULL without dropout */
 };
 
 /* Computes query, key and value where a table needs them, and has all memory that rows will need; so rows cannot fail.
  * The problem must outlive the result; everything else is the arena's. */
-enum status result_create(struct result *result, const struct problem *problem, struct arena *arena,
+enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
                           struct error *error);
+
+/* Room for one row of the widest table; the last step of making a result. */
+enum status result_make_room(struct result *result, struct arena *arena, struct error *error);
 
 /* Sizes of a table seen as a list of matrices: the leading axes' product, the rows and the columns of each. */
 size_t result_matrices(const struct result_table *table);
 size_t result_rows(const struct result_table *table);
 size_t result_columns(const struct result_table *table);
 
-/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns). */
-void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, float *numbers);
+/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored. */
+void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Which item and which head a matrix is (0 where there is no such axis). */
 void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head);

@@ -1,0 +1,18 @@
+/* The problem's tensors on their way to the float32 kernels: what attention.c computes in double, at length.
+ *
+ * The fused path computes in float32 and rounds nothing in between: its stages are query, key, value, context and output
+ * alone. Equal bits for any number of threads and for any choice of queries. */
+#ifndef ATTN_FAST_H
+#define ATTN_FAST_H
+
+#include "attention.h"
+
+/* One projection of one module into projected, (B, H, count, d): of the queries asked for where `id` is that of query,
+ * else of all tokens. STATUS_SYSTEM where memory is short. */
+enum status fast_projection(const struct attention *attention, size_t module, enum projection_id id,
+                            const struct tensor *projected, struct error *error);
+
+/* context, and output where the attention has room for it, from query, key and value. */
+enum status fast_context(const struct attention *attention, struct error *error);
+
+#endif

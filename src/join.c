@@ -1,0 +1,163 @@
+#include "join.h"
+
+#include "load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The files in the order of their parts. */
+struct joining {
+    struct bundle *bundles; /* (count) [k - 1] is part k of `count` */
+    size_t count;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* "K/N" of a file that says so; false where it does not. */
+static bool read_part(const struct bundle *bundle, size_t *part, size_t *parts)
+{
+    char *slash, *end;
+    if (bundle->part == NULL || bundle->job == NULL || bundle->mechanism == NULL)
+        return false;
+    *part = (size_t)strtoull(bundle->part, &slash, 10);
+    *parts = *slash == '/' ? (size_t)strtoull(slash + 1, &end, 10) : 0;
+    return *slash == '/' && *end == '\0' && *part >= 1 && *part <= *parts;
+}
+
+/* Puts a file that has been read into its place. */
+static enum status place(struct joining *joining, const struct bundle *bundle)
+{
+    size_t part, parts;
+    if (!read_part(bundle, &part, &parts))
+        return error_usage(joining->error, "%s: is no part of a job; expected a file that --part K/N wrote",
+                           bundle->source);
+    if (parts != joining->count)
+        return error_usage(joining->error, "%s: is part %zu of %zu; expected all %zu parts, got %zu file%s",
+                           bundle->source, part, parts, parts, joining->count, joining->count == 1 ? "" : "s");
+    struct bundle *to = &joining->bundles[part - 1];
+    if (to->source != NULL)
+        return error_usage(joining->error, "%s: is part %zu of %zu, as %s is; expected each part once", bundle->source,
+                           part, parts, to->source);
+    *to = *bundle;
+    return STATUS_OK;
+}
+
+static enum status read_parts(struct joining *joining, const struct options *options)
+{
+    joining->count = options->file_count;
+    joining->bundles = arena_allocate(joining->arena, joining->count, sizeof joining->bundles[0], joining->error);
+    if (joining->bundles == NULL)
+        return joining->error->status;
+    memset(joining->bundles, 0, joining->count * sizeof joining->bundles[0]);
+    for (size_t i = 0; i < joining->count; i++) {
+        struct bundle bundle;
+        if (load_result(options->files[i], &bundle, joining->arena, joining->error) != STATUS_OK ||
+            place(joining, &bundle) != STATUS_OK)
+            return joining->error->status;
+    }
+    const struct bundle *first = &joining->bundles[0];
+    for (size_t i = 1; i < joining->count; i++)
+        if (strcmp(joining->bundles[i].job, first->job) != 0)
+            return error_usage(joining->error,
+                               "%s: is part of another job than %s; expected the same mechanism, settings, "
+                               "inputs and parameters",
+                               joining->bundles[i].source, first->source);
+    return STATUS_OK;
+}
+
+/* Whether the rows of that table are cut among the parts. */
+static bool is_cut(enum stage stage)
+{
+    return stage < STAGE_COUNT && stage != STAGE_KEY && stage != STAGE_VALUE;
+}
+
+static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)
+{
+    return error_usage(joining->error, "%s: %s does not fit that of %s", joining->bundles[part].source, name,
+                       joining->bundles[0].source);
+}
+
+/* The pieces of a table in the order of the parts; its rows grow by theirs. */
+static enum status collect_pieces(const struct joining *joining, struct result_table *table)
+{
+    const struct tensor **pieces = arena_allocate(joining->arena, joining->count, sizeof *pieces, joining->error);
+    if (pieces == NULL)
+        return joining->error->status;
+    table->shape[table->rank - 2] = 0;
+    for (size_t part = 0; part < joining->count; part++) {
+        const struct bundle_tensor *found = bundle_find(&joining->bundles[part], table->name);
+        if (found == NULL || found->tensor.rank != table->rank)
+            return wrong_piece(joining, part, table->name);
+        for (size_t axis = 0; axis < table->rank; axis++)
+            if (axis != table->rank - 2 && found->tensor.shape[axis] != table->shape[axis])
+                return wrong_piece(joining, part, table->name);
+        pieces[part] = &found->tensor;
+        table->shape[table->rank - 2] += found->tensor.shape[table->rank - 2];
+    }
+    table->pieces = pieces;
+    table->piece_count = joining->count;
+    return STATUS_OK;
+}
+
+static enum status add_table(const struct joining *joining, const struct bundle_tensor *named, struct result *result)
+{
+    struct result_table *table = &result->tables[named->order];
+    const enum stage stage = stage_find(named->name, strlen(named->name));
+    *table = (struct result_table){
+        .name = named->name,
+        .stage = stage == STAGE_NAMES ? STAGE_PARAMETERS : stage,
+        .rank = named->tensor.rank,
+        .tensor = &named->tensor,
+    };
+    for (size_t axis = 0; axis < table->rank; axis++) {
+        table->axes[axis] = AXIS_COLUMN;
+        table->shape[axis] = named->tensor.shape[axis];
+    }
+    return is_cut(table->stage) && table->rank >= 2 ? collect_pieces(joining, table) : STATUS_OK;
+}
+
+static enum status describe(const struct joining *joining, struct problem *problem)
+{
+    const struct bundle *first = &joining->bundles[0];
+    const enum command mechanisms[] = {COMMAND_SELF, COMMAND_CAUSAL, COMMAND_MULTIHEAD};
+    *problem = (struct problem){
+        .mechanism = COMMAND_COUNT,
+        .labels = first->tokens,
+        .label_lists = first->token_lists,
+        .labels_nested = first->tokens_nested,
+        .tokens = first->tokens_per_list,
+        .stages_asked = true,
+        .dtype = first->tensor_count > 0 ? first->tensors[0].tensor.dtype : DTYPE_F32,
+    };
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(first->mechanism, command_name(mechanisms[i])) == 0)
+            problem->mechanism = mechanisms[i];
+    if (problem->mechanism == COMMAND_COUNT || first->setting_count > OPTION_COUNT ||
+        (problem->dtype != DTYPE_F32 && problem->dtype != DTYPE_F64))
+        return error_usage(joining->error, "%s: is no part that attn wrote", first->source);
+    problem->setting_count = first->setting_count;
+    if (first->setting_count > 0)
+        memcpy(problem->settings, first->settings, first->setting_count * sizeof problem->settings[0]);
+    return STATUS_OK;
+}
+
+enum status join_parts(struct result *result, struct problem *problem, const struct options *options,
+                       struct arena *arena, struct error *error)
+{
+    struct joining joining = {.arena = arena, .error = error};
+    if (read_parts(&joining, options) != STATUS_OK || describe(&joining, problem) != STATUS_OK)
+        return error->status;
+    const struct bundle *first = &joining.bundles[0];
+    *result = (struct result){.problem = problem};
+    result->tables = arena_allocate(arena, first->tensor_count, sizeof result->tables[0], error);
+    if (result->tables == NULL)
+        return error->status;
+    for (size_t i = 0; i < first->tensor_count; i++)
+        if (add_table(&joining, &first->tensors[i], result) != STATUS_OK)
+            return error->status;
+    result->table_count = first->tensor_count;
+    if (options->format == FORMAT_NPY && result->table_count != 1)
+        return error_usage(error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
+                           result->table_count);
+    return result_make_room(result, arena, error);
+}

@@ -1,0 +1,86 @@
+#include "part.h"
+
+#include <string.h>
+
+/* What a query costs: the keys that it sees. */
+static double row_work(const struct problem *problem, size_t row)
+{
+    return (double)(problem->causal ? problem->rows[row] + 1 : problem->tokens);
+}
+
+/* The first row behind part k of n: the parts up to it have k/n of the work, to the nearest row, and each at least one
+ * row. */
+static size_t part_end(const struct problem *problem, size_t k, size_t n)
+{
+    const size_t count = problem->row_count;
+    double total = 0, work = 0;
+    size_t end = 0, row = 0;
+    for (size_t i = 0; i < count; i++)
+        total += row_work(problem, i);
+    for (size_t part = 1; part <= k; part++) {
+        while (row < count && work + row_work(problem, row) / 2 < total * (double)part / (double)n)
+            work += row_work(problem, row++);
+        end = end + 1 > row ? end + 1 : row;
+    }
+    return end < count - (n - k) ? end : count - (n - k);
+}
+
+void part_select(struct problem *problem, size_t part, size_t parts)
+{
+    const size_t first = part_end(problem, part - 1, parts), end = part_end(problem, part, parts);
+    problem->part = part;
+    problem->parts = parts;
+    problem->rows += first;
+    problem->row_count = end - first;
+}
+
+/* FNV-1a's scheme on words of 8 bytes (the last one filled with zeros), each mixed down into the lower half. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    const char *from = bytes;
+    for (size_t at = 0; at < length; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, from + at, length - at < 8 ? length - at : 8);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return hash_bytes(hash, text, strlen(text) + 1);
+}
+
+static uint64_t hash_tensor(uint64_t hash, const struct tensor *tensor)
+{
+    if (tensor->rank == 0)
+        return hash;
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        hash = hash_bytes(hash, &(uint64_t){tensor->shape[axis]}, 8);
+    return hash_bytes(hash, tensor->data, tensor_count(tensor) * dtype_size(tensor->dtype));
+}
+
+static uint64_t hash_projection(uint64_t hash, const struct projection *projection)
+{
+    hash = hash_text(hash, projection->transposed ? "transposed" : "plain");
+    return hash_tensor(hash_tensor(hash, &projection->weight), &projection->bias);
+}
+
+uint64_t part_job(const struct problem *problem)
+{
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), command_name(problem->mechanism));
+    for (size_t i = 0; i < problem->setting_count; i++)
+        hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
+    for (size_t i = 0; i < problem->stage_count; i++)
+        hash = hash_text(hash, stage_name(problem->stages[i]));
+    hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
+    if (problem->fused || problem->fast_projections) /* without a fused multiply-add the last bits are others */
+        hash = hash_text(hash, strcmp(problem->kernel->name, "baseline") == 0 ? "baseline" : "vector");
+    hash = hash_bytes(hash, &(uint64_t){problem->whole_count}, 8);
+    hash = hash_tensor(hash, &problem->inputs);
+    for (size_t module = 0; module < problem->parameters.module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            hash = hash_projection(hash, &problem->parameters.modules[module].projections[id]);
+    return hash_projection(hash, &problem->parameters.out);
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Long inputs: memory that does not grow with T x T, the same bytes for any number of threads and any cut into parts.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+
+make_input() { # T D FILE
+    awk -v tokens="$1" -v width="$2" 'BEGIN { srand(2); printf "{\"inputs\": ["
+        for (i = 0; i < tokens; i++) {
+            printf "%s[", i ? "," : ""
+            for (j = 0; j < width; j++) printf "%s%.4f", j ? "," : "", 2 * rand() - 1
+            printf "]"
+        }
+        print "]}" }' | "$attn" self --stages inputs -o "$3"
+}
+make_input 3000 8 long.npy
+make_input 700 48 wide.npy
+
+# 3000 x 3000 float32 are 36 MB: none of these may hold them.
+within() (ulimit -v 40000 && exec "$attn" "$@")
+if within --version >/dev/null 2>&1; then
+    check "weights to .npy in 40 MB" within causal long.npy --stages weights -o weights.npy
+    check "which is as large as it should be" test "$(wc -c <weights.npy)" -eq $((128 + 3000 * 3000 * 4))
+    check "all T x T stages to .safetensors in 40 MB" within causal long.npy -o all.safetensors
+    check "text in 40 MB" within causal long.npy -o all.txt
+    check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
+    rm -f all.safetensors weights.npy
+else
+    skip "memory" "this build asks for more than 40 MB of addresses by itself"
+fi
+
+# Rows that text shows are those of the whole, whichever rows are computed.
+"$attn" causal wide.npy --stages context,query --kernel fused >shown.txt
+"$attn" causal wide.npy --stages context,query --kernel fused --full >full.txt
+check "an elided table computes the rows of the whole" \
+    test "$(grep -E '^  (1|6|695|700) ' shown.txt | awk '{ print $1, $2, $3, $NF }')" = \
+    "$(grep -E '^  (1|6|695|700) ' full.txt | awk '{ print $1, $2, $3, $NF }')"
+
+job() { "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused "$@"; }
+job -t 1 -o whole.safetensors
+for threads in 2 3 7; do
+    job -t $threads -o threads.safetensors
+    check "the same bytes on $threads threads" cmp threads.safetensors whole.safetensors
+done
+for parts in 2 3 8; do
+    part=1
+    while [ $part -le $parts ]; do
+        job --part $part/$parts -o part-$part.safetensors
+        part=$((part + 1))
+    done
+    check "$parts parts joined are the whole" "$attn" join part-*.safetensors -o joined.safetensors
+    check "byte for byte" cmp joined.safetensors whole.safetensors
+    rm part-*.safetensors
+done
+
+if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GNU; then
+    seq 4 | parallel -j 2 "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused \
+        --part {}/4 -o part-{}.safetensors 2>parallel.log
+    check "GNU parallel's parts joined" "$attn" join part-*.safetensors -o joined.safetensors
+    check "are the whole" cmp joined.safetensors whole.safetensors
+else
+    skip "GNU parallel" "it is not installed"
+fi
+
+# A job in parts by the reference, with dropout, whose draws go on from part to part.
+drops() { "$attn" causal wide.npy --stages dropped,context --dropout 0.3 "$@"; }
+drops -o whole.safetensors
+drops --part 1/2 -o part-1.safetensors
+drops --part 2/2 -o part-2.safetensors
+check "dropout in parts" "$attn" join part-1.safetensors part-2.safetensors -o joined.safetensors
+check "is that of the whole" cmp joined.safetensors whole.safetensors
+finish
