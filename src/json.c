@@ -111,8 +111,8 @@ static enum status ragged(const struct json_reader *reader, const cJSON *item, c
     const char *what = depth + 1 < tensor->rank ? "row" : "number";
     place_text(tensor->rank, index, depth, place);
     if (!cJSON_IsArray(item))
-        return error_usage(reader->error, "%s: %s: %sexpected an array of %zu %ss, got %s", reader->source, reader->key,
-                           place, expected, what, json_kind_name(item));
+        return error_usage(reader->error, "%s: %s: %sexpected an array of %zu %s%s, got %s", reader->source,
+                           reader->key, place, expected, what, expected == 1 ? "" : "s", json_kind_name(item));
     size_t count = json_count(item);
     place[strlen(place) - 2] = '\0';
     if (count == 0)

@@ -171,7 +171,9 @@ bool load_wants_input(const struct options *options)
 enum status load_files(struct load *load, const struct options *options, struct arena *arena, struct error *error)
 {
     const bool parameters_here = options->weights == NULL && options->command != COMMAND_INIT;
-    unsigned kinds = BUNDLE_INPUTS | BUNDLE_TOKENS | BUNDLE_SETTINGS;
+    unsigned kinds = BUNDLE_INPUTS | BUNDLE_SETTINGS;
+    if (options->command != COMMAND_INIT)
+        kinds |= BUNDLE_TOKENS;
     if (parameters_here)
         kinds |= BUNDLE_PARAMETER;
     *load = (struct load){0};

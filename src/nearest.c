@@ -51,7 +51,10 @@ const char *nearest_word(const char *word, const char *const *candidates, size_t
         if (candidates[i] == NULL || strlen(candidates[i]) > LONGEST)
             continue;
         size_t distance = edits(word, length, candidates[i], strlen(candidates[i]));
-        if (nearest == NULL ? distance <= allowed : distance < allowed) {
+        const bool nearer = nearest == NULL ? distance <= allowed : distance < allowed;
+        const bool begins_so = nearest != NULL && distance == allowed && same_letter(candidates[i][0], word[0]) &&
+                               !same_letter(nearest[0], word[0]);
+        if (nearer || begins_so) {
             allowed = distance;
             nearest = candidates[i];
         }

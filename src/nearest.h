@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* The candidate with the fewest edits (a letter more, less or other, two neighbours swapped) from the word, the first
- * of equals; NULL where none is near: more than a third of the word's letters (of two: one) would change. Case does not count.
+/* The candidate with the fewest edits (a letter more, less or other, two neighbours swapped) from the word, of equals
+ * the first that begins with the same letter; NULL where none is near: more than a third of the word's letters (of two: one) would change. Case does not count.
  * Candidates that are NULL are passed over. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t count);
 

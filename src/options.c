@@ -267,6 +267,10 @@ static enum status unknown_option(const struct options *options, const char *wor
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = OPTION_ROWS[id].commands & COMMAND_BIT(options->command) ? OPTION_ROWS[id].name : NULL;
+    const bool known = completed(name + strspn(name, "-"), names) != NULL ||
+                       nearest_word(name + strspn(name, "-"), names, OPTION_COUNT) != NULL;
+    for (int id = 0; id < OPTION_COUNT && !known; id++) /* near to no option of this command: of any */
+        names[id] = OPTION_ROWS[id].name;
     const char *bare = name + strspn(name, "-");
     const char *whole = completed(bare, names);
     if (whole != NULL)
@@ -490,6 +494,9 @@ static enum status check_together(struct options *options, struct error *error)
     const bool in_standard = options->in == NULL || strcmp(options->in, "-") == 0;
     if (in_standard && options->weights != NULL && strcmp(options->weights, "-") == 0)
         return error_usage(error, "--in and --weights are both standard input; expected one of them to be a file");
+    if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
+        return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
+                           options->in);
     if (options->command == COMMAND_INIT && options->topic != COMMAND_MULTIHEAD) {
         const enum option_id headed[] = {OPTION_HEADS, OPTION_STACKED};
         for (size_t i = 0; i < 2; i++)
@@ -520,6 +527,8 @@ static enum status parse_command(struct options *options, int argc, char **argv,
         options->command = COMMAND_VERSION;
     else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         options->help = true;
+    else if (word[0] == '-' && nearest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
+        return unknown_option(options, word, error);
     else if (word[0] == '-' && word[1] != '\0')
         return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
                            word);

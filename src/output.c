@@ -65,14 +65,14 @@ static void fail(struct output *output, int code)
 static int descriptor_of(const char *path)
 {
     static const char *const NAMES[][2] = {{"/dev/stdout", "1"}, {"/dev/stderr", "2"}};
-    static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/"};
+    static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
     const char *digits = NULL;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         if (strcmp(path, NAMES[i][0]) == 0)
             digits = NAMES[i][1];
-        else if (strncmp(path, FOLDERS[i], strlen(FOLDERS[i])) == 0)
+    for (size_t i = 0; i < 3; i++)
+        if (strncmp(path, FOLDERS[i], strlen(FOLDERS[i])) == 0)
             digits = path + strlen(FOLDERS[i]);
-    }
     if (digits == NULL || digits[0] == '\0' || strlen(digits) > 6 || digits[strspn(digits, "0123456789")] != '\0')
         return -1;
     return (int)strtol(digits, NULL, 10);

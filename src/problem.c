@@ -84,6 +84,10 @@ static enum status take_tokens(const struct making *making)
     const struct bundle *inputs = making->inputs;
     if (inputs == NULL || inputs->tokens == NULL)
         return STATUS_OK;
+    if (inputs->tokens_nested && !problem->has_batch)
+        return error_usage(making->error,
+                           "%s: tokens is a list of lists, but inputs is no batch; expected a plain list",
+                           inputs->source);
     if (inputs->tokens_nested && inputs->token_lists != problem->items)
         return error_usage(making->error,
                            "%s: tokens has %zu lists, expected %zu (as the items of inputs) or one plain "
@@ -158,17 +162,17 @@ static enum status check_division(const struct making *making)
         return STATUS_OK;
     size_t below = d_out / heads * heads;
     if (below == 0)
-        snprintf(advice, sizeof advice, "--d-out %zu", heads);
+        snprintf(advice, sizeof advice, "--d-out %zu, or --stacked", heads);
     else
-        snprintf(advice, sizeof advice, "--d-out %zu or %zu", below, below + heads);
+        snprintf(advice, sizeof advice, "--d-out %zu or %zu, or --stacked", below, below + heads);
     if (problem->parameters.given)
         snprintf(what, sizeof what, "d_out %zu of the parameters in %s", d_out, problem->parameters.source);
     else if (origin == ORIGIN_DEFAULT)
         snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
     else
         snprintf(what, sizeof what, "%s %zu", place_of(making, OPTION_D_OUT, place, sizeof place), d_out);
-    return error_usage(making->error, "%s is not divisible by %s %zu: split heads share d_out; try %s, or --stacked",
-                       what, place_of(making, OPTION_HEADS, place, sizeof place), heads,
+    return error_usage(making->error, "%s is not divisible by %s %zu: split heads share d_out; try %s", what,
+                       place_of(making, OPTION_HEADS, place, sizeof place), heads,
                        problem->parameters.given ? "other --heads" : advice);
 }
 
@@ -267,6 +271,14 @@ static enum status find_in_list(const struct making *making, const char *place, 
     return *position < tokens ? STATUS_OK : unknown_token(making, place, word);
 }
 
+static bool has_label(const struct problem *problem, size_t list, const char *word)
+{
+    for (size_t token = 0; token < problem->tokens; token++)
+        if (strcmp(problem->labels[list * problem->tokens + token], word) == 0)
+            return true;
+    return false;
+}
+
 /* The one position (from 0) that the word names in every item. */
 static enum status find_token(const struct making *making, const char *place, const char *word, size_t *position)
 {
@@ -275,6 +287,11 @@ static enum status find_token(const struct making *making, const char *place, co
         return unknown_token(making, place, word);
     for (size_t list = 0; list < problem->label_lists; list++) {
         size_t found;
+        if (list > 0 && !has_label(problem, list, word))
+            return error_usage(making->error,
+                               "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; "
+                               "expected one position in all",
+                               place, word, *position + 1, list + 1);
         if (find_in_list(making, place, word, problem->labels + list * problem->tokens, &found) != STATUS_OK)
             return making->error->status;
         if (list > 0 && found != *position)

@@ -71,13 +71,13 @@ static void draw_row(struct result *result, size_t item, size_t head, size_t tok
 
 /* --- formulas ---------------------------------------------------------------------------------------------------- */
 
-/* How the projections of all modules are stored, where they agree; heads may differ in what a file gives. */
-static bool all_transposed(const struct parameters *parameters, enum projection_id id)
+/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
+static const char *storage_text(const struct parameters *parameters, enum projection_id id)
 {
+    size_t transposed = 0;
     for (size_t module = 0; module < parameters->module_count; module++)
-        if (!parameters->modules[module].projections[id].transposed)
-            return false;
-    return true;
+        transposed += parameters->modules[module].projections[id].transposed;
+    return transposed == 0 ? "" : transposed == parameters->module_count ? ".weight^T" : " or .weight^T";
 }
 
 static void projection_formula(const struct problem *problem, enum stage stage, char *text)
@@ -88,8 +88,8 @@ static void projection_formula(const struct problem *problem, enum stage stage, 
     parameters_name(name, 0, false, id, "");
     if (problem->plan.qkv_bias)
         snprintf(bias, sizeof bias, " + %s.bias", name);
-    snprintf(text, RESULT_FORMULA_BYTES, "inputs . %s%s%s%s", name,
-             all_transposed(&problem->parameters, id) ? ".weight^T" : "", bias, of_heads);
+    snprintf(text, RESULT_FORMULA_BYTES, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias,
+             of_heads);
 }
 
 static void stage_formula(const struct problem *problem, enum stage stage, char *text)

@@ -73,7 +73,7 @@ enum status write_help(const struct options *options, struct arena *arena, struc
     const struct kernel *kernel = kernel_choose(getenv("ATTN_ISA"), error);
     if (options->command == COMMAND_VERSION && kernel == NULL)
         return error->status;
-    if (output_open(&output, options->out, arena, error) != STATUS_OK)
+    if (output_open(&output, NULL, arena, error) != STATUS_OK) /* never over the file that --out names for a result */
         return error->status;
     if (options->command == COMMAND_VERSION)
         help_write_version(kernel->name, &output);

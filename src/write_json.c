@@ -105,7 +105,7 @@ static void write_brackets(char bracket, size_t count, struct output *output)
 static void write_matrix(struct result *result, const struct result_table *table, size_t matrix, struct output *output)
 {
     const size_t rows = result_rows(table), columns = result_columns(table);
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t row = 0; row < rows && !output->failed; row++) {
         if (row > 0)
             output_write(output, ",\n  ", 4);
         result_row(result, table, matrix, row, result->numbers);

@@ -55,7 +55,7 @@ void write_raw(struct result *result, const struct result_table *table, struct o
     const enum dtype dtype = result->problem->dtype;
     unsigned char bytes[CHUNK * sizeof(double)];
     for (size_t matrix = 0; matrix < matrices; matrix++)
-        for (size_t row = 0; row < rows; row++) {
+        for (size_t row = 0; row < rows && !output->failed; row++) {
             result_row(result, table, matrix, row, result->numbers);
             for (size_t first = 0; first < columns; first += CHUNK) {
                 const size_t count = columns - first < CHUNK ? columns - first : CHUNK;

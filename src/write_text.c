@@ -148,7 +148,7 @@ static size_t shown_count(const struct sheet *sheet, size_t count)
 static bool shown_index(const struct sheet *sheet, size_t count, size_t i, size_t *index)
 {
     *index = i;
-    if (shown_count(sheet, count) == count)
+    if (sheet->style.full || count <= RESULT_ELIDED)
         return true;
     if (i > RESULT_ELIDED / 2)
         *index = count - RESULT_ELIDED - 1 + i;
@@ -299,7 +299,7 @@ static void write_rows(struct sheet *sheet)
 {
     const size_t rows = result_rows(sheet->table);
     char label[LABEL_BYTES];
-    for (size_t i = 0; i < shown_count(sheet, rows); i++) {
+    for (size_t i = 0; i < shown_count(sheet, rows) && !sheet->output->failed; i++) {
         size_t row;
         write_padding(sheet->output, sheet->indent);
         if (!shown_index(sheet, rows, i, &row)) {
@@ -368,7 +368,8 @@ static void choose_notation(struct sheet *sheet)
         for (size_t c = 0; c < shown_count(sheet, result_columns(sheet->table)); c++)
             magnitude = fmax(magnitude, fmax(-sheet->columns[c].smallest, sheet->columns[c].largest));
     }
-    sheet->exponent = magnitude != 0 && (magnitude < 1e-4 || magnitude > 1e6);
+    /* 0.0001 in float32 lies a little below it */
+    sheet->exponent = magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
 }
 
 static void write_table(struct sheet *sheet)
@@ -377,7 +378,7 @@ static void write_table(struct sheet *sheet)
     const size_t matrices = result_matrices(table);
     write_heading(sheet);
     choose_notation(sheet);
-    for (sheet->matrix = 0; sheet->matrix < matrices; sheet->matrix++) {
+    for (sheet->matrix = 0; sheet->matrix < matrices && !sheet->output->failed; sheet->matrix++) {
         write_place(sheet);
         if (matrices > 1)
             measure_rows(sheet);
