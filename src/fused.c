@@ -15,8 +15,8 @@ enum {
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
     LEAST_LANES = 8,      /* of any kernel */
     PROJECT_ROWS = 144,   /* rows of x in a task */
-    PROJECT_STRIP = 24,   /* rows whose sums are put into y at once: few, so that the stores overlap with what follows;
-                                 whole tiles of every kernel */
+    PROJECT_STRIP =
+        24, /* rows whose sums go to y at once: whole tiles of every kernel, few enough for the first cache */
     PROJECT_PANELS = 8,   /* panels of the weight in a task */
     PROJECT_DEPTH = 1024, /* columns of x that run through the registers at once: panel and rows fit the cache */
     SMALL_WORK = 1 << 23, /* multiply-adds that take about as long as a thread needs to start */
@@ -75,13 +75,13 @@ static bool add_floats(size_t a, size_t b, size_t *floats)
 struct counter {
     const struct fused_progress *progress;
     double total;
-    atomic_size_t done;
+    atomic_uint_least64_t done;
 };
 
 /* `amount` of the work is done. Thread 0, the caller's own, reports for all. */
-static void count_work(struct counter *counter, size_t amount, unsigned thread)
+static void count_work(struct counter *counter, uint64_t amount, unsigned thread)
 {
-    const size_t done = atomic_fetch_add_explicit(&counter->done, amount, memory_order_relaxed) + amount;
+    const uint64_t done = atomic_fetch_add_explicit(&counter->done, amount, memory_order_relaxed) + amount;
     if (thread == 0 && counter->progress->report != NULL)
         counter->progress->report(counter->progress->context, (double)done / counter->total);
 }
@@ -123,12 +123,12 @@ static size_t visible_keys(const struct fused_job *job, size_t query)
 }
 
 /* Keys x queries of one head, whole tiles: the measure of the work. */
-static size_t block_work(const struct fused_job *job, size_t first, size_t count)
+static uint64_t block_work(const struct fused_job *job, size_t first, size_t count)
 {
     const size_t lanes = job->kernel->lanes;
-    size_t work = 0;
+    uint64_t work = 0;
     for (size_t done = 0; done < count; done += lanes)
-        work += lanes * visible_keys(job, first + smaller(done + lanes, count) - 1);
+        work += (uint64_t)lanes * visible_keys(job, first + smaller(done + lanes, count) - 1);
     return work;
 }
 
@@ -231,15 +231,14 @@ static void close_tile(const struct plan *plan, size_t head, const struct tile *
     job->kernel->unpack(tile->context, tile->sum, tile->count, job->d_v, rows, stride);
 }
 
-/* Tasks go from the last queries, which see the most keys, to the first; where every query sees all, a head after a
- * head, so that its keys stay in the cache. */
+/* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
+ * keys, to the first: the very last task is among the lightest, and all threads end together. */
 static void attend_task(void *context, size_t task, unsigned thread)
 {
     struct plan *plan = context;
     const struct fused_job *job = plan->job;
     const size_t lanes = job->kernel->lanes, width = plan->tiles * lanes;
-    const size_t head = job->causal ? task % job->heads : task / plan->blocks;
-    const size_t block = job->causal ? plan->blocks - 1 - task / job->heads : task % plan->blocks;
+    const size_t head = task / plan->blocks, block = plan->blocks - 1 - task % plan->blocks;
     const size_t first = block * width, count = smaller(width, job->queries - first);
     float *scratch = plan->scratch + thread * thread_floats(plan);
     struct tile tiles[MOST_TILES];

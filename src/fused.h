@@ -2,14 +2,16 @@
  *
  *   H heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of value.
  *
- * The context is that of the reference, softmax(query . key^T x scale) . value, in tiles with a running softmax (Milakov
- * and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022, "FlashAttention"). A task is one
- * head and a block of queries, cut into tiles as wide as the kernel's lanes. It walks over the keys block by block, as
- * far as its last query sees; blocks that the causal mask hides are never touched. The heaviest tasks start first.
+ * The context is that of the reference, softmax(query . key^T x scale) . value, in tiles with a running softmax
+ * (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022, "FlashAttention"). A task
+ * is one head and a block of queries, cut into tiles as wide as the kernel's lanes. It walks over the keys block by
+ * block, as far as its last query sees; blocks that the causal mask hides are never touched. A head's heaviest tasks
+ * start first.
  *
  * The same bits for any number of threads and for any subset of the queries: blocks of keys start at multiples of one
  * fixed length whatever the tile, a lane knows nothing of its neighbours, every sum runs over keys or columns in
- * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other bits.
+ * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other
+ * bits.
  *
  * query, key, value, x, weight and bias must be finite. What overflows inside gives infinities or NaN, as in the
  * reference, in the rows concerned. */
@@ -78,12 +80,13 @@ struct fused_projection {
     struct fused_progress progress;
 };
 
-/* Writes the whole of y, or fails with STATUS_SYSTEM before it has written anything. The same bits for any subset of the
- * rows and any number of threads. Allocates and frees fused_project_scratch_bytes(projection). */
+/* Writes the whole of y, or fails with STATUS_SYSTEM before it has written anything. The same bits for any subset of
+ * the rows and any number of threads. Allocates and frees fused_project_scratch_bytes(projection). Sizes are at least
+ * 1; y is written fastest where it is aligned to KERNEL_ALIGNMENT. */
 enum status fused_project(const struct fused_projection *projection, struct error *error);
 
-/* The packed weight, as large as the weight with d_out rounded up to whole panels, and 3 KB a thread. SIZE_MAX where no
- * size_t holds it. */
+/* The packed weight, as large as the weight with d_out rounded up to whole panels, and 3 KB a thread. SIZE_MAX where
+ * no size_t holds it. */
 size_t fused_project_scratch_bytes(const struct fused_projection *projection);
 
 #endif

@@ -15,7 +15,7 @@ enum { VECTOR_BYTES = 32, VECTORS = 2, ROWS = 6 };
 #elif defined __aarch64__
 #define TABLE kernel_baseline
 #define NAME "baseline"
-enum { VECTOR_BYTES = 16, VECTORS = 4, ROWS = 6 };
+enum { VECTOR_BYTES = 16, VECTORS = 4, ROWS = 4 };
 #else
 #define TABLE kernel_baseline
 #define NAME "baseline"
@@ -32,11 +32,11 @@ typedef uint32_t naturals __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* What is unrolled as a whole keeps its array of vectors in registers. */
+/* For i in 0 .. count, a constant of at most 8: what is unrolled as a whole keeps its array of vectors in registers. */
 #ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
+#define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (size_t i = 0; i < (count); i++)
 #else
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLLED(i, count) _Pragma("GCC unroll 8") for (size_t i = 0; i < (count); i++)
 #endif
 
 /* {0} + scalar would be an addition: it must turn minus zero into zero. */
@@ -83,14 +83,17 @@ INLINE vector exp2_vector(vector x)
 INLINE void multiply(size_t rows, const float *a, size_t row_stride, size_t column_stride, const float *b, size_t depth,
                      vector sums[ROWS][VECTORS])
 {
-    UNROLL for (size_t i = 0; i < rows; i++) UNROLL for (size_t j = 0; j < VECTORS; j++) sums[i][j] = (vector){0};
+    UNROLLED (i, rows)
+        UNROLLED (j, VECTORS)
+            sums[i][j] = (vector){0};
     for (size_t k = 0; k < depth; k++, a += column_stride, b += LANES) {
         vector columns[VECTORS];
-        UNROLL for (size_t j = 0; j < VECTORS; j++) columns[j] = ((const vector *)b)[j];
-        UNROLL for (size_t i = 0; i < rows; i++)
-        {
+        UNROLLED (j, VECTORS)
+            columns[j] = ((const vector *)b)[j];
+        UNROLLED (i, rows) {
             const vector scalar = broadcast(a[i * row_stride]);
-            UNROLL for (size_t j = 0; j < VECTORS; j++) sums[i][j] += scalar * columns[j];
+            UNROLLED (j, VECTORS)
+                sums[i][j] += scalar * columns[j];
         }
     }
 }
@@ -125,7 +128,8 @@ typedef quad unaligned_quad __attribute__((aligned(4)));
 INLINE void transpose_4x4(const float *from, size_t from_stride, float *to, size_t to_stride)
 {
     quad rows[4];
-    UNROLL for (size_t i = 0; i < 4; i++) rows[i] = *(const unaligned_quad *)(from + i * from_stride);
+    UNROLLED (i, 4)
+        rows[i] = *(const unaligned_quad *)(from + i * from_stride);
     const quad low_01 = SHUFFLE(rows[0], rows[1], 0, 4, 1, 5), high_01 = SHUFFLE(rows[0], rows[1], 2, 6, 3, 7);
     const quad low_23 = SHUFFLE(rows[2], rows[3], 0, 4, 1, 5), high_23 = SHUFFLE(rows[2], rows[3], 2, 6, 3, 7);
     *(unaligned_quad *)to = SHUFFLE(low_01, low_23, 0, 1, 4, 5);
@@ -160,8 +164,7 @@ static void pack_f32(const float *matrix, size_t stride, size_t count, size_t d,
 static void unpack_f32(float *packed, const float *sum, size_t count, size_t d, float *rows, size_t stride)
 {
     for (size_t c = 0; c < d; c++)
-        UNROLL for (size_t j = 0; j < VECTORS; j++)
-        {
+        UNROLLED (j, VECTORS) {
             vector *part = (vector *)(packed + c * LANES) + j;
             *part = *part / ((const vector *)sum)[j] + broadcast(0.0f); /* minus zero becomes zero */
         }
@@ -173,8 +176,10 @@ static void unpack_f32(float *packed, const float *sum, size_t count, size_t d, 
 /* sums[i] = the larger of sums[i] and sums[i + step], for every second i of that step. */
 INLINE void keep_larger(size_t rows, size_t step, vector sums[ROWS][VECTORS])
 {
-    UNROLL for (size_t i = 0; i + step < rows; i += 2 * step) UNROLL for (size_t j = 0; j < VECTORS; j++) sums[i][j] =
-        larger(sums[i + step][j], sums[i][j]);
+    UNROLLED (i, rows)
+        UNROLLED (j, VECTORS)
+            if (i % (2 * step) == 0 && i + step < rows)
+                sums[i][j] = larger(sums[i + step][j], sums[i][j]);
 }
 
 INLINE void scores_tile(size_t rows, size_t first, const float *key, size_t d, const float *query,
@@ -182,19 +187,20 @@ INLINE void scores_tile(size_t rows, size_t first, const float *key, size_t d, c
 {
     vector sums[ROWS][VECTORS];
     multiply(rows, key + first * d, d, 1, query, d, sums);
-    UNROLL for (size_t i = 0; i < rows; i++) UNROLL for (size_t j = 0; j < VECTORS; j++)
-    {
-        if (visible != NULL) {
-            const integers seen = ((const integers *)visible)[j] > (int32_t)(first + i);
-            sums[i][j] = select_vector(seen, sums[i][j], broadcast(-INFINITY));
+    UNROLLED (i, rows)
+        UNROLLED (j, VECTORS) {
+            if (visible != NULL) {
+                const integers seen = ((const integers *)visible)[j] > (int32_t)(first + i);
+                sums[i][j] = select_vector(seen, sums[i][j], broadcast(-INFINITY));
+            }
+            ((vector *)(scores + (first + i) * LANES))[j] = sums[i][j];
         }
-        ((vector *)(scores + (first + i) * LANES))[j] = sums[i][j];
-    }
     /* The largest by pairs, in sums[0]: one after another, each would wait for the one before. */
     keep_larger(rows, 1, sums);
     keep_larger(rows, 2, sums);
     keep_larger(rows, 4, sums);
-    UNROLL for (size_t j = 0; j < VECTORS; j++)((vector *)peak)[j] = larger(sums[0][j], ((const vector *)peak)[j]);
+    UNROLLED (j, VECTORS)
+        ((vector *)peak)[j] = larger(sums[0][j], ((const vector *)peak)[j]);
 }
 
 static void scores_f32(const float *key, size_t keys, size_t d, const float *query, const int32_t *visible,
@@ -217,8 +223,7 @@ static void softmax_f32(float *scores, size_t keys, float factor, const float *n
 {
     const vector scale = broadcast(factor);
     vector most[VECTORS], total[VECTORS];
-    UNROLL for (size_t j = 0; j < VECTORS; j++)
-    {
+    UNROLLED (j, VECTORS) {
         most[j] = ((const vector *)next)[j];
         const vector shrink = exp2_vector(((const vector *)maximum)[j] - most[j]);
         total[j] = ((const vector *)sum)[j] * shrink;
@@ -226,13 +231,13 @@ static void softmax_f32(float *scores, size_t keys, float factor, const float *n
         ((vector *)maximum)[j] = most[j];
     }
     for (size_t i = 0; i < keys; i++, scores += LANES)
-        UNROLL for (size_t j = 0; j < VECTORS; j++)
-        {
+        UNROLLED (j, VECTORS) {
             const vector weights = exp2_vector(((const vector *)scores)[j] * scale - most[j]);
             ((vector *)scores)[j] = weights;
             total[j] += weights;
         }
-    UNROLL for (size_t j = 0; j < VECTORS; j++)((vector *)sum)[j] = total[j];
+    UNROLLED (j, VECTORS)
+        ((vector *)sum)[j] = total[j];
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
@@ -242,11 +247,11 @@ INLINE void values_tile(size_t rows, size_t first, const float *value, size_t ke
 {
     vector sums[ROWS][VECTORS];
     multiply(rows, value + first, 1, d, weights, keys, sums);
-    UNROLL for (size_t i = 0; i < rows; i++) UNROLL for (size_t j = 0; j < VECTORS; j++)
-    {
-        vector *sum = (vector *)(context + (first + i) * LANES) + j;
-        *sum = *sum * ((const vector *)rescale)[j] + sums[i][j];
-    }
+    UNROLLED (i, rows)
+        UNROLLED (j, VECTORS) {
+            vector *sum = (vector *)(context + (first + i) * LANES) + j;
+            *sum = *sum * ((const vector *)rescale)[j] + sums[i][j];
+        }
 }
 
 static void values_f32(const float *value, size_t keys, size_t d, const float *weights, const float *rescale,
@@ -264,8 +269,9 @@ INLINE void project_tile(size_t rows, size_t first, const float *x, size_t strid
 {
     vector sums[ROWS][VECTORS];
     multiply(rows, x + first * stride, stride, 1, panel, depth, sums);
-    UNROLL for (size_t i = 0; i < rows; i++)
-        UNROLL for (size_t j = 0; j < VECTORS; j++)((vector *)(y + (first + i) * LANES))[j] += sums[i][j];
+    UNROLLED (i, rows)
+        UNROLLED (j, VECTORS)
+            ((vector *)(y + (first + i) * LANES))[j] += sums[i][j];
 }
 
 static void project_f32(const float *x, size_t stride, size_t rows, size_t depth, const float *panel, float *y)

@@ -217,6 +217,21 @@ static void check_large_logits(float factor, bool causal, double tolerance)
     }
 }
 
+/* Any scale of the reference: a negative one turns the order of the scores round, 0 weighs all keys the same. */
+static void check_scale(double scale, bool causal)
+{
+    check_begin("scale %g%s", scale, causal ? ", causal" : "");
+    draw_inputs(2, 1);
+    struct fused_job job = make_job(1, 300, 40, 8, causal);
+    job.scale = scale;
+    make_truth(&job);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_truth(&job, 2e-6);
+    }
+}
+
 /* Two items of three heads: the heads of an item side by side, as the rows of an output projection. */
 static void check_side_by_side(void)
 {
@@ -439,6 +454,10 @@ int main(void)
     check_large_logits(10, true, 3.1e-5);
     check_large_logits(40, false, 1.06e-4);
     check_large_logits(40, true, 1.2e-4);
+    static const double scales[] = {-0.125, 0, 1e-60, 0.001};
+    for (size_t i = 0; i < COUNT(scales); i++)
+        for (int causal = 0; causal <= 1; causal++)
+            check_scale(scales[i], causal);
     check_side_by_side();
     check_overflow();
     check_progress();

@@ -67,6 +67,9 @@ static void check_pack(const struct kernel *kernel)
                 CHECK(rows[k] == expected, "unpacked %zu: expected %.9g, got %.9g", k, expected, rows[k]);
             }
             CHECK(rows[(count - 1) * stride + d] == 7, "%zu x %zu: unpack wrote past the end", d, count);
+            fill(output, d * lanes, -0.0f);
+            kernel->unpack(output, sum, count, d, rows, stride);
+            CHECK(!signbit(rows[0]), "expected zero, got minus zero");
         }
 }
 

@@ -87,7 +87,8 @@ attention "T 65536, causal" 1.75 "1 65536 64 1 2"
 attention "one thread, T 4096, whole" 1.15 "1 4096 64 0 1"
 attention "one thread, T 4096, causal" 1.3 "1 4096 64 1 1"
 for threads in 2 1; do
-    row "4096 x 768 by 768 x 768, $threads threads" 0.97 "project - 4096 768 768 $threads" BLIS "sgemm 4096 768 768 $threads"
+    shape="4096 768 768 $threads"
+    row "4096 x 768 by 768 x 768, $threads thread(s)" 0.97 "project - $shape" BLIS "sgemm $shape"
 done
 case $(ask attn isas) in
 *avx512*)
