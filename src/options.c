@@ -527,7 +527,8 @@ static enum status parse_command(struct options *options, int argc, char **argv,
         options->command = COMMAND_VERSION;
     else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         options->help = true;
-    else if (word[0] == '-' && nearest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
+    else if (word[0] == '-' &&
+             nearest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
         return unknown_option(options, word, error);
     else if (word[0] == '-' && word[1] != '\0')
         return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
