@@ -75,8 +75,8 @@ uint64_t part_job(const struct problem *problem)
     for (size_t i = 0; i < problem->stage_count; i++)
         hash = hash_text(hash, stage_name(problem->stages[i]));
     hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
-    if (problem->fused || problem->fast_projections) /* without a fused multiply-add the last bits are others */
-        hash = hash_text(hash, strcmp(problem->kernel->name, "baseline") == 0 ? "baseline" : "vector");
+    if (problem->fused || problem->fast_projections) /* another instruction set may give other last bits */
+        hash = hash_text(hash, problem->kernel->name);
     hash = hash_bytes(hash, &(uint64_t){problem->whole_count}, 8);
     hash = hash_tensor(hash, &problem->inputs);
     for (size_t module = 0; module < problem->parameters.module_count; module++)
