@@ -65,6 +65,18 @@ else
     skip "GNU parallel" "it is not installed"
 fi
 
+# Parts of different instruction sets are of different jobs: their last bits may differ.
+refused() {
+    ATTN_ISA=baseline job --part 1/2 -o isa-1.safetensors && ATTN_ISA=avx2 job --part 2/2 -o isa-2.safetensors || return 1
+    "$attn" join isa-1.safetensors isa-2.safetensors -o isa.safetensors 2>message
+    [ $? -eq 2 ] && grep -q 'isa-2.safetensors: is part of another job' message && [ ! -e isa.safetensors ]
+}
+if ATTN_ISA=avx2 "$attn" --version >/dev/null 2>&1; then
+    check "parts of different instruction sets are refused" refused
+else
+    skip "parts of different instruction sets" "this processor has one"
+fi
+
 # A job in parts by the reference, with dropout, whose draws go on from part to part.
 drops() { "$attn" causal wide.npy --stages dropped,context --dropout 0.3 "$@"; }
 drops -o whole.safetensors
