@@ -56,6 +56,18 @@ for parts in 2 3 8; do
     rm part-*.safetensors
 done
 
+# On a terminal a command that lacks its input shows the help; join reads none from there.
+join_on_terminal() {
+    job --part 1/1 -o only.safetensors &&
+        script -qec "'$attn' join only.safetensors -o terminal.safetensors" typescript >/dev/null
+}
+if command -v script >/dev/null; then
+    check "join on a terminal" join_on_terminal
+    check "gives the whole there, too" cmp terminal.safetensors whole.safetensors
+else
+    skip "join on a terminal" "script is not installed"
+fi
+
 if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GNU; then
     seq 4 | parallel -j 2 "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused \
         --part {}/4 -o part-{}.safetensors 2>parallel.log
