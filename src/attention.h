@@ -13,23 +13,22 @@
 
 struct attention {
     const struct problem *problem;
-    const size_t
-        *positions;        /* (S) the queries that will be asked for, from 0, ascending: all of problem->rows or some */
-    size_t slots;          /* S */
-    struct tensor query;   /* (B, H, S, d) in the working dtype; rank 0 where no stage asked for needs it */
-    struct tensor key;     /* (B, H, T, d); or rank 0 */
-    struct tensor value;   /* (B, H, T, d); or rank 0 */
-    struct tensor context; /* (B, H, S, d) where the fused path has made it; or rank 0 */
-    struct tensor output;  /* (B, S, columns) likewise */
-    double *out_weight;    /* (H d, d_out) out_proj as y = x . W; or NULL */
-    double *out_bias;      /* (d_out); or NULL */
-    double *sums;          /* scratch: the widest row that is summed */
-    double *operand;       /* scratch: the widest row that is multiplied, as doubles */
+    const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
+    size_t slots;              /* S */
+    struct tensor query;       /* (B, H, S, d) in the working dtype; rank 0 where no stage asked for needs it */
+    struct tensor key;         /* (B, H, T, d); or rank 0 */
+    struct tensor value;       /* (B, H, T, d); or rank 0 */
+    struct tensor context;     /* (B, H, S, d) where the fused path has made it; or rank 0 */
+    struct tensor output;      /* (B, S, columns) likewise */
+    double *out_weight;        /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *out_bias;          /* (d_out); or NULL */
+    double *sums;              /* scratch: the widest row that is summed */
+    double *operand;           /* scratch: the widest row that is multiplied, as doubles */
     double *rows[STAGE_COUNT]; /* (T) the present row of each T x T stage, rounded; context: (d); query: (d) */
 };
 
-/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions`. All
- * memory comes from the arena. STATUS_SYSTEM where it is short, said before the work starts. */
+/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions`. What
+ * is held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts. */
 enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
                              size_t slots, unsigned stages, struct arena *arena, struct error *error);
 

@@ -95,7 +95,6 @@ static enum status collect_pieces(const struct joining *joining, struct result_t
         table->shape[table->rank - 2] += found->tensor.shape[table->rank - 2];
     }
     table->pieces = pieces;
-    table->piece_count = joining->count;
     return STATUS_OK;
 }
 

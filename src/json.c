@@ -44,42 +44,28 @@ size_t json_count(const cJSON *item)
     return count;
 }
 
-/* "item 1, row 2, column 3": the first `depth` indices (from 0) into a tensor of that rank. */
-static const char *place_text(size_t rank, const size_t *index, size_t depth, char *text)
-{
-    static const char *const NAMES[] = {"item", "row", "column"};
-    int length = 0;
-    text[0] = '\0';
-    for (size_t axis = 0; axis < depth; axis++)
-        length += snprintf(text + length, PLACE_BYTES - (size_t)length, "%s%s %zu", axis ? ", " : "",
-                           rank == 1 ? "number" : NAMES[3 - rank + axis], index[axis] + 1);
-    if (length > 0)
-        snprintf(text + length, PLACE_BYTES - (size_t)length, ": ");
-    return text;
-}
-
 static enum status not_a_number(const struct json_reader *reader, const char *place, const cJSON *item)
 {
     if (cJSON_IsString(item) && (strcmp(item->valuestring, "NaN") == 0 || strcmp(item->valuestring, "Infinity") == 0))
-        return error_usage(reader->error, "%s: %s: %s\"%s\" is not finite; expected a finite number", reader->source,
+        return error_usage(reader->error, "%s: %s: %s: \"%s\" is not finite; expected a finite number", reader->source,
                            reader->key, place, item->valuestring);
-    return error_usage(reader->error, "%s: %s: %sexpected a number, got %s", reader->source, reader->key, place,
+    return error_usage(reader->error, "%s: %s: %s: expected a number, got %s", reader->source, reader->key, place,
                        json_kind_name(item));
 }
 
 static enum status read_number(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
                                const size_t *index, double *number)
 {
-    char place[PLACE_BYTES];
-    if (!cJSON_IsNumber(item))
-        return not_a_number(reader, place_text(tensor->rank, index, tensor->rank, place), item);
+    char place[TENSOR_PLACE_BYTES];
     *number = item->valuedouble;
-    if (isfinite(*number))
+    if (cJSON_IsNumber(item) && isfinite(*number))
         return STATUS_OK;
+    tensor_place_text(tensor->rank, index, tensor->rank, place);
+    if (!cJSON_IsNumber(item))
+        return not_a_number(reader, place, item);
     return error_usage(reader->error,
-                       "%s: %s: %sa number above 1.8e308 overflows; expected at most 3.4028235e+38 in "
-                       "magnitude",
-                       reader->source, reader->key, place_text(tensor->rank, index, tensor->rank, place));
+                       "%s: %s: %s: a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude",
+                       reader->source, reader->key, place);
 }
 
 /* The shape along the first path down; whether the rest fits is seen as it is read. */
@@ -101,25 +87,23 @@ static enum status measure(const struct json_reader *reader, const cJSON *item, 
     return STATUS_OK;
 }
 
-/* The array at `depth`, whose index[0 .. depth) is set, has not the size of the first one at that depth. */
+/* The array at `depth` (above 0), whose index[0 .. depth) is set, has not the size of the first one at that depth. */
 static enum status ragged(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
                           const size_t *index, size_t depth)
 {
-    char place[PLACE_BYTES], first[PLACE_BYTES];
+    char place[TENSOR_PLACE_BYTES], first[TENSOR_PLACE_BYTES];
     const size_t zeros[TENSOR_RANK] = {0};
     const size_t expected = tensor->shape[depth];
     const char *what = depth + 1 < tensor->rank ? "row" : "number";
-    place_text(tensor->rank, index, depth, place);
+    tensor_place_text(tensor->rank, index, depth, place);
     if (!cJSON_IsArray(item))
-        return error_usage(reader->error, "%s: %s: %sexpected an array of %zu %s%s, got %s", reader->source,
+        return error_usage(reader->error, "%s: %s: %s: expected an array of %zu %s%s, got %s", reader->source,
                            reader->key, place, expected, what, expected == 1 ? "" : "s", json_kind_name(item));
     size_t count = json_count(item);
-    place[strlen(place) - 2] = '\0';
     if (count == 0)
         return error_usage(reader->error, "%s: %s: %s is empty; expected %zu %s%s", reader->source, reader->key, place,
                            expected, what, expected == 1 ? "" : "s");
-    place_text(tensor->rank, zeros, depth, first);
-    first[strlen(first) - 2] = '\0';
+    tensor_place_text(tensor->rank, zeros, depth, first);
     return error_usage(reader->error, "%s: %s: %s has %zu %s%s, expected %zu (as %s)", reader->source, reader->key,
                        place, count, what, count == 1 ? "" : "s", expected, first);
 }

@@ -29,8 +29,7 @@ struct result_table {
     enum axis axes[TENSOR_RANK];
     size_t shape[TENSOR_RANK];
     const struct tensor *const *pieces; /* join: the parts that the rows lie in, one behind the other; else NULL */
-    size_t piece_count;
-    const struct tensor *tensor; /* where it is held whole, else NULL */
+    const struct tensor *tensor;        /* where it is held whole, else NULL */
 };
 
 struct result {

@@ -126,16 +126,14 @@ const char *tensor_shape_text(const struct tensor *tensor, char *text)
     return text;
 }
 
-const char *tensor_place_text(const struct tensor *tensor, size_t index, char *text)
+const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *text)
 {
     static const char *const NAMES[TENSOR_RANK] = {"head", "item", "row", "column"};
-    size_t places[TENSOR_RANK];
     int length = 0;
-    for (size_t axis = tensor->rank; axis-- > 0; index /= tensor->shape[axis])
-        places[axis] = index % tensor->shape[axis] + 1;
-    for (size_t axis = 0; axis < tensor->rank; axis++)
+    text[0] = '\0';
+    for (size_t axis = 0; axis < depth; axis++)
         length += snprintf(text + length, TENSOR_PLACE_BYTES - (size_t)length, "%s%s %zu", axis ? ", " : "",
-                           tensor->rank == 1 ? "number" : NAMES[TENSOR_RANK - tensor->rank + axis], places[axis]);
+                           rank == 1 ? "number" : NAMES[TENSOR_RANK - rank + axis], index[axis] + 1);
     return text;
 }
 
@@ -143,7 +141,10 @@ static enum status not_finite(const struct tensor *tensor, size_t index, double 
                               const char *name, struct error *error)
 {
     char place[TENSOR_PLACE_BYTES], value[DECIMAL_BYTES];
-    tensor_place_text(tensor, index, place);
+    size_t indices[TENSOR_RANK];
+    for (size_t axis = tensor->rank; axis-- > 0; index /= tensor->shape[axis])
+        indices[axis] = index % tensor->shape[axis];
+    tensor_place_text(tensor->rank, indices, tensor->rank, place);
     if (!isfinite(number))
         return error_usage(error, "%s: %s: %s: %s is not finite; expected a finite number", source, name, place,
                            isnan(number) ? "NaN"

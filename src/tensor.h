@@ -40,9 +40,11 @@ void tensor_round(enum dtype dtype, double *numbers, size_t count);
 /* "6 x 3" into text (TENSOR_SHAPE_BYTES); returns text. */
 const char *tensor_shape_text(const struct tensor *tensor, char *text);
 
-/* "row 2, column 3" of number `index`, into text (TENSOR_PLACE_BYTES); returns text. */
 enum { TENSOR_PLACE_BYTES = 160 };
-const char *tensor_place_text(const struct tensor *tensor, size_t index, char *text);
+
+/* "item 1, row 2, column 3": the first `depth` indices (from 0) into a tensor of that rank, into text
+ * (TENSOR_PLACE_BYTES); returns text. */
+const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *text);
 
 /* The same numbers in the working dtype (F32 or F64): the tensor itself where it has that dtype, else a copy in the
  * arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite, also once it is rounded. */

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* NaN has many encodings, and which one an operation gives is the processor's choice; a file gets this one. */
 enum { CHUNK = 512 };
 
+/* NaN has many encodings, and which one an operation gives is the processor's choice; a file gets this one. */
 static const uint32_t NAN_F32 = UINT32_C(0x7fc00000);
 static const uint64_t NAN_F64 = UINT64_C(0x7ff8000000000000);
 
