@@ -134,8 +134,9 @@ struct sheet {
     size_t matrix, item;
     size_t indent, label_width;
     bool exponent;
-    double *numbers;        /* (columns) one row */
-    struct column *columns; /* (shown columns) */
+    double *numbers;                                   /* (columns) one row */
+    struct column *columns;                            /* (shown columns) */
+    double kept[RESULT_ELIDED + 1][RESULT_ELIDED + 1]; /* what an elided matrix shows, as it was measured */
 };
 
 /* How many of `count` rows or columns are shown, the gap counted as one. */
@@ -209,9 +210,13 @@ static void measure_rows(struct sheet *sheet)
         size_t width = strlen(GAP);
         if (shown_index(sheet, rows, i, &row)) {
             result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
-            for (size_t c = 0; c < shown_count(sheet, columns); c++)
-                if (shown_index(sheet, columns, c, &index))
-                    note_number(&sheet->columns[c], sheet->numbers[index]);
+            for (size_t c = 0; c < shown_count(sheet, columns); c++) {
+                if (!shown_index(sheet, columns, c, &index))
+                    continue;
+                note_number(&sheet->columns[c], sheet->numbers[index]);
+                if (!sheet->style.full)
+                    sheet->kept[i][c] = sheet->numbers[index];
+            }
             width = label_text(sheet, row_axis(sheet->table), row, label);
         }
         if (row_axis(sheet->table) != AXIS_COLUMN && width > sheet->label_width)
@@ -276,7 +281,8 @@ static void write_column_labels(const struct sheet *sheet)
     output_write(sheet->output, "\n", 1);
 }
 
-static void write_numbers(const struct sheet *sheet, size_t row)
+/* One row: the numbers of its shown columns. */
+static void write_numbers(const struct sheet *sheet, size_t row, const double *shown)
 {
     const size_t columns = result_columns(sheet->table);
     const bool labelled = sheet->label_width > 0;
@@ -285,7 +291,7 @@ static void write_numbers(const struct sheet *sheet, size_t row)
         size_t index;
         const bool number = shown_index(sheet, columns, c, &index);
         const bool dim = number && sheet->style.color && result_masked(sheet->result, sheet->table, row, index);
-        const char *cell = number ? number_text(sheet, sheet->numbers[index], text) : GAP;
+        const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
         write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)
             output_print(sheet->output, "%s", DIM);
@@ -308,8 +314,9 @@ static void write_rows(struct sheet *sheet)
         }
         size_t taken = label_text(sheet, row_axis(sheet->table), row, label);
         write_cell(sheet->output, label, taken, sheet->label_width, false);
-        result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
-        write_numbers(sheet, row);
+        if (sheet->style.full)
+            result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
+        write_numbers(sheet, row, sheet->style.full ? sheet->numbers : sheet->kept[i]);
         output_write(sheet->output, "\n", 1);
     }
 }
