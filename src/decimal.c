@@ -303,3 +303,13 @@ size_t decimal_from_double(double number, char *text)
     memcpy(&bits, &number, sizeof bits);
     return write_number(bits >> 63, bits & UINT64_MAX >> 1, DOUBLE_FRACTION_BITS, DOUBLE_LOWEST_EXPONENT, text);
 }
+
+size_t decimal_from_half(uint16_t bits, char *text)
+{
+    return write_number(bits >> 15, bits & 0x7fff, 10, -24, text);
+}
+
+size_t decimal_from_brain(uint16_t bits, char *text)
+{
+    return write_number(bits >> 15, bits & 0x7fff, 7, -133, text);
+}

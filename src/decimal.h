@@ -8,11 +8,16 @@
 #define ATTN_DECIMAL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DECIMAL_BYTES = 32 }; /* room for any number and its NUL */
 
 /* The number must be finite. Writes the text and a NUL to text (DECIMAL_BYTES), returns its length. */
 size_t decimal_from_float(float number, char *text);
 size_t decimal_from_double(double number, char *text);
+
+/* The same for the bits of a float16 and of a bfloat16. */
+size_t decimal_from_half(uint16_t bits, char *text);
+size_t decimal_from_brain(uint16_t bits, char *text);
 
 #endif

@@ -53,8 +53,8 @@ static const struct tensor *find(struct taking *taking, const char *name)
 static enum status keep(const struct taking *taking, const char *name, const struct tensor *tensor,
                         struct tensor *parameter)
 {
-    return tensor_convert(tensor, taking->plan->dtype, taking->bundle->source, name, parameter, taking->arena,
-                          taking->error);
+    return tensor_convert(tensor, taking->plan->dtype, taking->bundle->source, name, NULL, parameter,
+                          taking->arena, taking->error);
 }
 
 static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
@@ -298,11 +298,11 @@ static enum status transpose(struct projection *projection, struct arena *arena,
 /* What was drawn in float32 in the working dtype. */
 static enum status widen(struct projection *projection, enum dtype dtype, struct arena *arena, struct error *error)
 {
-    if (tensor_convert(&projection->weight, dtype, "drawn", "weight", &projection->weight, arena, error) != STATUS_OK)
+    if (tensor_convert(&projection->weight, dtype, "drawn", "weight", NULL, &projection->weight, arena, error) != STATUS_OK)
         return error->status;
     if (projection->bias.rank == 0)
         return STATUS_OK;
-    return tensor_convert(&projection->bias, dtype, "drawn", "bias", &projection->bias, arena, error);
+    return tensor_convert(&projection->bias, dtype, "drawn", "bias", NULL, &projection->bias, arena, error);
 }
 
 static enum status draw_projection(struct projection *projection, const struct parameters_plan *plan,

@@ -74,7 +74,7 @@ static enum status take_inputs(const struct making *making)
     problem->d_in = axes[1];
     if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !making->inputs->is_text)
         problem->dtype = inputs->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-    return tensor_convert(inputs, problem->dtype, making->inputs->source, "inputs", &problem->inputs, making->arena,
+    return tensor_convert(inputs, problem->dtype, making->inputs->source, "inputs", NULL, &problem->inputs, making->arena,
                           making->error);
 }
 

@@ -3,17 +3,23 @@
 #include "decimal.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { CHUNK = 256 };
 
+/* A floating-point number has so many significant bits; the smallest ones are a unit apart. */
 static const struct {
-    const char *name;
+    const char *name, *full_name;
     size_t size;
+    int bits;
+    double unit, largest;
 } DTYPES[DTYPE_COUNT] = {
-    [DTYPE_F32] = {"f32", 4},   [DTYPE_F64] = {"f64", 8}, [DTYPE_F16] = {"f16", 2},
-    [DTYPE_BF16] = {"bf16", 2}, [DTYPE_I64] = {"i64", 8}, [DTYPE_BOOL] = {"bool", 1},
+    [DTYPE_F32] = {"f32", "float32", 4, 24, 0x1p-149, 0x1.fffffep127},
+    [DTYPE_F64] = {"f64", "float64", 8, 53, 0x1p-1074, 0x1.fffffffffffffp1023},
+    [DTYPE_F16] = {"f16", "float16", 2, 11, 0x1p-24, 65504},
+    [DTYPE_BF16] = {"bf16", "bfloat16", 2, 8, 0x1p-133, 0x1.fep127},
+    [DTYPE_I64] = {"i64", "int64", 8, 0, 0, 0},
+    [DTYPE_BOOL] = {"bool", "bool", 1, 0, 0, 0},
 };
 
 size_t dtype_size(enum dtype dtype)
@@ -24,6 +30,11 @@ size_t dtype_size(enum dtype dtype)
 const char *dtype_name(enum dtype dtype)
 {
     return DTYPES[dtype].name;
+}
+
+enum dtype dtype_storage(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 }
 
 size_t tensor_count(const struct tensor *tensor)
@@ -107,11 +118,49 @@ void tensor_store(const struct tensor *tensor, size_t first, size_t count, const
         data[i] = (float)numbers[i];
 }
 
+/* To a dtype of fewer bits than a double: half a unit in the last place is added to the bits, or the last bit decides a
+ * tie, and what lies below that place is cut off; a carry runs into the exponent, as it must. Among the smallest numbers the sum
+ * with a number whose own last place is the unit rounds. */
+static double round_number(enum dtype dtype, double number)
+{
+    const int cut = 53 - DTYPES[dtype].bits;
+    if (!isfinite(number))
+        return number;
+    if (fabs(number) < DTYPES[dtype].unit * (double)(UINT64_C(1) << DTYPES[dtype].bits)) {
+        const double magic = 0x1.8p52 * DTYPES[dtype].unit;
+        return copysign((fabs(number) + magic) - magic, number);
+    }
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bits += (UINT64_C(1) << (cut - 1)) - 1 + (bits >> cut & 1);
+    bits &= UINT64_MAX << cut;
+    memcpy(&number, &bits, sizeof bits);
+    return fabs(number) > DTYPES[dtype].largest ? copysign(INFINITY, number) : number;
+}
+
 void tensor_round(enum dtype dtype, double *numbers, size_t count)
 {
     if (dtype == DTYPE_F32)
         for (size_t i = 0; i < count; i++)
             numbers[i] = (float)numbers[i];
+    else if (dtype != DTYPE_F64)
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = round_number(dtype, numbers[i]);
+}
+
+uint16_t dtype_bits(enum dtype dtype, double number)
+{
+    const int fraction = DTYPES[dtype].bits - 1, infinite = 0x7fff >> fraction << fraction;
+    const int sign = signbit(number) ? 0x8000 : 0;
+    const double units = fabs(round_number(dtype, number)) / DTYPES[dtype].unit;
+    int exponent;
+    if (isnan(number))
+        return (uint16_t)(infinite | 1 << (fraction - 1));
+    if (isinf(units))
+        return (uint16_t)(sign | infinite);
+    frexp(units, &exponent);
+    const int place = exponent > fraction + 1 ? exponent - fraction - 1 : 0;
+    return (uint16_t)(sign | ((int)ldexp(units, -place) + (place << fraction)));
 }
 
 const char *tensor_shape_text(const struct tensor *tensor, char *text)
@@ -137,10 +186,10 @@ const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, ch
     return text;
 }
 
-static enum status not_finite(const struct tensor *tensor, size_t index, double number, const char *source,
-                              const char *name, struct error *error)
+static enum status not_finite(const struct tensor *tensor, size_t index, double number, enum dtype dtype,
+                              const char *source, const char *name, struct error *error)
 {
-    char place[TENSOR_PLACE_BYTES], value[DECIMAL_BYTES];
+    char place[TENSOR_PLACE_BYTES], value[DECIMAL_BYTES], largest[DECIMAL_BYTES];
     size_t indices[TENSOR_RANK];
     for (size_t axis = tensor->rank; axis-- > 0; index /= tensor->shape[axis])
         indices[axis] = index % tensor->shape[axis];
@@ -151,28 +200,34 @@ static enum status not_finite(const struct tensor *tensor, size_t index, double 
                            : number > 0  ? "Infinity"
                                          : "-Infinity");
     decimal_from_double(number, value);
-    return error_usage(error, "%s: %s: %s: %s overflows float32; expected at most 3.4028235e+38 in magnitude", source,
-                       name, place, value);
+    decimal_from_float((float)DTYPES[dtype].largest, largest);
+    return error_usage(error, "%s: %s: %s: %s overflows %s; expected at most %s in magnitude", source, name, place,
+                       value, DTYPES[dtype].full_name, largest);
 }
 
 enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
-                           struct tensor *converted, struct arena *arena, struct error *error)
+                           bool *finite, struct tensor *converted, struct arena *arena, struct error *error)
 {
     const struct tensor from = *tensor; /* `converted` may be the tensor itself */
     const size_t count = tensor_count(&from);
+    const bool kept = from.dtype == dtype && dtype == dtype_storage(dtype);
     double numbers[CHUNK], rounded[CHUNK];
     *converted = from;
-    if (from.dtype != dtype && tensor_create(converted, dtype, from.rank, from.shape, arena, error) != STATUS_OK)
+    if (!kept && tensor_create(converted, dtype_storage(dtype), from.rank, from.shape, arena, error) != STATUS_OK)
         return error->status;
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t now = count - first < CHUNK ? count - first : CHUNK;
         tensor_load(&from, first, now, numbers);
         memcpy(rounded, numbers, now * sizeof *numbers);
         tensor_round(dtype, rounded, now);
-        for (size_t i = 0; i < now; i++)
-            if (!isfinite(rounded[i]))
-                return not_finite(&from, first + i, numbers[i], source, name, error);
-        if (from.dtype != dtype)
+        for (size_t i = 0; i < now; i++) {
+            if (isfinite(rounded[i]))
+                continue;
+            if (finite == NULL || isfinite(numbers[i]))
+                return not_finite(&from, first + i, numbers[i], dtype, source, name, error);
+            *finite = false;
+        }
+        if (!kept)
             tensor_store(converted, first, now, rounded);
     }
     return STATUS_OK;

@@ -5,9 +5,12 @@
 
 #include "memory.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { TENSOR_RANK = 4, TENSOR_SHAPE_BYTES = 96 };
 
-/* How a number is stored. Computation is in F32 or F64; the others are read from files. */
+/* How a number is stored. The first four are working dtypes; I64 and BOOL are read from files. */
 enum dtype { DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16, DTYPE_I64, DTYPE_BOOL, DTYPE_COUNT };
 
 struct tensor {
@@ -20,6 +23,12 @@ struct tensor {
 /* Bytes of one number, and the name as options and safetensors have it ("f32", "F32"). */
 size_t dtype_size(enum dtype dtype);
 const char *dtype_name(enum dtype dtype);
+
+/* How the numbers of a working dtype lie in memory: F64 as they are, all others as F32, which holds f16 and bf16 exactly. */
+enum dtype dtype_storage(enum dtype dtype);
+
+/* The bits of a number in F16 or BF16, rounded once. */
+uint16_t dtype_bits(enum dtype dtype, double number);
 
 /* Room for a tensor of that shape, not cleared. STATUS_SYSTEM where the product overflows or memory is short. */
 enum status tensor_create(struct tensor *tensor, enum dtype dtype, size_t rank, const size_t *shape,
@@ -34,7 +43,7 @@ void tensor_load(const struct tensor *tensor, size_t first, size_t count, double
 /* The other way, rounded once to nearest, ties to even; for F32 and F64. */
 void tensor_store(const struct tensor *tensor, size_t first, size_t count, const double *numbers);
 
-/* Rounds each number to the dtype, F32 or F64. */
+/* Rounds each number once to the working dtype, to nearest, ties to even; what is too large becomes infinite. */
 void tensor_round(enum dtype dtype, double *numbers, size_t count);
 
 /* "6 x 3" into text (TENSOR_SHAPE_BYTES); returns text. */
@@ -46,9 +55,10 @@ enum { TENSOR_PLACE_BYTES = 160 };
  * (TENSOR_PLACE_BYTES); returns text. */
 const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *text);
 
-/* The same numbers in the working dtype (F32 or F64): the tensor itself where it has that dtype, else a copy in the
- * arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite, also once it is rounded. */
+/* The same numbers rounded to a working dtype and lying in its storage: the tensor itself where nothing changes, else a
+ * copy in the arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite only once it is
+ * rounded, or is not finite at all, unless `finite` is given: then *finite becomes false there. */
 enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
-                           struct tensor *converted, struct arena *arena, struct error *error);
+                           bool *finite, struct tensor *converted, struct arena *arena, struct error *error);
 
 #endif

@@ -28,15 +28,25 @@ static void encode_f64(double number, unsigned char *bytes)
         bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
 }
 
+static void encode_16(double number, enum dtype dtype, unsigned char *bytes)
+{
+    const uint16_t bits = dtype_bits(dtype, number);
+    bytes[0] = (unsigned char)(bits & 0xff);
+    bytes[1] = (unsigned char)(bits >> 8);
+}
+
 /* Numbers -> bytes, the least significant first on any machine. */
 static void encode(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes)
 {
     if (dtype == DTYPE_F64)
         for (size_t i = 0; i < count; i++)
             encode_f64(numbers[i], bytes + i * 8);
-    else
+    else if (dtype == DTYPE_F32)
         for (size_t i = 0; i < count; i++)
             encode_f32(numbers[i], bytes + i * 4);
+    else
+        for (size_t i = 0; i < count; i++)
+            encode_16(numbers[i], dtype, bytes + i * 2);
 }
 
 enum status write_raw_size(const struct result *result, const struct result_table *table, size_t *size,

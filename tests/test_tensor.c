@@ -1,0 +1,97 @@
+/* Rounding to the 16-bit dtypes: every one of their numbers, what lies between them, and the shortest decimals. */
+#include "check.h"
+#include "decimal.h"
+#include "tensor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATTERNS = 1 << 16, INFINITE_HALF = 0x7c00, INFINITE_BRAIN = 0x7f80 };
+
+static double number_of(enum dtype dtype, uint16_t bits)
+{
+    const struct tensor tensor = {.rank = 1, .shape = {1}, .dtype = dtype, .data = &bits};
+    double number;
+    tensor_load(&tensor, 0, 1, &number);
+    return number;
+}
+
+static double rounded(enum dtype dtype, double number)
+{
+    tensor_round(dtype, &number, 1);
+    return number;
+}
+
+static bool same(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
+}
+
+static void check_patterns(enum dtype dtype)
+{
+    size_t wrong = 0;
+    check_begin("%s: each number is itself rounded, and gives its own bits", dtype_name(dtype));
+    for (unsigned bits = 0; bits < PATTERNS; bits++) {
+        const double number = number_of(dtype, (uint16_t)bits);
+        wrong += !same(rounded(dtype, number), number);
+        wrong += !isnan(number) && dtype_bits(dtype, number) != bits;
+        wrong += isnan(number) && !isnan(number_of(dtype, dtype_bits(dtype, number)));
+    }
+    CHECK(wrong == 0, "%zu of %d numbers are wrong", wrong, PATTERNS);
+}
+
+/* Between two neighbours the middle goes to the one whose last bit is 0, all else to the nearer. */
+static void check_between(enum dtype dtype, unsigned infinite)
+{
+    size_t wrong = 0;
+    check_begin("%s: what lies between two numbers goes to the nearer, the middle to the even one", dtype_name(dtype));
+    for (unsigned bits = 0; bits + 1 < infinite; bits++) {
+        const double low = number_of(dtype, (uint16_t)bits), high = number_of(dtype, (uint16_t)(bits + 1));
+        const double middle = low + (high - low) / 2, even = bits % 2 ? high : low;
+        wrong += rounded(dtype, middle) != even || rounded(dtype, -middle) != -even;
+        wrong += rounded(dtype, nextafter(middle, 0)) != low || rounded(dtype, nextafter(middle, high)) != high;
+        wrong += dtype_bits(dtype, middle) != bits + bits % 2;
+    }
+    CHECK(wrong == 0, "%zu are wrong", wrong);
+    const double largest = number_of(dtype, (uint16_t)(infinite - 1));
+    const double step = largest - number_of(dtype, (uint16_t)(infinite - 2));
+    check_begin("%s: from half a step above the largest number on it is infinite", dtype_name(dtype));
+    CHECK(rounded(dtype, largest + step / 4) == largest, "a quarter of a step above %g was lost", largest);
+    CHECK(rounded(dtype, largest + step / 2) == INFINITY, "half a step above %g was kept", largest);
+    CHECK(rounded(dtype, -1e300) == -INFINITY && dtype_bits(dtype, -1e300) == (0x8000 | infinite), "-1e300 was kept");
+}
+
+static void check_decimals(enum dtype dtype, unsigned infinite, size_t (*shortest)(uint16_t, char *))
+{
+    char text[DECIMAL_BYTES], shorter[DECIMAL_BYTES];
+    size_t wrong = 0, longer = 0;
+    check_begin("%s: the shortest decimal of each number reads back to it", dtype_name(dtype));
+    for (unsigned bits = 1; bits < infinite; bits++) {
+        const double number = number_of(dtype, (uint16_t)bits);
+        wrong += shortest((uint16_t)bits, text) == 0 || rounded(dtype, strtod(text, NULL)) != number;
+        int digits = 0;
+        for (const char *c = text; *c != '\0' && *c != 'e'; c++)
+            digits += *c >= '0' && *c <= '9' && (digits > 0 || *c != '0');
+        for (const char *c = text + strcspn(text, "e"); c > text && c[-1] == '0' && strchr(text, '.') == NULL; c--)
+            digits--;
+        if (digits > 1) {
+            snprintf(shorter, sizeof shorter, "%.*e", digits - 2, number);
+            longer += rounded(dtype, strtod(shorter, NULL)) == number;
+        }
+    }
+    CHECK(wrong == 0 && longer == 0, "%zu do not read back, %zu are longer than they need to be", wrong, longer);
+}
+
+int main(void)
+{
+    check_patterns(DTYPE_F16);
+    check_patterns(DTYPE_BF16);
+    check_between(DTYPE_F16, INFINITE_HALF);
+    check_between(DTYPE_BF16, INFINITE_BRAIN);
+    check_decimals(DTYPE_F16, INFINITE_HALF, decimal_from_half);
+    check_decimals(DTYPE_BF16, INFINITE_BRAIN, decimal_from_brain);
+    check_begin("a rounded 0 keeps its sign");
+    CHECK(signbit(rounded(DTYPE_F16, -1e-30)) && signbit(rounded(DTYPE_BF16, -0.0)), "the sign was lost");
+    return check_end();
+}
