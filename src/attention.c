@@ -39,103 +39,236 @@ static double dot_product(const double *query, const double *key, size_t d)
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* scores = query . key^T, one row: query (d), keys first .. first + T of the tensor, scores (T) written. */
+/* scores = query . key^T, one row: query (d), keys first .. first + Tk of the tensor, scores (Tk) written. */
 static void score(const double *query, const struct tensor *key, size_t first, double *one_key, double *scores,
-                  size_t tokens, size_t d)
+                  size_t keys, size_t d)
 {
-    for (size_t j = 0; j < tokens; j++) {
+    for (size_t j = 0; j < keys; j++) {
         tensor_load(key, (first + j) * d, d, one_key);
         scores[j] = dot_product(query, one_key, d);
     }
 }
 
-/* scaled = scores x scale, (T). */
-static void scale(const double *scores, double factor, double *scaled, size_t tokens)
+/* scaled = scores x scale, (Tk). */
+static void scale(const double *scores, double factor, double *scaled, size_t keys)
 {
-    for (size_t j = 0; j < tokens; j++)
+    for (size_t j = 0; j < keys; j++)
         scaled[j] = scores[j] * factor;
 }
 
-/* masked = scaled for the first `visible` keys, minus infinity for the rest, (T). */
-static void mask(const double *scaled, size_t visible, double *masked, size_t tokens)
+/* capped = softcap x tanh(scaled / softcap), (Tk); without a softcap it is scaled. */
+static void cap(const double *scaled, double softcap, double *capped, size_t keys)
 {
-    memcpy(masked, scaled, visible * sizeof *masked);
-    for (size_t j = visible; j < tokens; j++)
-        masked[j] = -INFINITY;
+    for (size_t j = 0; j < keys; j++)
+        capped[j] = softcap > 0 ? softcap * tanh(scaled[j] / softcap) : scaled[j];
 }
 
-/* weights = softmax(masked): exp(masked_j - maximum) over the sum of them all, (T). A key that the mask forbids, from
- * `visible` on, weighs exactly 0. Scores that overflowed to minus infinity, all of a row, give NaN, as in PyTorch. */
-static void softmax(const double *masked, size_t visible, double *weights, size_t tokens)
+/* masked = capped + bias, (Tk); minus infinity where the key is forbidden, whatever its score. */
+static void mask(const double *capped, const double *bias, double *masked, size_t keys)
 {
-    double maximum = -INFINITY, sum = 0;
-    for (size_t j = 0; j < visible; j++)
-        maximum = masked[j] > maximum || isnan(masked[j]) ? masked[j] : maximum;
-    for (size_t j = 0; j < visible; j++) {
-        weights[j] = exp(masked[j] - maximum);
-        sum += weights[j];
-    }
-    for (size_t j = 0; j < tokens; j++)
-        weights[j] = j < visible ? weights[j] / sum : 0;
+    for (size_t j = 0; j < keys; j++)
+        masked[j] = bias[j] == -INFINITY ? -INFINITY : capped[j] + bias[j];
 }
 
-/* dropped = weights / (1 - dropout) where kept, else weights x 0, (T). In float32 PyTorch multiplies by the rounded
+/* What a softmax divides by: sum of exp(masked_j - maximum) over the keys that are seen, and the sink's where the head
+ * has one. NaN among the scores becomes the maximum. */
+struct denominator {
+    double maximum, sum;
+};
+
+static struct denominator sum_exponentials(const double *masked, const double *bias, const double *sink, size_t keys)
+{
+    struct denominator below = {sink != NULL ? *sink : -INFINITY, 0};
+    for (size_t j = 0; j < keys; j++)
+        if (bias[j] > -INFINITY && (masked[j] > below.maximum || isnan(masked[j])))
+            below.maximum = masked[j];
+    for (size_t j = 0; j < keys; j++)
+        if (bias[j] > -INFINITY)
+            below.sum += exp(masked[j] - below.maximum);
+    if (sink != NULL)
+        below.sum += exp(*sink - below.maximum);
+    return below;
+}
+
+/* weights = softmax(masked): exp(masked_j - maximum) over the sum of them all, (Tk). A key that is forbidden weighs
+ * exactly 0. Scores that overflowed to minus infinity, all of a row, give NaN, as in PyTorch. */
+static void softmax(const double *masked, const double *bias, const double *sink, double *weights, size_t keys)
+{
+    const struct denominator below = sum_exponentials(masked, bias, sink, keys);
+    for (size_t j = 0; j < keys; j++)
+        weights[j] = bias[j] > -INFINITY ? exp(masked[j] - below.maximum) / below.sum : 0;
+}
+
+/* The weights of a row that may see no key, (Tk). */
+static void fill_empty(enum empty_row empty_row, double *weights, size_t keys)
+{
+    const double weight = empty_row == EMPTY_ROW_MEAN ? 1 / (double)keys : empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
+    for (size_t j = 0; j < keys; j++)
+        weights[j] = weight;
+}
+
+/* lse = log of the sum of exponentials of a row; minus infinity where it is empty and has no sink. */
+static double log_sum(const double *masked, const double *bias, bool empty, const double *sink, size_t keys)
+{
+    const struct denominator below = sum_exponentials(masked, bias, sink, keys);
+    return empty && sink == NULL ? -INFINITY : below.maximum + log(below.sum);
+}
+
+/* dropped = weights / (1 - dropout) where kept, else weights x 0, (Tk). In float32 PyTorch multiplies by the rounded
  * factor. */
 static void drop(const double *weights, const bool *kept, double dropout, enum dtype dtype, double *dropped,
-                 size_t tokens)
+                 size_t keys)
 {
     double factor = 1 / (1 - dropout);
-    tensor_round(dtype, &factor, 1);
-    for (size_t j = 0; j < tokens; j++)
+    tensor_round(dtype_storage(dtype), &factor, 1);
+    for (size_t j = 0; j < keys; j++)
         dropped[j] = weights[j] * (kept[j] ? factor : 0);
 }
 
-/* context = dropped . value, one row: dropped (T), values first .. first + T of the tensor, context (d) written. */
-static void weigh(const double *dropped, const struct tensor *value, size_t first, double *one_value,
-                  double *restrict context, size_t tokens, size_t d)
+/* context = dropped . value, one row: dropped (Tk), values first .. first + Tk of the tensor, context (d_v) written. A
+ * value that is not seen, where `bias` says so, takes no part; NULL: all do. */
+static void weigh(const double *dropped, const double *bias, const struct tensor *value, size_t first,
+                  double *one_value, double *restrict context, size_t keys, size_t d)
 {
     memset(context, 0, d * sizeof *context);
-    for (size_t j = 0; j < tokens; j++) {
+    for (size_t j = 0; j < keys; j++) {
+        if (bias != NULL && bias[j] == -INFINITY)
+            continue;
         tensor_load(value, (first + j) * d, d, one_value);
         for (size_t c = 0; c < d; c++)
             context[c] += dropped[j] * one_value[c];
     }
 }
 
+/* --- the same with every operation rounded, as ONNX's reference does --------------------------------------------- */
+
+static double rounded(enum dtype dtype, double number)
+{
+    tensor_round(dtype, &number, 1);
+    return number;
+}
+
+/* scaled = (query x root) . (key x root)^T, one row, where root is that of the scale: it, the two products and the sum
+ * are rounded each. */
+static void score_scaled(const double *query, const struct tensor *key, size_t first, double scale, enum dtype dtype,
+                         double *one_query, double *one_key, double *scaled, size_t keys, size_t d)
+{
+    const double root = rounded(dtype, sqrt(scale));
+    for (size_t i = 0; i < d; i++)
+        one_query[i] = rounded(dtype, query[i] * root);
+    for (size_t j = 0; j < keys; j++) {
+        tensor_load(key, (first + j) * d, d, one_key);
+        for (size_t i = 0; i < d; i++)
+            one_key[i] = rounded(dtype, one_key[i] * root);
+        scaled[j] = dot_product(one_query, one_key, d);
+    }
+}
+
+static void cap_rounded(const double *scaled, double softcap, enum dtype dtype, double *capped, size_t keys)
+{
+    const double ceiling = rounded(dtype, softcap);
+    for (size_t j = 0; j < keys; j++)
+        capped[j] =
+            softcap > 0 ? rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling : scaled[j];
+}
+
+/* The sum of the exponentials is wide and then rounded; in bfloat16 each addition is. */
+static void softmax_rounded(const double *masked, const double *bias, const double *sink, enum dtype dtype,
+                            double *weights, size_t keys)
+{
+    const double maximum = sum_exponentials(masked, bias, sink, keys).maximum;
+    double sum = sink != NULL ? rounded(dtype, exp(rounded(dtype, *sink - maximum))) : 0;
+    for (size_t j = 0; j < keys; j++) {
+        weights[j] = bias[j] > -INFINITY ? rounded(dtype, exp(rounded(dtype, masked[j] - maximum))) : 0;
+        sum += weights[j];
+        sum = dtype == DTYPE_BF16 ? rounded(dtype, sum) : sum;
+    }
+    sum = rounded(dtype, sum);
+    for (size_t j = 0; j < keys; j++)
+        weights[j] = bias[j] > -INFINITY ? weights[j] / sum : 0;
+}
+
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
 
-/* The stage from those before it, in double. */
-static void compute(struct attention *attention, size_t matrix, size_t slot, enum stage stage, const bool *kept)
+/* What the mask says of the present row. */
+static void open_row(struct attention *attention, size_t item, size_t head, size_t slot)
+{
+    const struct mask *rules = &attention->problem->mask;
+    const size_t keys = rules->keys, query = attention->positions[slot];
+    const struct span span = mask_span(rules, item, query);
+    double *bias = attention->bias;
+    for (size_t j = 0; j < keys; j++)
+        bias[j] = -INFINITY;
+    attention->empty = true;
+    if (mask_has_bias(rules))
+        mask_bias(rules, item, head, query, span.first, span.end - span.first, bias + span.first);
+    for (size_t j = span.first; j < span.end; j++) {
+        bias[j] = mask_has_bias(rules) ? bias[j] : 0;
+        attention->empty = attention->empty && bias[j] == -INFINITY;
+    }
+}
+
+/* weights, in the dtype of the softmax on the way. */
+static void weight_row(struct attention *attention, const double *sink)
 {
     const struct problem *problem = attention->problem;
-    const size_t tokens = problem->tokens, d = problem->d_head;
-    const size_t visible = problem->causal ? attention->positions[slot] + 1 : tokens;
+    const size_t keys = problem->keys;
+    double *masked = attention->rows[STAGE_MASKED], *weights = attention->rows[STAGE_WEIGHTS];
+    if (attention->empty) {
+        fill_empty(problem->mask.empty_row, weights, keys);
+        return;
+    }
+    memcpy(attention->cast, masked, keys * sizeof *masked);
+    tensor_round(problem->softmax_dtype, attention->cast, keys);
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        softmax_rounded(attention->cast, attention->bias, sink, problem->softmax_dtype, weights, keys);
+    else
+        softmax(attention->cast, attention->bias, sink, weights, keys);
+    if (problem->softmax_dtype != problem->dtype)
+        tensor_round(problem->softmax_dtype, weights, keys);
+}
+
+/* The stage from those before it, in double. `matrix` counts the heads of key and value over all items. */
+static void compute(struct attention *attention, size_t matrix, size_t head, enum stage stage, const bool *kept)
+{
+    const struct problem *problem = attention->problem;
+    const size_t keys = problem->keys;
+    const double *sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL;
+    const bool operations = problem->rounding == ROUNDING_OPERATIONS;
     double **rows = attention->rows;
     switch (stage) {
     case STAGE_SCORES:
-        score(rows[STAGE_QUERY], &attention->key, matrix * tokens, attention->operand, rows[stage], tokens, d);
+        score(rows[STAGE_QUERY], &attention->key, matrix * keys, attention->operand, rows[stage], keys,
+              problem->d_head);
         break;
     case STAGE_SCALED:
-        scale(rows[STAGE_SCORES], problem->scale, rows[stage], tokens);
+        if (operations)
+            score_scaled(rows[STAGE_QUERY], &attention->key, matrix * keys, problem->scale, problem->dtype,
+                         attention->sums, attention->operand, rows[stage], keys, problem->d_head);
+        else
+            scale(rows[STAGE_SCORES], problem->scale, rows[stage], keys);
         break;
-    case STAGE_CAPPED: /* no softcap */
-        memcpy(rows[stage], rows[STAGE_SCALED], tokens * sizeof *rows[stage]);
+    case STAGE_CAPPED:
+        if (operations)
+            cap_rounded(rows[STAGE_SCALED], problem->softcap, problem->dtype, rows[stage], keys);
+        else
+            cap(rows[STAGE_SCALED], problem->softcap, rows[stage], keys);
         break;
     case STAGE_MASKED:
-        mask(rows[STAGE_CAPPED], visible, rows[stage], tokens);
+        mask(rows[STAGE_CAPPED], attention->bias, rows[stage], keys);
         break;
     case STAGE_WEIGHTS:
-        softmax(rows[STAGE_MASKED], visible, rows[stage], tokens);
+        weight_row(attention, sink);
         break;
     case STAGE_DROPPED:
         if (kept != NULL)
-            drop(rows[STAGE_WEIGHTS], kept, problem->dropout, problem->dtype, rows[stage], tokens);
+            drop(rows[STAGE_WEIGHTS], kept, problem->dropout, problem->dtype, rows[stage], keys);
         else
-            memcpy(rows[stage], rows[STAGE_WEIGHTS], tokens * sizeof *rows[stage]);
+            memcpy(rows[stage], rows[STAGE_WEIGHTS], keys * sizeof *rows[stage]);
         break;
     default:
-        weigh(rows[STAGE_DROPPED], &attention->value, matrix * tokens, attention->operand, rows[STAGE_CONTEXT], tokens,
-              d);
+        weigh(rows[STAGE_DROPPED], attention->empty ? NULL : attention->bias, &attention->value, matrix * keys,
+              attention->operand, rows[STAGE_CONTEXT], keys, problem->d_value);
     }
 }
 
@@ -144,17 +277,19 @@ void attention_row(struct attention *attention, size_t item, size_t head, size_t
 {
     const struct problem *problem = attention->problem;
     const size_t d = problem->d_head, matrix = item * problem->heads + head;
+    const size_t kv_matrix = matrix / (problem->heads / problem->kv_heads);
     tensor_load(&attention->query, (matrix * attention->slots + slot) * d, d, attention->rows[STAGE_QUERY]);
+    open_row(attention, item, head, slot);
     for (int stage = STAGE_SCORES; stage <= (int)last; stage++) {
-        compute(attention, matrix, slot, (enum stage)stage, kept);
-        tensor_round(problem->dtype, attention->rows[stage], stage == STAGE_CONTEXT ? d : problem->tokens);
+        compute(attention, kv_matrix, head, (enum stage)stage, kept);
+        tensor_round(problem->dtype, attention->rows[stage], stage == STAGE_CONTEXT ? problem->d_value : problem->keys);
     }
 }
 
 void attention_output(struct attention *attention, const double *context, double *output)
 {
     const struct problem *problem = attention->problem;
-    const size_t width = problem->heads * problem->d_head;
+    const size_t width = problem->heads * problem->d_value;
     if (attention->out_weight == NULL)
         memcpy(output, context, width * sizeof *output);
     else
@@ -198,13 +333,14 @@ static enum status load_bias(const struct projection *projection, double **bias,
 
 /* Cuts one row of a module's projection into its heads.
  *   columns    (heads d) of the module, whose first head is `head`
- *   projected  (B, H, count, d) written at row `row` of the item */
-static void split_heads(const struct problem *problem, const double *columns, size_t item, size_t head, size_t heads,
-                        size_t row, size_t count, const struct tensor *projected)
+ *   projected  (B, H or H_kv, count, d) written at row `row` of the item */
+static void split_heads(const struct problem *problem, double *columns, size_t item, size_t head, size_t heads,
+                        size_t row, const struct tensor *projected)
 {
-    const size_t d = problem->d_head;
+    const size_t d = problem->d_head, all = projected->shape[1], count = projected->shape[2];
+    tensor_round(problem->dtype, columns, heads * d);
     for (size_t i = 0; i < heads; i++)
-        tensor_store(projected, ((item * problem->heads + head + i) * count + row) * d, d, columns + i * d);
+        tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
 }
 
 /* One projection of one module for every item: of the queries asked for, or of all tokens. */
@@ -213,7 +349,8 @@ static enum status project_module(const struct attention *attention, size_t modu
 {
     const struct problem *problem = attention->problem;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
-    const size_t d_in = problem->d_in, heads = problem->heads / problem->plan.module_count, count = projected->shape[2];
+    const size_t d_in = problem->d_in, heads = projected->shape[1] / problem->plan.module_count;
+    const size_t count = projected->shape[2];
     struct arena scratch = {0};
     double *weight, *bias;
     enum status status = load_weight(projection, &weight, &scratch, error);
@@ -222,9 +359,9 @@ static enum status project_module(const struct attention *attention, size_t modu
     for (size_t item = 0; status == STATUS_OK && item < problem->items; item++)
         for (size_t row = 0; row < count; row++) {
             const size_t token = id == PROJECTION_QUERY ? attention->positions[row] : row;
-            tensor_load(&problem->inputs, (item * problem->tokens + token) * d_in, d_in, attention->operand);
-            project(attention->operand, weight, bias, attention->sums, d_in, problem->plan.d_out);
-            split_heads(problem, attention->sums, item, module * heads, heads, row, count, projected);
+            tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, attention->operand);
+            project(attention->operand, weight, bias, attention->sums, d_in, heads * problem->d_head);
+            split_heads(problem, attention->sums, item, module * heads, heads, row, projected);
         }
     arena_free(&scratch);
     return status;
@@ -233,13 +370,17 @@ static enum status project_module(const struct attention *attention, size_t modu
 static enum status make_scratch(struct attention *attention, struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    attention->sums = arena_allocate(arena, problem->plan.d_out, sizeof *attention->sums, error);
-    attention->operand = arena_allocate(arena, memory_larger(problem->d_in, problem->d_head), sizeof(double), error);
+    const size_t widest = memory_larger(problem->d_in, memory_larger(problem->d_head, problem->d_value));
+    attention->sums = arena_allocate(arena, memory_larger(problem->plan.d_out, problem->d_head), sizeof *attention->sums, error);
+    attention->operand = arena_allocate(arena, widest, sizeof(double), error);
+    attention->bias = arena_allocate(arena, problem->keys, sizeof *attention->bias, error);
+    attention->cast = arena_allocate(arena, problem->keys, sizeof *attention->cast, error);
     attention->rows[STAGE_QUERY] = arena_allocate(arena, problem->d_head, sizeof(double), error);
-    if (attention->sums == NULL || attention->operand == NULL || attention->rows[STAGE_QUERY] == NULL)
+    if (attention->sums == NULL || attention->operand == NULL || attention->bias == NULL || attention->cast == NULL ||
+        attention->rows[STAGE_QUERY] == NULL)
         return error->status;
     for (int stage = STAGE_SCORES; stage <= STAGE_CONTEXT; stage++) {
-        size_t columns = stage == STAGE_CONTEXT ? problem->d_head : problem->tokens;
+        size_t columns = stage == STAGE_CONTEXT ? problem->d_value : problem->keys;
         attention->rows[stage] = arena_allocate(arena, columns, sizeof(double), error);
         if (attention->rows[stage] == NULL)
             return error->status;
@@ -247,39 +388,51 @@ static enum status make_scratch(struct attention *attention, struct arena *arena
     return STATUS_OK;
 }
 
-/* What is held whole: query, key and value, and where the fused path makes them context and output. */
+/* What is held whole: query, key and value where they are made here, lse, and where the fused path makes them context
+ * and output. */
 struct held {
     struct tensor *tensor;
     size_t rank, shape[TENSOR_RANK];
 };
 
-static size_t list_held(struct attention *attention, unsigned stages, struct held held[5])
+enum { MOST_HELD = 6 };
+
+static size_t list_held(struct attention *attention, unsigned stages, struct held held[MOST_HELD])
 {
     const struct problem *problem = attention->problem;
-    struct tensor *const tensors[] = {&attention->query, &attention->key, &attention->value, &attention->context};
-    const enum stage which[] = {STAGE_QUERY, STAGE_KEY, STAGE_VALUE, STAGE_CONTEXT};
+    const size_t items = problem->items, heads = problem->heads, kv_heads = problem->kv_heads, keys = problem->keys;
+    const size_t slots = attention->slots, d = problem->d_head, d_value = problem->d_value;
+    const size_t columns = problem->plan.has_out ? problem->plan.d_out : heads * d_value;
+    const bool projects = problem->mechanism != COMMAND_SDPA, fused = problem->fused;
+    const bool gathers = projects || slots != problem->queries;
+    const struct {
+        enum stage stage;
+        bool wanted;
+        struct held held;
+    } all[MOST_HELD] = {
+        {STAGE_QUERY, gathers, {&attention->query, 4, {items, heads, slots, d}}},
+        {STAGE_KEY, projects, {&attention->key, 4, {items, kv_heads, keys, d}}},
+        {STAGE_VALUE, projects, {&attention->value, 4, {items, kv_heads, keys, d_value}}},
+        {STAGE_CONTEXT, fused, {&attention->context, 4, {items, heads, slots, d_value}}},
+        {STAGE_OUTPUT, fused, {&attention->output, 3, {items, slots, columns}}},
+        {STAGE_LSE, true, {&attention->lse, 3, {items, heads, slots}}},
+    };
     size_t count = 0;
-    for (size_t i = 0; i < 4; i++) {
-        const bool of_queries = which[i] == STAGE_QUERY || which[i] == STAGE_CONTEXT;
-        const size_t rows = of_queries ? attention->slots : problem->tokens;
-        if (stages & STAGE_BIT(which[i]) && (which[i] != STAGE_CONTEXT || problem->fused))
-            held[count++] = (struct held){tensors[i], 4, {problem->items, problem->heads, rows, problem->d_head}};
-    }
-    const size_t columns = problem->plan.has_out ? problem->plan.d_out : problem->heads * problem->d_head;
-    if (stages & STAGE_BIT(STAGE_OUTPUT) && problem->fused)
-        held[count++] = (struct held){&attention->output, 3, {problem->items, attention->slots, columns}};
+    for (size_t i = 0; i < MOST_HELD; i++)
+        if (stages & STAGE_BIT(all[i].stage) && all[i].wanted)
+            held[count++] = all[i].held;
     return count;
 }
 
 /* Room for it, before any of it is computed. The system promises more than it has: what cannot be is said here. */
 static enum status make_room(struct attention *attention, unsigned stages, struct arena *arena, struct error *error)
 {
-    struct held held[5];
+    struct held held[MOST_HELD];
     const size_t count = list_held(attention, stages, held);
     const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double needed = 0;
     for (size_t i = 0; i < count; i++) {
-        double bytes = (double)dtype_size(attention->problem->dtype);
+        double bytes = (double)dtype_size(dtype_storage(attention->problem->dtype));
         for (size_t axis = 0; axis < held[i].rank; axis++)
             bytes *= (double)held[i].shape[axis];
         needed += bytes;
@@ -290,10 +443,21 @@ static enum status make_room(struct attention *attention, unsigned stages, struc
                             "%.1f GB; --query or --part asks for less",
                             needed / 1e9, there / 1e9);
     for (size_t i = 0; i < count; i++)
-        if (tensor_create(held[i].tensor, attention->problem->dtype, held[i].rank, held[i].shape, arena, error) !=
+        if (tensor_create(held[i].tensor, dtype_storage(attention->problem->dtype), held[i].rank, held[i].shape, arena, error) !=
             STATUS_OK)
             return error->status;
     return STATUS_OK;
+}
+
+/* The float32 kernels do not round; what the reference goes on from is rounded to the working dtype. */
+static void round_tensor(enum dtype dtype, const struct tensor *tensor)
+{
+    float *numbers = tensor->data;
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        double number = numbers[i];
+        tensor_round(dtype, &number, 1);
+        numbers[i] = (float)number;
+    }
 }
 
 static enum status make_projections(struct attention *attention, unsigned stages, struct error *error)
@@ -309,18 +473,61 @@ static enum status make_projections(struct attention *attention, unsigned stages
             if (status != STATUS_OK)
                 return status;
         }
+    const bool rounds = problem->fast_projections && !problem->fused && problem->dtype != DTYPE_F32;
+    for (int id = 0; id < PROJECTION_COUNT && rounds; id++)
+        if (projected[id]->rank > 0)
+            round_tensor(problem->dtype, projected[id]);
     return STATUS_OK;
+}
+
+/* sdpa's query, key and value as they were given; of query the rows that are asked for. */
+static void take_given(struct attention *attention, unsigned stages)
+{
+    const struct problem *problem = attention->problem;
+    const struct tensor *given = problem->given;
+    attention->key = given[1];
+    attention->value = given[2];
+    if (attention->slots == problem->queries || (stages & STAGE_BIT(STAGE_QUERY)) == 0) {
+        attention->query = given[0];
+        return;
+    }
+    const size_t row = problem->d_head * dtype_size(given[0].dtype);
+    char *to = attention->query.data;
+    for (size_t matrix = 0; matrix < problem->items * problem->heads; matrix++)
+        for (size_t slot = 0; slot < attention->slots; slot++, to += row)
+            memcpy(to, (const char *)given[0].data + (matrix * problem->queries + attention->positions[slot]) * row, row);
+}
+
+/* lse of every row; the other stages of a row are gone when it is made. */
+static void make_lse(struct attention *attention)
+{
+    const struct problem *problem = attention->problem;
+    const struct mask *rules = &problem->mask;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t head = 0; head < problem->heads; head++)
+            for (size_t slot = 0; slot < attention->slots; slot++) {
+                attention_row(attention, item, head, slot, STAGE_MASKED, NULL);
+                double lse = log_sum(attention->rows[STAGE_MASKED], attention->bias, attention->empty,
+                                     rules->sinks != NULL ? rules->sinks + head : NULL, problem->keys);
+                tensor_round(problem->dtype, &lse, 1);
+                tensor_store(&attention->lse, (item * problem->heads + head) * attention->slots + slot, 1, &lse);
+            }
 }
 
 enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
                              size_t slots, unsigned stages, struct arena *arena, struct error *error)
 {
     *attention = (struct attention){.problem = problem, .positions = positions, .slots = slots};
-    if (make_scratch(attention, arena, error) || make_room(attention, stages, arena, error) ||
-        make_projections(attention, stages, error))
+    if (make_scratch(attention, arena, error) || make_room(attention, stages, arena, error))
+        return error->status;
+    if (problem->mechanism == COMMAND_SDPA)
+        take_given(attention, stages);
+    else if (make_projections(attention, stages, error) != STATUS_OK)
         return error->status;
     if (problem->fused)
-        return stages & STAGE_BIT(STAGE_CONTEXT) ? fast_context(attention, error) : STATUS_OK;
+        return stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE)) ? fast_context(attention, error) : STATUS_OK;
+    if (stages & STAGE_BIT(STAGE_LSE))
+        make_lse(attention);
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     if (load_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)

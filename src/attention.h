@@ -3,9 +3,11 @@
  * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working dtype as
  * it is stored itself. query, key and value are held whole; a T x T stage is made a row at a time, so that it is never held.
  *
- *   B items of a batch, H heads, T tokens, Tq queries asked for, d_in columns of the inputs, d columns of one head.
+ *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, S queries asked for, d_in columns of the inputs,
+ *   d columns of one head of query and key, d_v of value.
  *
- * The equations are those of Vaswani et al. 2017, "Attention Is All You Need", eq. 1 and section 3.2.2. */
+ * The equations are those of Vaswani et al. 2017, "Attention Is All You Need", eq. 1 and section 3.2.2; grouped heads
+ * those of Ainslie et al. 2023, "GQA", section 2.2; the softcap that of Gemma Team 2024, "Gemma 2", section 2. */
 #ifndef ATTN_ATTENTION_H
 #define ATTN_ATTENTION_H
 
@@ -15,16 +17,20 @@ struct attention {
     const struct problem *problem;
     const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
     size_t slots;              /* S */
-    struct tensor query;       /* (B, H, S, d) in the working dtype; rank 0 where no stage asked for needs it */
-    struct tensor key;         /* (B, H, T, d); or rank 0 */
-    struct tensor value;       /* (B, H, T, d); or rank 0 */
-    struct tensor context;     /* (B, H, S, d) where the fused path has made it; or rank 0 */
+    struct tensor query;       /* (B, H, S, d) rounded to the working dtype; rank 0 where no stage asked for needs it */
+    struct tensor key;         /* (B, H_kv, Tk, d); or rank 0 */
+    struct tensor value;       /* (B, H_kv, Tk, d_v); or rank 0 */
+    struct tensor context;     /* (B, H, S, d_v) where the fused path has made it, not yet rounded; or rank 0 */
     struct tensor output;      /* (B, S, columns) likewise */
+    struct tensor lse;         /* (B, H, S); or rank 0 */
     double *out_weight;        /* (H d, d_out) out_proj as y = x . W; or NULL */
     double *out_bias;          /* (d_out); or NULL */
-    double *sums;              /* scratch: the widest row that is summed */
+    double *sums;              /* scratch: the widest row that is summed, or query x root of the scale */
     double *operand;           /* scratch: the widest row that is multiplied, as doubles */
-    double *rows[STAGE_COUNT]; /* (T) the present row of each T x T stage, rounded; context: (d); query: (d) */
+    double *bias;              /* (Tk) what the mask adds to the present row; minus infinity: the key is forbidden */
+    bool empty;                /* it forbids all */
+    double *cast;              /* (Tk) masked in the dtype of the softmax */
+    double *rows[STAGE_COUNT]; /* (Tk) the present row of each T x T stage, rounded; context: (d_v); query: (d) */
 };
 
 /* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions`. What
@@ -33,11 +39,11 @@ enum status attention_create(struct attention *attention, const struct problem *
                              size_t slots, unsigned stages, struct arena *arena, struct error *error);
 
 /* Slot `slot` of one head of one item through the stages from scores to `last`, which may be context; each lies in
- * attention->rows[stage] until the next call. `kept` (T) says which weights dropout keeps; NULL: all, unscaled. */
+ * attention->rows[stage] until the next call. `kept` (Tk) says which weights dropout keeps; NULL: all, unscaled. */
 void attention_row(struct attention *attention, size_t item, size_t head, size_t slot, enum stage last,
                    const bool *kept);
 
-/* output = the heads' context side by side (H d), through out_proj where there is one, into output (its columns). */
+/* output = the heads' context side by side (H d_v), through out_proj where there is one, into output (its columns). */
 void attention_output(struct attention *attention, const double *context, double *output);
 
 #endif

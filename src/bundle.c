@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    enum bundle_kind kind;
+    unsigned kind;
 } NAMES[] = {
     {"tokens", BUNDLE_TOKENS},
     {"inputs", BUNDLE_INPUTS},
@@ -17,7 +17,16 @@ static const struct {
     {"comment", BUNDLE_IGNORED},
     {"attn", BUNDLE_IGNORED},
     {"mechanism", BUNDLE_IGNORED},
-    {"mask", BUNDLE_IGNORED},
+    {"mask", BUNDLE_BUFFER},
+    {"query", BUNDLE_OPERAND},
+    {"key", BUNDLE_OPERAND},
+    {"value", BUNDLE_OPERAND},
+    {"past_key", BUNDLE_OPERAND},
+    {"past_value", BUNDLE_OPERAND},
+    {"kv_lengths", BUNDLE_OPERAND},
+    {"attn_mask", BUNDLE_MASKING},
+    {"alibi_slopes", BUNDLE_MASKING},
+    {"sinks", BUNDLE_MASKING},
     {"W_query", BUNDLE_PARAMETER},
     {"W_key", BUNDLE_PARAMETER},
     {"W_value", BUNDLE_PARAMETER},
@@ -27,6 +36,8 @@ static const struct {
     {"W_query.bias", BUNDLE_PARAMETER},
     {"W_key.bias", BUNDLE_PARAMETER},
     {"W_value.bias", BUNDLE_PARAMETER},
+    {"in_proj_weight", BUNDLE_PARAMETER},
+    {"in_proj_bias", BUNDLE_PARAMETER},
     {"out_proj.weight", BUNDLE_PARAMETER},
     {"out_proj.bias", BUNDLE_PARAMETER},
 };
@@ -51,16 +62,17 @@ static bool belongs_to_a_head(const char *name)
     return strncmp(name, "W_", 2) == 0 || strcmp(name, "mask") == 0;
 }
 
-enum bundle_kind bundle_kind(const char *name)
+unsigned bundle_kind(const char *name)
 {
     const char *of_head = after_head(name);
     if (of_head != NULL && !belongs_to_a_head(of_head))
         return BUNDLE_UNKNOWN;
     const char *plain = of_head != NULL ? of_head : name;
+    unsigned kind = of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? BUNDLE_STAGE : BUNDLE_UNKNOWN;
     for (size_t i = 0; i < NAME_COUNT; i++)
         if (strcmp(NAMES[i].name, plain) == 0)
-            return NAMES[i].kind;
-    return of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? BUNDLE_STAGE : BUNDLE_UNKNOWN;
+            kind |= NAMES[i].kind;
+    return kind;
 }
 
 enum status bundle_unknown(const char *source, const char *name, struct error *error)

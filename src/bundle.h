@@ -39,18 +39,22 @@ struct bundle {
     const char *mechanism, *part, *job; /* what a .safetensors file of attn says of itself; NULL where it does not */
 };
 
-/* What a name at the top of a file stands for. */
+/* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */
 enum bundle_kind {
     BUNDLE_UNKNOWN = 0,
-    BUNDLE_IGNORED = 1, /* a comment, a module's causal buffer */
+    BUNDLE_IGNORED = 1, /* a comment */
     BUNDLE_INPUTS = 2,
     BUNDLE_PARAMETER = 4,
     BUNDLE_TOKENS = 8,
     BUNDLE_SETTINGS = 16,
-    BUNDLE_STAGE = 32, /* a recorded stage, which join alone reads */
+    BUNDLE_STAGE = 32,   /* a recorded stage, which join alone reads */
+    BUNDLE_MASKING = 64, /* attn_mask, alibi_slopes, sinks */
+    BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value, past_key, past_value, kv_lengths */
+    BUNDLE_BUFFER = 256, /* a module's causal buffer */
 };
 
-enum bundle_kind bundle_kind(const char *name);
+/* Bits of enum bundle_kind. */
+unsigned bundle_kind(const char *name);
 
 /* An unknown name: STATUS_USAGE, with the nearest name that is known. */
 enum status bundle_unknown(const char *source, const char *name, struct error *error);

@@ -22,7 +22,7 @@ static const float *query_inputs(const struct attention *attention, struct arena
     const struct problem *problem = attention->problem;
     const size_t d_in = problem->d_in, slots = attention->slots;
     const float *inputs = problem->inputs.data;
-    if (slots == problem->tokens)
+    if (slots == problem->queries)
         return inputs;
     struct tensor gathered;
     const size_t shape[] = {problem->items, slots, d_in};
@@ -31,7 +31,7 @@ static const float *query_inputs(const struct attention *attention, struct arena
     float *to = gathered.data;
     for (size_t item = 0; item < problem->items; item++)
         for (size_t slot = 0; slot < slots; slot++, to += d_in)
-            memcpy(to, inputs + (item * problem->tokens + attention->positions[slot]) * d_in, d_in * sizeof *to);
+            memcpy(to, inputs + (item * problem->queries + attention->positions[slot]) * d_in, d_in * sizeof *to);
     return gathered.data;
 }
 
@@ -41,7 +41,7 @@ enum status fast_projection(const struct attention *attention, size_t module, en
     const struct problem *problem = attention->problem;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
     const size_t count = projected->shape[2], d = problem->d_head;
-    const size_t heads = problem->heads / problem->plan.module_count;
+    const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
     struct arena scratch = {0};
     const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : problem->inputs.data;
     const struct fused_projection work = {
@@ -52,12 +52,12 @@ enum status fast_projection(const struct attention *attention, size_t module, en
         .items = problem->items,
         .rows = count,
         .d_in = problem->d_in,
-        .d_out = problem->plan.d_out,
+        .d_out = heads * d,
         .transposed = projection->transposed,
         .d_head = d,
         .row_stride = d,
         .head_stride = count * d,
-        .item_stride = problem->heads * count * d,
+        .item_stride = all_heads * count * d,
         .threads = problem->threads,
         .kernel = problem->kernel,
         .progress =
@@ -73,7 +73,7 @@ enum status fast_projection(const struct attention *attention, size_t module, en
 static enum status make_output(const struct attention *attention, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t d = problem->d_head, heads = problem->heads, slots = attention->slots, width = heads * d;
+    const size_t d = problem->d_value, heads = problem->heads, slots = attention->slots, width = heads * d;
     const struct projection *out = &problem->parameters.out;
     const size_t shape[] = {problem->items, slots, width};
     struct arena scratch = {0};
@@ -120,11 +120,11 @@ enum status fast_context(const struct attention *attention, struct error *error)
         .context = attention->context.data,
         .heads = matrices,
         .queries = attention->slots,
-        .keys = problem->tokens,
+        .keys = problem->keys,
         .d = problem->d_head,
-        .d_v = problem->d_head,
+        .d_v = problem->d_value,
         .positions = attention->positions,
-        .causal = problem->causal,
+        .causal = problem->mask.causal,
         .scale = problem->scale,
         .threads = problem->threads,
         .kernel = problem->kernel,

@@ -68,7 +68,7 @@ static enum status read_parts(struct joining *joining, const struct options *opt
 /* Whether the rows of that table are cut among the parts. */
 static bool is_cut(enum stage stage)
 {
-    return stage < STAGE_COUNT && stage != STAGE_KEY && stage != STAGE_VALUE;
+    return stage < STAGE_COUNT && !stage_is_of_keys(stage);
 }
 
 static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)
@@ -118,21 +118,21 @@ static enum status add_table(const struct joining *joining, const struct bundle_
 static enum status describe(const struct joining *joining, struct problem *problem)
 {
     const struct bundle *first = &joining->bundles[0];
-    const enum command mechanisms[] = {COMMAND_SELF, COMMAND_CAUSAL, COMMAND_MULTIHEAD};
+    const enum command mechanisms[] = {COMMAND_SELF, COMMAND_CAUSAL, COMMAND_MULTIHEAD, COMMAND_SDPA};
     *problem = (struct problem){
         .mechanism = COMMAND_COUNT,
         .labels = first->tokens,
         .label_lists = first->token_lists,
         .labels_nested = first->tokens_nested,
-        .tokens = first->tokens_per_list,
+        .keys = first->tokens_per_list,
         .stages_asked = true,
         .dtype = first->tensor_count > 0 ? first->tensors[0].tensor.dtype : DTYPE_F32,
     };
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         if (strcmp(first->mechanism, command_name(mechanisms[i])) == 0)
             problem->mechanism = mechanisms[i];
     if (problem->mechanism == COMMAND_COUNT || first->setting_count > OPTION_COUNT ||
-        (problem->dtype != DTYPE_F32 && problem->dtype != DTYPE_F64))
+        problem->dtype >= DTYPE_I64)
         return error_usage(joining->error, "%s: is no part that attn wrote", first->source);
     problem->setting_count = first->setting_count;
     if (first->setting_count > 0)

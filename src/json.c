@@ -44,24 +44,43 @@ size_t json_count(const cJSON *item)
     return count;
 }
 
+/* What JSON has no number for, as a result writes it: null, "NaN", "Infinity". False for all else. */
+static bool read_special(const cJSON *item, double *number)
+{
+    static const struct {
+        const char *text;
+        double number;
+    } SPECIALS[] = {{"NaN", (double)NAN}, {"Infinity", (double)INFINITY}, {"-Infinity", -(double)INFINITY}};
+    *number = -INFINITY;
+    for (size_t i = 0; i < 3 && cJSON_IsString(item); i++)
+        if (strcmp(item->valuestring, SPECIALS[i].text) == 0) {
+            *number = SPECIALS[i].number;
+            return true;
+        }
+    return cJSON_IsNull(item);
+}
+
 static enum status not_a_number(const struct json_reader *reader, const char *place, const cJSON *item)
 {
-    if (cJSON_IsString(item) && (strcmp(item->valuestring, "NaN") == 0 || strcmp(item->valuestring, "Infinity") == 0))
+    double number;
+    if (cJSON_IsString(item) && read_special(item, &number))
         return error_usage(reader->error, "%s: %s: %s: \"%s\" is not finite; expected a finite number", reader->source,
                            reader->key, place, item->valuestring);
-    return error_usage(reader->error, "%s: %s: %s: expected a number, got %s", reader->source, reader->key, place,
-                       json_kind_name(item));
+    return error_usage(reader->error, "%s: %s: %s: expected a %s, got %s", reader->source, reader->key, place,
+                       reader->boolean ? "boolean, as the first one is" : "number", json_kind_name(item));
 }
 
 static enum status read_number(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
                                const size_t *index, double *number)
 {
     char place[TENSOR_PLACE_BYTES];
-    *number = item->valuedouble;
-    if (cJSON_IsNumber(item) && isfinite(*number))
+    *number = reader->boolean ? cJSON_IsTrue(item) : item->valuedouble;
+    if (reader->boolean ? cJSON_IsBool(item) : cJSON_IsNumber(item) && isfinite(*number))
+        return STATUS_OK;
+    if (!reader->boolean && reader->special && read_special(item, number))
         return STATUS_OK;
     tensor_place_text(tensor->rank, index, tensor->rank, place);
-    if (!cJSON_IsNumber(item))
+    if (reader->boolean || !cJSON_IsNumber(item))
         return not_a_number(reader, place, item);
     return error_usage(reader->error,
                        "%s: %s: %s: a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude",
@@ -75,9 +94,9 @@ static enum status measure(const struct json_reader *reader, const cJSON *item, 
     while (cJSON_IsArray(item)) {
         if (item->child == NULL)
             return error_usage(reader->error, "%s: %s is empty; expected numbers", reader->source, reader->key);
-        if (*rank == 3)
-            return error_usage(reader->error, "%s: %s is nested deeper than item, row and column", reader->source,
-                               reader->key);
+        if (*rank == TENSOR_RANK)
+            return error_usage(reader->error, "%s: %s is nested deeper than item, head, row and column",
+                               reader->source, reader->key);
         shape[(*rank)++] = json_count(item);
         item = item->child;
     }
@@ -127,7 +146,19 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-static enum status read_tensor(const struct json_reader *reader, const cJSON *item, struct tensor *tensor)
+/* The same numbers as a tensor of bytes. */
+static enum status make_boolean(const struct json_reader *reader, struct tensor *tensor)
+{
+    const struct tensor numbers = *tensor;
+    if (tensor_create(tensor, DTYPE_BOOL, numbers.rank, numbers.shape, reader->arena, reader->error) != STATUS_OK)
+        return reader->error->status;
+    for (size_t i = 0; i < tensor_count(tensor); i++)
+        ((uint8_t *)tensor->data)[i] = ((const double *)numbers.data)[i] != 0;
+    return STATUS_OK;
+}
+
+/* `kind` says whether the tensor may hold what is not finite, or be boolean. */
+static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
     enum status status = measure(reader, item, &rank, shape);
@@ -135,8 +166,14 @@ static enum status read_tensor(const struct json_reader *reader, const cJSON *it
         status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
     if (status != STATUS_OK)
         return status;
+    const cJSON *first = item;
+    while (cJSON_IsArray(first))
+        first = first->child;
+    reader->boolean = (kind & BUNDLE_MASKING) != 0 && cJSON_IsBool(first);
+    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_STAGE)) != 0;
     double *number = tensor->data;
-    return read_array(reader, item, tensor, index, 0, &number);
+    status = read_array(reader, item, tensor, index, 0, &number);
+    return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
 }
 
 /* `list_number` counts from 1; 0 where there is one plain list. */
@@ -265,7 +302,7 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
 
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
 {
-    enum bundle_kind kind = bundle_kind(item->string);
+    const unsigned kind = bundle_kind(item->string);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
     if ((kind & kinds) == 0)
@@ -279,7 +316,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     if (named->name == NULL)
         return reader->error->status;
     reader->key = named->name;
-    return read_tensor(reader, item, &named->tensor);
+    return read_tensor(reader, item, kind, &named->tensor);
 }
 
 static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct bundle *bundle)

@@ -171,11 +171,12 @@ bool load_wants_input(const struct options *options)
 
 enum status load_files(struct load *load, const struct options *options, struct arena *arena, struct error *error)
 {
-    const bool parameters_here = options->weights == NULL && options->command != COMMAND_INIT;
-    unsigned kinds = BUNDLE_INPUTS | BUNDLE_SETTINGS;
-    if (options->command != COMMAND_INIT)
-        kinds |= BUNDLE_TOKENS;
-    if (parameters_here)
+    const bool init = options->command == COMMAND_INIT, given = options->command == COMMAND_SDPA;
+    unsigned kinds = BUNDLE_SETTINGS;
+    kinds |= given ? BUNDLE_OPERAND | BUNDLE_BUFFER : BUNDLE_INPUTS;
+    if (!init)
+        kinds |= BUNDLE_TOKENS | BUNDLE_MASKING;
+    if (!init && !given && options->weights == NULL)
         kinds |= BUNDLE_PARAMETER;
     *load = (struct load){0};
     if (reads_inputs(options)) {

@@ -4,12 +4,17 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPUTING (COMMAND_BIT(COMMAND_SELF) | COMMAND_BIT(COMMAND_CAUSAL) | COMMAND_BIT(COMMAND_MULTIHEAD))
-#define DRAWING (COMPUTING | COMMAND_BIT(COMMAND_INIT))
-#define HEADED (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_INIT))
+#define MECHANISMS (COMMAND_BIT(COMMAND_SELF) | COMMAND_BIT(COMMAND_CAUSAL) | COMMAND_BIT(COMMAND_MULTIHEAD))
+#define COMPUTING (MECHANISMS | COMMAND_BIT(COMMAND_SDPA))
+#define DRAWING (MECHANISMS | COMMAND_BIT(COMMAND_INIT))
+#define SEEDED (DRAWING | COMMAND_BIT(COMMAND_SDPA))
+#define MODULES (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_INIT))
+#define CHOOSING (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_SDPA))
+#define HEADED (MODULES | COMMAND_BIT(COMMAND_SDPA))
 #define EVERY (COMMAND_BIT(COMMAND_COUNT) - 1)
 #define FIELD(name) offsetof(struct options, name)
 
@@ -22,27 +27,31 @@ static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", NULL
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
-static const char *const DTYPES[] = {"f32", "f64", NULL};
+static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16", NULL};
+static const char *const ALIGNMENTS[] = {"top-left", "bottom-right", NULL};
+static const char *const TRUTHS[] = {"keep", "drop", NULL};
+static const char *const EMPTY_ROWS[] = {"zero", "nan", "mean", NULL};
+static const char *const ROUNDINGS[] = {"stages", "operations", NULL};
 static const char *const PATHS[] = {"auto", "reference", "fused", NULL};
 static const char *const WHENS[] = {"auto", "always", "never", NULL};
 
 /* clang-format off */
 const struct option_row OPTION_ROWS[OPTION_COUNT] = {
-    [OPTION_IN] = {"in", 'i', "FILE", OPTION_TEXT, FIELD(in), .commands = DRAWING,
+    [OPTION_IN] = {"in", 'i', "FILE", OPTION_TEXT, FIELD(in), .commands = SEEDED,
         .fallback = "standard input", .help = "tokens, inputs and parameters: JSON, .npy or .safetensors; - is standard input; also FILE alone"},
-    [OPTION_WEIGHTS] = {"weights", 'w', "FILE", OPTION_TEXT, FIELD(weights), .commands = COMPUTING,
+    [OPTION_WEIGHTS] = {"weights", 'w', "FILE", OPTION_TEXT, FIELD(weights), .commands = MECHANISMS,
         .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file"},
     [OPTION_OUT] = {"out", 'o', "FILE", OPTION_TEXT, FIELD(out), .commands = EVERY,
         .fallback = "standard output", .help = "where the result goes"},
     [OPTION_FORMAT] = {"format", 'f', "FORMAT", OPTION_CHOICE, FIELD(format), .choices = FORMATS, .commands = EVERY,
         .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written"},
-    [OPTION_SEED] = {"seed", 's', "N", OPTION_WHOLE, FIELD(seed), 0, UINT64_MAX, .setting = true, .commands = DRAWING,
+    [OPTION_SEED] = {"seed", 's', "N", OPTION_WHOLE, FIELD(seed), 0, UINT64_MAX, .setting = true, .commands = SEEDED,
         .fallback = "123", .help = "seed of the generator, as torch.manual_seed"},
-    [OPTION_SKIP] = {"skip", 0, "N", OPTION_WHOLE, FIELD(skip), 0, UINT32_MAX, .setting = true, .commands = DRAWING,
+    [OPTION_SKIP] = {"skip", 0, "N", OPTION_WHOLE, FIELD(skip), 0, UINT32_MAX, .setting = true, .commands = SEEDED,
         .fallback = "0", .help = "draws thrown away after seeding"},
     [OPTION_INIT] = {"init", 0, "HOW", OPTION_CHOICE, FIELD(init), .choices = INITS, .setting = true, .commands = DRAWING,
         .fallback = "linear", .help = "draw projections as nn.Linear, torch.rand or torch.randn"},
-    [OPTION_RNG] = {"rng", 0, "BUILD", OPTION_CHOICE, FIELD(rng), .choices = BUILDS, .setting = true, .commands = DRAWING,
+    [OPTION_RNG] = {"rng", 0, "BUILD", OPTION_CHOICE, FIELD(rng), .choices = BUILDS, .setting = true, .commands = SEEDED,
         .fallback = "torch", .help = "which build of PyTorch to reproduce"},
     [OPTION_D_OUT] = {"d-out", 'd', "N", OPTION_WHOLE, FIELD(d_out), 1, 1 << 20, .setting = true, .commands = DRAWING,
         .fallback = "the width of the inputs, or what the parameters have",
@@ -53,8 +62,10 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .commands = COMMAND_BIT(COMMAND_INIT), .fallback = "linear with --init linear, else matrix",
         .help = "name parameters W_query.weight, d_out x d_in, or W_query, d_in x d_out"},
     [OPTION_HEADS] = {"heads", 'H', "N", OPTION_WHOLE, FIELD(heads), 1, 65536, .setting = true, .commands = HEADED,
-        .fallback = "multihead needs it, here or in the settings", .help = "number of heads"},
-    [OPTION_STACKED] = {"stacked", 0, NULL, OPTION_FLAG, FIELD(stacked), .truth = true, .setting = true, .commands = HEADED,
+        .fallback = "multihead needs it, here or in the settings", .help = "number of heads; sdpa: query, key and value are packed, B x T x heads d"},
+    [OPTION_KV_HEADS] = {"kv-heads", 0, "N", OPTION_WHOLE, FIELD(kv_heads), 1, 65536, .setting = true, .commands = HEADED,
+        .fallback = "as many as --heads", .help = "heads of key and value: each serves heads / N heads of query"},
+    [OPTION_STACKED] = {"stacked", 0, NULL, OPTION_FLAG, FIELD(stacked), .truth = true, .setting = true, .commands = MODULES,
         .help = "separate heads side by side, each with d_out columns, no output projection"},
     [OPTION_QKV_BIAS] = {"qkv-bias", 0, NULL, OPTION_FLAG, FIELD(qkv_bias), .truth = true, .setting = true,
         .commands = DRAWING, .help = "draw a bias for each of the three projections; with --init linear alone"},
@@ -64,12 +75,24 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .commands = COMPUTING, .fallback = "dropout draws on where the parameters end",
         .help = "seed again before dropout"},
     [OPTION_CONTEXT_LENGTH] = {"context-length", 0, "N", OPTION_WHOLE, FIELD(context_length), 1, INT32_MAX,
-        .setting = true, .commands = COMPUTING, .fallback = "no limit", .help = "refuse more tokens than this"},
+        .setting = true, .commands = MECHANISMS, .fallback = "no limit", .help = "refuse more tokens than this"},
     [OPTION_CAUSAL] = {"causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = true, .setting = true,
-        .commands = COMMAND_BIT(COMMAND_MULTIHEAD), .help = "each token sees itself and the tokens before it (the default)"},
+        .commands = CHOOSING, .help = "each token sees itself and the tokens before it (the default of multihead)"},
     [OPTION_NO_CAUSAL] = {"no-causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = false,
-        .commands = COMMAND_BIT(COMMAND_MULTIHEAD),
-        .help = "every token sees every token"},
+        .commands = CHOOSING, .help = "every token sees every token (the default of sdpa)"},
+    [OPTION_ALIGN] = {"align", 0, "CORNER", OPTION_CHOICE, FIELD(align), .choices = ALIGNMENTS, .setting = true,
+        .commands = COMPUTING, .fallback = "top-left",
+        .help = "where fewer queries than keys stand: first or last; without past_key and kv_lengths"},
+    [OPTION_WINDOW] = {"window", 0, "L,R", OPTION_TEXT, FIELD(window), .setting = true, .commands = COMPUTING,
+        .fallback = "-1,-1", .help = "a query sees L keys before its position to R behind it; -1 is unbounded"},
+    [OPTION_SCALE] = {"scale", 0, "S", OPTION_REAL, FIELD(scale), .setting = true, .commands = COMPUTING,
+        .fallback = "1 / sqrt(d_head)", .help = "scaled is scores x S"},
+    [OPTION_SOFTCAP] = {"softcap", 0, "C", OPTION_REAL, FIELD(softcap), .bounded = true, .setting = true, .commands = COMPUTING,
+        .fallback = "0, none", .help = "capped is C x tanh(scaled / C)"},
+    [OPTION_MASK_TRUE] = {"mask-true", 0, "MEANING", OPTION_CHOICE, FIELD(mask_true), .choices = TRUTHS, .setting = true,
+        .commands = COMPUTING, .fallback = "keep", .help = "what true means in a boolean attn_mask: the key is seen, or not"},
+    [OPTION_EMPTY_ROW] = {"empty-row", 0, "WEIGHTS", OPTION_CHOICE, FIELD(empty_row), .choices = EMPTY_ROWS, .setting = true,
+        .commands = COMPUTING, .fallback = "zero", .help = "the weights of a query that may see no key; mean: 1 / keys"},
     [OPTION_QUERY] = {"query", 'q', "LIST", OPTION_TEXT, FIELD(query), .setting = true, .commands = COMPUTING,
         .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1"},
     [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING,
@@ -81,7 +104,11 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
         .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: colour headings, dim masked entries"},
     [OPTION_DTYPE] = {"dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(dtype), .choices = DTYPES, .setting = true,
-        .commands = DRAWING, .fallback = "that of inputs; JSON: f32", .help = "working dtype: each stage is rounded to it"},
+        .commands = SEEDED, .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it"},
+    [OPTION_SOFTMAX_DTYPE] = {"softmax-dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(softmax_dtype), .choices = DTYPES, .setting = true,
+        .commands = COMPUTING, .fallback = "that of --dtype", .help = "the scores are rounded to it before softmax, the weights in it and then back"},
+    [OPTION_ROUNDING] = {"rounding", 0, "WHEN", OPTION_CHOICE, FIELD(rounding), .choices = ROUNDINGS, .setting = true,
+        .commands = COMPUTING, .fallback = "stages", .help = "round to the dtype once a stage, or after every operation, as ONNX's reference does"},
     [OPTION_PART] = {"part", 0, "K/N", OPTION_TEXT, FIELD(part_text), .commands = COMPUTING, .fallback = "the whole",
         .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join"},
     [OPTION_THREADS] = {"threads", 't', "N", OPTION_WHOLE, FIELD(threads), 1, 1024, .commands = COMPUTING,
@@ -103,6 +130,7 @@ static const struct {
     [COMMAND_SELF] = {"self", "one head, every token sees every token"},
     [COMMAND_CAUSAL] = {"causal", "one head, each token sees itself and the tokens before it"},
     [COMMAND_MULTIHEAD] = {"multihead", "several heads, causal unless --no-causal"},
+    [COMMAND_SDPA] = {"sdpa", "attention on a given query, key and value"},
     [COMMAND_INIT] = {"init", "the parameters that a seed draws"},
     [COMMAND_JOIN] = {"join", "put the parts of a job together again"},
     [COMMAND_HELP] = {"help", "this help, or that of a command"},
@@ -197,6 +225,40 @@ static enum status parse_probability(const char *place, const char *text, double
     return STATUS_OK;
 }
 
+static enum status parse_real(const struct option_row *row, const char *place, const char *text, double *value,
+                              struct error *error)
+{
+    char *end;
+    const char *expected = row->bounded ? "a finite number from 0 on" : "a finite number";
+    const bool decimal = text[0] != '\0' && strspn(text, "0123456789.eE+-") == strlen(text);
+    *value = decimal ? strtod(text, &end) : 0;
+    if (!decimal || end == text || *end != '\0')
+        return error_usage(error, "%s '%.80s' is not a number; expected %s", place, text, expected);
+    if (!isfinite(*value) || (row->bounded && *value < 0))
+        return error_usage(error, "%s %.80s is out of range; expected %s", place, text, expected);
+    *value += 0.0;
+    return STATUS_OK;
+}
+
+/* "L,R": two whole numbers from -1 on. */
+static enum status parse_window(struct options *options, const char *place, const char *text, struct error *error)
+{
+    char *end = NULL;
+    const bool plain = text[strspn(text, "0123456789,-")] == '\0';
+    const long long left = plain ? strtoll(text, &end, 10) : 0;
+    const char *second = end != NULL && end != text && *end == ',' ? end + 1 : NULL;
+    const long long right = second != NULL ? strtoll(second, &end, 10) : 0;
+    if (second == NULL || end == second || *end != '\0')
+        return error_usage(error, "%s '%.80s' is not L,R; expected two whole numbers, -1 for unbounded, as in 3,0",
+                           place, text);
+    if (left < -1 || right < -1 || left > INT32_MAX || right > INT32_MAX)
+        return error_usage(error, "%s %.80s is out of range; expected -1..2^31-1 for each", place, text);
+    options->window_left = left;
+    options->window_right = right;
+    options->window = text;
+    return STATUS_OK;
+}
+
 static enum status parse_choice(const struct option_row *row, const char *place, const char *text, int *value,
                                 struct error *error)
 {
@@ -227,13 +289,15 @@ static enum status store(struct options *options, enum option_id id, const char 
         return parse_whole(row, place, text, field, error);
     case OPTION_PROBABILITY:
         return parse_probability(place, text, field, error);
+    case OPTION_REAL:
+        return parse_real(row, place, text, field, error);
     case OPTION_CHOICE:
         return parse_choice(row, place, text, field, error);
     case OPTION_TEXT:
         if (text[0] == '\0')
             return error_usage(error, "%s is empty; expected %s", place, row->argument);
         *(const char **)field = text;
-        return STATUS_OK;
+        return id == OPTION_WINDOW ? parse_window(options, place, text, error) : STATUS_OK;
     }
     return STATUS_OK;
 }
@@ -307,7 +371,7 @@ static enum status take_option(struct options *options, enum option_id id, const
 /* A word that is no option: the mechanism of init, the topic of help, else FILE. */
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
-    const unsigned topics = options->command == COMMAND_INIT ? COMPUTING : EVERY & ~COMMAND_BIT(COMMAND_VERSION);
+    const unsigned topics = options->command == COMMAND_INIT ? MECHANISMS : EVERY & ~COMMAND_BIT(COMMAND_VERSION);
     if (options->command == COMMAND_JOIN) {
         options->files[options->file_count++] = word;
         return STATUS_OK;
@@ -498,8 +562,8 @@ static enum status check_together(struct options *options, struct error *error)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
                            options->in);
     if (options->command == COMMAND_INIT && options->topic != COMMAND_MULTIHEAD) {
-        const enum option_id headed[] = {OPTION_HEADS, OPTION_STACKED};
-        for (size_t i = 0; i < 2; i++)
+        const enum option_id headed[] = {OPTION_HEADS, OPTION_KV_HEADS, OPTION_STACKED};
+        for (size_t i = 0; i < 3; i++)
             if (options->origin[headed[i]] == ORIGIN_COMMAND_LINE)
                 return error_usage(error, "--%s is not an option of init %s; it belongs to: multihead, init multihead",
                                    OPTION_ROWS[headed[i]].name, command_name(options->topic));
@@ -550,6 +614,8 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
         .seed = 123,
         .precision = 4,
         .causal = true,
+        .window_left = -1,
+        .window_right = -1,
     };
     enum status status = parse_command(options, argc, argv, error);
     if (status != STATUS_OK)
@@ -606,6 +672,7 @@ static bool kind_fits(const struct option_row *row, enum setting_kind kind)
     case OPTION_CHOICE:
         return kind == SETTING_TEXT;
     case OPTION_PROBABILITY:
+    case OPTION_REAL:
         return kind == SETTING_NUMBER || kind == SETTING_INEXACT;
     default:
         return kind == SETTING_NUMBER || kind == SETTING_TEXT;
@@ -617,7 +684,7 @@ static enum status wrong_kind(const struct option_row *row, const struct setting
 {
     static const char *const EXPECTED[] = {
         [OPTION_FLAG] = "true or false", [OPTION_WHOLE] = "a whole number",      [OPTION_PROBABILITY] = "a number",
-        [OPTION_CHOICE] = "a string",    [OPTION_TEXT] = "a string or a number",
+        [OPTION_REAL] = "a number",      [OPTION_CHOICE] = "a string",         [OPTION_TEXT] = "a string or a number",
     };
     static const char *const GOT[] = {
         [SETTING_NUMBER] = "a number", [SETTING_TEXT] = "a string", [SETTING_TRUTH] = "a boolean"};

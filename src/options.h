@@ -6,6 +6,7 @@
 
 #include "bundle.h"
 #include "generator.h"
+#include "mask.h"
 #include "stages.h"
 
 #include <stdint.h>
@@ -14,6 +15,7 @@ enum command {
     COMMAND_SELF,
     COMMAND_CAUSAL,
     COMMAND_MULTIHEAD,
+    COMMAND_SDPA,
     COMMAND_INIT,
     COMMAND_JOIN,
     COMMAND_HELP,
@@ -26,7 +28,10 @@ enum command {
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_NPY, FORMAT_SAFETENSORS };
 enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
-/* The values of --dtype are those of enum dtype: f32, f64. */
+enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
+enum mask_true { MASK_TRUE_KEEP, MASK_TRUE_DROP };
+enum rounding { ROUNDING_STAGES, ROUNDING_OPERATIONS };
+/* The values of --dtype and --softmax-dtype are those of enum dtype, of --empty-row those of enum empty_row. */
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 enum path { PATH_AUTO, PATH_REFERENCE, PATH_FUSED };
 
@@ -43,6 +48,7 @@ enum option_id {
     OPTION_D_IN,
     OPTION_AS,
     OPTION_HEADS,
+    OPTION_KV_HEADS,
     OPTION_STACKED,
     OPTION_QKV_BIAS,
     OPTION_DROPOUT,
@@ -50,12 +56,20 @@ enum option_id {
     OPTION_CONTEXT_LENGTH,
     OPTION_CAUSAL,
     OPTION_NO_CAUSAL,
+    OPTION_ALIGN,
+    OPTION_WINDOW,
+    OPTION_SCALE,
+    OPTION_SOFTCAP,
+    OPTION_MASK_TRUE,
+    OPTION_EMPTY_ROW,
     OPTION_QUERY,
     OPTION_STAGES,
     OPTION_PRECISION,
     OPTION_FULL,
     OPTION_COLOR,
     OPTION_DTYPE,
+    OPTION_SOFTMAX_DTYPE,
+    OPTION_ROUNDING,
     OPTION_PART,
     OPTION_THREADS,
     OPTION_KERNEL,
@@ -69,6 +83,7 @@ enum option_kind {
     OPTION_FLAG,        /* bool: the row's `truth` is stored */
     OPTION_WHOLE,       /* uint64_t within minimum .. maximum */
     OPTION_PROBABILITY, /* double, 0 <= P < 1 */
+    OPTION_REAL,        /* double, finite, at least `minimum` where the row is `bounded` */
     OPTION_CHOICE,      /* int: the index among choices */
     OPTION_TEXT,        /* const char * */
 };
@@ -82,6 +97,7 @@ struct option_row {
     uint64_t minimum, maximum;
     const char *const *choices; /* ends in NULL */
     bool truth;
+    bool bounded;
     bool setting;         /* what changes numbers: may stand in a file's "settings" */
     unsigned commands;    /* bits of the commands that take it */
     const char *fallback; /* the default in words, or NULL */
@@ -96,11 +112,13 @@ struct options {
     const char *in, *weights, *out;
     int format, init, rng, as, color, dtype, kernel, progress; /* enum format, init, generator_build, orientation,
                                                                  when, dtype, path, when */
-    uint64_t seed, skip, d_out, d_in, heads, dropout_seed, context_length, precision;
-    double dropout;
+    int align, mask_true, empty_row, softmax_dtype, rounding;  /* enum align, mask_true, empty_row, dtype, rounding */
+    uint64_t seed, skip, d_out, d_in, heads, kv_heads, dropout_seed, context_length, precision;
+    double dropout, scale, softcap;
+    int64_t window_left, window_right; /* -1: unbounded */
     bool stacked, qkv_bias, causal, full, help, version;
     uint64_t threads; /* 0: the processors available */
-    const char *query, *stages_text, *part_text;
+    const char *query, *stages_text, *part_text, *window;
     size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
     char **files;       /* join: the parts that were named */
     size_t file_count;

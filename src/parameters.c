@@ -66,18 +66,26 @@ static enum status wrong_shape(const struct taking *taking, const char *name, co
                        tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
 }
 
+/* Columns of a projection: those of key and value are shared by a group of heads. */
+static size_t columns_of(const struct parameters_plan *plan, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? plan->d_out : plan->d_out / plan->groups;
+}
+
 /* Where d_out comes from. */
-static const char *width_text(const struct taking *taking, char *text, size_t size)
+static const char *width_text(const struct taking *taking, enum projection_id id, char *text, size_t size)
 {
     const size_t d_out = taking->plan->d_out;
-    snprintf(text, size, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
+    int length = snprintf(text, size, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
+    if (columns_of(taking->plan, id) != d_out)
+        snprintf(text + length, size - (size_t)length, ", %zu heads share one of key and value", taking->plan->groups);
     return text;
 }
 
-static enum status take_weight(struct taking *taking, struct projection *projection, const char *name,
-                               const struct tensor *tensor)
+static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
+                               const char *name, const struct tensor *tensor)
 {
-    char why[BUNDLE_SOURCE_BYTES + 64], shape[TENSOR_SHAPE_BYTES];
+    char why[BUNDLE_SOURCE_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
     struct parameters_plan *plan = taking->plan;
     if (tensor->rank != 2)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->bundle->source, name,
@@ -87,21 +95,22 @@ static enum status take_weight(struct taking *taking, struct projection *project
         plan->d_out = d_out;
         strcpy(taking->first, name);
     }
-    size_t rows = projection->transposed ? plan->d_out : plan->d_in;
-    size_t columns = projection->transposed ? plan->d_in : plan->d_out;
+    const size_t wanted = columns_of(plan, id);
+    size_t rows = projection->transposed ? wanted : plan->d_in;
+    size_t columns = projection->transposed ? plan->d_in : wanted;
     snprintf(why, sizeof why, "inputs in %s have %zu column%s", taking->inputs_source, plan->d_in,
              plan->d_in == 1 ? "" : "s");
     if (d_in != plan->d_in)
         return wrong_shape(taking, name, tensor, rows, columns, why);
-    if (d_out != plan->d_out)
-        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, why, sizeof why));
+    if (d_out != wanted)
+        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
     return keep(taking, name, tensor, &projection->weight);
 }
 
-static enum status take_bias(struct taking *taking, struct projection *projection, const char *name,
-                             const struct tensor *tensor)
+static enum status take_bias(struct taking *taking, enum projection_id id, struct projection *projection,
+                             const char *name, const struct tensor *tensor)
 {
-    char why[128];
+    char why[BUNDLE_SOURCE_BYTES + 96];
     if (taking->bias_known && taking->has_bias != (tensor != NULL))
         return error_usage(taking->error, "%s: the projections' biases are not whole: %s is %s; expected all or none",
                            taking->bundle->source, name, tensor ? "there, others are not" : "missing");
@@ -109,8 +118,9 @@ static enum status take_bias(struct taking *taking, struct projection *projectio
     taking->has_bias = tensor != NULL;
     if (tensor == NULL)
         return STATUS_OK;
-    if (tensor->rank != 1 || tensor->shape[0] != taking->plan->d_out)
-        return wrong_shape(taking, name, tensor, taking->plan->d_out, 0, width_text(taking, why, sizeof why));
+    if (tensor->rank != 1 || tensor->shape[0] != columns_of(taking->plan, id))
+        return wrong_shape(taking, name, tensor, columns_of(taking->plan, id), 0,
+                           width_text(taking, id, why, sizeof why));
     return keep(taking, name, tensor, &projection->bias);
 }
 
@@ -131,38 +141,88 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     if (matrix == NULL && linear == NULL)
         return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
                            taking->bundle->source, matrix_name, linear_name);
-    enum status status = take_weight(taking, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
+    enum status status = take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
     if (status != STATUS_OK)
         return status;
-    return take_bias(taking, projection, bias_name, find(taking, bias_name));
+    return take_bias(taking, id, projection, bias_name, find(taking, bias_name));
 }
 
 static enum status take_out(struct taking *taking)
 {
     const char *names[] = {"out_proj.weight", "out_proj.bias"};
     const size_t d_out = taking->plan->d_out;
-    char why[128];
+    char why[BUNDLE_SOURCE_BYTES + 96];
     struct projection *out = &taking->parameters->out;
     const struct tensor *found[2];
     *out = (struct projection){.transposed = true};
     if (!taking->plan->has_out)
         return STATUS_OK;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         found[i] = find(taking, names[i]);
-        if (found[i] == NULL)
-            return error_usage(taking->error,
-                               "%s: the parameters are not whole: split heads have an output "
-                               "projection, but %s is missing",
-                               taking->bundle->source, names[i]);
-    }
-    width_text(taking, why, sizeof why);
+    if (found[0] == NULL)
+        return error_usage(taking->error,
+                           "%s: the parameters are not whole: split heads have an output projection, but %s is missing",
+                           taking->bundle->source, names[0]);
+    width_text(taking, PROJECTION_QUERY, why, sizeof why);
     if (found[0]->rank != 2 || found[0]->shape[0] != d_out || found[0]->shape[1] != d_out)
         return wrong_shape(taking, names[0], found[0], d_out, d_out, why);
-    if (found[1]->rank != 1 || found[1]->shape[0] != d_out)
+    if (found[1] != NULL && (found[1]->rank != 1 || found[1]->shape[0] != d_out))
         return wrong_shape(taking, names[1], found[1], d_out, 0, why);
     if (keep(taking, names[0], found[0], &out->weight) != STATUS_OK)
         return taking->error->status;
-    return keep(taking, names[1], found[1], &out->bias);
+    return found[1] != NULL ? keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
+}
+
+/* Rows first .. first + count of a tensor. */
+static struct tensor slice(const struct tensor *tensor, size_t first, size_t count)
+{
+    struct tensor part = *tensor;
+    const size_t row = tensor_count(tensor) / tensor->shape[0] * dtype_size(tensor->dtype);
+    part.shape[0] = count;
+    part.data = (char *)tensor->data + first * row;
+    return part;
+}
+
+/* Query, key and value on top of each other, as nn.MultiheadAttention stores them. */
+static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
+{
+    struct parameters_plan *plan = taking->plan;
+    const size_t groups = plan->groups, rows = weight->shape[0];
+    struct tensor whole, whole_bias;
+    char why[BUNDLE_SOURCE_BYTES + 96];
+    snprintf(why, sizeof why, "the projections of inputs with %zu columns", plan->d_in);
+    if (weight->rank != 2 || weight->shape[1] != plan->d_in || rows * groups % (groups + 2) != 0)
+        return wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in, why);
+    if (bias != NULL && (bias->rank != 1 || bias->shape[0] != rows))
+        return wrong_shape(taking, "in_proj_bias", bias, rows, 0, "one for each row of in_proj_weight");
+    plan->d_out = rows * groups / (groups + 2);
+    plan->qkv_bias = taking->has_bias = bias != NULL;
+    strcpy(taking->first, "in_proj_weight");
+    if (keep(taking, "in_proj_weight", weight, &whole) ||
+        (bias != NULL && keep(taking, "in_proj_bias", bias, &whole_bias)))
+        return taking->error->status;
+    for (int id = 0, first = 0; id < PROJECTION_COUNT; id++) {
+        struct projection *projection = &taking->parameters->modules[0].projections[id];
+        const size_t columns = columns_of(plan, (enum projection_id)id);
+        *projection = (struct projection){.transposed = true, .weight = slice(&whole, (size_t)first, columns)};
+        if (bias != NULL)
+            projection->bias = slice(&whole_bias, (size_t)first, columns);
+        first += (int)columns;
+    }
+    taking->parameters->module_count = 1;
+    return STATUS_OK;
+}
+
+static enum status take_modules(struct taking *taking)
+{
+    for (size_t module = 0; module < taking->plan->module_count; module++) {
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
+                return taking->error->status;
+        taking->parameters->module_count++;
+    }
+    taking->plan->qkv_bias = taking->has_bias;
+    return STATUS_OK;
 }
 
 /* Why a parameter of the file has no place in this mechanism. */
@@ -172,7 +232,9 @@ static enum status left_over(const struct taking *taking, const char *name)
     const struct parameters_plan *plan = taking->plan;
     const char *why = "it belongs to attn multihead";
     char text[96];
-    if (strncmp(name, "heads.", 6) == 0 && plan->stacked) {
+    if (strncmp(name, "W_", 2) == 0 && plan->has_out) {
+        why = "in_proj_weight holds the projections";
+    } else if (strncmp(name, "heads.", 6) == 0 && plan->stacked) {
         snprintf(text, sizeof text, "of %zu head%s the last is heads.%zu", plan->module_count,
                  plan->module_count == 1 ? "" : "s", plan->module_count - 1);
         why = text;
@@ -227,14 +289,10 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) != STATUS_OK)
         return error->status;
     memset(taking.taken, 0, bundle->tensor_count * sizeof taking.taken[0]);
-    for (size_t module = 0; module < plan->module_count; module++) {
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (take_projection(&taking, module, (enum projection_id)id) != STATUS_OK)
-                return error->status;
-        parameters->module_count++;
-    }
-    plan->qkv_bias = taking.has_bias;
-    if (take_out(&taking) != STATUS_OK)
+    const struct tensor *in_proj = plan->has_out ? find(&taking, "in_proj_weight") : NULL;
+    enum status status = in_proj != NULL ? take_in_proj(&taking, in_proj, find(&taking, "in_proj_bias"))
+                                         : take_modules(&taking);
+    if (status != STATUS_OK || take_out(&taking) != STATUS_OK)
         return error->status;
     return check_left_over(&taking);
 }
@@ -305,15 +363,17 @@ static enum status widen(struct projection *projection, enum dtype dtype, struct
     return tensor_convert(&projection->bias, dtype, "drawn", "bias", NULL, &projection->bias, arena, error);
 }
 
-static enum status draw_projection(struct projection *projection, const struct parameters_plan *plan,
+static enum status draw_projection(struct projection *projection, enum projection_id id,
+                                   const struct parameters_plan *plan,
                                    struct generator *generator, struct arena *arena, struct error *error)
 {
     enum status status;
     *projection = (struct projection){0};
+    const size_t d_out = columns_of(plan, id);
     if (plan->init == INIT_LINEAR)
-        status = draw_linear(projection, plan->d_in, plan->d_out, plan->qkv_bias, generator, arena, error);
+        status = draw_linear(projection, plan->d_in, d_out, plan->qkv_bias, generator, arena, error);
     else
-        status = draw_matrix(projection, plan->d_in, plan->d_out, plan->init == INIT_RANDN, generator, arena, error);
+        status = draw_matrix(projection, plan->d_in, d_out, plan->init == INIT_RANDN, generator, arena, error);
     if (status == STATUS_OK && projection->transposed == plan->as_matrix)
         status = transpose(projection, arena, error);
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
@@ -328,7 +388,7 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
         return error->status;
     for (size_t module = 0; module < plan->module_count; module++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (draw_projection(&parameters->modules[module].projections[id], plan, generator, arena, error) !=
+            if (draw_projection(&parameters->modules[module].projections[id], (enum projection_id)id, plan, generator, arena, error) !=
                 STATUS_OK)
                 return error->status;
     if (!plan->has_out)

@@ -24,20 +24,22 @@ struct module {
 struct parameters {
     size_t module_count;
     struct module *modules;
-    struct projection out; /* (d_out, d_out); weight of rank 0 where the mechanism has no output projection */
+    struct projection out; /* (d_out, d_out); weight of rank 0 where the mechanism has no output projection; a file may
+                              give it without a bias */
     bool given;            /* by a file, not drawn */
     const char *source;    /* the file that gave them */
 };
 
 /* What a module is to look like. */
 struct parameters_plan {
-    size_t d_in, d_out;  /* of one module */
+    size_t d_in, d_out;  /* of one module; key and value have d_out / groups columns */
+    size_t groups;       /* heads of query to one of key and value */
     size_t module_count; /* heads where stacked, else 1 */
     bool stacked;        /* names begin with "heads.N." */
     bool has_out;
     bool qkv_bias;
     int init;         /* enum init */
-    enum dtype dtype; /* the working dtype: F32 or F64; parameters are drawn in float32 and then widened */
+    enum dtype dtype; /* the working dtype: parameters are drawn in float32 and then widened */
     bool as_matrix;   /* name and store drawn projections as W_query (d_in, d_out) */
 };
 
@@ -50,8 +52,9 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
 bool parameters_present(const struct bundle *bundle);
 
 /* Takes them from the bundle. They come whole or not at all, and fit each other: three projections, all biases or none,
- * out_proj where the plan has it. Of the plan, d_in, module_count, stacked and has_out are used; d_out and qkv_bias are
- * set from what is there. STATUS_USAGE names the file, the parameter, both shapes and where each came from;
+ * out_proj where the plan has it. The three may also lie on top of each other, as nn.MultiheadAttention has them:
+ * in_proj_weight (d_out + 2 d_out / groups, d_in) and in_proj_bias. Of the plan, d_in, groups, module_count, stacked and
+ * has_out are used; d_out and qkv_bias are set from what is there. STATUS_USAGE names the file, the parameter, both shapes and where each came from;
  * `inputs_source` is the file of the inputs. */
 enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct bundle *bundle,
                             const char *inputs_source, struct arena *arena, struct error *error);

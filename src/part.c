@@ -5,7 +5,12 @@
 /* What a query costs: the keys that it sees. */
 static double row_work(const struct problem *problem, size_t row)
 {
-    return (double)(problem->causal ? problem->rows[row] + 1 : problem->tokens);
+    size_t keys = 1; /* an empty row costs something too */
+    for (size_t item = 0; item < problem->items; item++) {
+        const struct span span = mask_span(&problem->mask, item, problem->rows[row]);
+        keys += span.end - span.first;
+    }
+    return (double)keys;
 }
 
 /* The first row behind part k of n: the parts up to it have k/n of the work, to the nearest row, and each at least one
@@ -67,9 +72,31 @@ static uint64_t hash_projection(uint64_t hash, const struct projection *projecti
     return hash_tensor(hash_tensor(hash, &projection->weight), &projection->bias);
 }
 
+static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
+{
+    const struct mask *mask = &problem->mask;
+    hash = hash_tensor(hash, &mask->attn_mask);
+    hash = hash_bytes(hash, &mask->offset, sizeof mask->offset);
+    if (mask->lengths != NULL)
+        hash = hash_bytes(hash_text(hash, "lengths"), mask->lengths, problem->items * sizeof *mask->lengths);
+    if (mask->alibi_slopes != NULL)
+        hash = hash_bytes(hash_text(hash, "slopes"), mask->alibi_slopes, problem->heads * sizeof *mask->alibi_slopes);
+    if (mask->sinks != NULL)
+        hash = hash_bytes(hash_text(hash, "sinks"), mask->sinks, problem->heads * sizeof *mask->sinks);
+    return hash;
+}
+
+static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
+{
+    for (size_t list = 0; problem->labels != NULL && list < problem->label_lists; list++)
+        for (size_t key = 0; key < problem->keys; key++)
+            hash = hash_text(hash, problem_key_labels(problem, list)[key]);
+    return hash;
+}
+
 uint64_t part_job(const struct problem *problem)
 {
-    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), command_name(problem->mechanism));
+    uint64_t hash = hash_labels(hash_text(UINT64_C(0xcbf29ce484222325), command_name(problem->mechanism)), problem);
     for (size_t i = 0; i < problem->setting_count; i++)
         hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
     for (size_t i = 0; i < problem->stage_count; i++)
@@ -77,8 +104,10 @@ uint64_t part_job(const struct problem *problem)
     hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
     if (problem->fused || problem->fast_projections) /* another instruction set may give other last bits */
         hash = hash_text(hash, problem->kernel->name);
-    hash = hash_bytes(hash, &(uint64_t){problem->whole_count}, 8);
-    hash = hash_tensor(hash, &problem->inputs);
+    hash = hash_bytes(hash, &(uint64_t){problem->whole_count}, 8); /* which ones, query and labels say */
+    hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
+    for (size_t i = 0; i < 3; i++)
+        hash = hash_tensor(hash, &problem->given[i]);
     for (size_t module = 0; module < problem->parameters.module_count; module++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             hash = hash_projection(hash, &problem->parameters.modules[module].projections[id]);

@@ -1,39 +1,16 @@
-#include "problem.h"
+#include "making.h"
 
 #include "decimal.h"
-#include "nearest.h"
-#include "part.h"
 
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACE_BYTES = BUNDLE_SOURCE_BYTES + 64 };
-
 /* From here on a job goes to the float32 kernels: 2^24 multiply-adds. */
 static const double FUSED_WORK = 0x1p24;
 
-/* What problem_create works on. */
-struct making {
-    struct problem *problem;
-    struct options *options;
-    const struct bundle *inputs, *weights;
-    struct arena *arena;
-    struct error *error;
-};
-
-static enum status apply_settings(const struct making *making)
-{
-    const struct bundle *inputs = making->inputs;
-    for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
-        if (options_setting(making->options, &inputs->settings[i], inputs->source, making->error) != STATUS_OK)
-            return making->error->status;
-    return STATUS_OK;
-}
-
-/* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages. */
-static const char *place_of(const struct making *making, enum option_id id, char *text, size_t size)
+const char *making_place(const struct making *making, enum option_id id, char *text, size_t size)
 {
     if (making->options->origin[id] != ORIGIN_FILE) {
         snprintf(text, size, "--%s", OPTION_ROWS[id].name);
@@ -44,6 +21,15 @@ static const char *place_of(const struct making *making, enum option_id id, char
     return text;
 }
 
+static enum status apply_settings(const struct making *making)
+{
+    const struct bundle *inputs = making->inputs;
+    for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
+        if (options_setting(making->options, &inputs->settings[i], inputs->source, making->error) != STATUS_OK)
+            return making->error->status;
+    return STATUS_OK;
+}
+
 /* --- inputs and tokens ------------------------------------------------------------------------------------------- */
 
 static enum status take_inputs(const struct making *making)
@@ -51,13 +37,11 @@ static enum status take_inputs(const struct making *making)
     struct problem *problem = making->problem;
     const struct options *options = making->options;
     char shape[TENSOR_SHAPE_BYTES];
-    problem->dtype = (enum dtype)options->dtype;
     if (making->inputs == NULL) {
         problem->source = "--d-in";
         problem->d_in = options->d_in;
         return STATUS_OK;
     }
-    problem->source = making->inputs->source;
     const struct bundle_tensor *found = bundle_find(making->inputs, "inputs");
     if (found == NULL)
         return error_usage(making->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
@@ -70,10 +54,10 @@ static enum status take_inputs(const struct making *making)
     const size_t *axes = inputs->shape + inputs->rank - 2;
     problem->has_batch = inputs->rank == 3;
     problem->items = problem->has_batch ? inputs->shape[0] : 1;
-    problem->tokens = axes[0];
+    problem->queries = problem->keys = axes[0];
     problem->d_in = axes[1];
-    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !making->inputs->is_text)
-        problem->dtype = inputs->dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !making->inputs->is_text && inputs->dtype < DTYPE_I64)
+        problem->dtype = inputs->dtype;
     return tensor_convert(inputs, problem->dtype, making->inputs->source, "inputs", NULL, &problem->inputs, making->arena,
                           making->error);
 }
@@ -93,31 +77,48 @@ static enum status take_tokens(const struct making *making)
                            "%s: tokens has %zu lists, expected %zu (as the items of inputs) or one plain "
                            "list",
                            inputs->source, inputs->token_lists, problem->items);
-    if (inputs->tokens_per_list != problem->tokens)
-        return error_usage(making->error, "%s: tokens has %zu label%s, expected %zu (as the rows of inputs)",
+    if (inputs->tokens_per_list != problem->keys)
+        return error_usage(making->error, "%s: tokens has %zu label%s, expected %zu (as the rows of %s)",
                            inputs->source, inputs->tokens_per_list, inputs->tokens_per_list == 1 ? "" : "s",
-                           problem->tokens);
+                           problem->keys, problem->mechanism == COMMAND_SDPA ? "key, with the past" : "inputs");
     problem->labels = inputs->tokens;
     problem->label_lists = inputs->token_lists;
     problem->labels_nested = inputs->tokens_nested;
     return STATUS_OK;
 }
 
-const char *problem_label(const struct problem *problem, size_t item, size_t token)
+const char **problem_key_labels(const struct problem *problem, size_t item)
 {
     if (problem->labels == NULL)
         return NULL;
-    return problem->labels[(problem->label_lists > 1 ? item * problem->tokens : 0) + token];
+    return problem->labels + (problem->label_lists > 1 ? item * problem->keys : 0);
+}
+
+const char **problem_query_labels(const struct problem *problem, size_t item)
+{
+    const char **labels = problem_key_labels(problem, item);
+    return labels == NULL || problem->first_query == SIZE_MAX ? NULL : labels + problem->first_query;
+}
+
+/* Queries are the same tokens as the keys, or the last of them; else they have no labels. */
+static size_t first_query(const struct problem *problem)
+{
+    const struct mask *mask = &problem->mask;
+    if (problem->queries == problem->keys)
+        return 0;
+    const bool last = mask->lengths == NULL && mask->offset > 0 &&
+                      (uint64_t)mask->offset + problem->queries == problem->keys;
+    return last ? (size_t)mask->offset : SIZE_MAX;
 }
 
 static enum status check_length(const struct making *making)
 {
     const struct options *options = making->options;
-    char place[PLACE_BYTES];
-    if (options->context_length == 0 || making->problem->tokens <= options->context_length)
+    char place[MAKING_PLACE_BYTES];
+    if (options->context_length == 0 || making->problem->keys <= options->context_length)
         return STATUS_OK;
     return error_usage(making->error, "%s: inputs has %zu tokens, more than %s %llu", making->inputs->source,
-                       making->problem->tokens, place_of(making, OPTION_CONTEXT_LENGTH, place, sizeof place),
+                       making->problem->keys, making_place(making, OPTION_CONTEXT_LENGTH, place, sizeof place),
                        (unsigned long long)options->context_length);
 }
 
@@ -136,17 +137,17 @@ static enum status take_parameters(const struct making *making, const struct bun
     struct problem *problem = making->problem;
     struct parameters_plan *plan = &problem->plan;
     const struct options *options = making->options;
-    char place[PLACE_BYTES];
+    char place[MAKING_PLACE_BYTES];
     if (parameters_take(&problem->parameters, plan, bundle, problem->source, making->arena, making->error) != STATUS_OK)
         return making->error->status;
     if (contradicts(making, OPTION_D_OUT, options->d_out != plan->d_out))
         return error_usage(making->error,
                            "%s %llu does not fit the parameters in %s, whose projections make %zu column%s",
-                           place_of(making, OPTION_D_OUT, place, sizeof place), (unsigned long long)options->d_out,
+                           making_place(making, OPTION_D_OUT, place, sizeof place), (unsigned long long)options->d_out,
                            bundle->source, plan->d_out, plan->d_out == 1 ? "" : "s");
     if (contradicts(making, OPTION_QKV_BIAS, options->qkv_bias != plan->qkv_bias))
         return error_usage(making->error, "%s does not fit the parameters in %s, whose projections have %s",
-                           place_of(making, OPTION_QKV_BIAS, place, sizeof place), bundle->source,
+                           making_place(making, OPTION_QKV_BIAS, place, sizeof place), bundle->source,
                            plan->qkv_bias ? "biases" : "no biases");
     return STATUS_OK;
 }
@@ -157,7 +158,7 @@ static enum status check_division(const struct making *making)
     const struct problem *problem = making->problem;
     const size_t d_out = problem->plan.d_out, heads = problem->heads;
     const enum origin origin = making->options->origin[OPTION_D_OUT];
-    char advice[96], what[PLACE_BYTES + 64], place[PLACE_BYTES];
+    char advice[96], what[MAKING_PLACE_BYTES + 64], place[MAKING_PLACE_BYTES];
     if (problem->plan.stacked || d_out % heads == 0)
         return STATUS_OK;
     size_t below = d_out / heads * heads;
@@ -170,10 +171,26 @@ static enum status check_division(const struct making *making)
     else if (origin == ORIGIN_DEFAULT)
         snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
     else
-        snprintf(what, sizeof what, "%s %zu", place_of(making, OPTION_D_OUT, place, sizeof place), d_out);
+        snprintf(what, sizeof what, "%s %zu", making_place(making, OPTION_D_OUT, place, sizeof place), d_out);
     return error_usage(making->error, "%s is not divisible by %s %zu: split heads share d_out; try %s", what,
-                       place_of(making, OPTION_HEADS, place, sizeof place), heads,
+                       making_place(making, OPTION_HEADS, place, sizeof place), heads,
                        problem->parameters.given ? "other --heads" : advice);
+}
+
+/* Each head of key and value serves equally many of query; stacked heads have their own. */
+static enum status check_groups(const struct making *making)
+{
+    const struct problem *problem = making->problem;
+    char place[MAKING_PLACE_BYTES], kv_place[MAKING_PLACE_BYTES];
+    making_place(making, OPTION_KV_HEADS, kv_place, sizeof kv_place);
+    if (making->options->stacked && problem->kv_heads != problem->heads)
+        return error_usage(making->error, "%s %zu does not go with --stacked, whose heads have a key and value each",
+                           kv_place, problem->kv_heads);
+    if (problem->heads % problem->kv_heads == 0)
+        return STATUS_OK;
+    return error_usage(making->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
+                       making_place(making, OPTION_HEADS, place, sizeof place), problem->heads, kv_place,
+                       problem->kv_heads);
 }
 
 static enum status plan_parameters(const struct making *making)
@@ -186,9 +203,13 @@ static enum status plan_parameters(const struct making *making)
                            "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
     problem->has_heads = multihead;
     problem->heads = multihead ? options->heads : 1;
+    problem->kv_heads = multihead && options->kv_heads > 0 ? options->kv_heads : problem->heads;
+    if (check_groups(making) != STATUS_OK)
+        return making->error->status;
     problem->plan = (struct parameters_plan){
         .d_in = problem->d_in,
         .d_out = options->d_out != 0 ? options->d_out : problem->d_in,
+        .groups = problem->heads / problem->kv_heads,
         .module_count = options->stacked ? problem->heads : 1,
         .stacked = options->stacked,
         .has_out = multihead && !options->stacked,
@@ -219,20 +240,18 @@ static enum status make_parameters(const struct making *making)
     const struct options *options = making->options;
     const struct bundle *bundle = making->weights != NULL ? making->weights : making->inputs;
     const bool given = bundle != NULL && !problem->parameters_only && parameters_present(bundle);
-    char place[PLACE_BYTES];
+    char place[MAKING_PLACE_BYTES];
     if (making->weights != NULL && !given)
         return error_usage(making->error, "%s: no parameters; expected W_query, W_key and W_value", bundle->source);
     if (plan_parameters(making) != STATUS_OK || (given && take_parameters(making, bundle) != STATUS_OK))
         return making->error->status;
     if (!given && options->qkv_bias && options->init != INIT_LINEAR)
         return error_usage(making->error, "%s goes with --init linear alone: torch.rand and torch.randn draw no bias",
-                           place_of(making, OPTION_QKV_BIAS, place, sizeof place));
+                           making_place(making, OPTION_QKV_BIAS, place, sizeof place));
     if (check_division(making) != STATUS_OK)
         return making->error->status;
     problem->d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->heads;
-    problem->scale = 1 / sqrt((double)problem->d_head);
-    generator_seed(&problem->generator, (enum generator_build)options->rng, options->seed);
-    generator_skip(&problem->generator, options->skip);
+    problem->d_value = problem->d_head;
     if (!given)
         return parameters_draw(&problem->parameters, &problem->plan, &problem->generator, making->arena, making->error);
     if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)
@@ -240,176 +259,37 @@ static enum status make_parameters(const struct making *making)
     return STATUS_OK;
 }
 
-/* --- the queries asked for --------------------------------------------------------------------------------------- */
-
-static enum status unknown_token(const struct making *making, const char *place, const char *word)
-{
-    const struct problem *problem = making->problem;
-    char hint[128] = "";
-    if (problem->labels == NULL)
-        return error_usage(making->error, "%s '%.80s': the input has no tokens; expected positions 1..%zu", place, word,
-                           problem->tokens);
-    nearest_hint(hint, sizeof hint, "", word, problem->labels, problem->tokens);
-    return error_usage(making->error, "%s: no token is '%.80s'%s", place, word,
-                       hint[0] ? hint : "; expected a token or its position");
-}
-
-/* The one position (from 0) of the word in one list of labels. */
-static enum status find_in_list(const struct making *making, const char *place, const char *word,
-                                const char *const *labels, size_t *position)
-{
-    const size_t tokens = making->problem->tokens;
-    *position = tokens;
-    for (size_t token = 0; token < tokens; token++) {
-        if (strcmp(labels[token], word) != 0)
-            continue;
-        if (*position < tokens)
-            return error_usage(making->error, "%s: '%.80s' names tokens %zu and %zu; expected one, give its position",
-                               place, word, *position + 1, token + 1);
-        *position = token;
-    }
-    return *position < tokens ? STATUS_OK : unknown_token(making, place, word);
-}
-
-static bool has_label(const struct problem *problem, size_t list, const char *word)
-{
-    for (size_t token = 0; token < problem->tokens; token++)
-        if (strcmp(problem->labels[list * problem->tokens + token], word) == 0)
-            return true;
-    return false;
-}
-
-/* The one position (from 0) that the word names in every item. */
-static enum status find_token(const struct making *making, const char *place, const char *word, size_t *position)
-{
-    const struct problem *problem = making->problem;
-    if (problem->labels == NULL)
-        return unknown_token(making, place, word);
-    for (size_t list = 0; list < problem->label_lists; list++) {
-        size_t found;
-        if (list > 0 && !has_label(problem, list, word))
-            return error_usage(making->error,
-                               "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; "
-                               "expected one position in all",
-                               place, word, *position + 1, list + 1);
-        if (find_in_list(making, place, word, problem->labels + list * problem->tokens, &found) != STATUS_OK)
-            return making->error->status;
-        if (list > 0 && found != *position)
-            return error_usage(making->error,
-                               "%s: '%.80s' is token %zu of item 1, but %zu of item %zu; expected one "
-                               "position in all",
-                               place, word, *position + 1, found + 1, list + 1);
-        *position = found;
-    }
-    return STATUS_OK;
-}
-
-/* "2" or "2-4": positions. Sets *first and *last (from 0); *positions is false where the word is a token. */
-static enum status parse_positions(const struct making *making, const char *place, const char *word, bool *positions,
-                                   size_t *first, size_t *last)
-{
-    const size_t tokens = making->problem->tokens;
-    const size_t digits = strspn(word, "0123456789");
-    const char *rest = word + digits;
-    *positions = digits > 0 && (*rest == '\0' ||
-                                (*rest == '-' && rest[1] != '\0' && rest[1 + strspn(rest + 1, "0123456789")] == '\0'));
-    if (!*positions)
-        return STATUS_OK;
-    unsigned long long low = strtoull(word, NULL, 10), high = *rest == '-' ? strtoull(rest + 1, NULL, 10) : low;
-    if (low < 1 || high < 1 || low > tokens || high > tokens)
-        return error_usage(making->error, "%s %.80s is out of range; expected positions 1..%zu", place, word, tokens);
-    if (low > high)
-        return error_usage(making->error, "%s %.80s runs backwards; expected %llu-%llu", place, word, high, low);
-    *first = (size_t)low - 1;
-    *last = (size_t)high - 1;
-    return STATUS_OK;
-}
-
-static enum status select_word(const struct making *making, const char *place, const char *word, bool *selected)
-{
-    size_t first = 0, last = 0;
-    bool positions;
-    enum status status = parse_positions(making, place, word, &positions, &first, &last);
-    if (status == STATUS_OK && !positions) {
-        if (word[0] == '\0')
-            return error_usage(making->error,
-                               "%s '%.80s' has an empty item; expected tokens or positions such as 1,4-6", place,
-                               making->options->query);
-        status = find_token(making, place, word, &first);
-        last = first;
-    }
-    for (size_t token = first; status == STATUS_OK && token <= last; token++)
-        selected[token] = true;
-    return status;
-}
-
-static enum status select_listed(const struct making *making, bool *selected)
-{
-    char place[PLACE_BYTES];
-    place_of(making, OPTION_QUERY, place, sizeof place);
-    for (const char *item = making->options->query; item != NULL;) {
-        size_t length = strcspn(item, ",");
-        char *word = arena_text(making->arena, item, length, making->error);
-        if (word == NULL || select_word(making, place, word, selected) != STATUS_OK)
-            return making->error->status;
-        item = item[length] == ',' ? item + length + 1 : NULL;
-    }
-    return STATUS_OK;
-}
-
-static enum status select_part(const struct making *making)
-{
-    struct problem *problem = making->problem;
-    const size_t part = making->options->part, parts = making->options->parts;
-    if (parts == 0)
-        return STATUS_OK;
-    if (parts > problem->row_count)
-        return error_usage(making->error, "--part %s: there are only %zu queries; expected at most as many parts",
-                           making->options->part_text, problem->row_count);
-    if (making->options->format != FORMAT_SAFETENSORS)
-        return error_usage(making->error, "--part writes .safetensors, which says what it is part of; expected --out "
-                                          "PART.safetensors");
-    part_select(problem, part, parts);
-    return STATUS_OK;
-}
-
-static enum status select_queries(const struct making *making)
-{
-    struct problem *problem = making->problem;
-    bool *selected = arena_allocate(making->arena, problem->tokens, sizeof *selected, making->error);
-    problem->rows = arena_allocate(making->arena, problem->tokens, sizeof *problem->rows, making->error);
-    if (selected == NULL || problem->rows == NULL)
-        return making->error->status;
-    memset(selected, making->options->query == NULL, problem->tokens * sizeof *selected);
-    if (making->options->query != NULL && select_listed(making, selected) != STATUS_OK)
-        return making->error->status;
-    for (size_t token = 0; token < problem->tokens; token++)
-        if (selected[token])
-            problem->rows[problem->row_count++] = token;
-    problem->whole_count = problem->row_count;
-    return select_part(making);
-}
-
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
-/* Multiply-adds of the whole job, whatever rows and stages are asked for. */
-static double job_work(const struct problem *problem)
+double problem_work(const struct problem *problem)
 {
-    const double items = (double)problem->items, tokens = (double)problem->tokens;
-    const double width = (double)problem->heads * (double)problem->d_head;
-    double work = items * tokens * (3 * (double)problem->d_in * width + 2 * tokens * width);
+    const double rows = (double)problem->items * (double)problem->queries, heads = (double)problem->heads;
+    const double width = heads * (double)problem->d_head, kv_width = (double)problem->kv_heads * (double)problem->d_head;
+    double work = rows * (double)problem->keys * heads * (double)(problem->d_head + problem->d_value);
+    if (problem->mechanism == COMMAND_SDPA)
+        return work;
+    work += rows * (double)problem->d_in * (width + 2 * kv_width);
     if (problem->plan.has_out)
-        work += items * tokens * width * (double)problem->plan.d_out;
+        work += rows * width * (double)problem->plan.d_out;
     return work;
 }
 
 /* Why the fused path cannot do what is asked, into text; NULL where it can. */
 static const char *obstacle(const struct problem *problem, char *text, size_t size)
 {
-    if (problem->dtype != DTYPE_F32)
-        return "it computes in float32; expected --dtype f32";
+    if (problem->dtype == DTYPE_F64)
+        return "it computes in float32; expected another --dtype than f64";
     if (problem->dropout > 0)
         return "dropout draws for each of T x T weights, which it never forms";
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        return "it computes in float32 and rounds its result once; expected --rounding stages";
+    if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
+        return "its softmax is in float32; expected --softmax-dtype f32";
+    if (problem->not_finite != NULL) {
+        snprintf(text, size, "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
+                 problem->not_finite);
+        return text;
+    }
     for (size_t i = 0; i < problem->stage_count; i++)
         if (stage_is_square(problem->stages[i])) {
             snprintf(text, size, "it never forms '%s', which is T x T; expected --stages without it, such as context",
@@ -432,17 +312,17 @@ static enum status choose_path(const struct making *making)
 {
     struct problem *problem = making->problem;
     const int path = making->options->kernel;
-    const bool large = job_work(problem) >= FUSED_WORK;
+    const bool large = problem_work(problem) >= FUSED_WORK;
     problem->kernel = kernel_choose(getenv("ATTN_ISA"), making->error);
     if (problem->kernel == NULL)
         return making->error->status;
     problem->threads = making->options->threads > 0 ? (unsigned)making->options->threads : processors();
-    char text[128];
+    char text[160];
     const char *why = obstacle(problem, text, sizeof text);
     if (path == PATH_FUSED && why != NULL)
         return error_usage(making->error, "--kernel fused: %s", why);
     problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
-    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && problem->dtype == DTYPE_F32);
+    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && problem->dtype != DTYPE_F64);
     return STATUS_OK;
 }
 
@@ -454,9 +334,15 @@ static enum status check_stage(const struct making *making, enum stage stage)
     if (stage == STAGE_DROPPED && problem->dropout == 0)
         return error_usage(making->error, "--stages: there is no '%s' without dropout; expected --dropout above 0",
                            stage_name(stage));
-    if (stage == STAGE_OUTPUT && !problem->has_heads)
+    if (stage == STAGE_OUTPUT && problem->mechanism != COMMAND_MULTIHEAD)
         return error_usage(making->error, "--stages: %s has no '%s', it ends at 'context'; multihead has one",
                            command_name(problem->mechanism), stage_name(stage));
+    if (problem->mechanism == COMMAND_SDPA && (stage == STAGE_INPUTS || stage == STAGE_PARAMETERS))
+        return error_usage(making->error, "--stages: sdpa has no '%s'; what it is given are query, key and value",
+                           stage_name(stage));
+    if (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS)
+        return error_usage(making->error, "--stages: there is no 'scores' with --rounding operations, which shares the "
+                                          "scale out to query and key; expected 'scaled'");
     return STATUS_OK;
 }
 
@@ -472,11 +358,16 @@ static enum status choose_stages(const struct making *making)
     }
     if (problem->stages_asked)
         return STATUS_OK;
+    if (problem->mechanism == COMMAND_SDPA) {
+        problem->stages[problem->stage_count++] = STAGE_CONTEXT;
+        return STATUS_OK;
+    }
     if (!problem->parameters_only)
         problem->stages[problem->stage_count++] = STAGE_INPUTS;
     problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
-    for (int stage = 0; stage < STAGE_COUNT && !problem->parameters_only; stage++) {
-        bool absent = stage == STAGE_CAPPED || (stage == STAGE_MASKED && !problem->causal) ||
+    for (int stage = 0; stage <= STAGE_OUTPUT && !problem->parameters_only; stage++) {
+        bool absent = (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS) ||
+                      (stage == STAGE_CAPPED && problem->softcap == 0) || (stage == STAGE_MASKED && !problem->masks) ||
                       (stage == STAGE_DROPPED && problem->dropout == 0) ||
                       (stage == STAGE_OUTPUT && !problem->has_heads);
         if (!absent)
@@ -508,7 +399,49 @@ static enum status add_truth(const struct making *making, const char *name, bool
 
 static enum status add_choice(const struct making *making, enum option_id id, int value)
 {
-    return add_setting(making, OPTION_ROWS[id].name, SETTING_TEXT, OPTION_ROWS[id].choices[value]);
+    char text[MAKING_PLACE_BYTES];
+    options_setting_name(id, text, sizeof text);
+    const char *name = arena_text(making->arena, text, strlen(text), making->error);
+    return name == NULL ? making->error->status
+                        : add_setting(making, name, SETTING_TEXT, OPTION_ROWS[id].choices[value]);
+}
+
+static enum status add_real(const struct making *making, enum option_id id, double value)
+{
+    char text[DECIMAL_BYTES];
+    decimal_from_double(value, text);
+    return add_setting(making, OPTION_ROWS[id].name, SETTING_NUMBER, text);
+}
+
+static bool said(const struct making *making, enum option_id id)
+{
+    return making->options->origin[id] != ORIGIN_DEFAULT;
+}
+
+/* What few jobs ask for is recorded where it was asked for. */
+static enum status record_asked(const struct making *making)
+{
+    const struct options *options = making->options;
+    enum status status = STATUS_OK;
+    if (said(making, OPTION_ALIGN))
+        status = add_choice(making, OPTION_ALIGN, options->align);
+    if (status == STATUS_OK && said(making, OPTION_WINDOW))
+        status = add_setting(making, "window", SETTING_TEXT, options->window);
+    if (status == STATUS_OK && said(making, OPTION_SCALE))
+        status = add_real(making, OPTION_SCALE, options->scale);
+    if (status == STATUS_OK && said(making, OPTION_SOFTCAP))
+        status = add_real(making, OPTION_SOFTCAP, options->softcap);
+    if (status == STATUS_OK && said(making, OPTION_MASK_TRUE))
+        status = add_choice(making, OPTION_MASK_TRUE, options->mask_true);
+    if (status == STATUS_OK && said(making, OPTION_EMPTY_ROW))
+        status = add_choice(making, OPTION_EMPTY_ROW, options->empty_row);
+    if (status == STATUS_OK && said(making, OPTION_SOFTMAX_DTYPE))
+        status = add_choice(making, OPTION_SOFTMAX_DTYPE, options->softmax_dtype);
+    if (status == STATUS_OK && said(making, OPTION_ROUNDING))
+        status = add_choice(making, OPTION_ROUNDING, options->rounding);
+    if (status == STATUS_OK && options->query != NULL)
+        status = add_setting(making, "query", SETTING_TEXT, options->query);
+    return status;
 }
 
 /* The settings of the computation alone; those of drawing come before them. */
@@ -516,35 +449,93 @@ static enum status record_computation(const struct making *making)
 {
     const struct problem *problem = making->problem;
     const struct options *options = making->options;
-    char dropout[DECIMAL_BYTES];
-    decimal_from_double(options->dropout, dropout);
-    enum status status = add_setting(making, "dropout", SETTING_NUMBER, dropout);
-    if (status == STATUS_OK && options->origin[OPTION_DROPOUT_SEED] != ORIGIN_DEFAULT)
+    enum status status = add_real(making, OPTION_DROPOUT, options->dropout);
+    if (status == STATUS_OK && said(making, OPTION_DROPOUT_SEED))
         status = add_whole(making, "dropout_seed", options->dropout_seed);
     if (status == STATUS_OK && problem->has_heads)
-        status = add_truth(making, "causal", problem->causal);
+        status = add_truth(making, "causal", problem->mask.causal);
     if (status == STATUS_OK && options->context_length != 0)
         status = add_whole(making, "context_length", options->context_length);
-    if (status == STATUS_OK && options->query != NULL)
-        status = add_setting(making, "query", SETTING_TEXT, options->query);
-    return status;
+    return status == STATUS_OK ? record_asked(making) : status;
+}
+
+/* Those of sdpa: what draws matters for dropout alone, heads where query, key and value are packed. */
+static enum status record_sdpa(const struct making *making)
+{
+    const struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    const bool drops = problem->dropout > 0;
+    if (drops && (add_whole(making, "seed", options->seed) || add_whole(making, "skip", options->skip) ||
+                  add_choice(making, OPTION_RNG, options->rng) || add_real(making, OPTION_DROPOUT, options->dropout)))
+        return making->error->status;
+    if (drops && said(making, OPTION_DROPOUT_SEED) && add_whole(making, "dropout_seed", options->dropout_seed))
+        return making->error->status;
+    if (problem->packed && (add_whole(making, "heads", problem->heads) || add_whole(making, "kv_heads", problem->kv_heads)))
+        return making->error->status;
+    if (add_truth(making, "causal", problem->mask.causal) ||
+        add_setting(making, "dtype", SETTING_TEXT, dtype_name(problem->dtype)))
+        return making->error->status;
+    return record_asked(making);
 }
 
 static enum status record_settings(const struct making *making)
 {
     const struct problem *problem = making->problem;
     const struct options *options = making->options;
+    if (problem->mechanism == COMMAND_SDPA)
+        return record_sdpa(making);
     if (add_whole(making, "seed", options->seed) || add_whole(making, "skip", options->skip) ||
         add_choice(making, OPTION_INIT, options->init) || add_choice(making, OPTION_RNG, options->rng) ||
         add_whole(making, "d_out", problem->plan.d_out))
         return making->error->status;
-    if (problem->has_heads &&
-        (add_whole(making, "heads", problem->heads) || add_truth(making, "stacked", problem->plan.stacked)))
+    if (problem->has_heads && add_whole(making, "heads", problem->heads))
+        return making->error->status;
+    if (said(making, OPTION_KV_HEADS) && problem->has_heads && add_whole(making, "kv_heads", problem->kv_heads))
+        return making->error->status;
+    if (problem->has_heads && add_truth(making, "stacked", problem->plan.stacked))
         return making->error->status;
     if (add_truth(making, "qkv_bias", problem->plan.qkv_bias) ||
         add_setting(making, "dtype", SETTING_TEXT, dtype_name(problem->dtype)))
         return making->error->status;
     return problem->parameters_only ? STATUS_OK : record_computation(making);
+}
+
+/* Where numbers come from, and how they are rounded. */
+static void start_problem(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    problem->dtype = (enum dtype)options->dtype;
+    problem->rounding = (enum rounding)options->rounding;
+    problem->softcap = options->softcap;
+    problem->dropout = options->dropout;
+    problem->source = making->inputs != NULL ? making->inputs->source : "--d-in";
+    problem->mask.causal = problem->mechanism == COMMAND_CAUSAL ||
+                           (problem->mechanism == COMMAND_MULTIHEAD && options->causal) ||
+                           (problem->mechanism == COMMAND_SDPA && options->causal && said(making, OPTION_CAUSAL));
+    generator_seed(&problem->generator, (enum generator_build)options->rng, options->seed);
+    generator_skip(&problem->generator, options->skip);
+}
+
+/* What is left once the sizes are known. */
+static enum status finish_problem(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    problem->scale = said(making, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
+    if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
+        return error_usage(making->error, "--rounding operations shares the root of the scale out to query and key; "
+                                          "expected --scale from 0 on");
+    problem->softmax_dtype =
+        said(making, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;
+    if (said(making, OPTION_DROPOUT_SEED))
+        generator_seed(&problem->generator, (enum generator_build)options->rng, options->dropout_seed);
+    problem->first_query = first_query(problem);
+    if (!problem->parameters_only && (take_tokens(making) || making_queries(making)))
+        return making->error->status;
+    if (choose_stages(making) || (!problem->parameters_only && choose_path(making)))
+        return making->error->status;
+    return record_settings(making);
 }
 
 enum status problem_create(struct problem *problem, struct options *options, const struct bundle *inputs,
@@ -555,18 +546,13 @@ enum status problem_create(struct problem *problem, struct options *options, con
     const bool init = options->command == COMMAND_INIT;
     *problem = (struct problem){
         .mechanism = init ? options->topic : options->command, .parameters_only = init, .progress = progress};
-    if (apply_settings(&making) || take_inputs(&making))
+    if (apply_settings(&making) != STATUS_OK)
         return error->status;
-    problem->causal =
-        problem->mechanism == COMMAND_CAUSAL || (problem->mechanism == COMMAND_MULTIHEAD && options->causal);
-    problem->dropout = options->dropout;
-    if (!init && (take_tokens(&making) || check_length(&making)))
+    start_problem(&making);
+    if (problem->mechanism == COMMAND_SDPA)
+        return making_operands(&making) || making_mask(&making) || finish_problem(&making) ? error->status : STATUS_OK;
+    if (take_inputs(&making) || (!init && check_length(&making)) || make_parameters(&making) ||
+        (!init && making_mask(&making)))
         return error->status;
-    if (make_parameters(&making) || (!init && select_queries(&making)))
-        return error->status;
-    if (options->origin[OPTION_DROPOUT_SEED] != ORIGIN_DEFAULT)
-        generator_seed(&problem->generator, (enum generator_build)options->rng, options->dropout_seed);
-    if (choose_stages(&making) || (!init && choose_path(&making)))
-        return error->status;
-    return record_settings(&making);
+    return finish_problem(&making);
 }

@@ -1,7 +1,8 @@
 /* Options and bundles -> one validated attention problem. Every shape is checked here, or in parameters.c where it is a
  * parameter's; what comes after relies on it.
  *
- * B items of a batch, H heads, T tokens, Tq queries asked for, d_in columns of the inputs, d_head columns of a head. */
+ * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs, but
+ * for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of value. */
 #ifndef ATTN_PROBLEM_H
 #define ATTN_PROBLEM_H
 
@@ -11,27 +12,36 @@
 #include "progress.h"
 
 struct problem {
-    enum command mechanism;                    /* COMMAND_SELF, _CAUSAL or _MULTIHEAD */
-    bool parameters_only;                      /* attn init: no inputs, no stages */
-    bool has_batch;                            /* the input had a batch axis; else B = 1 */
-    bool has_heads;                            /* multihead; else H = 1 */
-    size_t items, heads, tokens, d_in, d_head; /* B, H, T, d_in, d_head */
-    bool causal;
-    double scale; /* 1 / sqrt(d_head) */
+    enum command mechanism; /* COMMAND_SELF, _CAUSAL, _MULTIHEAD or _SDPA */
+    bool parameters_only;   /* attn init: no inputs, no stages */
+    bool has_batch;         /* the input had a batch axis; else B = 1 */
+    bool has_heads;         /* multihead, or sdpa with an axis of heads; else H = 1 */
+    bool packed;            /* sdpa: the heads lie side by side in query, (B, Tq, H d), and so they do in context */
+    size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
+    size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
+    struct mask mask;
+    bool masks;             /* the mask may forbid a key or add to a score */
+    double scale;           /* 1 / sqrt(d) unless given */
+    double softcap;         /* 0: none */
     double dropout;
-    enum dtype dtype;     /* the working dtype: F32 or F64 */
-    const char *source;   /* where the inputs came from */
-    struct tensor inputs; /* (B, T, d_in) */
-    const char **labels;  /* (label_lists, T) token labels; NULL where the input has no tokens */
+    enum dtype dtype;         /* the working dtype */
+    enum dtype softmax_dtype; /* that of the softmax; usually the same */
+    enum rounding rounding;
+    const char *source;     /* where the inputs came from */
+    struct tensor inputs;   /* (B, T, d_in); rank 0 for sdpa */
+    struct tensor given[3]; /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
+    const char *not_finite; /* which of them holds NaN or infinity; NULL: none */
+    const char **labels;    /* (label_lists, Tk) token labels; NULL where the input has no tokens */
+    size_t first_query;     /* the label of query 0; SIZE_MAX where queries have none */
     size_t label_lists;   /* 1: for every item; else B */
     bool labels_nested;   /* the input has a list of lists */
     struct parameters_plan plan;
     struct parameters parameters;
     struct generator generator; /* where dropout begins */
-    size_t *rows;               /* (Tq) the queries asked for, from 0, ascending */
-    size_t row_count;           /* Tq */
+    size_t *rows;               /* (S) the queries asked for, from 0, ascending */
+    size_t row_count;           /* S */
     size_t part, parts;         /* these rows are part K of N, K from 1; 0 and 0: the whole */
-    size_t whole_count;         /* Tq of the whole */
+    size_t whole_count;         /* S of the whole */
     unsigned threads;
     const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
     struct progress *progress;      /* where work tells how far it is */
@@ -51,7 +61,11 @@ enum status problem_create(struct problem *problem, struct options *options, con
                            const struct bundle *weights, struct progress *progress, struct arena *arena,
                            struct error *error);
 
-/* The label of a token (from 0) of an item, or NULL where the input has no tokens. */
-const char *problem_label(const struct problem *problem, size_t item, size_t token);
+/* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
+const char **problem_key_labels(const struct problem *problem, size_t item);
+const char **problem_query_labels(const struct problem *problem, size_t item);
+
+/* Multiply-adds of the whole job, whatever rows and stages are asked for. */
+double problem_work(const struct problem *problem);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "decimal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- dropout's generator, kept in step --------------------------------------------------------------------------- */
@@ -23,15 +24,15 @@ static enum status create_track(struct result *result, struct arena *arena, stru
 {
     const struct problem *problem = result->problem;
     struct dropout_track *track = arena_allocate(arena, 1, sizeof *track, error);
-    result->kept = arena_allocate(arena, problem->tokens, sizeof *result->kept, error);
+    result->kept = arena_allocate(arena, problem->keys, sizeof *result->kept, error);
     if (track == NULL || result->kept == NULL)
         return error->status;
     size_t matrices, rows;
     if (!memory_multiply(problem->items, problem->heads, &matrices) ||
-        !memory_multiply(matrices, problem->tokens, &rows))
+        !memory_multiply(matrices, problem->queries, &rows))
         return error_system(error, 0, "not enough memory: too many rows of weights");
     *track =
-        (struct dropout_track){.generator = problem->generator, .rows_per_call = rows / problem->plan.module_count};
+        (struct dropout_track){.generator = problem->generator, .rows_per_call = problem->plan.stacked ? rows / problem->plan.module_count : rows};
     track->checkpoints = arena_allocate(arena, rows / DROPOUT_BLOCK + 1, sizeof *track->checkpoints, error);
     if (track->checkpoints == NULL)
         return error->status;
@@ -47,17 +48,17 @@ static void draw_next_row(struct result *result)
         track->checkpoints[track->checkpoint_count++] = track->generator;
     if (track->next % track->rows_per_call == 0)
         generator_dropout_begin(&track->generator);
-    generator_dropout(&track->generator, result->problem->dropout, result->kept, result->problem->tokens);
+    generator_dropout(&track->generator, result->problem->dropout, result->kept, result->problem->keys);
     track->next++;
 }
 
 /* Sets result->kept to what dropout keeps of a query's row. */
-static void draw_row(struct result *result, size_t item, size_t head, size_t token)
+static void draw_row(struct result *result, size_t item, size_t head, size_t query)
 {
     const struct problem *problem = result->problem;
     struct dropout_track *track = result->track;
     const size_t matrix = problem->plan.stacked ? head * problem->items + item : item * problem->heads + head;
-    const size_t row = matrix * problem->tokens + token;
+    const size_t row = matrix * problem->queries + query;
     size_t checkpoint = row / DROPOUT_BLOCK;
     if (checkpoint >= track->checkpoint_count)
         checkpoint = track->checkpoint_count - 1;
@@ -92,6 +93,64 @@ static void projection_formula(const struct problem *problem, enum stage stage, 
              of_heads);
 }
 
+static void scale_formula(const struct problem *problem, char *text)
+{
+    char scale[DECIMAL_BYTES];
+    if (problem->scale == 1 / sqrt((double)problem->d_head)) {
+        snprintf(text, RESULT_FORMULA_BYTES, "scores / sqrt(%zu)", problem->d_head);
+        return;
+    }
+    decimal_from_double(problem->scale, scale);
+    snprintf(text, RESULT_FORMULA_BYTES, "scores x %s", scale);
+}
+
+static void cap_formula(const struct problem *problem, char *text)
+{
+    char softcap[DECIMAL_BYTES];
+    decimal_from_double(problem->softcap, softcap);
+    if (problem->softcap > 0)
+        snprintf(text, RESULT_FORMULA_BYTES, "%s x tanh(scaled / %s)", softcap, softcap);
+    else
+        snprintf(text, RESULT_FORMULA_BYTES, "scaled, no softcap");
+}
+
+/* The stage that the mask works on, and that of the softmax. */
+static const char *before_mask(const struct problem *problem)
+{
+    return problem->softcap > 0 ? "capped" : "scaled";
+}
+
+static const char *before_softmax(const struct problem *problem)
+{
+    return problem->masks ? "masked" : before_mask(problem);
+}
+
+/* Where the position of a query among the keys is not its own number, "query" is its position. */
+static void mask_formula(const struct problem *problem, char *text)
+{
+    const struct mask *mask = &problem->mask;
+    const bool forbids = problem->masks && (mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL);
+    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
+    size_t length = (size_t)snprintf(text, RESULT_FORMULA_BYTES, "%s%s%s%s", before_mask(problem),
+                                     problem->masks ? "" : ", no mask", mask->attn_mask.rank > 0 ? " + attn_mask" : "",
+                                     mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
+    if (!forbids)
+        return;
+    struct {
+        bool acts;
+        char words[48];
+    } rules[] = {{mask->causal, ""}, {mask->left >= 0, ""}, {mask->right >= 0, ""}, {mask->lengths != NULL, "key > length"}};
+    snprintf(rules[0].words, sizeof rules[0].words, "key > %s", query);
+    snprintf(rules[1].words, sizeof rules[1].words, "key < %s - %lld", query, (long long)mask->left);
+    snprintf(rules[2].words, sizeof rules[2].words, "key > %s + %lld", query, (long long)mask->right);
+    const char *joint = ", -inf where ";
+    for (size_t i = 0; i < 4; i++)
+        if (rules[i].acts) {
+            length += (size_t)snprintf(text + length, RESULT_FORMULA_BYTES - length, "%s%s", joint, rules[i].words);
+            joint = " or ";
+        }
+}
+
 static void stage_formula(const struct problem *problem, enum stage stage, char *text)
 {
     const size_t size = RESULT_FORMULA_BYTES;
@@ -107,16 +166,16 @@ static void stage_formula(const struct problem *problem, enum stage stage, char 
         snprintf(text, size, "query . key^T");
         break;
     case STAGE_SCALED:
-        snprintf(text, size, "scores / sqrt(%zu)", problem->d_head);
+        scale_formula(problem, text);
         break;
     case STAGE_CAPPED:
-        snprintf(text, size, "scaled, no softcap");
+        cap_formula(problem, text);
         break;
     case STAGE_MASKED:
-        snprintf(text, size, problem->causal ? "scaled, -inf where key > query" : "scaled, no mask");
+        mask_formula(problem, text);
         break;
     case STAGE_WEIGHTS:
-        snprintf(text, size, "softmax(%s)", problem->causal ? "masked" : "scaled");
+        snprintf(text, size, "softmax(%s)%s", before_softmax(problem), problem->mask.sinks ? ", a sink in the sum" : "");
         break;
     case STAGE_DROPPED:
         decimal_from_double(problem->dropout, dropout);
@@ -126,7 +185,12 @@ static void stage_formula(const struct problem *problem, enum stage stage, char 
         snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
         break;
     case STAGE_OUTPUT:
-        snprintf(text, size, stacked ? "heads side by side" : "heads . out_proj.weight^T + out_proj.bias");
+        snprintf(text, size, stacked                                ? "heads side by side"
+                             : problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
+                                                                     : "heads . out_proj.weight^T");
+        break;
+    case STAGE_LSE:
+        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem), problem->mask.sinks ? ", the sink too" : "");
         break;
     default:
         text[0] = '\0';
@@ -148,7 +212,7 @@ static void add_inputs(struct result *result)
     *table = (struct result_table){.name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .tensor = &problem->inputs};
     if (problem->has_batch)
         add_axis(table, AXIS_ITEM, problem->items);
-    add_axis(table, AXIS_TOKEN, problem->tokens);
+    add_axis(table, AXIS_TOKEN, problem->keys);
     add_axis(table, AXIS_COLUMN, problem->d_in);
 }
 
@@ -186,29 +250,49 @@ static enum status add_parameters(struct result *result, struct arena *arena, st
     return add_tensor(result, "out_proj.bias", &parameters->out.bias, arena, error);
 }
 
+/* Whether its rows are those of all heads, one behind the other: output, and the context of packed heads. */
+static bool is_side_by_side(const struct problem *problem, enum stage stage)
+{
+    return stage == STAGE_OUTPUT || (stage == STAGE_CONTEXT && problem->packed);
+}
+
+static size_t stage_columns(const struct problem *problem, enum stage stage)
+{
+    if (stage_is_square(stage))
+        return problem->keys;
+    if (stage == STAGE_OUTPUT && problem->plan.has_out)
+        return problem->plan.d_out;
+    if (is_side_by_side(problem, stage))
+        return problem->heads * problem->d_value;
+    return stage == STAGE_VALUE || stage == STAGE_PRESENT_VALUE || stage == STAGE_CONTEXT ? problem->d_value
+                                                                                          : problem->d_head;
+}
+
 static void add_stage(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
-    const bool all_tokens = stage == STAGE_KEY || stage == STAGE_VALUE;
+    const struct attention *attention = &result->attention;
+    const bool of_keys = stage_is_of_keys(stage), side_by_side = is_side_by_side(problem, stage);
+    const bool present = stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage};
     stage_formula(problem, stage, table->formula);
-    if (problem->has_batch)
+    if (problem->has_batch || present)
         add_axis(table, AXIS_ITEM, problem->items);
-    if (problem->has_heads && stage != STAGE_OUTPUT)
-        add_axis(table, AXIS_HEAD, problem->heads);
-    add_axis(table, all_tokens ? AXIS_TOKEN : AXIS_QUERY, all_tokens ? problem->tokens : problem->row_count);
-    if (stage_is_square(stage))
-        add_axis(table, AXIS_TOKEN, problem->tokens);
-    else
-        add_axis(table, AXIS_COLUMN, stage == STAGE_OUTPUT ? problem->heads * problem->d_head : problem->d_head);
-    const struct attention *attention = &result->attention;
+    if ((problem->has_heads && !side_by_side) || present)
+        add_axis(table, AXIS_HEAD, of_keys ? problem->kv_heads : problem->heads);
+    add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
+    if (stage != STAGE_LSE)
+        add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, stage_columns(problem, stage));
     const struct tensor *const held[STAGE_COUNT] = {
-        [STAGE_QUERY] = &attention->query,     [STAGE_KEY] = &attention->key,       [STAGE_VALUE] = &attention->value,
-        [STAGE_CONTEXT] = &attention->context, [STAGE_OUTPUT] = &attention->output,
+        [STAGE_QUERY] = &attention->query,         [STAGE_KEY] = &attention->key,
+        [STAGE_VALUE] = &attention->value,         [STAGE_CONTEXT] = &attention->context,
+        [STAGE_OUTPUT] = &attention->output,       [STAGE_LSE] = &attention->lse,
+        [STAGE_PRESENT_KEY] = &attention->key,     [STAGE_PRESENT_VALUE] = &attention->value,
     };
-    if (held[stage] != NULL && held[stage]->rank > 0)
-        table->tensor = held[stage];
+    const enum stage from = side_by_side ? STAGE_OUTPUT : stage;
+    if (held[from] != NULL && held[from]->rank > 0)
+        table->tensor = held[from];
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
@@ -272,7 +356,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
     unsigned stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (problem->stages[i] < STAGE_COUNT)
-            stages |= STAGE_BIT(problem->stages[i]);
+            stages |= STAGE_BIT(is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
     if (stages != 0) {
         const size_t *positions;
         size_t slots;
@@ -281,7 +365,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
             return error->status;
         result->block = problem->dropout > 0 && !elided ? DROPOUT_BLOCK : 1;
         size_t width;
-        if (!memory_multiply(problem->heads, problem->d_head * sizeof result->contexts[0], &width))
+        if (!memory_multiply(problem->heads, problem->d_value * sizeof result->contexts[0], &width))
             return error_system(error, 0, "not enough memory: too many columns of context");
         result->contexts = arena_allocate(arena, result->block, width, error);
         if (result->contexts == NULL)
@@ -335,7 +419,7 @@ static void compute_row(struct result *result, size_t item, size_t head, size_t 
 static void fill_block(struct result *result, size_t item, size_t first)
 {
     const struct problem *problem = result->problem;
-    const size_t d = problem->d_head, left = problem->row_count - first;
+    const size_t d = problem->d_value, left = problem->row_count - first;
     result->block_item = item;
     result->block_first = first;
     result->block_count = left < result->block ? left : result->block;
@@ -349,7 +433,7 @@ static void fill_block(struct result *result, size_t item, size_t first)
 
 static void output_row(struct result *result, size_t item, size_t row, double *numbers)
 {
-    const size_t width = result->problem->heads * result->problem->d_head;
+    const size_t width = result->problem->heads * result->problem->d_value;
     const bool held =
         item == result->block_item && row >= result->block_first && row - result->block_first < result->block_count;
     if (!held)
@@ -379,6 +463,22 @@ static void piece_row(const struct result_table *table, size_t matrix, size_t ro
     tensor_load(*piece, (matrix * (*piece)->shape[table->rank - 2] + row) * columns, columns, numbers);
 }
 
+/* A row of a table that is held whole; of queries only those at the ends may be there. */
+static void held_row(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
+                     double *numbers)
+{
+    const size_t columns = result_columns(table), slots = result->attention.slots;
+    const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
+    if (table->axes[table->rank - 1] == AXIS_QUERY) {
+        for (size_t query = 0; query < columns; query++)
+            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + slot_of(result, query), 1,
+                        numbers + query);
+        return;
+    }
+    const size_t rows = of_queries ? slots : result_rows(table);
+    tensor_load(table->tensor, (matrix * rows + (of_queries ? slot_of(result, row) : row)) * columns, columns, numbers);
+}
+
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers)
 {
     const size_t columns = result_columns(table);
@@ -389,14 +489,12 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         return;
     }
     if (table->tensor != NULL) {
-        const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
-        const size_t rows = of_queries ? result->attention.slots : result_rows(table);
-        const size_t at = of_queries ? slot_of(result, row) : row;
-        tensor_load(table->tensor, (matrix * rows + at) * columns, columns, numbers);
+        held_row(result, table, matrix, row, numbers);
+        tensor_round(result->problem->dtype, numbers, columns);
         return;
     }
     note_progress(result, table);
-    if (table->stage == STAGE_OUTPUT) {
+    if (is_side_by_side(result->problem, table->stage)) {
         output_row(result, item, row, numbers);
         return;
     }
@@ -406,14 +504,27 @@ void result_row(struct result *result, const struct result_table *table, size_t 
 
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)
 {
-    size_t token = axis == AXIS_QUERY ? result->problem->rows[index] : index;
+    const struct problem *problem = result->problem;
+    const size_t token = axis == AXIS_QUERY ? problem->rows[index] : index;
+    const char **labels = axis == AXIS_QUERY   ? problem_query_labels(problem, item)
+                          : axis == AXIS_TOKEN ? problem_key_labels(problem, item)
+                                               : NULL;
     *position = token + 1;
-    return axis == AXIS_QUERY || axis == AXIS_TOKEN ? problem_label(result->problem, item, token) : NULL;
+    return labels != NULL ? labels[token] : NULL;
 }
 
-bool result_masked(const struct result *result, const struct result_table *table, size_t row, size_t column)
+bool result_masked(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
+                   size_t column)
 {
     const struct problem *problem = result->problem;
-    return problem->causal && stage_is_square(table->stage) && table->stage >= STAGE_MASKED &&
-           column > problem->rows[row];
+    size_t item, head;
+    if (!problem->masks || !stage_is_square(table->stage) || table->stage < STAGE_MASKED)
+        return false;
+    result_place(table, matrix, &item, &head);
+    const struct span span = mask_span(&problem->mask, item, problem->rows[row]);
+    if (column < span.first || column >= span.end)
+        return true;
+    double bias;
+    mask_bias(&problem->mask, item, head, problem->rows[row], column, 1, &bias);
+    return bias == -INFINITY;
 }

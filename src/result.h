@@ -71,6 +71,7 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position);
 
 /* Whether the mask forbids this element of a T x T table. */
-bool result_masked(const struct result *result, const struct result_table *table, size_t row, size_t column);
+bool result_masked(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
+                   size_t column);
 
 #endif

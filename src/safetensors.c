@@ -11,12 +11,6 @@
 /* Every whole number up to this one is a double, as cJSON holds it. */
 static const double LARGEST_NUMBER = 0x1p53;
 
-static const struct {
-    const char *name;
-    enum dtype dtype;
-} DTYPES[DTYPE_COUNT] = {{"F32", DTYPE_F32},   {"F64", DTYPE_F64}, {"F16", DTYPE_F16},
-                         {"BF16", DTYPE_BF16}, {"I64", DTYPE_I64}, {"BOOL", DTYPE_BOOL}};
-
 /* Where a tensor lies: bytes begin .. end of the data. */
 struct extent {
     const char *name;
@@ -130,14 +124,6 @@ static enum status check_size(const struct json_reader *reader, const struct raw
                        fits ? "" : "more than ", fits ? size : SIZE_MAX);
 }
 
-static enum dtype find_dtype(const char *name)
-{
-    for (size_t i = 0; i < DTYPE_COUNT; i++)
-        if (strcmp(DTYPES[i].name, name) == 0)
-            return DTYPES[i].dtype;
-    return DTYPE_COUNT;
-}
-
 /* Sets the three members of a tensor's description: dtype, shape and data_offsets, in any order and nothing else. */
 static enum status take_members(const struct json_reader *reader, const cJSON *item, const cJSON **members)
 {
@@ -175,7 +161,7 @@ static enum status add_tensor(struct file *file, const struct raw *raw)
 static enum status read_tensor(struct file *file, const cJSON *item)
 {
     const struct json_reader *reader = &file->reader;
-    const enum bundle_kind kind = bundle_kind(item->string);
+    const unsigned kind = bundle_kind(item->string);
     const cJSON *members[3] = {NULL};
     struct extent *extent = &file->extents[file->extent_count++];
     struct raw raw = {0};
@@ -188,7 +174,7 @@ static enum status read_tensor(struct file *file, const cJSON *item)
     if (take_members(reader, item, members) || take_shape(reader, members[1], &raw, &count) ||
         take_extent(file, members[2], extent))
         return reader->error->status;
-    raw.dtype = find_dtype(members[0]->valuestring);
+    raw.dtype = dtype_find(members[0]->valuestring);
     const bool counts = (kind & file->kinds) != 0;
     if (counts && check_usable(reader, &raw, count, members[0]->valuestring) != STATUS_OK)
         return reader->error->status;
@@ -269,7 +255,7 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
     if (json_check_repeated(reader, metadata, SAFETENSORS_METADATA ": ") != STATUS_OK)
         return reader->error->status;
     for (const cJSON *item = metadata->child; item != NULL; item = item->next) {
-        const enum bundle_kind kind = bundle_kind(item->string);
+        const unsigned kind = bundle_kind(item->string);
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: " SAFETENSORS_METADATA ": %.80s: expected a string, got %s",
                                reader->source, item->string, json_kind_name(item));

@@ -17,6 +17,9 @@ static const struct {
     [STAGE_DROPPED] = {"dropped", STAGE_BIT(STAGE_WEIGHTS)},
     [STAGE_CONTEXT] = {"context", STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE)},
     [STAGE_OUTPUT] = {"output", STAGE_BIT(STAGE_CONTEXT)},
+    [STAGE_LSE] = {"lse", STAGE_BIT(STAGE_MASKED)},
+    [STAGE_PRESENT_KEY] = {"present_key", STAGE_BIT(STAGE_KEY)},
+    [STAGE_PRESENT_VALUE] = {"present_value", STAGE_BIT(STAGE_VALUE)},
     [STAGE_INPUTS] = {"inputs", 0},
     [STAGE_PARAMETERS] = {"parameters", 0},
 };
@@ -40,6 +43,11 @@ unsigned stage_closure(unsigned stages)
         if (stages & STAGE_BIT(stage))
             stages |= STAGES[stage].from;
     return stages;
+}
+
+bool stage_is_of_keys(enum stage stage)
+{
+    return stage == STAGE_KEY || stage == STAGE_VALUE || stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
 }
 
 bool stage_is_square(enum stage stage)

@@ -1,6 +1,7 @@
 /* The stages of attention, in the order in which they come, and what each is made from.
  *
- * Dimensions: B items of a batch, H heads, T tokens, d columns of one head. */
+ * Dimensions: B items of a batch, H heads, T tokens, d columns of one head. T x T is Tq x Tk where queries and keys are
+ * not the same tokens. */
 #ifndef ATTN_STAGES_H
 #define ATTN_STAGES_H
 
@@ -19,6 +20,9 @@ enum stage {
     STAGE_DROPPED,
     STAGE_CONTEXT,
     STAGE_OUTPUT,
+    STAGE_LSE,         /* (B, H, Tq) the logarithm of each row's sum of exponentials */
+    STAGE_PRESENT_KEY, /* (B, H_kv, Tk, d) the past and then the given key; so for value */
+    STAGE_PRESENT_VALUE,
     STAGE_COUNT,
     /* No stages of their own, but names that --stages takes beside them. */
     STAGE_INPUTS = STAGE_COUNT,
@@ -37,6 +41,9 @@ enum stage stage_find(const char *name, size_t length);
 
 /* Every stage that these need, themselves included. */
 unsigned stage_closure(unsigned stages);
+
+/* Whether its rows are those of key and value, never cut by a choice of queries. */
+bool stage_is_of_keys(enum stage stage);
 
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);

@@ -9,17 +9,17 @@ enum { CHUNK = 256 };
 
 /* A floating-point number has so many significant bits; the smallest ones are a unit apart. */
 static const struct {
-    const char *name, *full_name;
+    const char *name, *code, *full_name;
     size_t size;
     int bits;
     double unit, largest;
 } DTYPES[DTYPE_COUNT] = {
-    [DTYPE_F32] = {"f32", "float32", 4, 24, 0x1p-149, 0x1.fffffep127},
-    [DTYPE_F64] = {"f64", "float64", 8, 53, 0x1p-1074, 0x1.fffffffffffffp1023},
-    [DTYPE_F16] = {"f16", "float16", 2, 11, 0x1p-24, 65504},
-    [DTYPE_BF16] = {"bf16", "bfloat16", 2, 8, 0x1p-133, 0x1.fep127},
-    [DTYPE_I64] = {"i64", "int64", 8, 0, 0, 0},
-    [DTYPE_BOOL] = {"bool", "bool", 1, 0, 0, 0},
+    [DTYPE_F32] = {"f32", "F32", "float32", 4, 24, 0x1p-149, 0x1.fffffep127},
+    [DTYPE_F64] = {"f64", "F64", "float64", 8, 53, 0x1p-1074, 0x1.fffffffffffffp1023},
+    [DTYPE_F16] = {"f16", "F16", "float16", 2, 11, 0x1p-24, 65504},
+    [DTYPE_BF16] = {"bf16", "BF16", "bfloat16", 2, 8, 0x1p-133, 0x1.fep127},
+    [DTYPE_I64] = {"i64", "I64", "int64", 8, 0, 0, 0},
+    [DTYPE_BOOL] = {"bool", "BOOL", "bool", 1, 0, 0, 0},
 };
 
 size_t dtype_size(enum dtype dtype)
@@ -30,6 +30,19 @@ size_t dtype_size(enum dtype dtype)
 const char *dtype_name(enum dtype dtype)
 {
     return DTYPES[dtype].name;
+}
+
+const char *dtype_code(enum dtype dtype)
+{
+    return DTYPES[dtype].code;
+}
+
+enum dtype dtype_find(const char *code)
+{
+    int dtype = 0;
+    while (dtype < DTYPE_COUNT && strcmp(DTYPES[dtype].code, code) != 0)
+        dtype++;
+    return (enum dtype)dtype;
 }
 
 enum dtype dtype_storage(enum dtype dtype)
@@ -177,12 +190,14 @@ const char *tensor_shape_text(const struct tensor *tensor, char *text)
 
 const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *text)
 {
-    static const char *const NAMES[TENSOR_RANK] = {"head", "item", "row", "column"};
+    static const char *const NAMES[TENSOR_RANK] = {"item", "head", "row", "column"};
     int length = 0;
     text[0] = '\0';
     for (size_t axis = 0; axis < depth; axis++)
         length += snprintf(text + length, TENSOR_PLACE_BYTES - (size_t)length, "%s%s %zu", axis ? ", " : "",
-                           rank == 1 ? "number" : NAMES[TENSOR_RANK - rank + axis], index[axis] + 1);
+                           rank == 1                ? "number"
+                           : rank == 3 && axis == 0 ? "item"
+                                                    : NAMES[TENSOR_RANK - rank + axis], index[axis] + 1);
     return text;
 }
 

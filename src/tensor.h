@@ -20,9 +20,13 @@ struct tensor {
     void *data; /* the product of shape[0 .. rank) numbers, aligned for their type, in the machine's byte order */
 };
 
-/* Bytes of one number, and the name as options and safetensors have it ("f32", "F32"). */
+/* Bytes of one number, and the name as options ("f32") and as .safetensors ("F32") have it. */
 size_t dtype_size(enum dtype dtype);
 const char *dtype_name(enum dtype dtype);
+const char *dtype_code(enum dtype dtype);
+
+/* The dtype of that code, or DTYPE_COUNT. */
+enum dtype dtype_find(const char *code);
 
 /* How the numbers of a working dtype lie in memory: F64 as they are, all others as F32, which holds f16 and bf16 exactly. */
 enum dtype dtype_storage(enum dtype dtype);

@@ -25,12 +25,25 @@ void write_json_string(const char *text, struct output *output)
     output_write(output, "\"", 1);
 }
 
+static size_t decimal_text(double number, enum dtype dtype, char *text)
+{
+    switch (dtype) {
+    case DTYPE_F16:
+        return decimal_from_half(dtype_bits(dtype, number), text);
+    case DTYPE_BF16:
+        return decimal_from_brain(dtype_bits(dtype, number), text);
+    case DTYPE_F64:
+        return decimal_from_double(number, text);
+    default:
+        return decimal_from_float((float)number, text);
+    }
+}
+
 static void write_number(double number, enum dtype dtype, struct output *output)
 {
     char text[DECIMAL_BYTES];
     if (isfinite(number))
-        output_write(output, text,
-                     dtype == DTYPE_F32 ? decimal_from_float((float)number, text) : decimal_from_double(number, text));
+        output_write(output, text, decimal_text(number, dtype, text));
     else if (isnan(number))
         output_write(output, "\"NaN\"", 5);
     else if (number > 0)
@@ -64,9 +77,9 @@ void write_json_tokens(const struct problem *problem, struct output *output)
     output_print(output, "%s", problem->labels_nested ? "[" : "");
     for (size_t list = 0; list < problem->label_lists; list++) {
         output_print(output, "%s[", list ? ",\n  " : "");
-        for (size_t token = 0; token < problem->tokens; token++) {
+        for (size_t token = 0; token < problem->keys; token++) {
             output_print(output, "%s", token ? ", " : "");
-            write_json_string(problem->labels[list * problem->tokens + token], output);
+            write_json_string(problem_key_labels(problem, list)[token], output);
         }
         output_write(output, "]", 1);
     }

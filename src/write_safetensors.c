@@ -53,7 +53,7 @@ static enum status add_table(const struct result *result, const struct result_ta
         return error_system(error, 0, "the tables are larger than any file");
     output_print(header, ",");
     write_json_string(table->name, header);
-    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", result->problem->dtype == DTYPE_F64 ? "F64" : "F32");
+    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", dtype_code(result->problem->dtype));
     for (size_t axis = 0; axis < table->rank; axis++)
         output_print(header, "%s%zu", axis ? "," : "", table->shape[axis]);
     output_print(header, "],\"data_offsets\":[%zu,%zu]}", *end, *end + size);

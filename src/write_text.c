@@ -65,29 +65,54 @@ static void add_setting(struct line *line, const struct problem *problem, const 
     line_add(line, "%s %s", words, shown);
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void add_heads(struct line *line, const struct problem *problem)
+{
+    if (!problem->has_heads)
+        return;
+    line_add(line, "%zu%s head%s of %zu", problem->heads, problem->plan.stacked ? " stacked" : "",
+             plural(problem->heads), problem->d_head);
+    if (problem->kv_heads != problem->heads)
+        line_add(line, "%zu of key and value", problem->kv_heads);
+}
+
 static void add_sizes(struct line *line, const struct problem *problem, const char *title)
 {
-    const char *plural = problem->tokens == 1 ? "" : "s";
+    const bool given = problem->mechanism == COMMAND_SDPA, same = problem->queries == problem->keys;
+    const char *what = same ? "token" : problem->queries == 1 ? "query" : "querie";
+    const char *ending = same || problem->queries != 1 ? plural(same ? problem->queries : 2) : "";
     if (problem->parameters_only)
         line_add(line, "%s: d_in %zu", title, problem->d_in);
     else if (problem->has_batch)
-        line_add(line, "%s: %zu item%s of %zu token%s", title, problem->items, problem->items == 1 ? "" : "s",
-                 problem->tokens, plural);
+        line_add(line, "%s: %zu item%s of %zu %s%s", title, problem->items, plural(problem->items), problem->queries,
+                 what, ending);
     else
-        line_add(line, "%s: %zu token%s", title, problem->tokens, plural);
-    if (!problem->parameters_only)
+        line_add(line, "%s: %zu %s%s", title, problem->queries, what, ending);
+    if (!same)
+        line_add(line, "%zu key%s", problem->keys, plural(problem->keys));
+    if (!problem->parameters_only && !given)
         line_add(line, "d_in %zu", problem->d_in);
-    line_add(line, "d_out %zu", problem->plan.d_out);
-    if (problem->has_heads)
-        line_add(line, "%zu%s head%s of %zu", problem->heads, problem->plan.stacked ? " stacked" : "",
-                 problem->heads == 1 ? "" : "s", problem->d_head);
-    if (problem->has_heads && !problem->parameters_only)
-        line_add(line, "%s", problem->causal ? "causal" : "not causal");
+    if (!given)
+        line_add(line, "d_out %zu", problem->plan.d_out);
+    else if (!problem->has_heads)
+        line_add(line, "d %zu", problem->d_head);
+    add_heads(line, problem);
+    if (given && problem->d_value != problem->d_head)
+        line_add(line, "d_v %zu", problem->d_value);
+    if ((problem->has_heads || given) && !problem->parameters_only)
+        line_add(line, "%s", problem->mask.causal ? "causal" : "not causal");
+    if (problem->dtype != DTYPE_F32)
+        line_add(line, "%s", dtype_name(problem->dtype));
 }
 
 static void write_settings(const struct problem *problem, struct text_style style, struct output *output)
 {
-    static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention"};
+    static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
+                                         "scaled dot-product attention"};
     struct line line = {output, 0};
     char title[64], shown[128];
     snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
@@ -100,19 +125,26 @@ static void write_settings(const struct problem *problem, struct text_style styl
     }
     const bool drops = problem->dropout > 0;
     const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
-    if (!problem->parameters.given || (drops && !seeded_again)) {
+    const bool draws = problem->mechanism != COMMAND_SDPA && !problem->parameters.given;
+    if (draws || (drops && !seeded_again)) {
         add_setting(&line, problem, "seed", "seed", NULL);
         add_setting(&line, problem, "skip", "skip", "0");
         add_setting(&line, problem, "init", "init", NULL);
     }
-    if (!problem->parameters.given || drops)
+    if (draws || drops)
         add_setting(&line, problem, "rng", "rng", "torch");
     if (problem->plan.qkv_bias)
         line_add(&line, "qkv bias");
     add_setting(&line, problem, "dropout", "dropout", "0");
     if (drops)
         add_setting(&line, problem, "dropout_seed", "dropout seed", NULL);
-    add_setting(&line, problem, "query", "query", NULL);
+    static const char *const ASKED[][2] = {
+        {"align", "align"},         {"window", "window"},       {"mask_true", "true means"},
+        {"empty_row", "empty row"}, {"softmax_dtype", "softmax in"}, {"rounding", "rounding"},
+        {"query", "query"},
+    };
+    for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
+        add_setting(&line, problem, ASKED[i][0], ASKED[i][1], NULL);
     output_print(output, "%s\n", style.color ? PLAIN : "");
 }
 
@@ -290,7 +322,7 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index;
         const bool number = shown_index(sheet, columns, c, &index);
-        const bool dim = number && sheet->style.color && result_masked(sheet->result, sheet->table, row, index);
+        const bool dim = number && sheet->style.color && result_masked(sheet->result, sheet->table, sheet->matrix, row, index);
         const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
         write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)

@@ -70,7 +70,7 @@ static void check_weights(void)
                 for (size_t column = 0; column < TOKENS; column++) {
                     const double weight = first[row * TOKENS + column];
                     sum += weight;
-                    if (result_masked(&made.result, table, row % TOKENS, column))
+                    if (result_masked(&made.result, table, row / TOKENS, row % TOKENS, column))
                         CHECK(weight == 0, "row %zu, column %zu: expected 0, got %g", row, column, weight);
                     else
                         CHECK(weight > 0, "row %zu, column %zu: expected more than 0, got %g", row, column, weight);

@@ -1,0 +1,34 @@
+/* How problem.c and its making_*.c make a problem: what they share, and nothing that others see.
+ *
+ * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
+#ifndef ATTN_MAKING_H
+#define ATTN_MAKING_H
+
+#include "problem.h"
+
+/* What problem_create works on. */
+struct making {
+    struct problem *problem;
+    struct options *options;
+    const struct bundle *inputs, *weights; /* either may be NULL */
+    struct arena *arena;
+    struct error *error;
+};
+
+enum { MAKING_PLACE_BYTES = BUNDLE_SOURCE_BYTES + 64 };
+
+/* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages, into
+ * text (size bytes); returns text. */
+const char *making_place(const struct making *making, enum option_id id, char *text, size_t size);
+
+/* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask depends
+ * on the lengths. STATUS_USAGE where they do not fit each other. */
+enum status making_operands(const struct making *making);
+
+/* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
+enum status making_mask(const struct making *making);
+
+/* The queries asked for by --query and --part: problem->rows. */
+enum status making_queries(const struct making *making);
+
+#endif

@@ -1,0 +1,118 @@
+#include "making.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A list of H finite numbers, or NULL where the file has none of that name. */
+static enum status take_list(const struct making *making, const char *name, const double **list)
+{
+    const struct problem *problem = making->problem;
+    const struct bundle_tensor *found = bundle_find(making->inputs, name);
+    if (found == NULL)
+        return STATUS_OK;
+    const char *source = making->inputs->source;
+    char shape[TENSOR_SHAPE_BYTES];
+    struct tensor numbers;
+    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->heads)
+        return error_usage(making->error, "%s: %s is %s, expected %zu, one for each head", source, name,
+                           tensor_shape_text(&found->tensor, shape), problem->heads);
+    if (found->tensor.dtype == DTYPE_BOOL)
+        return error_usage(making->error, "%s: %s is boolean; expected numbers", source, name);
+    double *values = arena_allocate(making->arena, problem->heads, sizeof *values, making->error);
+    if (values == NULL || tensor_convert(&found->tensor, problem->dtype, source, name, NULL, &numbers, making->arena,
+                                         making->error))
+        return making->error->status;
+    tensor_load(&numbers, 0, problem->heads, values);
+    *list = values;
+    return STATUS_OK;
+}
+
+/* Axis `axis` of attn_mask, counted from the right of (B, H, Tq, Tk), has `size` and meets `wanted`. */
+static bool fits(size_t axis, size_t size, size_t wanted)
+{
+    return size == 1 || size == wanted || (axis == MASK_RANK - 1 && size < wanted);
+}
+
+/* How attn_mask is broadcast to (B, H, Tq, Tk). */
+static enum status broadcast(const struct making *making, const struct tensor *tensor)
+{
+    const struct problem *problem = making->problem;
+    struct mask *mask = &making->problem->mask;
+    const size_t wanted[MASK_RANK] = {problem->items, problem->heads, problem->queries, problem->keys};
+    const struct tensor whole = {.rank = MASK_RANK, .shape = {wanted[0], wanted[1], wanted[2], wanted[3]}};
+    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
+    size_t stride = 1;
+    for (size_t i = 0; i < tensor->rank; i++) {
+        const size_t axis = MASK_RANK - 1 - i, size = tensor->shape[tensor->rank - 1 - i];
+        if (!fits(axis, size, wanted[axis]))
+            return error_usage(making->error,
+                               "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
+                               making->inputs->source, tensor_shape_text(tensor, shape),
+                               tensor_shape_text(&whole, expected));
+        mask->strides[axis] = size == 1 ? 0 : stride;
+        if (axis == MASK_RANK - 1 && size > 1)
+            mask->masked_keys = size;
+        stride *= size;
+    }
+    return STATUS_OK;
+}
+
+/* A float mask may hold minus infinity, which forbids, but nothing else that is not finite. */
+static enum status check_numbers(const struct making *making, const struct tensor *tensor)
+{
+    char place[TENSOR_PLACE_BYTES];
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        double number;
+        size_t index[TENSOR_RANK], rest = i;
+        tensor_load(tensor, i, 1, &number);
+        if (isfinite(number) || number == -INFINITY)
+            continue;
+        for (size_t axis = tensor->rank; axis-- > 0; rest /= tensor->shape[axis])
+            index[axis] = rest % tensor->shape[axis];
+        return error_usage(making->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity to forbid",
+                           making->inputs->source, tensor_place_text(tensor->rank, index, tensor->rank, place),
+                           isnan(number) ? "NaN" : "Infinity");
+    }
+    return STATUS_OK;
+}
+
+static enum status take_attn_mask(const struct making *making)
+{
+    struct mask *mask = &making->problem->mask;
+    const struct bundle_tensor *found = bundle_find(making->inputs, "attn_mask");
+    if (found == NULL)
+        return STATUS_OK;
+    const char *source = making->inputs->source;
+    bool finite = true;
+    if (found->tensor.dtype == DTYPE_I64)
+        return error_usage(making->error, "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
+                                          "are added to the scores",
+                           source);
+    if (broadcast(making, &found->tensor) != STATUS_OK)
+        return making->error->status;
+    mask->attn_mask = found->tensor;
+    if (found->tensor.dtype == DTYPE_BOOL)
+        return STATUS_OK;
+    if (tensor_convert(&found->tensor, making->problem->dtype, source, "attn_mask", &finite, &mask->attn_mask,
+                       making->arena, making->error))
+        return making->error->status;
+    return finite ? STATUS_OK : check_numbers(making, &mask->attn_mask);
+}
+
+enum status making_mask(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    struct mask *mask = &problem->mask;
+    mask->queries = problem->queries;
+    mask->keys = mask->masked_keys = problem->keys;
+    mask->left = options->window_left;
+    mask->right = options->window_right;
+    mask->true_drops = options->mask_true == MASK_TRUE_DROP;
+    mask->empty_row = (enum empty_row)options->empty_row;
+    if (take_attn_mask(making) || take_list(making, "alibi_slopes", &mask->alibi_slopes) ||
+        take_list(making, "sinks", &mask->sinks))
+        return making->error->status;
+    problem->masks = mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
+    return STATUS_OK;
+}

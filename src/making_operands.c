@@ -1,0 +1,259 @@
+#include "making.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const NAMES[] = {"query", "key", "value"};
+
+/* A tensor of the file seen as (B, H, T, d), whatever its layout. */
+struct operand {
+    const char *name;
+    const struct tensor *tensor; /* as it is in the file */
+    size_t shape[4];             /* B, H, T, d */
+    bool packed;                 /* (B, T, H d) */
+};
+
+static enum status find_operands(const struct making *making, struct operand operands[3])
+{
+    const struct bundle *inputs = making->inputs;
+    for (size_t i = 0; i < 3; i++) {
+        const struct bundle_tensor *found = bundle_find(inputs, NAMES[i]);
+        if (found == NULL)
+            return error_usage(making->error, "%s: no \"%s\"; sdpa expects query, key and value", inputs->source,
+                               NAMES[i]);
+        if (found->tensor.dtype == DTYPE_BOOL || found->tensor.dtype == DTYPE_I64)
+            return error_usage(making->error, "%s: %s holds %s; expected floats", inputs->source, NAMES[i],
+                               found->tensor.dtype == DTYPE_BOOL ? "booleans" : "whole numbers (I64)");
+        operands[i] = (struct operand){.name = NAMES[i], .tensor = &found->tensor};
+    }
+    if (bundle_find(inputs, "mask") != NULL)
+        return error_usage(making->error, "%s: mask is a module's causal buffer; a mask to apply is \"attn_mask\"",
+                           inputs->source);
+    return STATUS_OK;
+}
+
+/* Cuts (T, H d) or (B, T, H d) into heads. */
+static enum status unpack_shape(const struct making *making, struct operand *operand, size_t heads)
+{
+    const struct tensor *tensor = operand->tensor;
+    const size_t width = tensor->shape[tensor->rank - 1];
+    char shape[TENSOR_SHAPE_BYTES];
+    if (width % heads != 0)
+        return error_usage(making->error, "%s: %s is %s, whose %zu columns %zu heads cannot share",
+                           making->inputs->source, operand->name, tensor_shape_text(tensor, shape), width, heads);
+    operand->packed = true;
+    operand->shape[0] = tensor->rank == 3 ? tensor->shape[0] : 1;
+    operand->shape[1] = heads;
+    operand->shape[2] = tensor->shape[tensor->rank - 2];
+    operand->shape[3] = width / heads;
+    return STATUS_OK;
+}
+
+/* `heads`: as many as the option says, 0 where it does not. */
+static enum status take_shape(const struct making *making, struct operand *operand, size_t heads, enum option_id id)
+{
+    const struct tensor *tensor = operand->tensor;
+    const size_t rank = tensor->rank;
+    char shape[TENSOR_SHAPE_BYTES], place[MAKING_PLACE_BYTES];
+    if (rank < 2)
+        return error_usage(making->error, "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
+                                          "with --heads",
+                           making->inputs->source, operand->name, tensor_shape_text(tensor, shape));
+    if (heads > 0 && rank < 4)
+        return unpack_shape(making, operand, heads);
+    for (size_t axis = 0; axis < 4; axis++)
+        operand->shape[axis] = axis + rank < 4 ? 1 : tensor->shape[axis + rank - 4];
+    if (heads > 0 && heads != operand->shape[1])
+        return error_usage(making->error, "%s: %s is %s, B x H x T x d: %s %zu is another number of heads",
+                           making->inputs->source, operand->name, tensor_shape_text(tensor, shape),
+                           making_place(making, id, place, sizeof place), heads);
+    return STATUS_OK;
+}
+
+static enum status misfit(const struct making *making, const struct operand *a, const struct operand *b,
+                          const char *expected)
+{
+    char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
+    return error_usage(making->error, "%s: %s is %s, %s is %s; expected %s", making->inputs->source, a->name,
+                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected);
+}
+
+/* What query, key and value must have in common. */
+static enum status check_shapes(const struct making *making, const struct operand *operands)
+{
+    const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
+    if (key->tensor->rank != query->tensor->rank)
+        return misfit(making, query, key, "as many axes");
+    if (value->tensor->rank != query->tensor->rank)
+        return misfit(making, query, value, "as many axes");
+    if (key->shape[0] != query->shape[0])
+        return misfit(making, query, key, "the same batch");
+    if (value->shape[0] != query->shape[0])
+        return misfit(making, query, value, "the same batch");
+    if (key->shape[3] != query->shape[3])
+        return misfit(making, query, key, "as many columns in each head");
+    if (value->shape[1] != key->shape[1])
+        return misfit(making, key, value, "as many heads");
+    if (value->shape[2] != key->shape[2])
+        return misfit(making, key, value, "as many tokens");
+    if (query->shape[1] % key->shape[1] != 0)
+        return error_usage(making->error,
+                           "%s: %zu heads of query are not divisible by the %zu of key and value: each key head serves "
+                           "equally many",
+                           making->inputs->source, query->shape[1], key->shape[1]);
+    return STATUS_OK;
+}
+
+/* Copies (B, T, H d) or (B, H, T, d) into rows `first` and on of (B, H, rows, d). */
+static void copy_heads(const struct operand *operand, const struct tensor *from, const struct tensor *to, size_t first)
+{
+    const size_t heads = operand->shape[1], tokens = operand->shape[2], d = operand->shape[3], rows = to->shape[2];
+    const size_t size = dtype_size(from->dtype);
+    for (size_t matrix = 0; matrix < operand->shape[0] * heads; matrix++)
+        for (size_t token = 0; token < tokens; token++) {
+            const size_t packed = ((matrix / heads * tokens + token) * heads + matrix % heads) * d;
+            const size_t at = operand->packed ? packed : (matrix * tokens + token) * d;
+            memcpy((char *)to->data + (matrix * rows + first + token) * d * size, (const char *)from->data + at * size,
+                   d * size);
+        }
+}
+
+/* The past of key or value, (B, H_kv, T_past, d), or NULL. Sets what it is to be put before. */
+static enum status find_past(const struct making *making, const struct operand *operand, const char *name,
+                             const struct tensor **past)
+{
+    const struct bundle_tensor *found = bundle_find(making->inputs, name);
+    char shape[TENSOR_SHAPE_BYTES];
+    *past = found != NULL ? &found->tensor : NULL;
+    if (found == NULL)
+        return STATUS_OK;
+    const size_t *axes = found->tensor.shape;
+    if (found->tensor.rank == 4 && axes[0] == operand->shape[0] && axes[1] == operand->shape[1] &&
+        axes[3] == operand->shape[3])
+        return STATUS_OK;
+    return error_usage(making->error, "%s: %s is %s, expected %zu x %zu x T x %zu, items, heads, tokens and columns of %s",
+                       making->inputs->source, name, tensor_shape_text(&found->tensor, shape), operand->shape[0],
+                       operand->shape[1], operand->shape[3], operand->name);
+}
+
+/* One operand in the working dtype, heads apart and the past before it. */
+static enum status take_operand(const struct making *making, const struct operand *operand, const struct tensor *past,
+                                const char *past_name, struct tensor *given)
+{
+    struct problem *problem = making->problem;
+    struct tensor present, before;
+    bool finite = true;
+    if (tensor_convert(operand->tensor, problem->dtype, making->inputs->source, operand->name, &finite, &present,
+                       making->arena, making->error))
+        return making->error->status;
+    if (past != NULL && tensor_convert(past, problem->dtype, making->inputs->source, past_name, &finite, &before,
+                                       making->arena, making->error))
+        return making->error->status;
+    if (!finite && problem->not_finite == NULL)
+        problem->not_finite = operand->name;
+    const size_t past_tokens = past != NULL ? past->shape[2] : 0;
+    const size_t shape[] = {operand->shape[0], operand->shape[1], past_tokens + operand->shape[2], operand->shape[3]};
+    *given = present;
+    given->rank = 4;
+    memcpy(given->shape, shape, sizeof shape);
+    if (past == NULL && !operand->packed)
+        return STATUS_OK;
+    if (tensor_create(given, present.dtype, 4, shape, making->arena, making->error) != STATUS_OK)
+        return making->error->status;
+    copy_heads(operand, &present, given, past_tokens);
+    if (past != NULL) {
+        const struct operand of_past = {.shape = {shape[0], shape[1], past_tokens, shape[3]}};
+        copy_heads(&of_past, &before, given, 0);
+    }
+    return STATUS_OK;
+}
+
+/* kv_lengths, (B) whole numbers from 0 to Tk. */
+static enum status take_lengths(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct bundle_tensor *found = bundle_find(making->inputs, "kv_lengths");
+    const char *source = making->inputs->source;
+    char shape[TENSOR_SHAPE_BYTES];
+    if (found == NULL)
+        return STATUS_OK;
+    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->items)
+        return error_usage(making->error, "%s: kv_lengths is %s, expected %zu, one for each item", source,
+                           tensor_shape_text(&found->tensor, shape), problem->items);
+    int64_t *lengths = arena_allocate(making->arena, problem->items, sizeof *lengths, making->error);
+    if (lengths == NULL)
+        return making->error->status;
+    for (size_t item = 0; item < problem->items; item++) {
+        double length;
+        tensor_load(&found->tensor, item, 1, &length);
+        if (!(length >= 0 && length <= (double)problem->keys && length == floor(length)))
+            return error_usage(making->error, "%s: kv_lengths: item %zu has %g keys; expected a whole number, 0..%zu",
+                               source, item + 1, length, problem->keys);
+        lengths[item] = (int64_t)length;
+    }
+    problem->mask.lengths = lengths;
+    return STATUS_OK;
+}
+
+/* The offset is that of the past, else --align's; of lengths each item's own. */
+static void set_offset(const struct making *making, bool has_past, size_t past_tokens)
+{
+    struct problem *problem = making->problem;
+    if (has_past)
+        problem->mask.offset = (int64_t)past_tokens;
+    else if (making->options->align == ALIGN_BOTTOM_RIGHT)
+        problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
+}
+
+static enum status take_all(const struct making *making, const struct operand *operands)
+{
+    struct problem *problem = making->problem;
+    const struct tensor *past_key, *past_value;
+    if (find_past(making, &operands[1], "past_key", &past_key) ||
+        find_past(making, &operands[2], "past_value", &past_value))
+        return making->error->status;
+    const struct operand past_operands[] = {{.name = "past_key", .tensor = past_key},
+                                            {.name = "past_value", .tensor = past_value}};
+    if ((past_key == NULL) != (past_value == NULL))
+        return error_usage(making->error, "%s: past_key and past_value go together; expected both or none",
+                           making->inputs->source);
+    if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
+        return misfit(making, &past_operands[0], &past_operands[1], "as many tokens");
+    if (past_key != NULL && bundle_find(making->inputs, "kv_lengths") != NULL)
+        return error_usage(making->error, "%s: past_key and kv_lengths are both given; expected one of them: lengths "
+                                          "say how much of a whole cache counts",
+                           making->inputs->source);
+    if (take_operand(making, &operands[0], NULL, NULL, &problem->given[0]) ||
+        take_operand(making, &operands[1], past_key, "past_key", &problem->given[1]) ||
+        take_operand(making, &operands[2], past_value, "past_value", &problem->given[2]))
+        return making->error->status;
+    problem->keys = problem->given[1].shape[2];
+    set_offset(making, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
+    return take_lengths(making);
+}
+
+enum status making_operands(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    const size_t heads = options->heads, kv_heads = options->kv_heads > 0 ? options->kv_heads : heads;
+    struct operand operands[3];
+    if (find_operands(making, operands) || take_shape(making, &operands[0], heads, OPTION_HEADS) ||
+        take_shape(making, &operands[1], kv_heads, OPTION_KV_HEADS) ||
+        take_shape(making, &operands[2], kv_heads, OPTION_KV_HEADS) || check_shapes(making, operands))
+        return making->error->status;
+    const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;
+    problem->packed = operands[0].packed;
+    problem->has_batch = rank == 4 || (problem->packed && rank == 3);
+    problem->has_heads = rank > 2 || problem->packed;
+    problem->items = query[0];
+    problem->heads = query[1];
+    problem->kv_heads = operands[1].shape[1];
+    problem->queries = query[2];
+    problem->d_head = query[3];
+    problem->d_value = operands[2].shape[3];
+    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !making->inputs->is_text &&
+        operands[0].tensor->dtype < DTYPE_I64)
+        problem->dtype = operands[0].tensor->dtype;
+    return take_all(making, operands);
+}
