@@ -168,8 +168,7 @@ static void cap_rounded(const double *scaled, double softcap, enum dtype dtype, 
 {
     const double ceiling = rounded(dtype, softcap);
     for (size_t j = 0; j < keys; j++)
-        capped[j] =
-            softcap > 0 ? rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling : scaled[j];
+        capped[j] = softcap > 0 ? rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling : scaled[j];
 }
 
 /* The sum of the exponentials is wide and then rounded; in bfloat16 each addition is. */
@@ -371,7 +370,8 @@ static enum status make_scratch(struct attention *attention, struct arena *arena
 {
     const struct problem *problem = attention->problem;
     const size_t widest = memory_larger(problem->d_in, memory_larger(problem->d_head, problem->d_value));
-    attention->sums = arena_allocate(arena, memory_larger(problem->plan.d_out, problem->d_head), sizeof *attention->sums, error);
+    attention->sums =
+        arena_allocate(arena, memory_larger(problem->plan.d_out, problem->d_head), sizeof *attention->sums, error);
     attention->operand = arena_allocate(arena, widest, sizeof(double), error);
     attention->bias = arena_allocate(arena, problem->keys, sizeof *attention->bias, error);
     attention->cast = arena_allocate(arena, problem->keys, sizeof *attention->cast, error);
@@ -443,8 +443,8 @@ static enum status make_room(struct attention *attention, unsigned stages, struc
                             "%.1f GB; --query or --part asks for less",
                             needed / 1e9, there / 1e9);
     for (size_t i = 0; i < count; i++)
-        if (tensor_create(held[i].tensor, dtype_storage(attention->problem->dtype), held[i].rank, held[i].shape, arena, error) !=
-            STATUS_OK)
+        if (tensor_create(held[i].tensor, dtype_storage(attention->problem->dtype), held[i].rank, held[i].shape, arena,
+                          error) != STATUS_OK)
             return error->status;
     return STATUS_OK;
 }
@@ -495,7 +495,8 @@ static void take_given(struct attention *attention, unsigned stages)
     char *to = attention->query.data;
     for (size_t matrix = 0; matrix < problem->items * problem->heads; matrix++)
         for (size_t slot = 0; slot < attention->slots; slot++, to += row)
-            memcpy(to, (const char *)given[0].data + (matrix * problem->queries + attention->positions[slot]) * row, row);
+            memcpy(to, (const char *)given[0].data + (matrix * problem->queries + attention->positions[slot]) * row,
+                   row);
 }
 
 /* lse of every row; the other stages of a row are gone when it is made. */

@@ -47,10 +47,10 @@ enum bundle_kind {
     BUNDLE_PARAMETER = 4,
     BUNDLE_TOKENS = 8,
     BUNDLE_SETTINGS = 16,
-    BUNDLE_STAGE = 32,   /* a recorded stage, which join alone reads */
-    BUNDLE_MASKING = 64, /* attn_mask, alibi_slopes, sinks */
+    BUNDLE_STAGE = 32,    /* a recorded stage, which join alone reads */
+    BUNDLE_MASKING = 64,  /* attn_mask, alibi_slopes, sinks */
     BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value, past_key, past_value, kv_lengths */
-    BUNDLE_BUFFER = 256, /* a module's causal buffer */
+    BUNDLE_BUFFER = 256,  /* a module's causal buffer */
 };
 
 /* Bits of enum bundle_kind. */

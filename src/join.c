@@ -71,6 +71,12 @@ static bool is_cut(enum stage stage)
     return stage < STAGE_COUNT && !stage_is_of_keys(stage);
 }
 
+/* The axis of the queries. */
+static size_t cut_axis(const struct result_table *table)
+{
+    return table->rank - (table->stage == STAGE_LSE ? 1 : 2);
+}
+
 static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)
 {
     return error_usage(joining->error, "%s: %s does not fit that of %s", joining->bundles[part].source, name,
@@ -83,16 +89,17 @@ static enum status collect_pieces(const struct joining *joining, struct result_t
     const struct tensor **pieces = arena_allocate(joining->arena, joining->count, sizeof *pieces, joining->error);
     if (pieces == NULL)
         return joining->error->status;
-    table->shape[table->rank - 2] = 0;
+    const size_t cut = cut_axis(table);
+    table->shape[cut] = 0;
     for (size_t part = 0; part < joining->count; part++) {
         const struct bundle_tensor *found = bundle_find(&joining->bundles[part], table->name);
         if (found == NULL || found->tensor.rank != table->rank)
             return wrong_piece(joining, part, table->name);
         for (size_t axis = 0; axis < table->rank; axis++)
-            if (axis != table->rank - 2 && found->tensor.shape[axis] != table->shape[axis])
+            if (axis != cut && found->tensor.shape[axis] != table->shape[axis])
                 return wrong_piece(joining, part, table->name);
         pieces[part] = &found->tensor;
-        table->shape[table->rank - 2] += found->tensor.shape[table->rank - 2];
+        table->shape[cut] += found->tensor.shape[cut];
     }
     table->pieces = pieces;
     return STATUS_OK;
@@ -112,7 +119,8 @@ static enum status add_table(const struct joining *joining, const struct bundle_
         table->axes[axis] = AXIS_COLUMN;
         table->shape[axis] = named->tensor.shape[axis];
     }
-    return is_cut(table->stage) && table->rank >= 2 ? collect_pieces(joining, table) : STATUS_OK;
+    return is_cut(table->stage) && (table->rank >= 2 || table->stage == STAGE_LSE) ? collect_pieces(joining, table)
+                                                                                   : STATUS_OK;
 }
 
 static enum status describe(const struct joining *joining, struct problem *problem)
@@ -131,8 +139,7 @@ static enum status describe(const struct joining *joining, struct problem *probl
     for (size_t i = 0; i < 4; i++)
         if (strcmp(first->mechanism, command_name(mechanisms[i])) == 0)
             problem->mechanism = mechanisms[i];
-    if (problem->mechanism == COMMAND_COUNT || first->setting_count > OPTION_COUNT ||
-        problem->dtype >= DTYPE_I64)
+    if (problem->mechanism == COMMAND_COUNT || first->setting_count > OPTION_COUNT || problem->dtype >= DTYPE_I64)
         return error_usage(joining->error, "%s: is no part that attn wrote", first->source);
     problem->setting_count = first->setting_count;
     if (first->setting_count > 0)

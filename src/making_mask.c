@@ -19,8 +19,8 @@ static enum status take_list(const struct making *making, const char *name, cons
     if (found->tensor.dtype == DTYPE_BOOL)
         return error_usage(making->error, "%s: %s is boolean; expected numbers", source, name);
     double *values = arena_allocate(making->arena, problem->heads, sizeof *values, making->error);
-    if (values == NULL || tensor_convert(&found->tensor, problem->dtype, source, name, NULL, &numbers, making->arena,
-                                         making->error))
+    if (values == NULL ||
+        tensor_convert(&found->tensor, problem->dtype, source, name, NULL, &numbers, making->arena, making->error))
         return making->error->status;
     tensor_load(&numbers, 0, problem->heads, values);
     *list = values;
@@ -45,10 +45,9 @@ static enum status broadcast(const struct making *making, const struct tensor *t
     for (size_t i = 0; i < tensor->rank; i++) {
         const size_t axis = MASK_RANK - 1 - i, size = tensor->shape[tensor->rank - 1 - i];
         if (!fits(axis, size, wanted[axis]))
-            return error_usage(making->error,
-                               "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
-                               making->inputs->source, tensor_shape_text(tensor, shape),
-                               tensor_shape_text(&whole, expected));
+            return error_usage(
+                making->error, "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
+                making->inputs->source, tensor_shape_text(tensor, shape), tensor_shape_text(&whole, expected));
         mask->strides[axis] = size == 1 ? 0 : stride;
         if (axis == MASK_RANK - 1 && size > 1)
             mask->masked_keys = size;
@@ -69,7 +68,8 @@ static enum status check_numbers(const struct making *making, const struct tenso
             continue;
         for (size_t axis = tensor->rank; axis-- > 0; rest /= tensor->shape[axis])
             index[axis] = rest % tensor->shape[axis];
-        return error_usage(making->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity to forbid",
+        return error_usage(making->error,
+                           "%s: attn_mask: %s: %s; expected a finite number, or minus infinity to forbid",
                            making->inputs->source, tensor_place_text(tensor->rank, index, tensor->rank, place),
                            isnan(number) ? "NaN" : "Infinity");
     }
@@ -85,8 +85,9 @@ static enum status take_attn_mask(const struct making *making)
     const char *source = making->inputs->source;
     bool finite = true;
     if (found->tensor.dtype == DTYPE_I64)
-        return error_usage(making->error, "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
-                                          "are added to the scores",
+        return error_usage(making->error,
+                           "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
+                           "are added to the scores",
                            source);
     if (broadcast(making, &found->tensor) != STATUS_OK)
         return making->error->status;
@@ -113,6 +114,7 @@ enum status making_mask(const struct making *making)
     if (take_attn_mask(making) || take_list(making, "alibi_slopes", &mask->alibi_slopes) ||
         take_list(making, "sinks", &mask->sinks))
         return making->error->status;
-    problem->masks = mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
+    problem->masks =
+        mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
     return STATUS_OK;
 }

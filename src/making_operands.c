@@ -56,8 +56,9 @@ static enum status take_shape(const struct making *making, struct operand *opera
     const size_t rank = tensor->rank;
     char shape[TENSOR_SHAPE_BYTES], place[MAKING_PLACE_BYTES];
     if (rank < 2)
-        return error_usage(making->error, "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
-                                          "with --heads",
+        return error_usage(making->error,
+                           "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
+                           "with --heads",
                            making->inputs->source, operand->name, tensor_shape_text(tensor, shape));
     if (heads > 0 && rank < 4)
         return unpack_shape(making, operand, heads);
@@ -131,7 +132,8 @@ static enum status find_past(const struct making *making, const struct operand *
     if (found->tensor.rank == 4 && axes[0] == operand->shape[0] && axes[1] == operand->shape[1] &&
         axes[3] == operand->shape[3])
         return STATUS_OK;
-    return error_usage(making->error, "%s: %s is %s, expected %zu x %zu x T x %zu, items, heads, tokens and columns of %s",
+    return error_usage(making->error,
+                       "%s: %s is %s, expected %zu x %zu x T x %zu, items, heads, tokens and columns of %s",
                        making->inputs->source, name, tensor_shape_text(&found->tensor, shape), operand->shape[0],
                        operand->shape[1], operand->shape[3], operand->name);
 }
@@ -220,8 +222,9 @@ static enum status take_all(const struct making *making, const struct operand *o
     if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
         return misfit(making, &past_operands[0], &past_operands[1], "as many tokens");
     if (past_key != NULL && bundle_find(making->inputs, "kv_lengths") != NULL)
-        return error_usage(making->error, "%s: past_key and kv_lengths are both given; expected one of them: lengths "
-                                          "say how much of a whole cache counts",
+        return error_usage(making->error,
+                           "%s: past_key and kv_lengths are both given; expected one of them: lengths "
+                           "say how much of a whole cache counts",
                            making->inputs->source);
     if (take_operand(making, &operands[0], NULL, NULL, &problem->given[0]) ||
         take_operand(making, &operands[1], past_key, "past_key", &problem->given[1]) ||

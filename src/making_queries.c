@@ -13,7 +13,8 @@ static enum status unknown_token(const struct making *making, const char *place,
     const char **labels = problem_query_labels(problem, 0);
     if (labels == NULL)
         return error_usage(making->error, "%s '%.80s': %s; expected positions 1..%zu", place, word,
-                           problem->labels == NULL ? "the input has no tokens" : "the tokens are not those of the queries",
+                           problem->labels == NULL ? "the input has no tokens"
+                                                   : "the tokens are not those of the queries",
                            problem->queries);
     nearest_hint(hint, sizeof hint, "", word, labels, problem->queries);
     return error_usage(making->error, "%s: no token is '%.80s'%s", place, word,

@@ -683,8 +683,8 @@ static enum status wrong_kind(const struct option_row *row, const struct setting
                               struct error *error)
 {
     static const char *const EXPECTED[] = {
-        [OPTION_FLAG] = "true or false", [OPTION_WHOLE] = "a whole number",      [OPTION_PROBABILITY] = "a number",
-        [OPTION_REAL] = "a number",      [OPTION_CHOICE] = "a string",         [OPTION_TEXT] = "a string or a number",
+        [OPTION_FLAG] = "true or false", [OPTION_WHOLE] = "a whole number", [OPTION_PROBABILITY] = "a number",
+        [OPTION_REAL] = "a number",      [OPTION_CHOICE] = "a string",      [OPTION_TEXT] = "a string or a number",
     };
     static const char *const GOT[] = {
         [SETTING_NUMBER] = "a number", [SETTING_TEXT] = "a string", [SETTING_TRUTH] = "a boolean"};

@@ -53,8 +53,8 @@ static const struct tensor *find(struct taking *taking, const char *name)
 static enum status keep(const struct taking *taking, const char *name, const struct tensor *tensor,
                         struct tensor *parameter)
 {
-    return tensor_convert(tensor, taking->plan->dtype, taking->bundle->source, name, NULL, parameter,
-                          taking->arena, taking->error);
+    return tensor_convert(tensor, taking->plan->dtype, taking->bundle->source, name, NULL, parameter, taking->arena,
+                          taking->error);
 }
 
 static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
@@ -141,7 +141,8 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     if (matrix == NULL && linear == NULL)
         return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
                            taking->bundle->source, matrix_name, linear_name);
-    enum status status = take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
+    enum status status =
+        take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
     if (status != STATUS_OK)
         return status;
     return take_bias(taking, id, projection, bias_name, find(taking, bias_name));
@@ -290,8 +291,8 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
         return error->status;
     memset(taking.taken, 0, bundle->tensor_count * sizeof taking.taken[0]);
     const struct tensor *in_proj = plan->has_out ? find(&taking, "in_proj_weight") : NULL;
-    enum status status = in_proj != NULL ? take_in_proj(&taking, in_proj, find(&taking, "in_proj_bias"))
-                                         : take_modules(&taking);
+    enum status status =
+        in_proj != NULL ? take_in_proj(&taking, in_proj, find(&taking, "in_proj_bias")) : take_modules(&taking);
     if (status != STATUS_OK || take_out(&taking) != STATUS_OK)
         return error->status;
     return check_left_over(&taking);
@@ -356,7 +357,8 @@ static enum status transpose(struct projection *projection, struct arena *arena,
 /* What was drawn in float32 in the working dtype. */
 static enum status widen(struct projection *projection, enum dtype dtype, struct arena *arena, struct error *error)
 {
-    if (tensor_convert(&projection->weight, dtype, "drawn", "weight", NULL, &projection->weight, arena, error) != STATUS_OK)
+    if (tensor_convert(&projection->weight, dtype, "drawn", "weight", NULL, &projection->weight, arena, error) !=
+        STATUS_OK)
         return error->status;
     if (projection->bias.rank == 0)
         return STATUS_OK;
@@ -364,8 +366,8 @@ static enum status widen(struct projection *projection, enum dtype dtype, struct
 }
 
 static enum status draw_projection(struct projection *projection, enum projection_id id,
-                                   const struct parameters_plan *plan,
-                                   struct generator *generator, struct arena *arena, struct error *error)
+                                   const struct parameters_plan *plan, struct generator *generator, struct arena *arena,
+                                   struct error *error)
 {
     enum status status;
     *projection = (struct projection){0};
@@ -388,8 +390,8 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
         return error->status;
     for (size_t module = 0; module < plan->module_count; module++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (draw_projection(&parameters->modules[module].projections[id], (enum projection_id)id, plan, generator, arena, error) !=
-                STATUS_OK)
+            if (draw_projection(&parameters->modules[module].projections[id], (enum projection_id)id, plan, generator,
+                                arena, error) != STATUS_OK)
                 return error->status;
     if (!plan->has_out)
         return STATUS_OK;

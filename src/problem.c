@@ -58,8 +58,8 @@ static enum status take_inputs(const struct making *making)
     problem->d_in = axes[1];
     if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !making->inputs->is_text && inputs->dtype < DTYPE_I64)
         problem->dtype = inputs->dtype;
-    return tensor_convert(inputs, problem->dtype, making->inputs->source, "inputs", NULL, &problem->inputs, making->arena,
-                          making->error);
+    return tensor_convert(inputs, problem->dtype, making->inputs->source, "inputs", NULL, &problem->inputs,
+                          making->arena, making->error);
 }
 
 static enum status take_tokens(const struct making *making)
@@ -106,8 +106,8 @@ static size_t first_query(const struct problem *problem)
     const struct mask *mask = &problem->mask;
     if (problem->queries == problem->keys)
         return 0;
-    const bool last = mask->lengths == NULL && mask->offset > 0 &&
-                      (uint64_t)mask->offset + problem->queries == problem->keys;
+    const bool last =
+        mask->lengths == NULL && mask->offset > 0 && (uint64_t)mask->offset + problem->queries == problem->keys;
     return last ? (size_t)mask->offset : SIZE_MAX;
 }
 
@@ -188,9 +188,9 @@ static enum status check_groups(const struct making *making)
                            kv_place, problem->kv_heads);
     if (problem->heads % problem->kv_heads == 0)
         return STATUS_OK;
-    return error_usage(making->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
-                       making_place(making, OPTION_HEADS, place, sizeof place), problem->heads, kv_place,
-                       problem->kv_heads);
+    return error_usage(
+        making->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
+        making_place(making, OPTION_HEADS, place, sizeof place), problem->heads, kv_place, problem->kv_heads);
 }
 
 static enum status plan_parameters(const struct making *making)
@@ -264,7 +264,8 @@ static enum status make_parameters(const struct making *making)
 double problem_work(const struct problem *problem)
 {
     const double rows = (double)problem->items * (double)problem->queries, heads = (double)problem->heads;
-    const double width = heads * (double)problem->d_head, kv_width = (double)problem->kv_heads * (double)problem->d_head;
+    const double width = heads * (double)problem->d_head,
+                 kv_width = (double)problem->kv_heads * (double)problem->d_head;
     double work = rows * (double)problem->keys * heads * (double)(problem->d_head + problem->d_value);
     if (problem->mechanism == COMMAND_SDPA)
         return work;
@@ -278,7 +279,7 @@ double problem_work(const struct problem *problem)
 static const char *obstacle(const struct problem *problem, char *text, size_t size)
 {
     if (problem->dtype == DTYPE_F64)
-        return "it computes in float32; expected another --dtype than f64";
+        return "it computes in float32; expected --dtype f32, f16 or bf16";
     if (problem->dropout > 0)
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding == ROUNDING_OPERATIONS)
@@ -286,7 +287,8 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
         return "its softmax is in float32; expected --softmax-dtype f32";
     if (problem->not_finite != NULL) {
-        snprintf(text, size, "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
+        snprintf(text, size,
+                 "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
                  problem->not_finite);
         return text;
     }
@@ -470,7 +472,8 @@ static enum status record_sdpa(const struct making *making)
         return making->error->status;
     if (drops && said(making, OPTION_DROPOUT_SEED) && add_whole(making, "dropout_seed", options->dropout_seed))
         return making->error->status;
-    if (problem->packed && (add_whole(making, "heads", problem->heads) || add_whole(making, "kv_heads", problem->kv_heads)))
+    if (problem->packed &&
+        (add_whole(making, "heads", problem->heads) || add_whole(making, "kv_heads", problem->kv_heads)))
         return making->error->status;
     if (add_truth(making, "causal", problem->mask.causal) ||
         add_setting(making, "dtype", SETTING_TEXT, dtype_name(problem->dtype)))
@@ -526,8 +529,9 @@ static enum status finish_problem(const struct making *making)
     if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
         return error_usage(making->error, "--rounding operations shares the root of the scale out to query and key; "
                                           "expected --scale from 0 on");
-    problem->softmax_dtype =
-        said(making, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;
+    if (options->format == FORMAT_NPY && problem->dtype == DTYPE_BF16)
+        return error_usage(making->error, "a .npy has no bfloat16; expected .safetensors, or another --dtype");
+    problem->softmax_dtype = said(making, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;
     if (said(making, OPTION_DROPOUT_SEED))
         generator_seed(&problem->generator, (enum generator_build)options->rng, options->dropout_seed);
     problem->first_query = first_query(problem);

@@ -20,21 +20,22 @@ struct problem {
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
     struct mask mask;
-    bool masks;             /* the mask may forbid a key or add to a score */
-    double scale;           /* 1 / sqrt(d) unless given */
-    double softcap;         /* 0: none */
+    bool masks;     /* the mask may forbid a key or add to a score */
+    double scale;   /* 1 / sqrt(d) unless given */
+    double softcap; /* 0: none */
     double dropout;
     enum dtype dtype;         /* the working dtype */
     enum dtype softmax_dtype; /* that of the softmax; usually the same */
     enum rounding rounding;
-    const char *source;     /* where the inputs came from */
-    struct tensor inputs;   /* (B, T, d_in); rank 0 for sdpa */
-    struct tensor given[3]; /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
+    const char *source;   /* where the inputs came from */
+    struct tensor inputs; /* (B, T, d_in); rank 0 for sdpa */
+    struct tensor
+        given[3]; /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
     const char *not_finite; /* which of them holds NaN or infinity; NULL: none */
     const char **labels;    /* (label_lists, Tk) token labels; NULL where the input has no tokens */
     size_t first_query;     /* the label of query 0; SIZE_MAX where queries have none */
-    size_t label_lists;   /* 1: for every item; else B */
-    bool labels_nested;   /* the input has a list of lists */
+    size_t label_lists;     /* 1: for every item; else B */
+    bool labels_nested;     /* the input has a list of lists */
     struct parameters_plan plan;
     struct parameters parameters;
     struct generator generator; /* where dropout begins */

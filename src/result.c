@@ -31,8 +31,8 @@ static enum status create_track(struct result *result, struct arena *arena, stru
     if (!memory_multiply(problem->items, problem->heads, &matrices) ||
         !memory_multiply(matrices, problem->queries, &rows))
         return error_system(error, 0, "not enough memory: too many rows of weights");
-    *track =
-        (struct dropout_track){.generator = problem->generator, .rows_per_call = problem->plan.stacked ? rows / problem->plan.module_count : rows};
+    *track = (struct dropout_track){.generator = problem->generator,
+                                    .rows_per_call = problem->plan.stacked ? rows / problem->plan.module_count : rows};
     track->checkpoints = arena_allocate(arena, rows / DROPOUT_BLOCK + 1, sizeof *track->checkpoints, error);
     if (track->checkpoints == NULL)
         return error->status;
@@ -83,6 +83,11 @@ static const char *storage_text(const struct parameters *parameters, enum projec
 
 static void projection_formula(const struct problem *problem, enum stage stage, char *text)
 {
+    if (problem->mechanism == COMMAND_SDPA) {
+        snprintf(text, RESULT_FORMULA_BYTES,
+                 problem->mask.offset > 0 && stage != STAGE_QUERY ? "the past, then the given" : "given");
+        return;
+    }
     const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
     const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
     char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
@@ -129,20 +134,26 @@ static const char *before_softmax(const struct problem *problem)
 static void mask_formula(const struct problem *problem, char *text)
 {
     const struct mask *mask = &problem->mask;
-    const bool forbids = problem->masks && (mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL);
+    const bool forbids =
+        problem->masks && (mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL);
     const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
     size_t length = (size_t)snprintf(text, RESULT_FORMULA_BYTES, "%s%s%s%s", before_mask(problem),
                                      problem->masks ? "" : ", no mask", mask->attn_mask.rank > 0 ? " + attn_mask" : "",
                                      mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
     if (!forbids)
         return;
+    const bool ahead = mask->right > 0 && !mask->causal;
     struct {
         bool acts;
         char words[48];
-    } rules[] = {{mask->causal, ""}, {mask->left >= 0, ""}, {mask->right >= 0, ""}, {mask->lengths != NULL, "key > length"}};
+    } rules[] = {{mask->causal || mask->right == 0, ""},
+                 {ahead, ""},
+                 {mask->left >= 0, ""},
+                 {mask->lengths != NULL, "key > length"}};
     snprintf(rules[0].words, sizeof rules[0].words, "key > %s", query);
-    snprintf(rules[1].words, sizeof rules[1].words, "key < %s - %lld", query, (long long)mask->left);
-    snprintf(rules[2].words, sizeof rules[2].words, "key > %s + %lld", query, (long long)mask->right);
+    snprintf(rules[1].words, sizeof rules[1].words, "key > %s + %lld", query, (long long)mask->right);
+    snprintf(rules[2].words, sizeof rules[2].words, mask->left > 0 ? "key < %s - %lld" : "key < %s", query,
+             (long long)mask->left);
     const char *joint = ", -inf where ";
     for (size_t i = 0; i < 4; i++)
         if (rules[i].acts) {
@@ -175,7 +186,8 @@ static void stage_formula(const struct problem *problem, enum stage stage, char 
         mask_formula(problem, text);
         break;
     case STAGE_WEIGHTS:
-        snprintf(text, size, "softmax(%s)%s", before_softmax(problem), problem->mask.sinks ? ", a sink in the sum" : "");
+        snprintf(text, size, "softmax(%s)%s", before_softmax(problem),
+                 problem->mask.sinks ? ", a sink in the sum" : "");
         break;
     case STAGE_DROPPED:
         decimal_from_double(problem->dropout, dropout);
@@ -185,12 +197,18 @@ static void stage_formula(const struct problem *problem, enum stage stage, char 
         snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
         break;
     case STAGE_OUTPUT:
-        snprintf(text, size, stacked                                ? "heads side by side"
-                             : problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
-                                                                     : "heads . out_proj.weight^T");
+        snprintf(text, size,
+                 stacked                                 ? "heads side by side"
+                 : problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
+                                                         : "heads . out_proj.weight^T");
+        break;
+    case STAGE_PRESENT_KEY:
+    case STAGE_PRESENT_VALUE:
+        snprintf(text, size, stage == STAGE_PRESENT_KEY ? "key" : "value");
         break;
     case STAGE_LSE:
-        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem), problem->mask.sinks ? ", the sink too" : "");
+        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem),
+                 problem->mask.sinks ? ", the sink too" : "");
         break;
     default:
         text[0] = '\0';
@@ -285,10 +303,10 @@ static void add_stage(struct result *result, enum stage stage)
     if (stage != STAGE_LSE)
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, stage_columns(problem, stage));
     const struct tensor *const held[STAGE_COUNT] = {
-        [STAGE_QUERY] = &attention->query,         [STAGE_KEY] = &attention->key,
-        [STAGE_VALUE] = &attention->value,         [STAGE_CONTEXT] = &attention->context,
-        [STAGE_OUTPUT] = &attention->output,       [STAGE_LSE] = &attention->lse,
-        [STAGE_PRESENT_KEY] = &attention->key,     [STAGE_PRESENT_VALUE] = &attention->value,
+        [STAGE_QUERY] = &attention->query,     [STAGE_KEY] = &attention->key,
+        [STAGE_VALUE] = &attention->value,     [STAGE_CONTEXT] = &attention->context,
+        [STAGE_OUTPUT] = &attention->output,   [STAGE_LSE] = &attention->lse,
+        [STAGE_PRESENT_KEY] = &attention->key, [STAGE_PRESENT_VALUE] = &attention->value,
     };
     const enum stage from = side_by_side ? STAGE_OUTPUT : stage;
     if (held[from] != NULL && held[from]->rank > 0)
@@ -458,6 +476,13 @@ static void piece_row(const struct result_table *table, size_t matrix, size_t ro
 {
     const size_t columns = result_columns(table);
     const struct tensor *const *piece = table->pieces;
+    if (table->stage == STAGE_LSE) { /* cut along its columns */
+        for (size_t first = 0, count; first < columns; first += count, piece++) {
+            count = (*piece)->shape[table->rank - 1];
+            tensor_load(*piece, (matrix * result_rows(table) + row) * count, count, numbers + first);
+        }
+        return;
+    }
     while (row >= (*piece)->shape[table->rank - 2])
         row -= (*piece++)->shape[table->rank - 2];
     tensor_load(*piece, (matrix * (*piece)->shape[table->rank - 2] + row) * columns, columns, numbers);

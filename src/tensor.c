@@ -197,7 +197,8 @@ const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, ch
         length += snprintf(text + length, TENSOR_PLACE_BYTES - (size_t)length, "%s%s %zu", axis ? ", " : "",
                            rank == 1                ? "number"
                            : rank == 3 && axis == 0 ? "item"
-                                                    : NAMES[TENSOR_RANK - rank + axis], index[axis] + 1);
+                                                    : NAMES[TENSOR_RANK - rank + axis],
+                           index[axis] + 1);
     return text;
 }
 

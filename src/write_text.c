@@ -83,15 +83,15 @@ static void add_heads(struct line *line, const struct problem *problem)
 static void add_sizes(struct line *line, const struct problem *problem, const char *title)
 {
     const bool given = problem->mechanism == COMMAND_SDPA, same = problem->queries == problem->keys;
-    const char *what = same ? "token" : problem->queries == 1 ? "query" : "querie";
-    const char *ending = same || problem->queries != 1 ? plural(same ? problem->queries : 2) : "";
+    const bool one = problem->queries == 1;
+    const char *what = same ? one ? "token" : "tokens" : one ? "query" : "queries";
     if (problem->parameters_only)
         line_add(line, "%s: d_in %zu", title, problem->d_in);
     else if (problem->has_batch)
-        line_add(line, "%s: %zu item%s of %zu %s%s", title, problem->items, plural(problem->items), problem->queries,
-                 what, ending);
+        line_add(line, "%s: %zu item%s of %zu %s", title, problem->items, plural(problem->items), problem->queries,
+                 what);
     else
-        line_add(line, "%s: %zu %s%s", title, problem->queries, what, ending);
+        line_add(line, "%s: %zu %s", title, problem->queries, what);
     if (!same)
         line_add(line, "%zu key%s", problem->keys, plural(problem->keys));
     if (!problem->parameters_only && !given)
@@ -139,8 +139,14 @@ static void write_settings(const struct problem *problem, struct text_style styl
     if (drops)
         add_setting(&line, problem, "dropout_seed", "dropout seed", NULL);
     static const char *const ASKED[][2] = {
-        {"align", "align"},         {"window", "window"},       {"mask_true", "true means"},
-        {"empty_row", "empty row"}, {"softmax_dtype", "softmax in"}, {"rounding", "rounding"},
+        {"scale", "scale"},
+        {"softcap", "softcap"},
+        {"align", "align"},
+        {"window", "window"},
+        {"mask_true", "true means"},
+        {"empty_row", "empty row"},
+        {"softmax_dtype", "softmax in"},
+        {"rounding", "rounding"},
         {"query", "query"},
     };
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
@@ -322,7 +328,8 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index;
         const bool number = shown_index(sheet, columns, c, &index);
-        const bool dim = number && sheet->style.color && result_masked(sheet->result, sheet->table, sheet->matrix, row, index);
+        const bool dim =
+            number && sheet->style.color && result_masked(sheet->result, sheet->table, sheet->matrix, row, index);
         const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
         write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)
@@ -382,7 +389,6 @@ static void write_heading(const struct sheet *sheet)
 /* "  item 1, head 2" above its matrix. */
 static void write_place(struct sheet *sheet)
 {
-    const struct problem *problem = sheet->result->problem;
     const struct result_table *table = sheet->table;
     size_t item, head;
     result_place(table, sheet->matrix, &item, &head);
@@ -390,12 +396,12 @@ static void write_place(struct sheet *sheet)
     sheet->indent = 2;
     if (table->rank <= 2)
         return;
-    const bool of_heads = table->axes[table->rank - 3] == AXIS_HEAD;
+    const bool of_items = table->axes[0] == AXIS_ITEM, of_heads = table->axes[table->rank - 3] == AXIS_HEAD;
     sheet->indent = 4;
-    if (problem->has_batch)
+    if (of_items)
         output_print(sheet->output, "  item %zu%s", item + 1, of_heads ? ", " : "\n");
     if (of_heads)
-        output_print(sheet->output, "%shead %zu\n", problem->has_batch ? "" : "  ", head + 1);
+        output_print(sheet->output, "%shead %zu\n", of_items ? "" : "  ", head + 1);
 }
 
 /* %e or fixed, for all matrices of the table. */

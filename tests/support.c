@@ -49,8 +49,8 @@ enum status support_binary(support_reader *reader, const void *bytes, size_t len
     enum status status =
         reader("file", copy, length, ~(unsigned)BUNDLE_STAGE & ~(unsigned)BUNDLE_IGNORED, &arena, &bundle, error);
     for (size_t i = 0; i < bundle.tensor_count && status == STATUS_OK; i++)
-        status = tensor_convert(&bundle.tensors[i].tensor, DTYPE_F32, "file", bundle.tensors[i].name, NULL,
-                                &converted, &arena, error);
+        status = tensor_convert(&bundle.tensors[i].tensor, DTYPE_F32, "file", bundle.tensors[i].name, NULL, &converted,
+                                &arena, error);
     arena_free(&arena);
     free(copy);
     return status;
