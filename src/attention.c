@@ -71,20 +71,23 @@ static void mask(const double *capped, const double *bias, double *masked, size_
 }
 
 /* What a softmax divides by: sum of exp(masked_j - maximum) over the keys that are seen, and the sink's where the head
- * has one. NaN among the scores becomes the maximum. */
+ * has one. The exponentials themselves, (Tk) written, are 0 where a key is forbidden. NaN among the scores becomes the
+ * maximum. */
 struct denominator {
     double maximum, sum;
 };
 
-static struct denominator sum_exponentials(const double *masked, const double *bias, const double *sink, size_t keys)
+static struct denominator sum_exponentials(const double *masked, const double *bias, const double *sink,
+                                           double *exponentials, size_t keys)
 {
     struct denominator below = {sink != NULL ? *sink : -INFINITY, 0};
     for (size_t j = 0; j < keys; j++)
         if (bias[j] > -INFINITY && (masked[j] > below.maximum || isnan(masked[j])))
             below.maximum = masked[j];
-    for (size_t j = 0; j < keys; j++)
-        if (bias[j] > -INFINITY)
-            below.sum += exp(masked[j] - below.maximum);
+    for (size_t j = 0; j < keys; j++) {
+        exponentials[j] = bias[j] > -INFINITY ? exp(masked[j] - below.maximum) : 0;
+        below.sum += exponentials[j];
+    }
     if (sink != NULL)
         below.sum += exp(*sink - below.maximum);
     return below;
@@ -94,9 +97,9 @@ static struct denominator sum_exponentials(const double *masked, const double *b
  * exactly 0. Scores that overflowed to minus infinity, all of a row, give NaN, as in PyTorch. */
 static void softmax(const double *masked, const double *bias, const double *sink, double *weights, size_t keys)
 {
-    const struct denominator below = sum_exponentials(masked, bias, sink, keys);
+    const struct denominator below = sum_exponentials(masked, bias, sink, weights, keys);
     for (size_t j = 0; j < keys; j++)
-        weights[j] = bias[j] > -INFINITY ? exp(masked[j] - below.maximum) / below.sum : 0;
+        weights[j] = bias[j] > -INFINITY ? weights[j] / below.sum : 0;
 }
 
 /* The weights of a row that may see no key, (Tk). */
@@ -108,9 +111,10 @@ static void fill_empty(enum empty_row empty_row, double *weights, size_t keys)
 }
 
 /* lse = log of the sum of exponentials of a row; minus infinity where it is empty and has no sink. */
-static double log_sum(const double *masked, const double *bias, bool empty, const double *sink, size_t keys)
+static double log_sum(const double *masked, const double *bias, bool empty, const double *sink, double *exponentials,
+                      size_t keys)
 {
-    const struct denominator below = sum_exponentials(masked, bias, sink, keys);
+    const struct denominator below = sum_exponentials(masked, bias, sink, exponentials, keys);
     return empty && sink == NULL ? -INFINITY : below.maximum + log(below.sum);
 }
 
@@ -175,7 +179,7 @@ static void cap_rounded(const double *scaled, double softcap, enum dtype dtype, 
 static void softmax_rounded(const double *masked, const double *bias, const double *sink, enum dtype dtype,
                             double *weights, size_t keys)
 {
-    const double maximum = sum_exponentials(masked, bias, sink, keys).maximum;
+    const double maximum = sum_exponentials(masked, bias, sink, weights, keys).maximum;
     double sum = sink != NULL ? rounded(dtype, exp(rounded(dtype, *sink - maximum))) : 0;
     for (size_t j = 0; j < keys; j++) {
         weights[j] = bias[j] > -INFINITY ? rounded(dtype, exp(rounded(dtype, masked[j] - maximum))) : 0;
@@ -509,7 +513,7 @@ static void make_lse(struct attention *attention)
             for (size_t slot = 0; slot < attention->slots; slot++) {
                 attention_row(attention, item, head, slot, STAGE_MASKED, NULL);
                 double lse = log_sum(attention->rows[STAGE_MASKED], attention->bias, attention->empty,
-                                     rules->sinks != NULL ? rules->sinks + head : NULL, problem->keys);
+                                     rules->sinks != NULL ? rules->sinks + head : NULL, attention->cast, problem->keys);
                 tensor_round(problem->dtype, &lse, 1);
                 tensor_store(&attention->lse, (item * problem->heads + head) * attention->slots + slot, 1, &lse);
             }

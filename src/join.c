@@ -13,15 +13,21 @@ struct joining {
     struct error *error;
 };
 
+/* A whole number as part.c writes it, no sign and no zero before it; 0 where there is none. *end is what follows. */
+static size_t read_count(const char *text, char **end)
+{
+    return text[0] >= '1' && text[0] <= '9' ? (size_t)strtoull(text, end, 10) : 0;
+}
+
 /* "K/N" of a file that says so; false where it does not. */
 static bool read_part(const struct bundle *bundle, size_t *part, size_t *parts)
 {
     char *slash, *end;
     if (bundle->part == NULL || bundle->job == NULL || bundle->mechanism == NULL)
         return false;
-    *part = (size_t)strtoull(bundle->part, &slash, 10);
-    *parts = *slash == '/' ? (size_t)strtoull(slash + 1, &end, 10) : 0;
-    return *slash == '/' && *end == '\0' && *part >= 1 && *part <= *parts;
+    *part = read_count(bundle->part, &slash);
+    *parts = *part > 0 && *slash == '/' ? read_count(slash + 1, &end) : 0;
+    return *parts > 0 && *end == '\0' && *part <= *parts;
 }
 
 /* Puts a file that has been read into its place. */
@@ -56,12 +62,17 @@ static enum status read_parts(struct joining *joining, const struct options *opt
             return joining->error->status;
     }
     const struct bundle *first = &joining->bundles[0];
-    for (size_t i = 1; i < joining->count; i++)
+    for (size_t i = 1; i < joining->count; i++) {
         if (strcmp(joining->bundles[i].job, first->job) != 0)
             return error_usage(joining->error,
-                               "%s: is part of another job than %s; expected the same mechanism, settings, "
-                               "inputs and parameters",
+                               "%s: is part of another job than %s; expected the same version, mechanism, settings, "
+                               "stages, inputs, parameters and instruction set (ATTN_ISA)",
                                joining->bundles[i].source, first->source);
+        if (joining->bundles[i].tensor_count != first->tensor_count)
+            return error_usage(joining->error, "%s: holds %zu tensors, %s %zu; expected as many",
+                               joining->bundles[i].source, joining->bundles[i].tensor_count, first->source,
+                               first->tensor_count);
+    }
     return STATUS_OK;
 }
 
@@ -93,7 +104,7 @@ static enum status collect_pieces(const struct joining *joining, struct result_t
     table->shape[cut] = 0;
     for (size_t part = 0; part < joining->count; part++) {
         const struct bundle_tensor *found = bundle_find(&joining->bundles[part], table->name);
-        if (found == NULL || found->tensor.rank != table->rank)
+        if (found == NULL || found->tensor.rank != table->rank || found->tensor.dtype != table->tensor->dtype)
             return wrong_piece(joining, part, table->name);
         for (size_t axis = 0; axis < table->rank; axis++)
             if (axis != cut && found->tensor.shape[axis] != table->shape[axis])

@@ -30,16 +30,17 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
         return write_usage(&options, error);
     progress_start(&progress, options.progress != WHEN_NEVER, options.progress == WHEN_ALWAYS);
     if (options.command == COMMAND_JOIN)
-        return join_parts(&result, &problem, &options, arena, error) || write_result(&options, &result, arena, error)
+        return join_parts(&result, &problem, &options, arena, error) || write_open(&options, arena, error) ||
+                       write_result(&options, &result, arena, error)
                    ? error->status
                    : STATUS_OK;
     if (write_check(&options, error) || load_files(&load, &options, arena, error) ||
         problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
-        result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full, arena, error))
+        write_open(&options, arena, error))
         return error->status;
-    enum status status = write_result(&options, &result, arena, error);
-    progress_end(&progress);
-    return status;
+    if (result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full, arena, error) != STATUS_OK)
+        return write_abandon();
+    return write_result(&options, &result, arena, error);
 }
 
 int main(int argc, char **argv)

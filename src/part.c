@@ -1,5 +1,7 @@
 #include "part.h"
 
+#include "version.h"
+
 #include <string.h>
 
 /* What a query costs: the keys that it sees. */
@@ -96,7 +98,8 @@ static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
 
 uint64_t part_job(const struct problem *problem)
 {
-    uint64_t hash = hash_labels(hash_text(UINT64_C(0xcbf29ce484222325), command_name(problem->mechanism)), problem);
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), ATTN_VERSION);
+    hash = hash_labels(hash_text(hash, command_name(problem->mechanism)), problem);
     for (size_t i = 0; i < problem->setting_count; i++)
         hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
     for (size_t i = 0; i < problem->stage_count; i++)

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* From here on a job goes to the float32 kernels: 2^24 multiply-adds. */
 static const double FUSED_WORK = 0x1p24;
@@ -305,9 +306,10 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
 static unsigned processors(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return 1;
-    return (unsigned)CPU_COUNT(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
+    return online > 0 && online <= 1024 ? (unsigned)online : 1;
 }
 
 static enum status choose_path(const struct making *making)

@@ -1,10 +1,12 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 20 };
+enum { BAR = 20, LEAST_BAR = 5, FIGURES_BYTES = 160 };
 
 static double now(void)
 {
@@ -28,18 +30,34 @@ void progress_begin(struct progress *progress, const char *name, double rows)
     progress->drawn = progress->at_once ? 0 : progress->started + 0.9;
 }
 
+/* The columns of the terminal, or 80 where there is none. */
+static size_t line_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* One line that never reaches the terminal's edge: the bar takes what the figures leave. */
 static void draw(struct progress *progress, double done, double seconds)
 {
-    char bar[BAR + 1] = "";
+    char bar[BAR + 4] = "", figures[FIGURES_BYTES];
     const double share = progress->total > 0 ? done / progress->total : 1;
     const double rate = seconds > 0 ? done / seconds : 0;
-    for (int i = 0; i < BAR; i++)
-        bar[i] = i < (int)(share * BAR) ? '#' : '-';
-    fprintf(stderr, "\rattn: %s [%s] %3.0f %%  %.0f of %.0f rows", progress->name, bar, share * 100, done,
-            progress->total);
+    int length = snprintf(figures, sizeof figures, " %3.0f %%  %.0f of %.0f rows", share * 100, done, progress->total);
     if (rate > 0)
-        fprintf(stderr, "  %.0f rows/s  %.0f s left", rate, (progress->total - done) / rate);
-    fputs("\033[K", stderr);
+        length += snprintf(figures + length, sizeof figures - (size_t)length, "  %.0f rows/s  %.0f s left", rate,
+                           (progress->total - done) / rate);
+    const size_t columns = line_columns() - 1, taken = strlen("attn: ") + strlen(progress->name) + (size_t)length;
+    const size_t room = columns > taken + 3 ? columns - taken - 3 : 0, width = room < BAR ? room : BAR;
+    if (width >= LEAST_BAR) {
+        memset(bar, '-', width + 3);
+        memset(bar + 2, '#', (size_t)(share * (double)width));
+        bar[0] = ' ';
+        bar[1] = '[';
+        bar[width + 2] = ']';
+    }
+    fprintf(stderr, "\rattn: %s%s%.*s\033[K", progress->name, bar,
+            (int)(columns > taken ? (size_t)length : columns - (taken - (size_t)length)), figures);
     fflush(stderr);
     progress->shown = true;
 }
@@ -64,4 +82,10 @@ void progress_end(struct progress *progress)
         fputs(progress->at_once ? "\n" : "\r\033[K", stderr);
     progress->shown = false;
     progress->name = NULL;
+}
+
+void progress_stop(struct progress *progress)
+{
+    progress_end(progress);
+    progress->wanted = false;
 }

@@ -33,4 +33,7 @@ void progress_update(struct progress *progress, double done);
 /* No work is under way any more. */
 void progress_end(struct progress *progress);
 
+/* The same, and nothing is drawn from now on: a result that goes to a terminal is not to be drawn over. */
+void progress_stop(struct progress *progress);
+
 #endif

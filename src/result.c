@@ -1,6 +1,6 @@
 #include "result.h"
 
-#include "decimal.h"
+#include "formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,151 +68,6 @@ static void draw_row(struct result *result, size_t item, size_t head, size_t que
     }
     while (track->next <= row)
         draw_next_row(result);
-}
-
-/* --- formulas ---------------------------------------------------------------------------------------------------- */
-
-/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
-static const char *storage_text(const struct parameters *parameters, enum projection_id id)
-{
-    size_t transposed = 0;
-    for (size_t module = 0; module < parameters->module_count; module++)
-        transposed += parameters->modules[module].projections[id].transposed;
-    return transposed == 0 ? "" : transposed == parameters->module_count ? ".weight^T" : " or .weight^T";
-}
-
-static void projection_formula(const struct problem *problem, enum stage stage, char *text)
-{
-    if (problem->mechanism == COMMAND_SDPA) {
-        snprintf(text, RESULT_FORMULA_BYTES,
-                 problem->mask.offset > 0 && stage != STAGE_QUERY ? "the past, then the given" : "given");
-        return;
-    }
-    const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
-    const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
-    char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
-    parameters_name(name, 0, false, id, "");
-    if (problem->plan.qkv_bias)
-        snprintf(bias, sizeof bias, " + %s.bias", name);
-    snprintf(text, RESULT_FORMULA_BYTES, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias,
-             of_heads);
-}
-
-static void scale_formula(const struct problem *problem, char *text)
-{
-    char scale[DECIMAL_BYTES];
-    if (problem->scale == 1 / sqrt((double)problem->d_head)) {
-        snprintf(text, RESULT_FORMULA_BYTES, "scores / sqrt(%zu)", problem->d_head);
-        return;
-    }
-    decimal_from_double(problem->scale, scale);
-    snprintf(text, RESULT_FORMULA_BYTES, "scores x %s", scale);
-}
-
-static void cap_formula(const struct problem *problem, char *text)
-{
-    char softcap[DECIMAL_BYTES];
-    decimal_from_double(problem->softcap, softcap);
-    if (problem->softcap > 0)
-        snprintf(text, RESULT_FORMULA_BYTES, "%s x tanh(scaled / %s)", softcap, softcap);
-    else
-        snprintf(text, RESULT_FORMULA_BYTES, "scaled, no softcap");
-}
-
-/* The stage that the mask works on, and that of the softmax. */
-static const char *before_mask(const struct problem *problem)
-{
-    return problem->softcap > 0 ? "capped" : "scaled";
-}
-
-static const char *before_softmax(const struct problem *problem)
-{
-    return problem->masks ? "masked" : before_mask(problem);
-}
-
-/* Where the position of a query among the keys is not its own number, "query" is its position. */
-static void mask_formula(const struct problem *problem, char *text)
-{
-    const struct mask *mask = &problem->mask;
-    const bool forbids =
-        problem->masks && (mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL);
-    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
-    size_t length = (size_t)snprintf(text, RESULT_FORMULA_BYTES, "%s%s%s%s", before_mask(problem),
-                                     problem->masks ? "" : ", no mask", mask->attn_mask.rank > 0 ? " + attn_mask" : "",
-                                     mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
-    if (!forbids)
-        return;
-    const bool ahead = mask->right > 0 && !mask->causal;
-    struct {
-        bool acts;
-        char words[48];
-    } rules[] = {{mask->causal || mask->right == 0, ""},
-                 {ahead, ""},
-                 {mask->left >= 0, ""},
-                 {mask->lengths != NULL, "key > length"}};
-    snprintf(rules[0].words, sizeof rules[0].words, "key > %s", query);
-    snprintf(rules[1].words, sizeof rules[1].words, "key > %s + %lld", query, (long long)mask->right);
-    snprintf(rules[2].words, sizeof rules[2].words, mask->left > 0 ? "key < %s - %lld" : "key < %s", query,
-             (long long)mask->left);
-    const char *joint = ", -inf where ";
-    for (size_t i = 0; i < 4; i++)
-        if (rules[i].acts) {
-            length += (size_t)snprintf(text + length, RESULT_FORMULA_BYTES - length, "%s%s", joint, rules[i].words);
-            joint = " or ";
-        }
-}
-
-static void stage_formula(const struct problem *problem, enum stage stage, char *text)
-{
-    const size_t size = RESULT_FORMULA_BYTES;
-    const bool stacked = problem->plan.stacked;
-    char dropout[DECIMAL_BYTES];
-    switch (stage) {
-    case STAGE_QUERY:
-    case STAGE_KEY:
-    case STAGE_VALUE:
-        projection_formula(problem, stage, text);
-        break;
-    case STAGE_SCORES:
-        snprintf(text, size, "query . key^T");
-        break;
-    case STAGE_SCALED:
-        scale_formula(problem, text);
-        break;
-    case STAGE_CAPPED:
-        cap_formula(problem, text);
-        break;
-    case STAGE_MASKED:
-        mask_formula(problem, text);
-        break;
-    case STAGE_WEIGHTS:
-        snprintf(text, size, "softmax(%s)%s", before_softmax(problem),
-                 problem->mask.sinks ? ", a sink in the sum" : "");
-        break;
-    case STAGE_DROPPED:
-        decimal_from_double(problem->dropout, dropout);
-        snprintf(text, size, "weights / (1 - %s) where kept, else 0", dropout);
-        break;
-    case STAGE_CONTEXT:
-        snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
-        break;
-    case STAGE_OUTPUT:
-        snprintf(text, size,
-                 stacked                                 ? "heads side by side"
-                 : problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
-                                                         : "heads . out_proj.weight^T");
-        break;
-    case STAGE_PRESENT_KEY:
-    case STAGE_PRESENT_VALUE:
-        snprintf(text, size, stage == STAGE_PRESENT_KEY ? "key" : "value");
-        break;
-    case STAGE_LSE:
-        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem),
-                 problem->mask.sinks ? ", the sink too" : "");
-        break;
-    default:
-        text[0] = '\0';
-    }
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -294,7 +149,7 @@ static void add_stage(struct result *result, enum stage stage)
     const bool present = stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage};
-    stage_formula(problem, stage, table->formula);
+    formula_of_stage(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || present)
         add_axis(table, AXIS_ITEM, problem->items);
     if ((problem->has_heads && !side_by_side) || present)
@@ -367,6 +222,45 @@ enum status result_make_room(struct result *result, struct arena *arena, struct 
     return result->numbers == NULL ? error->status : STATUS_OK;
 }
 
+/* --- what text shows: each row goes through the stages once, for all tables --------------------------------------- */
+
+enum { SQUARE_STAGES = STAGE_DROPPED - STAGE_SCORES + 1, SHOWN_NUMBERS = SQUARE_STAGES * RESULT_ELIDED };
+
+/* The i-th column that an elided row shows. */
+static size_t shown_column(const struct result *result, size_t i)
+{
+    return i < RESULT_ELIDED / 2 ? i : result->problem->keys - RESULT_ELIDED + i;
+}
+
+/* The last stage that rows are made for. */
+static enum stage last_stage(const struct problem *problem)
+{
+    enum stage last = STAGE_SCORES;
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i] == STAGE_OUTPUT ? STAGE_CONTEXT : problem->stages[i];
+        if (stage <= STAGE_CONTEXT && stage > last)
+            last = stage;
+    }
+    return last;
+}
+
+static enum status create_shown(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
+    size_t rows, numbers;
+    if (!result->elided || problem->keys <= RESULT_ELIDED || problem->fused)
+        return STATUS_OK;
+    if (!memory_multiply(problem->items * problem->heads, result->attention.slots, &rows) ||
+        !memory_multiply(rows, SHOWN_NUMBERS + problem->d_value, &numbers))
+        return error_system(error, 0, "not enough memory: too many rows to show");
+    result->shown = arena_allocate(arena, numbers, sizeof result->shown[0], error);
+    result->shown_made = arena_allocate(arena, rows, sizeof result->shown_made[0], error);
+    if (result->shown == NULL || result->shown_made == NULL)
+        return error->status;
+    memset(result->shown_made, 0, rows * sizeof result->shown_made[0]);
+    return STATUS_OK;
+}
+
 enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
                           struct error *error)
 {
@@ -388,7 +282,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
         result->contexts = arena_allocate(arena, result->block, width, error);
         if (result->contexts == NULL)
             return error->status;
-        if (problem->dropout > 0 && create_track(result, arena, error) != STATUS_OK)
+        if ((problem->dropout > 0 && create_track(result, arena, error)) || create_shown(result, arena, error))
             return error->status;
     }
     if (add_tables(result, arena, error) != STATUS_OK)
@@ -433,6 +327,48 @@ static void compute_row(struct result *result, size_t item, size_t head, size_t 
     attention_row(&result->attention, item, head, slot_of(result, row), stage, drops ? result->kept : NULL);
 }
 
+/* The numbers that are shown of a row: of each T x T stage RESULT_ELIDED, then the context. */
+static const double *shown_row(struct result *result, size_t item, size_t head, size_t row)
+{
+    const struct problem *problem = result->problem;
+    const size_t index = (item * problem->heads + head) * result->attention.slots + slot_of(result, row);
+    const enum stage last = last_stage(problem);
+    double *numbers = result->shown + index * (SHOWN_NUMBERS + problem->d_value);
+    if (result->shown_made[index])
+        return numbers;
+    compute_row(result, item, head, row, last);
+    for (int stage = STAGE_SCORES; stage <= (int)last && stage <= STAGE_DROPPED; stage++)
+        for (size_t i = 0; i < RESULT_ELIDED; i++)
+            numbers[(stage - STAGE_SCORES) * RESULT_ELIDED + (int)i] =
+                result->attention.rows[stage][shown_column(result, i)];
+    if (last == STAGE_CONTEXT)
+        memcpy(numbers + SHOWN_NUMBERS, result->attention.rows[STAGE_CONTEXT], problem->d_value * sizeof *numbers);
+    result->shown_made[index] = true;
+    return numbers;
+}
+
+/* One head's context, (d_v), until the next row. */
+static const double *context_row(struct result *result, size_t item, size_t head, size_t row)
+{
+    if (result->shown != NULL)
+        return shown_row(result, item, head, row) + SHOWN_NUMBERS;
+    compute_row(result, item, head, row, STAGE_CONTEXT);
+    return result->attention.rows[STAGE_CONTEXT];
+}
+
+/* A row of a T x T stage; of an elided one the columns that are shown, and the others are left as they are. */
+static void square_row(struct result *result, size_t item, size_t head, size_t row, enum stage stage, double *numbers)
+{
+    if (result->shown == NULL) {
+        compute_row(result, item, head, row, stage);
+        memcpy(numbers, result->attention.rows[stage], result->problem->keys * sizeof *numbers);
+        return;
+    }
+    const double *shown = shown_row(result, item, head, row) + (stage - STAGE_SCORES) * RESULT_ELIDED;
+    for (size_t i = 0; i < RESULT_ELIDED; i++)
+        numbers[shown_column(result, i)] = shown[i];
+}
+
 /* The contexts of every head for a block of rows from `first` on: a head's rows in one go, since dropout draws them so. */
 static void fill_block(struct result *result, size_t item, size_t first)
 {
@@ -442,11 +378,9 @@ static void fill_block(struct result *result, size_t item, size_t first)
     result->block_first = first;
     result->block_count = left < result->block ? left : result->block;
     for (size_t head = 0; head < problem->heads; head++)
-        for (size_t i = 0; i < result->block_count; i++) {
-            compute_row(result, item, head, first + i, STAGE_CONTEXT);
-            memcpy(result->contexts + (i * problem->heads + head) * d, result->attention.rows[STAGE_CONTEXT],
+        for (size_t i = 0; i < result->block_count; i++)
+            memcpy(result->contexts + (i * problem->heads + head) * d, context_row(result, item, head, first + i),
                    d * sizeof *result->contexts);
-        }
 }
 
 static void output_row(struct result *result, size_t item, size_t row, double *numbers)
@@ -466,7 +400,7 @@ static void note_progress(struct result *result, const struct result_table *tabl
     if (result->underway != table) {
         result->underway = table;
         result->rows_done = 0;
-        progress_begin(progress, table->name, (double)result_matrices(table) * (double)result_rows(table));
+        progress_begin(progress, table->name, (double)result_matrices(table) * (double)result->attention.slots);
     }
     progress_update(progress, ++result->rows_done);
 }
@@ -523,8 +457,10 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         output_row(result, item, row, numbers);
         return;
     }
-    compute_row(result, item, head, row, table->stage);
-    memcpy(numbers, result->attention.rows[table->stage], columns * sizeof *numbers);
+    if (stage_is_square(table->stage))
+        square_row(result, item, head, row, table->stage, numbers);
+    else
+        memcpy(numbers, context_row(result, item, head, row), columns * sizeof *numbers);
 }
 
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)

@@ -42,6 +42,9 @@ struct result {
     size_t widest;    /* columns of the widest table */
     double *contexts; /* (block, H d) the heads' contexts of the rows from block_first on; for output */
     size_t block, block_item, block_first, block_count;
+    double
+        *shown; /* elided: what text shows of T x T, (stages, B H, slots, columns), RESULT_ELIDED of the latter two */
+    bool *shown_made;                    /* (B H, slots) whether that row is there */
     const struct result_table *underway; /* whose rows a writer is asking for; and */
     double rows_done;                    /* how many it has had */
     bool *kept;                          /* (T) what dropout keeps of the present row; NULL without dropout */
@@ -61,7 +64,8 @@ size_t result_matrices(const struct result_table *table);
 size_t result_rows(const struct result_table *table);
 size_t result_columns(const struct result_table *table);
 
-/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored. */
+/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored. Of an
+ * elided T x T table only the columns at both ends are sure to be set. */
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Which item and which head a matrix is (0 where there is no such axis). */

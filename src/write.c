@@ -59,12 +59,26 @@ static enum status write_format(const struct options *options, struct result *re
     }
 }
 
+enum status write_open(const struct options *options, struct arena *arena, struct error *error)
+{
+    return output_open(&output, options->out, arena, error);
+}
+
+enum status write_abandon(void)
+{
+    output_abandon(&output);
+    return output_close(&output);
+}
+
 enum status write_result(const struct options *options, struct result *result, struct arena *arena, struct error *error)
 {
-    if (output_open(&output, options->out, arena, error) != STATUS_OK)
-        return error->status;
+    struct progress *progress = result->problem->progress;
+    if (progress != NULL && output_is_terminal(&output))
+        progress_stop(progress);
     if (write_format(options, result, arena, error) != STATUS_OK)
         output_abandon(&output);
+    if (progress != NULL)
+        progress_end(progress);
     return output_close(&output);
 }
 

@@ -8,6 +8,13 @@
 /* Before the work: STATUS_USAGE where a binary format would go to a terminal. */
 enum status write_check(const struct options *options, struct error *error);
 
+/* Opens what --out names, before the work that would be lost if it could not be. STATUS_SYSTEM. Either write_result or
+ * write_abandon follows. */
+enum status write_open(const struct options *options, struct arena *arena, struct error *error);
+
+/* There is no result, and the error says why: nothing is left at --out. Returns the error's status. */
+enum status write_abandon(void);
+
 /* STATUS_SYSTEM where it cannot be written whole; then nothing is left at --out. STATUS_USAGE as write_check, for a
  * terminal that --out names. */
 enum status write_result(const struct options *options, struct result *result, struct arena *arena,

@@ -1,0 +1,146 @@
+#include "formula.h"
+
+#include "decimal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
+static const char *storage_text(const struct parameters *parameters, enum projection_id id)
+{
+    size_t transposed = 0;
+    for (size_t module = 0; module < parameters->module_count; module++)
+        transposed += parameters->modules[module].projections[id].transposed;
+    return transposed == 0 ? "" : transposed == parameters->module_count ? ".weight^T" : " or .weight^T";
+}
+
+static void projection_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
+{
+    if (problem->mechanism == COMMAND_SDPA) {
+        snprintf(text, size, problem->mask.offset > 0 && stage != STAGE_QUERY ? "the past, then the given" : "given");
+        return;
+    }
+    const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
+    const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
+    char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
+    parameters_name(name, 0, false, id, "");
+    if (problem->plan.qkv_bias)
+        snprintf(bias, sizeof bias, " + %s.bias", name);
+    snprintf(text, size, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias, of_heads);
+}
+
+static void scale_formula(const struct problem *problem, char *text, size_t size)
+{
+    char scale[DECIMAL_BYTES];
+    if (problem->scale == 1 / sqrt((double)problem->d_head)) {
+        snprintf(text, size, "scores / sqrt(%zu)", problem->d_head);
+        return;
+    }
+    decimal_from_double(problem->scale, scale);
+    snprintf(text, size, "scores x %s", scale);
+}
+
+static void cap_formula(const struct problem *problem, char *text, size_t size)
+{
+    char softcap[DECIMAL_BYTES];
+    decimal_from_double(problem->softcap, softcap);
+    if (problem->softcap > 0)
+        snprintf(text, size, "%s x tanh(scaled / %s)", softcap, softcap);
+    else
+        snprintf(text, size, "scaled, no softcap");
+}
+
+/* The stage that the mask works on, and that of the softmax. */
+static const char *before_mask(const struct problem *problem)
+{
+    return problem->softcap > 0 ? "capped" : "scaled";
+}
+
+static const char *before_softmax(const struct problem *problem)
+{
+    return problem->masks ? "masked" : before_mask(problem);
+}
+
+/* Where the position of a query among the keys is not its own number, "query" is its position. */
+static void mask_formula(const struct problem *problem, char *text, size_t size)
+{
+    const struct mask *mask = &problem->mask;
+    const bool forbids =
+        problem->masks && (mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL);
+    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
+    size_t length = (size_t)snprintf(text, size, "%s%s%s%s", before_mask(problem), problem->masks ? "" : ", no mask",
+                                     mask->attn_mask.rank > 0 ? " + attn_mask" : "",
+                                     mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
+    if (!forbids)
+        return;
+    const bool ahead = mask->right > 0 && !mask->causal;
+    struct {
+        bool acts;
+        char words[48];
+    } rules[] = {{mask->causal || mask->right == 0, ""},
+                 {ahead, ""},
+                 {mask->left >= 0, ""},
+                 {mask->lengths != NULL, "key > length"}};
+    snprintf(rules[0].words, sizeof rules[0].words, "key > %s", query);
+    snprintf(rules[1].words, sizeof rules[1].words, "key > %s + %lld", query, (long long)mask->right);
+    snprintf(rules[2].words, sizeof rules[2].words, mask->left > 0 ? "key < %s - %lld" : "key < %s", query,
+             (long long)mask->left);
+    const char *joint = ", -inf where ";
+    for (size_t i = 0; i < 4; i++)
+        if (rules[i].acts) {
+            length += (size_t)snprintf(text + length, size - length, "%s%s", joint, rules[i].words);
+            joint = " or ";
+        }
+}
+
+void formula_of_stage(const struct problem *problem, enum stage stage, char *text, size_t size)
+{
+    const bool stacked = problem->plan.stacked;
+    char dropout[DECIMAL_BYTES];
+    switch (stage) {
+    case STAGE_QUERY:
+    case STAGE_KEY:
+    case STAGE_VALUE:
+        projection_formula(problem, stage, text, size);
+        break;
+    case STAGE_SCORES:
+        snprintf(text, size, "query . key^T");
+        break;
+    case STAGE_SCALED:
+        scale_formula(problem, text, size);
+        break;
+    case STAGE_CAPPED:
+        cap_formula(problem, text, size);
+        break;
+    case STAGE_MASKED:
+        mask_formula(problem, text, size);
+        break;
+    case STAGE_WEIGHTS:
+        snprintf(text, size, "softmax(%s)%s", before_softmax(problem),
+                 problem->mask.sinks ? ", a sink in the sum" : "");
+        break;
+    case STAGE_DROPPED:
+        decimal_from_double(problem->dropout, dropout);
+        snprintf(text, size, "weights / (1 - %s) where kept, else 0", dropout);
+        break;
+    case STAGE_CONTEXT:
+        snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
+        break;
+    case STAGE_OUTPUT:
+        snprintf(text, size,
+                 stacked                                 ? "heads side by side"
+                 : problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
+                                                         : "heads . out_proj.weight^T");
+        break;
+    case STAGE_PRESENT_KEY:
+    case STAGE_PRESENT_VALUE:
+        snprintf(text, size, stage == STAGE_PRESENT_KEY ? "key" : "value");
+        break;
+    case STAGE_LSE:
+        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem),
+                 problem->mask.sinks ? ", the sink too" : "");
+        break;
+    default:
+        text[0] = '\0';
+    }
+}

@@ -1,0 +1,10 @@
+/* What each stage is made of, in a line. */
+#ifndef ATTN_FORMULA_H
+#define ATTN_FORMULA_H
+
+#include "problem.h"
+
+/* "query . key^T" into text (size bytes), cut where it is longer. */
+void formula_of_stage(const struct problem *problem, enum stage stage, char *text, size_t size);
+
+#endif
