@@ -1,0 +1,60 @@
+#include "mask.h"
+
+#include <math.h>
+#include <string.h>
+
+int64_t mask_offset(const struct mask *mask, size_t item)
+{
+    return mask->lengths != NULL ? mask->lengths[item] - (int64_t)mask->queries : mask->offset;
+}
+
+static size_t clamp(int64_t key, size_t keys)
+{
+    return key < 0 ? 0 : (uint64_t)key < keys ? (size_t)key : keys;
+}
+
+struct span mask_span(const struct mask *mask, size_t item, size_t query)
+{
+    const int64_t position = (int64_t)query + mask_offset(mask, item);
+    size_t limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys;
+    limit = limit < mask->masked_keys ? limit : mask->masked_keys;
+    struct span span = {0, limit};
+    if (mask->left >= 0)
+        span.first = clamp(position - mask->left, limit);
+    if (mask->right >= 0)
+        span.end = clamp(position + mask->right + 1, limit);
+    if (mask->causal && clamp(position + 1, limit) < span.end)
+        span.end = clamp(position + 1, limit);
+    if (span.end < span.first)
+        span.end = span.first;
+    return span;
+}
+
+bool mask_has_bias(const struct mask *mask)
+{
+    return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL;
+}
+
+static double mask_number(const struct mask *mask, size_t at)
+{
+    double number;
+    tensor_load(&mask->attn_mask, at, 1, &number);
+    if (mask->attn_mask.dtype != DTYPE_BOOL)
+        return number;
+    return (number != 0) == mask->true_drops ? -INFINITY : 0;
+}
+
+void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               double *bias)
+{
+    const size_t *strides = mask->strides;
+    const size_t row = item * strides[0] + head * strides[1] + query * strides[2];
+    const double position = (double)((int64_t)query + mask_offset(mask, item));
+    for (size_t i = 0; i < count; i++) {
+        bias[i] = 0;
+        if (mask->attn_mask.rank > 0)
+            bias[i] = first + i < mask->masked_keys ? mask_number(mask, row + (first + i) * strides[3]) : -INFINITY;
+        if (mask->alibi_slopes != NULL)
+            bias[i] -= mask->alibi_slopes[head] * fabs((double)(first + i) - position);
+    }
+}
