@@ -113,6 +113,12 @@ enum status fast_context(const struct attention *attention, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
+    const struct mask mask = {.queries = problem->tokens,
+                              .keys = problem->tokens,
+                              .causal = problem->causal,
+                              .left = -1,
+                              .right = -1,
+                              .masked_keys = problem->tokens};
     const struct fused_job job = {
         .query = attention->query.data,
         .key = attention->key.data,
@@ -124,7 +130,7 @@ enum status fast_context(const struct attention *attention, struct error *error)
         .d = problem->d_head,
         .d_v = problem->d_head,
         .positions = attention->positions,
-        .causal = problem->causal,
+        .mask = &mask,
         .scale = problem->scale,
         .threads = problem->threads,
         .kernel = problem->kernel,
