@@ -79,26 +79,29 @@ INLINE vector exp2_vector(vector x)
     return (vector)(scaled & ~(naturals)(x < broadcast(-125.0f)));
 }
 
-/* height tanh(x), within 4e-7 of its value also where that is small; exactly +-height from where tanh is 1 in a float;
- * NaN stays NaN. The height is a factor before the selection: one after it could fuse with whatever sum comes next, and
- * the bits would depend on that.
+/* height tanh(x), within 4e-7 of its value also where that is small, never beyond the height, and exactly that from
+ * where tanh is 1 in a float; NaN stays NaN. The height is a factor before the selection: one after it could fuse with
+ * whatever sum comes next, and the bits would depend on that.
  *
- * Below 0.625 the odd polynomial of least relative error (found as that above), beyond (1 - t) / (1 + t) with
- * t = e^(-2 |x|), which has lost no digit there. */
+ * x times a quotient of polynomials in its square, of least relative error up to 9.02 (by Lawson's reweighting of the
+ * problem made linear); no term of it is negative, so that none takes digits from another. */
 INLINE vector tanh_vector(vector x, vector height)
 {
-    const vector sign = (vector)((naturals)x & (naturals)broadcast(-0.0f));
-    const vector size = (vector)((naturals)x ^ (naturals)sign);
-    const vector square = x * x;
-    vector p = broadcast(-0x1.75e1a8p-8f);
-    p = p * square + broadcast(0x1.522692p-6f);
-    p = p * square + broadcast(-0x1.b83c58p-5f);
-    p = p * square + broadcast(0x1.110726p-3f);
-    p = p * square + broadcast(-0x1.555532p-2f);
-    const vector near = (x + x * (square * p)) * height;
-    const vector t = exp2_vector(size * broadcast(-2 * LOG2_E));
-    const vector far = (broadcast(1.0f) - t) / (broadcast(1.0f) + t) * height;
-    return select_vector(size < broadcast(0.625f), near, (vector)((naturals)far | (naturals)sign));
+    const naturals sign = (naturals)x & (naturals)broadcast(-0.0f);
+    const vector size = (vector)((naturals)x ^ sign), square = x * x;
+    vector p = broadcast(0x1.cb4bcep-27f);
+    p = p * square + broadcast(0x1.59ebfep-16f);
+    p = p * square + broadcast(0x1.ca4066p-9f);
+    p = p * square + broadcast(0x1.120dc6p-3f);
+    p = p * square + broadcast(0x1.000000p+0f);
+    vector q = broadcast(0x1.a1c88ep-21f);
+    q = q * square + broadcast(0x1.589fccp-12f);
+    q = q * square + broadcast(0x1.a8017ep-6f);
+    q = q * square + broadcast(0x1.de5c2cp-2f);
+    q = q * square + broadcast(1.0f);
+    const vector quotient = size * p / q;
+    const integers one = (size > broadcast(9.02f)) | (quotient > broadcast(1.0f));
+    return (vector)((naturals)select_vector(one, height, quotient * height) | sign);
 }
 
 /* sums[i][.] = sum over k of a[i x row_stride + k x column_stride] b[k][.], k ascending.
