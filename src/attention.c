@@ -392,6 +392,14 @@ static enum status make_scratch(struct attention *attention, struct arena *arena
     return STATUS_OK;
 }
 
+static bool asks_for(const struct problem *problem, enum stage stage)
+{
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] == stage)
+            return true;
+    return false;
+}
+
 /* What is held whole: query, key and value where they are made here, lse, and where the fused path makes them context
  * and output. */
 struct held {
@@ -407,7 +415,7 @@ static size_t list_held(struct attention *attention, unsigned stages, struct hel
     const size_t items = problem->items, heads = problem->heads, kv_heads = problem->kv_heads, keys = problem->keys;
     const size_t slots = attention->slots, d = problem->d_head, d_value = problem->d_value;
     const size_t columns = problem->plan.has_out ? problem->plan.d_out : heads * d_value;
-    const bool projects = problem->mechanism != COMMAND_SDPA, fused = problem->fused;
+    const bool projects = problem->mechanism != COMMAND_SDPA, fused = attention->fused;
     const bool gathers = projects || slots != problem->queries;
     const struct {
         enum stage stage;
@@ -417,7 +425,9 @@ static size_t list_held(struct attention *attention, unsigned stages, struct hel
         {STAGE_QUERY, gathers, {&attention->query, 4, {items, heads, slots, d}}},
         {STAGE_KEY, projects, {&attention->key, 4, {items, kv_heads, keys, d}}},
         {STAGE_VALUE, projects, {&attention->value, 4, {items, kv_heads, keys, d_value}}},
-        {STAGE_CONTEXT, fused, {&attention->context, 4, {items, heads, slots, d_value}}},
+        {STAGE_CONTEXT,
+         fused && !problem->packed && asks_for(problem, STAGE_CONTEXT),
+         {&attention->context, 4, {items, heads, slots, d_value}}},
         {STAGE_OUTPUT, fused, {&attention->output, 3, {items, slots, columns}}},
         {STAGE_LSE, true, {&attention->lse, 3, {items, heads, slots}}},
     };
@@ -477,11 +487,44 @@ static enum status make_projections(struct attention *attention, unsigned stages
             if (status != STATUS_OK)
                 return status;
         }
-    const bool rounds = problem->fast_projections && !problem->fused && problem->dtype != DTYPE_F32;
+    return STATUS_OK;
+}
+
+static bool all_finite(const struct tensor *tensor)
+{
+    const float *numbers = tensor->data;
+    const size_t count = tensor->rank > 0 ? tensor_count(tensor) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
+}
+
+/* What overflowed on the way to key or value must not reach a query that does not see it: only the reference keeps it
+ * out. */
+static enum status check_overflow(struct attention *attention, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    if (!attention->fused || !problem->masks || (all_finite(&attention->key) && all_finite(&attention->value)))
+        return STATUS_OK;
+    if (problem->forced)
+        return error_usage(error,
+                           "--kernel fused: %s overflowed in float32, which the reference alone keeps out of rows "
+                           "that may not see it; expected --kernel auto",
+                           all_finite(&attention->key) ? "value" : "key");
+    attention->fused = false;
+    attention->context.rank = attention->output.rank = 0;
+    return STATUS_OK;
+}
+
+static void round_projections(const struct attention *attention)
+{
+    const struct problem *problem = attention->problem;
+    const struct tensor *projected[] = {&attention->query, &attention->key, &attention->value};
+    const bool rounds = problem->fast_projections && !attention->fused && problem->dtype != DTYPE_F32;
     for (int id = 0; id < PROJECTION_COUNT && rounds; id++)
         if (projected[id]->rank > 0)
             round_tensor(problem->dtype, projected[id]);
-    return STATUS_OK;
 }
 
 /* sdpa's query, key and value as they were given; of query the rows that are asked for. */
@@ -522,14 +565,16 @@ static void make_lse(struct attention *attention)
 enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
                              size_t slots, unsigned stages, struct arena *arena, struct error *error)
 {
-    *attention = (struct attention){.problem = problem, .positions = positions, .slots = slots};
+    *attention =
+        (struct attention){.problem = problem, .positions = positions, .slots = slots, .fused = problem->fused};
     if (make_scratch(attention, arena, error) || make_room(attention, stages, arena, error))
         return error->status;
     if (problem->mechanism == COMMAND_SDPA)
         take_given(attention, stages);
-    else if (make_projections(attention, stages, error) != STATUS_OK)
+    else if (make_projections(attention, stages, error) || check_overflow(attention, error))
         return error->status;
-    if (problem->fused)
+    round_projections(attention);
+    if (attention->fused)
         return stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE)) ? fast_context(attention, error) : STATUS_OK;
     if (stages & STAGE_BIT(STAGE_LSE))
         make_lse(attention);

@@ -17,6 +17,7 @@ struct attention {
     const struct problem *problem;
     const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
     size_t slots;              /* S */
+    bool fused;                /* context, output and lse are made by the fused path */
     struct tensor query;       /* (B, H, S, d) rounded to the working dtype; rank 0 where no stage asked for needs it */
     struct tensor key;         /* (B, H_kv, Tk, d); or rank 0 */
     struct tensor value;       /* (B, H_kv, Tk, d_v); or rank 0 */

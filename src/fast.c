@@ -69,47 +69,47 @@ enum status fast_projection(const struct attention *attention, size_t module, en
     return status;
 }
 
-/* output = the heads' contexts side by side, (B, S, H d), through out_proj where there is one. */
-static enum status make_output(const struct attention *attention, struct error *error)
+/* output from the heads' contexts side by side, (B, S, H d_v), through out_proj. */
+static enum status project_output(const struct attention *attention, const float *joined, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t d = problem->d_value, heads = problem->heads, slots = attention->slots, width = heads * d;
+    const size_t d_out = problem->plan.d_out;
     const struct projection *out = &problem->parameters.out;
-    const size_t shape[] = {problem->items, slots, width};
-    struct arena scratch = {0};
-    struct tensor joined = attention->output;
-    if (problem->plan.has_out && tensor_create(&joined, DTYPE_F32, 3, shape, &scratch, error) != STATUS_OK)
-        return error->status;
-    const float *from = attention->context.data;
-    float *to = joined.data;
-    for (size_t item = 0; item < problem->items; item++)
-        for (size_t head = 0; head < heads; head++)
-            for (size_t slot = 0; slot < slots; slot++, from += d)
-                memcpy(to + (item * slots + slot) * width + head * d, from, d * sizeof *to);
     const struct fused_projection work = {
-        .x = to,
+        .x = joined,
         .weight = out->weight.data,
         .bias = out->bias.data,
         .y = attention->output.data,
         .items = problem->items,
-        .rows = slots,
-        .d_in = width,
-        .d_out = problem->plan.d_out,
+        .rows = attention->slots,
+        .d_in = problem->heads * problem->d_value,
+        .d_out = d_out,
         .transposed = out->transposed,
-        .d_head = problem->plan.d_out,
-        .row_stride = problem->plan.d_out,
-        .item_stride = slots * problem->plan.d_out,
+        .d_head = d_out,
+        .row_stride = d_out,
+        .item_stride = attention->slots * d_out,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .progress = report_to(problem->progress, stage_name(STAGE_OUTPUT), problem->items * slots),
+        .progress = report_to(problem->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
     };
-    enum status status = problem->plan.has_out ? fused_project(&work, error) : STATUS_OK;
+    enum status status = fused_project(&work, error);
     progress_end(problem->progress);
-    arena_free(&scratch);
     return status;
 }
 
-enum status fast_context(const struct attention *attention, struct error *error)
+/* (B, H, S, d_v) -> (B, S, H d_v) */
+static void join_heads(const struct attention *attention, float *joined)
+{
+    const struct problem *problem = attention->problem;
+    const size_t d = problem->d_value, heads = problem->heads, slots = attention->slots, width = heads * d;
+    const float *from = attention->context.data;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t head = 0; head < heads; head++)
+            for (size_t slot = 0; slot < slots; slot++, from += d)
+                memcpy(joined + (item * slots + slot) * width + head * d, from, d * sizeof *joined);
+}
+
+static enum status attend(const struct attention *attention, float *context, size_t side_by_side, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
@@ -117,22 +117,46 @@ enum status fast_context(const struct attention *attention, struct error *error)
         .query = attention->query.data,
         .key = attention->key.data,
         .value = attention->value.data,
-        .context = attention->context.data,
+        .context = context,
+        .lse = attention->lse.data,
         .heads = matrices,
+        .group = problem->heads / problem->kv_heads,
+        .heads_per_item = problem->heads,
+        .side_by_side = side_by_side,
         .queries = attention->slots,
         .keys = problem->keys,
         .d = problem->d_head,
         .d_v = problem->d_value,
         .positions = attention->positions,
-        .causal = problem->mask.causal,
+        .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
         .scale = problem->scale,
+        .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
         .progress = report_to(problem->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };
     enum status status = fused_context(&job, error);
     progress_end(problem->progress);
-    if (status == STATUS_OK && attention->output.rank > 0)
-        status = make_output(attention, error);
+    return status;
+}
+
+enum status fast_context(const struct attention *attention, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
+    const bool split = attention->context.rank > 0, output = attention->output.rank > 0;
+    struct arena scratch = {0};
+    struct tensor joined = attention->output;
+    enum status status = STATUS_OK;
+    if (!output ? !split : problem->plan.has_out)
+        status = tensor_create(&joined, DTYPE_F32, 3, shape, &scratch, error);
+    if (status == STATUS_OK)
+        status = split ? attend(attention, attention->context.data, 0, error)
+                       : attend(attention, joined.data, problem->heads, error);
+    if (status == STATUS_OK && split && output)
+        join_heads(attention, joined.data);
+    if (status == STATUS_OK && output && problem->plan.has_out)
+        status = project_output(attention, joined.data, error);
+    arena_free(&scratch);
     return status;
 }

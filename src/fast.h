@@ -12,7 +12,7 @@
 enum status fast_projection(const struct attention *attention, size_t module, enum projection_id id,
                             const struct tensor *projected, struct error *error);
 
-/* context, and output where the attention has room for it, from query, key and value. */
+/* From query, key and value what the attention has room for: context, output, lse. STATUS_SYSTEM where memory is short. */
 enum status fast_context(const struct attention *attention, struct error *error);
 
 #endif

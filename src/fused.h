@@ -1,12 +1,14 @@
 /* The fused path: context and projections in float32 on the vector kernels, in memory that grows with T d, not T x T.
  *
- *   H heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of value.
+ *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of
+ *   value. `group` query heads that follow one another read one key head.
  *
- * The context is that of the reference, softmax(query . key^T x scale) . value, in tiles with a running softmax
- * (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022, "FlashAttention"). A task
- * is one head and a block of queries, cut into tiles as wide as the kernel's lanes. It walks over the keys block by
- * block, as far as its last query sees; blocks that the causal mask hides are never touched. A head's heaviest tasks
- * start first.
+ * The context is that of the reference, softmax(query . key^T x scale, capped and masked) . value, in tiles with a
+ * running softmax (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022,
+ * "FlashAttention"). A task is one head and a block of queries, cut into tiles as wide as the kernel's lanes. It walks
+ * over the keys block by block, from the first that its queries see to the last; blocks that the mask hides from a tile
+ * are never touched, and only blocks that it hides in part, or adds something to, pay for it. A head's last queries,
+ * which see the most keys under a causal mask, start first.
  *
  * The same bits for any number of threads and for any subset of the queries: blocks of keys start at multiples of one
  * fixed length whatever the tile, a lane knows nothing of its neighbours, every sum runs over keys or columns in
@@ -14,12 +16,14 @@
  * bits.
  *
  * query, key, value, x, weight and bias must be finite. What overflows inside gives infinities or NaN, as in the
- * reference, in the rows concerned. */
+ * reference, in the rows concerned: a row that sees keys is no empty row, whatever becomes of their scores.
+ * attn_mask's numbers count as +-2.3e38 where they are beyond. */
 #ifndef ATTN_FUSED_H
 #define ATTN_FUSED_H
 
 #include "error.h"
 #include "kernel.h"
+#include "mask.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,21 +35,27 @@ struct fused_progress {
     void *context;
 };
 
-/* The job borrows everything; `context` must not overlap the rest. Sizes are at least 1. */
+/* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. */
 struct fused_job {
-    const float *query;      /* (H, Tq, d) */
-    const float *key;        /* (H, Tk, d) */
-    const float *value;      /* (H, Tk, d_v) */
-    float *context;          /* (H, Tq, d_v) written, or side by side: see below */
-    size_t heads;            /* H */
-    size_t side_by_side;     /* 0 or 1: as above; n, which divides H: context is (H / n, Tq, n d_v), the heads of an
+    const float *query;    /* (H, Tq, d) */
+    const float *key;      /* (H / group, Tk, d) */
+    const float *value;    /* (H / group, Tk, d_v) */
+    float *context;        /* (H, Tq, d_v) written, or side by side: see below */
+    float *lse;            /* (H, Tq) written: the natural logarithm of each row's sum of exponentials, sinks included;
+                                for an empty row the sink, or minus infinity. NULL: not wanted */
+    size_t heads;          /* H, of all items */
+    size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
+    size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
+    size_t side_by_side;   /* 0 or 1: as above; n, which divides H: context is (H / n, Tq, n d_v), the heads of an
                                 item side by side as an output projection reads them */
-    size_t queries;          /* Tq */
-    size_t keys;             /* Tk */
-    size_t d, d_v;           /* columns of one head */
-    const size_t *positions; /* (Tq) absolute position of each query, ascending; NULL: 0, 1, 2, ... */
-    bool causal;             /* a query sees the keys up to its own position, else all of them */
+    size_t queries;        /* Tq */
+    size_t keys;           /* Tk */
+    size_t d, d_v;         /* columns of one head */
+    const size_t *positions; /* (Tq) which query of the mask each one is, ascending; NULL: 0, 1, 2, ... */
+    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; the last of its strides is 0
+                                or 1. NULL: every query sees every key */
     double scale;            /* the reference's, usually 1 / sqrt(d) */
+    double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
     struct fused_progress progress;

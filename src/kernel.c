@@ -1,5 +1,6 @@
 #include "kernel.h"
 
+#include <float.h>
 #include <math.h>
 
 /* The instruction set that this object is compiled for. ROWS x VECTORS sums, VECTORS rows of B and one broadcast
@@ -29,6 +30,8 @@ _Static_assert((int)LANES <= (int)KERNEL_MOST_LANES, "callers size their rows of
 typedef float vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int32_t integers __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef uint32_t naturals __attribute__((vector_size(VECTOR_BYTES), may_alias)); /* may wrap around */
+
+static const float LOG2_E = 0x1.715476p+0f;
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -74,6 +77,31 @@ INLINE vector exp2_vector(vector x)
     p = p * f + broadcast(1.0f);
     const naturals scaled = (naturals)p + ((naturals)shifted << 23);
     return (vector)(scaled & ~(naturals)(x < broadcast(-125.0f)));
+}
+
+/* height tanh(x), within 4e-7 of its value also where that is small, never beyond the height, and exactly that from
+ * where tanh is 1 in a float; NaN stays NaN. The height is a factor before the selection: one after it could fuse with
+ * whatever sum comes next, and the bits would depend on that.
+ *
+ * x times a quotient of polynomials in its square, of least relative error up to 9.02 (by Lawson's reweighting of the
+ * problem made linear); no term of it is negative, so that none takes digits from another. */
+INLINE vector tanh_vector(vector x, vector height)
+{
+    const naturals sign = (naturals)x & (naturals)broadcast(-0.0f);
+    const vector size = (vector)((naturals)x ^ sign), square = x * x;
+    vector p = broadcast(0x1.cb4bcep-27f);
+    p = p * square + broadcast(0x1.59ebfep-16f);
+    p = p * square + broadcast(0x1.ca4066p-9f);
+    p = p * square + broadcast(0x1.120dc6p-3f);
+    p = p * square + broadcast(0x1.000000p+0f);
+    vector q = broadcast(0x1.a1c88ep-21f);
+    q = q * square + broadcast(0x1.589fccp-12f);
+    q = q * square + broadcast(0x1.a8017ep-6f);
+    q = q * square + broadcast(0x1.de5c2cp-2f);
+    q = q * square + broadcast(1.0f);
+    const vector quotient = size * p / q;
+    const integers one = (size > broadcast(9.02f)) | (quotient > broadcast(1.0f));
+    return (vector)((naturals)select_vector(one, height, quotient * height) | sign);
 }
 
 /* sums[i][.] = sum over k of a[i x row_stride + k x column_stride] b[k][.], k ascending.
@@ -182,19 +210,27 @@ INLINE void keep_larger(size_t rows, size_t step, vector sums[ROWS][VECTORS])
                 sums[i][j] = larger(sums[i + step][j], sums[i][j]);
 }
 
-INLINE void scores_tile(size_t rows, size_t first, const float *key, size_t d, const float *query,
-                        const int32_t *visible, float *scores, float *peak)
+/* Minus infinity in the lanes that key `key` lies outside of. */
+INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int32_t *end, size_t j)
+{
+    const integers index = (int32_t)key - (integers){0};
+    const integers seen = (index >= ((const integers *)first)[j]) & (index < ((const integers *)end)[j]);
+    return select_vector(seen, scores, broadcast(-INFINITY));
+}
+
+INLINE void scores_tile(size_t rows, size_t at, const float *key, size_t d, const float *query, const int32_t *first,
+                        const int32_t *end, float *scores, float *peak)
 {
     vector sums[ROWS][VECTORS];
-    multiply(rows, key + first * d, d, 1, query, d, sums);
+    multiply(rows, key + at * d, d, 1, query, d, sums);
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS) {
-            if (visible != NULL) {
-                const integers seen = ((const integers *)visible)[j] > (int32_t)(first + i);
-                sums[i][j] = select_vector(seen, sums[i][j], broadcast(-INFINITY));
-            }
-            ((vector *)(scores + (first + i) * LANES))[j] = sums[i][j];
+            if (first != NULL)
+                sums[i][j] = forbid(sums[i][j], at + i, first, end, j);
+            ((vector *)(scores + (at + i) * LANES))[j] = sums[i][j];
         }
+    if (peak == NULL)
+        return;
     /* The largest by pairs, in sums[0]: one after another, each would wait for the one before. */
     keep_larger(rows, 1, sums);
     keep_larger(rows, 2, sums);
@@ -203,17 +239,88 @@ INLINE void scores_tile(size_t rows, size_t first, const float *key, size_t d, c
         ((vector *)peak)[j] = larger(sums[0][j], ((const vector *)peak)[j]);
 }
 
-static void scores_f32(const float *key, size_t keys, size_t d, const float *query, const int32_t *visible,
-                       float *scores, float *peak)
+static void scores_f32(const float *key, size_t keys, size_t d, const float *query, const int32_t *first,
+                       const int32_t *end, float *scores, float *peak)
 {
-#define WHOLE(rows, first) scores_tile(rows, first, key, d, query, NULL, scores, peak)
-#define MASKED(rows, first) scores_tile(rows, first, key, d, query, visible, scores, peak)
-    if (visible == NULL)
+#define WHOLE(rows, at) scores_tile(rows, at, key, d, query, NULL, NULL, scores, peak)
+#define MASKED(rows, at) scores_tile(rows, at, key, d, query, first, end, scores, peak)
+#define PRODUCTS(rows, at) scores_tile(rows, at, key, d, query, NULL, NULL, scores, NULL)
+    if (peak == NULL)
+        FOR_TILES(keys, PRODUCTS);
+    else if (first == NULL)
         FOR_TILES(keys, WHOLE);
     else
         FOR_TILES(keys, MASKED);
 #undef WHOLE
 #undef MASKED
+#undef PRODUCTS
+}
+
+/* --- adjustment -------------------------------------------------------------------------------------------------- */
+
+/* A number that overflowed becomes the nearest that did not; no NaN comes here. */
+INLINE vector held(vector number)
+{
+    const vector most = broadcast(FLT_MAX);
+    return larger(select_vector(number < most, number, most), -most);
+}
+
+/* capped, biased and sloped are constants where this is inlined: a feature that is not there costs nothing. */
+INLINE void adjust(bool capped, bool biased, bool sloped, const struct kernel_adjustment *adjustment, size_t keys,
+                   float *scores, float *peak, int32_t *seen)
+{
+    const naturals magnitude = ~(naturals)broadcast(-0.0f);
+    for (size_t j = 0; j < VECTORS; j++) {
+        const integers first = ((const integers *)adjustment->first)[j], end = ((const integers *)adjustment->end)[j];
+        const vector distance = sloped ? ((const vector *)adjustment->distance)[j] : (vector){0};
+        vector most = ((const vector *)peak)[j];
+        integers any = ((const integers *)seen)[j];
+        vector *row = (vector *)scores + j;
+        for (size_t i = 0; i < keys; i++, row += VECTORS) {
+            const integers index = (int32_t)i - (integers){0};
+            integers allowed = (index >= first) & (index < end);
+            vector score = *row;
+            if (capped)
+                score = tanh_vector(score * broadcast(adjustment->steepness), broadcast(adjustment->height));
+            if (biased) {
+                const vector bias = ((const vector *)(adjustment->bias + i * LANES))[j];
+                allowed &= bias > broadcast(-INFINITY);
+                score += held(bias * broadcast(LOG2_E));
+            }
+            if (sloped) {
+                const vector away = distance - broadcast((float)(adjustment->origin + i));
+                score -= (vector)((naturals)away & magnitude) * broadcast(adjustment->slope);
+            }
+            any |= allowed;
+            *row = select_vector(allowed, score, broadcast(-INFINITY));
+            most = larger(*row, most);
+        }
+        ((vector *)peak)[j] = most;
+        ((integers *)seen)[j] = any;
+    }
+}
+
+static void adjust_f32(const struct kernel_adjustment *adjustment, size_t keys, float *scores, float *peak,
+                       int32_t *seen)
+{
+    const int kind = 4 * adjustment->capped + 2 * (adjustment->bias != NULL) + (adjustment->slope != 0);
+    switch (kind) {
+#define KIND(capped, biased, sloped)                                          \
+    case 4 * capped + 2 * biased + sloped:                                    \
+        adjust(capped, biased, sloped, adjustment, keys, scores, peak, seen); \
+        break
+        KIND(0, 0, 0);
+        KIND(0, 0, 1);
+        KIND(0, 1, 0);
+        KIND(0, 1, 1);
+        KIND(1, 0, 0);
+        KIND(1, 0, 1);
+        KIND(1, 1, 0);
+        KIND(1, 1, 1);
+#undef KIND
+    default:
+        break;
+    }
 }
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
@@ -287,6 +394,7 @@ const struct kernel TABLE = {
     .rows = ROWS,
     .pack = pack_f32,
     .scores = scores_f32,
+    .adjust = adjust_f32,
     .softmax = softmax_f32,
     .values = values_f32,
     .unpack = unpack_f32,

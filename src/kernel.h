@@ -35,10 +35,24 @@
 
 #include "error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { KERNEL_ALIGNMENT = 64, KERNEL_MOST_LANES = 32 };
+
+/* How scores become masked scores, logits to the base 2, in this order: softcap, bias, ALiBi, and minus infinity for
+ * forbidden keys. */
+struct kernel_adjustment {
+    bool capped; /* score -> height x tanh(score x steepness) */
+    float steepness, height;
+    const float *bias; /* (keys, W) packed, or NULL: minus infinity forbids the key, else bias x log2(e) is added, or
+                          the nearest number where that overflows. Neither NaN nor plus infinity */
+    float slope;       /* slope x |distance[lane] - (origin + j)| is taken off key j; 0: nothing */
+    const float *distance; /* (W), finite; unused where slope is 0 */
+    size_t origin;
+    const int32_t *first, *end; /* (W) keys first[lane] .. end[lane] - 1 are allowed, the others forbidden */
+};
 
 struct kernel {
     const char *name; /* "baseline", "avx2" or "avx512" */
@@ -50,15 +64,22 @@ struct kernel {
      *   packed  (d, W) written */
     void (*pack)(const float *matrix, size_t stride, size_t count, size_t d, float factor, float *packed);
 
-    /* scores[j][lane] = key[j] . query[lane], minus infinity where j >= visible[lane]; the lane's peak grows to the
-     * largest of them.
-     *   key      (keys, d)
-     *   query    (d, W) packed
-     *   visible  (W) how many of these keys each lane may see, or NULL: all
-     *   scores   (keys, W) written, packed
-     *   peak     (W) updated */
-    void (*scores)(const float *key, size_t keys, size_t d, const float *query, const int32_t *visible, float *scores,
-                   float *peak);
+    /* scores[j][lane] = key[j] . query[lane], minus infinity where j is not in first[lane] .. end[lane] - 1; the lane's
+     * peak grows to the largest of them.
+     *   key         (keys, d)
+     *   query       (d, W) packed
+     *   first, end  (W) which of these keys each lane may see, or both NULL: all
+     *   scores      (keys, W) written, packed
+     *   peak        (W) updated; or NULL, with first and end NULL: the products alone, for `adjust` */
+    void (*scores)(const float *key, size_t keys, size_t d, const float *query, const int32_t *first,
+                   const int32_t *end, float *scores, float *peak);
+
+    /* What the adjustment makes of scores; the peak grows as above. A lane is seen, -1, once it has been allowed a key,
+     * whatever the score of that; else seen stays as it is.
+     *   scores  (keys, W) updated, packed
+     *   peak    (W) updated
+     *   seen    (W) updated */
+    void (*adjust)(const struct kernel_adjustment *adjustment, size_t keys, float *scores, float *peak, int32_t *seen);
 
     /* One step of the running softmax to the base 2: scores become weights 2^(scores x factor - next), the sum so far
      * shrinks by rescale = 2^(maximum - next) and takes the new weights in, and the maximum becomes the next. A score

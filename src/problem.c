@@ -325,6 +325,7 @@ static enum status choose_path(const struct making *making)
     const char *why = obstacle(problem, text, sizeof text);
     if (path == PATH_FUSED && why != NULL)
         return error_usage(making->error, "--kernel fused: %s", why);
+    problem->forced = path == PATH_FUSED;
     problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
     problem->fast_projections = problem->fused || (path == PATH_AUTO && large && problem->dtype != DTYPE_F64);
     return STATUS_OK;

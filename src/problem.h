@@ -46,7 +46,8 @@ struct problem {
     unsigned threads;
     const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
     struct progress *progress;      /* where work tells how far it is */
-    bool fused;                     /* context and output by the fused path */
+    bool fused;                     /* context, output and lse by the fused path, unless key or value overflow, */
+    bool forced;                    /* which is an error where --kernel fused was asked for */
     bool fast_projections;          /* projections by the float32 kernels */
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;

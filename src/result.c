@@ -248,7 +248,7 @@ static enum status create_shown(struct result *result, struct arena *arena, stru
 {
     const struct problem *problem = result->problem;
     size_t rows, numbers;
-    if (!result->elided || problem->keys <= RESULT_ELIDED || problem->fused)
+    if (!result->elided || problem->keys <= RESULT_ELIDED || result->attention.fused)
         return STATUS_OK;
     if (!memory_multiply(problem->items * problem->heads, result->attention.slots, &rows) ||
         !memory_multiply(rows, SHOWN_NUMBERS + problem->d_value, &numbers))

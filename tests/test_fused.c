@@ -4,6 +4,7 @@
 #include "fused.h"
 #include "generator.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static const size_t widths[] = {1, 3, 8, 40, 64, 72, 128};
 static const unsigned thread_counts[] = {1, 2, 3, 7};
 
 static float query[ROOM], key[ROOM], value[ROOM], whole[ROOM], again[ROOM], picked[ROOM];
-static double truth[ROOM], weights[ROOM];
+static float lse[ROOM], lse_again[ROOM];
+static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM];
 static size_t positions[ROOM];
 
 static const struct kernel *kernels[3];
@@ -49,8 +51,17 @@ static void draw_inputs(uint64_t seed, float query_factor)
         query[i] *= query_factor;
 }
 
+/* A mask that allows everything, to add rules to. */
+static struct mask make_mask(size_t queries, size_t keys)
+{
+    return (struct mask){.queries = queries, .keys = keys, .left = -1, .right = -1, .masked_keys = keys};
+}
+
 static struct fused_job make_job(size_t heads, size_t tokens, size_t d, size_t d_v, bool causal)
 {
+    static struct mask mask;
+    mask = make_mask(tokens, tokens);
+    mask.causal = true;
     return (struct fused_job){.query = query,
                               .key = key,
                               .value = value,
@@ -60,7 +71,7 @@ static struct fused_job make_job(size_t heads, size_t tokens, size_t d, size_t d
                               .keys = tokens,
                               .d = d,
                               .d_v = d_v,
-                              .causal = causal,
+                              .mask = causal ? &mask : NULL,
                               .scale = 1 / sqrt((double)d),
                               .threads = 1};
 }
@@ -73,49 +84,104 @@ static void run(const struct fused_job *job)
 
 /* --- the equations in double ------------------------------------------------------------------------------------- */
 
-/* One row: softmax(query . key^T x scale) . value over `seen` keys. */
-static void truth_row(const struct fused_job *job, const float *query_row, const float *keys, const float *values,
-                      size_t seen, double *context)
+/* weights[j] = the logit of query i and key j for the keys of the span. */
+static void truth_logits(const struct fused_job *job, size_t head, size_t i, struct span span)
 {
-    double most = -INFINITY, sum = 0;
-    for (size_t j = 0; j < seen; j++) {
+    const size_t group = job->group > 0 ? job->group : 1, d = job->d;
+    const float *query_row = job->query + (head * job->queries + i) * d,
+                *keys = job->key + head / group * job->keys * d;
+    for (size_t j = span.first; j < span.end; j++) {
         double score = 0;
-        for (size_t k = 0; k < job->d; k++)
-            score += (double)query_row[k] * keys[j * job->d + k];
-        weights[j] = score * job->scale;
-        most = weights[j] > most ? weights[j] : most;
+        for (size_t k = 0; k < d; k++)
+            score += (double)query_row[k] * keys[j * d + k];
+        score *= job->scale;
+        weights[j] = job->softcap > 0 ? job->softcap * tanh(score / job->softcap) : score;
     }
+}
+
+/* What the mask adds to weights; whether that leaves a key. */
+static bool truth_bias(const struct fused_job *job, size_t item, size_t head, size_t i, struct span span)
+{
+    bool any = false;
+    if (job->mask != NULL)
+        mask_bias(job->mask, item, head, i, span.first, span.end - span.first, bias);
+    for (size_t j = span.first; j < span.end; j++) {
+        const double added = job->mask != NULL ? bias[j - span.first] : 0;
+        any = any || added > -INFINITY;
+        weights[j] = added > -INFINITY ? weights[j] + added : -INFINITY;
+    }
+    return any;
+}
+
+/* What an empty row becomes. */
+static void truth_empty(const struct fused_job *job, const float *values, double *context)
+{
+    for (size_t c = 0; c < job->d_v; c++) {
+        context[c] = job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
+        for (size_t j = 0; j < job->keys && job->mask->empty_row == EMPTY_ROW_MEAN; j++)
+            context[c] += values[j * job->d_v + c] / (double)job->keys;
+    }
+}
+
+/* Row i of one head: softmax(query . key^T x scale, capped and masked) . value, and the logarithm of its sum. */
+static void truth_row(const struct fused_job *job, size_t head, size_t i)
+{
+    const struct mask *mask = job->mask;
+    const size_t n = job->heads_per_item > 0 ? job->heads_per_item : job->heads, row = head * job->queries + i;
+    const float *values = job->value + head / (job->group > 0 ? job->group : 1) * job->keys * job->d_v;
+    const struct span span = mask != NULL ? mask_span(mask, head / n, i) : (struct span){0, job->keys};
+    const bool has_sink = mask != NULL && mask->sinks != NULL;
+    double most = has_sink ? mask->sinks[head % n] : -INFINITY, *context = truth + row * job->d_v;
+    truth_logits(job, head, i, span);
+    const bool any = truth_bias(job, head / n, head % n, i, span);
+    for (size_t j = span.first; j < span.end; j++)
+        most = weights[j] > most ? weights[j] : most;
+    double sum = has_sink ? exp(mask->sinks[head % n] - most) : 0;
     memset(context, 0, job->d_v * sizeof *context);
-    for (size_t j = 0; j < seen; j++) {
+    for (size_t j = span.first; j < span.end && any; j++) {
         const double weight = exp(weights[j] - most);
         sum += weight;
         for (size_t c = 0; c < job->d_v; c++)
             context[c] += weight * values[j * job->d_v + c];
     }
-    for (size_t c = 0; c < job->d_v; c++)
+    for (size_t c = 0; c < job->d_v && any; c++)
         context[c] /= sum;
+    if (!any)
+        truth_empty(job, values, context);
+    truth_lse[row] = any || has_sink ? most + log(sum) : -INFINITY;
 }
 
-/* truth (H, Tq, d_v) of a job whose positions are 0, 1, 2, ... */
+/* truth (H, Tq, d_v) and truth_lse (H, Tq) of a job whose positions are 0, 1, 2, ... */
 static void make_truth(const struct fused_job *job)
 {
     for (size_t head = 0; head < job->heads; head++)
         for (size_t i = 0; i < job->queries; i++)
-            truth_row(job, job->query + (head * job->queries + i) * job->d, job->key + head * job->keys * job->d,
-                      job->value + head * job->keys * job->d_v, job->causal ? i + 1 : job->keys,
-                      truth + (head * job->queries + i) * job->d_v);
+            truth_row(job, head, i);
+}
+
+/* The error is relative to what is above 1; what is not finite, and an empty row's zero, must be the same. */
+static void check_near(const struct fused_job *job, const double *expected, const float *got, size_t columns,
+                       double tolerance, const char *what)
+{
+    double worst = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < job->heads * job->queries * columns; i++) {
+        const bool same = isnan(expected[i]) ? isnan(got[i]) : expected[i] == got[i];
+        const double error = same               ? 0
+                             : expected[i] == 0 ? INFINITY
+                                                : fabs(expected[i] - got[i]) / fmax(1, fabs(expected[i]));
+        if (!(error <= worst))
+            worst = error, at = i;
+    }
+    CHECK(worst <= tolerance, "%s, %zu keys: %s of row %zu, column %zu: expected %.9g, got %.9g", job->kernel->name,
+          job->keys, what, at / columns, at % columns, expected[at], got[at]);
 }
 
 static void check_truth(const struct fused_job *job, double tolerance)
 {
-    const size_t count = job->heads * job->queries * job->d_v;
-    double worst = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!(fabs(truth[i] - job->context[i]) <= worst))
-            worst = fabs(truth[i] - job->context[i]), at = i;
-    CHECK(worst <= tolerance, "%s, %zu tokens: row %zu, column %zu: expected %.9g, got %.9g", job->kernel->name,
-          job->keys, at / job->d_v, at % job->d_v, truth[at], job->context[at]);
+    check_near(job, truth, job->context, job->d_v, tolerance, "context");
+    if (job->lse != NULL)
+        check_near(job, truth_lse, job->lse, 1, tolerance, "lse");
 }
 
 /* --- the same bits ----------------------------------------------------------------------------------------------- */
@@ -143,11 +209,16 @@ static void check_rows(const struct fused_job *job, size_t first, size_t step)
     part.queries = count;
     part.positions = positions;
     part.context = again;
+    part.lse = job->lse != NULL ? lse_again : NULL;
     run(&part);
     for (size_t head = 0; head < job->heads; head++)
-        for (size_t i = 0; i < count; i++)
-            check_bits(job->context + (head * job->queries + positions[i]) * job->d_v,
-                       again + (head * count + i) * job->d_v, job->d_v, "a subset of the queries");
+        for (size_t i = 0; i < count; i++) {
+            const size_t row = head * job->queries + positions[i];
+            check_bits(job->context + row * job->d_v, again + (head * count + i) * job->d_v, job->d_v,
+                       "a subset of the queries");
+            if (job->lse != NULL)
+                check_bits(job->lse + row, lse_again + head * count + i, 1, "lse of a subset of the queries");
+        }
 }
 
 static void check_subsets(const struct fused_job *job)
@@ -164,11 +235,14 @@ static void check_threads(const struct fused_job *job)
 {
     struct fused_job threaded = *job;
     threaded.context = again;
+    threaded.lse = job->lse != NULL ? lse_again : NULL;
     for (size_t i = 0; i < COUNT(thread_counts); i++) {
         threaded.threads = thread_counts[i];
         memset(again, 0, sizeof again);
         run(&threaded);
         check_bits(job->context, again, job->heads * job->queries * job->d_v, "other threads");
+        if (job->lse != NULL)
+            check_bits(job->lse, lse_again, job->heads * job->queries, "lse, other threads");
     }
 }
 
@@ -274,6 +348,375 @@ static void check_overflow(void)
         CHECK(isnan(again[ROW * WIDTH]), "expected NaN, got %g", again[ROW * WIDTH]);
         check_bits(whole, again, ROW * WIDTH, "rows before");
         check_bits(whole + (ROW + 1) * WIDTH, again + (ROW + 1) * WIDTH, (TOKENS - ROW - 1) * WIDTH, "rows after");
+    }
+}
+
+/* --- masks ------------------------------------------------------------------------------------------------------- */
+
+/* What a case has of everything that a job can have, as bits. */
+enum feature {
+    CAUSAL = 1 << 0,
+    WINDOW = 1 << 1,
+    LENGTHS = 1 << 2,
+    PAST = 1 << 3, /* an offset */
+    BOOLEANS = 1 << 4,
+    FLOATS = 1 << 5,
+    ALIBI = 1 << 6,
+    SINKS = 1 << 7,
+    SOFTCAP = 1 << 8,
+    GROUPS = 1 << 9,
+    MEAN = 1 << 10, /* of empty rows */
+    NOT_A_NUMBER = 1 << 11,
+    FEATURES = 12
+};
+
+static const char *const feature_names[FEATURES] = {
+    "causal", "window", "lengths", "past",    "boolean mask", "float mask",
+    "ALiBi",  "sinks",  "softcap", "grouped", "empty mean",   "empty NaN",
+};
+
+enum { CASE_ITEMS = 2, CASE_HEADS = 4, MASK_ROOM = 1 << 21 };
+
+struct shape {
+    size_t queries, keys, d, d_v;
+};
+
+static float mask_floats[MASK_ROOM];
+static double mask_doubles[MASK_ROOM];
+static uint8_t mask_booleans[MASK_ROOM];
+static int64_t item_lengths[CASE_ITEMS];
+static double slopes[CASE_HEADS] = {0.5, 0.25, 0, 0.01}, sinks[CASE_HEADS] = {0.5, -2, 3, 1};
+
+/* Numbers that forbid or add nothing to whole blocks of some rows, all keys of others, and a third of the rest. */
+static float mask_number(size_t query_index, size_t key_index)
+{
+    const size_t random = (query_index * 2654435761u + key_index * 40503u) >> 3;
+    if (query_index % 16 == 7 || (query_index / 40 + key_index / 192) % 3 == 1)
+        return -INFINITY;
+    if ((query_index / 40 + key_index / 192) % 3 == 2)
+        return 0;
+    return random % 3 == 0 ? -INFINITY : random % 3 == 1 ? 0 : (float)(random % 101) / 50 - 1;
+}
+
+/* An attn_mask over the axes that `axes` has bits for (1: Tk, 2: Tq, 4: H, 8: B), broadcast over the others. */
+static void set_attn_mask(struct mask *mask, enum dtype dtype, unsigned axes, size_t masked_keys)
+{
+    const size_t full[MASK_RANK] = {CASE_ITEMS, CASE_HEADS, mask->queries, masked_keys};
+    size_t count = 1;
+    mask->attn_mask = (struct tensor){.rank = MASK_RANK, .dtype = dtype};
+    mask->masked_keys = axes & 1 ? masked_keys : mask->keys;
+    for (size_t axis = MASK_RANK; axis-- > 0;) {
+        const bool given = axes >> (MASK_RANK - 1 - axis) & 1;
+        mask->attn_mask.shape[axis] = given ? full[axis] : 1;
+        mask->strides[axis] = given ? count : 0;
+        count *= mask->attn_mask.shape[axis];
+    }
+    if (!CHECK(count <= MASK_ROOM, "a mask of %zu numbers", count))
+        exit(1);
+    const size_t columns = mask->attn_mask.shape[3];
+    for (size_t i = 0; i < count; i++) {
+        mask_floats[i] = mask_number(i / columns + (columns == 1 ? 3 : 0), i % columns);
+        mask_doubles[i] = mask_floats[i];
+        mask_booleans[i] = (mask_floats[i] > -INFINITY) != mask->true_drops ? (uint8_t)(1 + i % 2) : 0;
+    }
+    mask->attn_mask.data = dtype == DTYPE_BOOL  ? (void *)mask_booleans
+                           : dtype == DTYPE_F32 ? (void *)mask_floats
+                                                : (void *)mask_doubles;
+}
+
+/* The variant turns what a feature leaves open: how long, how wide, which axes. */
+static struct mask make_case_mask(unsigned features, const struct shape *shape, unsigned variant)
+{
+    struct mask mask = make_mask(shape->queries, shape->keys);
+    mask.causal = features & CAUSAL;
+    if (features & WINDOW) {
+        mask.left = (int64_t[]){0, 5, 60, 200, -1}[variant % 5];
+        mask.right = (int64_t[]){3, 0, 210, -1}[variant % 4];
+    }
+    if (features & PAST)
+        mask.offset = (int64_t[]){(int64_t)shape->keys - (int64_t)shape->queries, 7, -9}[variant % 3];
+    if (features & LENGTHS) {
+        item_lengths[0] = (int64_t)(shape->keys * (variant % 3) / 3);
+        item_lengths[1] = (int64_t)shape->keys;
+        mask.lengths = item_lengths;
+    }
+    mask.true_drops = variant % 2;
+    if (features & (BOOLEANS | FLOATS)) {
+        const enum dtype dtype = features & BOOLEANS ? DTYPE_BOOL : variant % 4 == 3 ? DTYPE_F64 : DTYPE_F32;
+        set_attn_mask(&mask, dtype, (const unsigned[]){3, 15, 1, 7, 11, 5, 2, 9, 0}[variant % 9],
+                      variant % 5 == 2 ? (shape->keys + 1) / 2 : shape->keys);
+    }
+    mask.alibi_slopes = features & ALIBI ? slopes : NULL;
+    mask.sinks = features & SINKS ? sinks : NULL;
+    mask.empty_row = features & MEAN ? EMPTY_ROW_MEAN : features & NOT_A_NUMBER ? EMPTY_ROW_NAN : EMPTY_ROW_ZERO;
+    return mask;
+}
+
+static void begin_case(unsigned features, const struct shape *shape, unsigned variant)
+{
+    char names[200] = "";
+    for (size_t i = 0; i < FEATURES; i++)
+        if (features >> i & 1)
+            snprintf(names + strlen(names), sizeof names - strlen(names), ", %s", feature_names[i]);
+    check_begin("%zu queries, %zu keys, d %zu, d_v %zu%s, variant %u", shape->queries, shape->keys, shape->d,
+                shape->d_v, names, variant);
+}
+
+static void check_case(unsigned features, const struct shape *shape, unsigned variant)
+{
+    begin_case(features, shape, variant);
+    const struct mask mask = make_case_mask(features, shape, variant);
+    struct fused_job job = make_job(CASE_ITEMS * CASE_HEADS, shape->queries, shape->d, shape->d_v, false);
+    job.keys = shape->keys;
+    job.mask = &mask;
+    job.lse = lse;
+    job.heads_per_item = CASE_HEADS;
+    job.group = features & GROUPS ? (variant % 2 ? CASE_HEADS : 2) : 1;
+    job.softcap = features & SOFTCAP ? (variant % 2 ? 1.5 : 30) : 0;
+    make_truth(&job);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_truth(&job, shape->d >= 8 ? 2e-6 : 6e-6);
+        check_rows(&job, variant % 3 % shape->queries, 1 + variant % 5);
+        check_rows(&job, shape->queries - 1, 1);
+    }
+    job.threads = 3;
+    job.context = again;
+    job.lse = lse_again;
+    run(&job);
+    check_bits(whole, again, job.heads * job.queries * job.d_v, "other threads");
+    check_bits(lse, lse_again, job.heads * job.queries, "lse, other threads");
+}
+
+/* Each feature alone and each pair, on shapes that take turns. */
+static void check_cases(void)
+{
+    static const struct shape shapes[] = {
+        {1, 1, 1, 1},    {2, 1, 3, 8},    {1, 193, 40, 3},  {15, 17, 8, 40}, {17, 400, 8, 8},  {33, 33, 64, 64},
+        {65, 15, 40, 8}, {193, 65, 8, 1}, {65, 193, 3, 40}, {33, 2, 8, 8},   {400, 400, 8, 3}, {2, 400, 64, 8},
+    };
+    enum { SHAPES = COUNT(shapes), EACH = 4 };
+    unsigned variant = 0;
+    draw_inputs(7, 1);
+    for (unsigned i = 0; i < FEATURES; i++)
+        for (unsigned j = i; j < FEATURES; j++)
+            for (unsigned k = 0; k < EACH; k++, variant++)
+                check_case(1u << i | 1u << j, &shapes[(variant + k * 5) % SHAPES], variant + k);
+    for (unsigned i = 0; i < 2 * SHAPES; i++) {
+        check_case(BOOLEANS | CAUSAL | PAST | (i % 2 ? MEAN : 0), &shapes[i % SHAPES], i);
+        check_case(FLOATS | WINDOW | LENGTHS | ALIBI | SINKS | SOFTCAP | GROUPS, &shapes[i % SHAPES], i);
+    }
+}
+
+/* --- masks by hand ----------------------------------------------------------------------------------------------- */
+
+/* A job of one head whose logits are all 0 and whose values are the numbers of the keys: a context is the mean of the
+ * keys that a query sees, and its lse the logarithm of how many they are. */
+static struct fused_job make_counting_job(const struct mask *mask)
+{
+    struct fused_job job = make_job(1, mask->queries, 1, 1, false);
+    memset(query, 0, sizeof query);
+    for (size_t j = 0; j < mask->keys; j++)
+        value[j] = (float)j;
+    job.keys = mask->keys;
+    job.mask = mask;
+    job.lse = lse;
+    return job;
+}
+
+/* A mask, and what it comes to: a query at its number + offset sees `left` keys before and `right` after it, as far as
+ * there are `keys`. */
+struct count_case {
+    const char *name;
+    bool causal;
+    int64_t left, right, offset; /* of the mask */
+    int64_t length;              /* of the only item; 0: no lengths */
+    size_t masked_keys;          /* of an attn_mask that allows them */
+    int sees_left, sees_right, sees_offset, sees_keys;
+};
+
+static void check_count_rows(const struct fused_job *job, const struct count_case *wanted)
+{
+    for (int row = 0; row < (int)job->queries; row++) {
+        int count = 0, sum = 0;
+        for (int j = 0; j < wanted->sees_keys; j++)
+            if (j >= row + wanted->sees_offset - wanted->sees_left &&
+                j <= row + wanted->sees_offset + wanted->sees_right)
+                count++, sum += j;
+        const double mean = count > 0 ? (double)sum / count : 0;
+        CHECK(fabs(mean - whole[row]) <= 3e-5, "row %d: expected a mean of %.9g, got %.9g", row, mean, whole[row]);
+        CHECK(count > 0 ? fabs(log(count) - lse[row]) <= 1e-6 : lse[row] == -INFINITY,
+              "row %d: expected the logarithm of %d keys, got %.9g", row, count, lse[row]);
+    }
+}
+
+static void check_counts(void)
+{
+    enum { KEYS = 420, QUERIES = 450, FAR = 1000 };
+    static const struct count_case cases[] = {
+        {"causal", true, -1, -1, 0, 0, KEYS, FAR, 0, 0, KEYS},
+        {"causal after a past of 7 keys", true, -1, -1, 7, 0, KEYS, FAR, 0, 7, KEYS},
+        {"causal, rows before the first key", true, -1, -1, -50, 0, KEYS, FAR, 0, -50, KEYS},
+        {"a causal window, its right side not needed", true, 199, 30, 0, 0, KEYS, 199, 0, 0, KEYS},
+        {"a window to both sides", false, 199, 30, 0, 0, KEYS, 199, 30, 0, KEYS},
+        {"a window that leaves the keys", false, 199, 30, 300, 0, KEYS, 199, 30, 300, KEYS},
+        {"a window open to the right", false, 0, -1, 0, 0, KEYS, 0, FAR, 0, KEYS},
+        {"a length ends the keys, and sets the offset", false, 199, 30, 9, 250, KEYS, 199, 30, 250 - QUERIES, 250},
+        {"a mask that is short forbids the rest", false, -1, -1, 0, 0, 390, FAR, FAR, 0, 390},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check_begin("by hand: %s", cases[i].name);
+        struct mask mask = {QUERIES,
+                            KEYS,
+                            cases[i].causal,
+                            cases[i].left,
+                            cases[i].right,
+                            cases[i].offset,
+                            .masked_keys = cases[i].masked_keys};
+        if (cases[i].length > 0)
+            mask.lengths = &cases[i].length;
+        if (cases[i].masked_keys < KEYS)
+            mask.attn_mask = (struct tensor){.rank = 1, .shape = {cases[i].masked_keys}, .data = mask_floats};
+        mask.strides[3] = 1;
+        memset(mask_floats, 0, KEYS * sizeof *mask_floats);
+        struct fused_job job = make_counting_job(&mask);
+        for (size_t k = 0; k < kernel_count; k++) {
+            job.kernel = kernels[k];
+            run(&job);
+            check_count_rows(&job, &cases[i]);
+        }
+    }
+}
+
+/* Two items of six heads, three to a key head, each with a mask of its own: the context tells who read what. */
+static void check_places(void)
+{
+    enum { HEADS = 6, GROUP = 3, TOKENS = 2 };
+    check_begin("by hand: which key head, item and row of the mask a head reads");
+    struct mask mask = make_mask(TOKENS, TOKENS);
+    const uint8_t allowed[2 * HEADS * TOKENS] = {1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, /* item 1, by head and key */
+                                                 0, 1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0};
+    struct fused_job job = make_counting_job(&mask);
+    for (size_t i = 0; i < 2 * HEADS / GROUP * TOKENS; i++)
+        value[i] = (float)(10 * (i / TOKENS) + i % TOKENS);
+    mask.attn_mask = (struct tensor){.rank = 4,
+                                     .shape = {2, HEADS, 1, TOKENS},
+                                     .dtype = DTYPE_BOOL,
+                                     .data = memcpy(mask_booleans, allowed, sizeof allowed)};
+    mask.strides[0] = HEADS * TOKENS;
+    mask.strides[1] = TOKENS;
+    mask.strides[3] = 1;
+    job.heads = 2 * HEADS;
+    job.heads_per_item = HEADS;
+    job.group = GROUP;
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        for (size_t head = 0; head < job.heads; head++) {
+            const int first = allowed[head * TOKENS], second = allowed[head * TOKENS + 1];
+            const double base = 10.0 * (double)(head / GROUP);
+            const double expected = first + second > 0 ? base + (double)second / (first + second) : 0;
+            for (size_t row = 0; row < TOKENS; row++)
+                CHECK(fabs(whole[head * TOKENS + row] - expected) <= 1e-5, "head %zu: expected %g, got %.9g", head,
+                      expected, whole[head * TOKENS + row]);
+        }
+    }
+}
+
+/* One row and one column of the only head, in closed form. */
+static void check_closed(const struct fused_job *given, size_t row, double context, double sum)
+{
+    struct fused_job job = *given;
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        CHECK(fabs(context - whole[row]) <= 1e-5, "%s: expected %.9g, got %.9g", job.kernel->name, context, whole[row]);
+        CHECK(fabs(log(sum) - lse[row]) <= 1e-6, "%s: expected an lse of %.9g, got %.9g", job.kernel->name, log(sum),
+              lse[row]);
+    }
+}
+
+static void check_formulas(void)
+{
+    struct mask mask = make_mask(3, 3);
+    struct fused_job job = make_counting_job(&mask);
+    check_begin("by hand: a sink counts as a key of value 0");
+    mask.sinks = (const double[]){log(3)};
+    check_closed(&job, 1, 3.0 / 6, 6);
+    check_begin("by hand: ALiBi of slope ln 2 halves a weight with each step away");
+    mask.sinks = NULL;
+    mask.alibi_slopes = (const double[]){log(2)};
+    check_closed(&job, 0, (0.5 * 1 + 0.25 * 2) / 1.75, 1.75);
+    check_closed(&job, 1, 1, 2);
+    mask.offset = -1;
+    check_closed(&job, 0, (0.25 * 1 + 0.125 * 2) / 0.875, 0.875);
+    check_begin("by hand: a softcap");
+    mask = make_mask(3, 3);
+    query[2] = 1;
+    key[0] = 0, key[1] = 4, key[2] = -4;
+    job.scale = 1;
+    job.softcap = 2;
+    const double up = exp(2 * tanh(2.0)), down = exp(-2 * tanh(2.0));
+    check_closed(&job, 2, (up + 2 * down) / (1 + up + down), 1 + up + down);
+    check_begin("by hand: a softcap beyond all logits");
+    job.softcap = 1e35;
+    check_closed(&job, 2, (exp(4) + 2 * exp(-4)) / (1 + exp(4) + exp(-4)), 1 + exp(4) + exp(-4));
+    check_begin("by hand: a scale of 0, then a bias");
+    job.softcap = job.scale = 0;
+    mask.alibi_slopes = (const double[]){log(2)};
+    check_closed(&job, 2, (0.5 * 1 + 1 * 2) / 1.75, 1.75);
+}
+
+/* Masks made with the lowest number instead of minus infinity: a row that has nothing else is a plain mean. */
+static void check_lowest_number(void)
+{
+    enum { TOKENS = 300 };
+    check_begin("by hand: biases of the lowest number");
+    struct mask mask = make_mask(2, TOKENS);
+    struct fused_job job = make_counting_job(&mask);
+    query[0] = query[1] = 3;
+    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = DTYPE_F32, .data = mask_floats};
+    mask.strides[2] = TOKENS;
+    mask.strides[3] = 1;
+    for (size_t i = 0; i < 2 * TOKENS; i++)
+        mask_floats[i] = -FLT_MAX;
+    mask_floats[TOKENS + 250] = 0;
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        CHECK(fabs((TOKENS - 1) / 2.0 - whole[0]) <= 1e-4, "expected %g, got %.9g", (TOKENS - 1) / 2.0, whole[0]);
+        CHECK(whole[1] == 250, "expected 250, got %.9g", whole[1]);
+    }
+}
+
+/* Rows whose allowed scores are all minus infinity, or not a number, are no empty rows; a forbidden key adds nothing,
+ * whatever its score, and whatever came before the first key that is allowed. */
+static void check_overflow_masked(void)
+{
+    enum { TOKENS = 420, LAST = 410 };
+    check_begin("by hand: scores that overflow, allowed and forbidden");
+    struct mask mask = make_mask(4, TOKENS);
+    struct fused_job job = make_counting_job(&mask);
+    for (size_t j = 0; j < TOKENS; j++)
+        key[j] = j < LAST ? 1e38f : 0;
+    query[0] = -1e38f, query[1] = 1e38f, query[2] = -1e38f, query[3] = 1e38f;
+    job.scale = 1;
+    mask.attn_mask = (struct tensor){.rank = 2, .shape = {4, TOKENS}, .dtype = DTYPE_BOOL, .data = mask_booleans};
+    mask.strides[2] = TOKENS;
+    mask.strides[3] = 1;
+    for (size_t i = 0; i < 4 * (size_t)TOKENS;
+         i++) /* the first two rows see what overflows, the others what does not */
+        mask_booleans[i] = (i % TOKENS < LAST) == (i < 2 * (size_t)TOKENS);
+    mask_booleans[2 * TOKENS] = 1;
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        CHECK(isnan(whole[0]) && lse[0] == -INFINITY, "all -infinity: expected NaN, got %g and %g", whole[0], lse[0]);
+        CHECK(isnan(whole[1]), "all infinity: expected NaN, got %g", whole[1]);
+        for (size_t row = 2; row < 4; row++)
+            CHECK(whole[row] == (LAST + TOKENS - 1) / 2.0, "row %zu: expected %g, got %g", row,
+                  (LAST + TOKENS - 1) / 2.0, whole[row]);
     }
 }
 
@@ -460,6 +903,12 @@ int main(void)
             check_scale(scales[i], causal);
     check_side_by_side();
     check_overflow();
+    check_cases();
+    check_counts();
+    check_places();
+    check_formulas();
+    check_lowest_number();
+    check_overflow_masked();
     check_progress();
     check_scratch();
     check_projections();

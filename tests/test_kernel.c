@@ -3,6 +3,7 @@
 #include "generator.h"
 #include "kernel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static const size_t depths[] = {1, 3, 8, 40, 64, 72, 128};
 
 static _Alignas(KERNEL_ALIGNMENT) float packed[MOST_DEPTH * LANES], output[MOST_DEPTH * LANES + GUARD];
 static _Alignas(KERNEL_ALIGNMENT) float peak[LANES], maximum[LANES], sum[LANES], rescale[LANES];
-static _Alignas(KERNEL_ALIGNMENT) int32_t visible[LANES];
+static _Alignas(KERNEL_ALIGNMENT) float bias[MOST_ROWS * LANES], distance[LANES];
+static _Alignas(KERNEL_ALIGNMENT) int32_t first[LANES], end[LANES], seen[LANES];
 static float matrix[MOST_ROWS * MOST_DEPTH], rows[MOST_ROWS * MOST_DEPTH + GUARD];
 
 static void draw(float *values, size_t count, uint64_t seed)
@@ -73,22 +75,24 @@ static void check_pack(const struct kernel *kernel)
         }
 }
 
-/* The masked keys of lane i are those from i on; one that no key is left for keeps its peak. */
+/* Lane i is allowed keys i / 3 to i - 1; one that no key is left for keeps its peak. */
 static void check_scores(const struct kernel *kernel, size_t keys, size_t d, bool masked)
 {
     const size_t lanes = kernel->lanes;
-    for (size_t lane = 0; lane < lanes; lane++)
-        visible[lane] = (int32_t)lane;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        first[lane] = (int32_t)lane / 3;
+        end[lane] = (int32_t)lane;
+    }
     fill(peak, lanes, -1);
     fill(output, COUNT(output), 7);
-    kernel->scores(matrix, keys, d, packed, masked ? visible : NULL, output, peak);
+    kernel->scores(matrix, keys, d, packed, masked ? first : NULL, masked ? end : NULL, output, peak);
     for (size_t lane = 0; lane < lanes; lane++) {
         double most = -1;
         for (size_t j = 0; j < keys; j++) {
             double expected = 0;
             for (size_t k = 0; k < d; k++)
                 expected += (double)matrix[j * d + k] * packed[k * lanes + lane];
-            if (masked && j >= lane)
+            if (masked && (j >= lane || j < lane / 3))
                 expected = -INFINITY;
             const double got = output[j * lanes + lane];
             CHECK(expected == got || near(expected, got, 1e-6 * sqrt((double)d) * 4),
@@ -99,6 +103,18 @@ static void check_scores(const struct kernel *kernel, size_t keys, size_t d, boo
               peak[lane]);
     }
     CHECK(output[keys * lanes] == 7, "%zu keys: scores wrote past the end", keys);
+}
+
+/* The products alone are those of the scores, bit for bit. */
+static void check_bare_scores(const struct kernel *kernel, size_t keys, size_t d)
+{
+    static float whole[MOST_ROWS * LANES];
+    kernel->scores(matrix, keys, d, packed, NULL, NULL, output, peak);
+    memcpy(whole, output, keys * kernel->lanes * sizeof *whole);
+    fill(output, COUNT(output), 7);
+    kernel->scores(matrix, keys, d, packed, NULL, NULL, output, NULL);
+    CHECK(memcmp(whole, output, keys * kernel->lanes * sizeof *whole) == 0, "%zu keys, d %zu: other products", keys, d);
+    CHECK(output[keys * kernel->lanes] == 7, "%zu keys: scores wrote past the end", keys);
 }
 
 static void check_values(const struct kernel *kernel, size_t keys, size_t d)
@@ -150,6 +166,7 @@ static void check_products(const struct kernel *kernel)
             check_begin("%s: scores of %zu keys, d %zu", kernel->name, sizes[i], depths[j]);
             check_scores(kernel, sizes[i], depths[j], false);
             check_scores(kernel, sizes[i], depths[j], true);
+            check_bare_scores(kernel, sizes[i], depths[j]);
             check_begin("%s: values of %zu keys, d %zu", kernel->name, sizes[i], depths[j]);
             check_values(kernel, sizes[i], depths[j]);
         }
@@ -212,6 +229,158 @@ static void check_softmax(const struct kernel *kernel)
     CHECK(isnan(output[0]) && isnan(sum[0]), "NaN: expected NaN, got weight %g, sum %g", output[0], sum[0]);
 }
 
+/* --- the adjustment ---------------------------------------------------------------------------------------------- */
+
+static float float_from(uint32_t bits)
+{
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static void allow_all(const struct kernel *kernel, size_t keys)
+{
+    for (size_t lane = 0; lane < kernel->lanes; lane++) {
+        first[lane] = 0;
+        end[lane] = (int32_t)keys;
+    }
+}
+
+/* tanh of every 5003rd float from the smallest to the first that gives 1, and its mirror. */
+static void check_tanh(const struct kernel *kernel)
+{
+    enum { STEP = 5003, LAST = 0x41200000 }; /* 10 */
+    check_begin("%s: tanh is within 4e-7 of its value, odd, and reaches 1", kernel->name);
+    const size_t lanes = kernel->lanes, count = MOST_ROWS * lanes;
+    const struct kernel_adjustment adjustment = {
+        .capped = true, .steepness = 1, .height = 1, .first = first, .end = end};
+    double worst = 0, at = 0;
+    allow_all(kernel, MOST_ROWS);
+    for (uint32_t bits = 0x00800000; bits < LAST; bits += STEP * (uint32_t)(count / 2)) {
+        for (size_t i = 0; i < count; i++) {
+            const float x = float_from(bits + STEP * (uint32_t)(i / 2));
+            packed[i] = output[i] = i % 2 ? -x : x;
+        }
+        kernel->adjust(&adjustment, MOST_ROWS, output, peak, seen);
+        for (size_t i = 0; i < count; i++) {
+            const double expected = tanh(packed[i]), error = fabs(output[i] / expected - 1);
+            if (!(error <= worst))
+                worst = error, at = packed[i];
+            CHECK(output[i] == -output[i ^ 1], "tanh(%g): expected an odd function, got %a and %a", packed[i],
+                  output[i], output[i ^ 1]);
+            CHECK(fabsf(packed[i]) < 9.1f || fabsf(output[i]) == 1, "tanh(%g): expected 1, got %a", packed[i],
+                  output[i]);
+        }
+    }
+    CHECK(worst <= 4e-7, "expected at most 4e-7, got %.3g at %.9g", worst, at);
+}
+
+static void check_tanh_ends(const struct kernel *kernel)
+{
+    static const float scores[] = {0, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-42f};
+    static const float expected[] = {0, 5, -5, 5, -5, 5e-42f};
+    check_begin("%s: a softcap at the ends", kernel->name);
+    const struct kernel_adjustment adjustment = {
+        .capped = true, .steepness = 1, .height = 5, .first = first, .end = end};
+    allow_all(kernel, COUNT(scores) + 1);
+    for (size_t i = 0; i < COUNT(scores); i++)
+        fill(output + i * kernel->lanes, kernel->lanes, scores[i]);
+    fill(output + COUNT(scores) * kernel->lanes, kernel->lanes, NAN);
+    kernel->adjust(&adjustment, COUNT(scores) + 1, output, peak, seen);
+    for (size_t i = 0; i < COUNT(scores); i++)
+        CHECK(near(expected[i], output[i * kernel->lanes], 1e-44), "%g: expected %g, got %g", scores[i], expected[i],
+              output[i * kernel->lanes]);
+    CHECK(isnan(output[COUNT(scores) * kernel->lanes]), "expected NaN, got %g", output[COUNT(scores) * kernel->lanes]);
+}
+
+/* One element in double. */
+static double adjusted(const struct kernel_adjustment *adjustment, size_t j, size_t lane, size_t lanes, double score)
+{
+    const float *row = adjustment->bias != NULL ? adjustment->bias + j * lanes : NULL;
+    if ((int32_t)j < first[lane] || (int32_t)j >= end[lane] || (row != NULL && row[lane] == -INFINITY))
+        return -INFINITY;
+    if (adjustment->capped)
+        score = adjustment->height * tanh(score * adjustment->steepness);
+    if (row != NULL)
+        score += row[lane] * 1.4426950408889634;
+    return score - adjustment->slope * fabs((double)distance[lane] - (double)(adjustment->origin + j));
+}
+
+static void check_adjustment(const struct kernel *kernel, const struct kernel_adjustment *adjustment, size_t keys)
+{
+    const size_t lanes = kernel->lanes;
+    draw(output, keys * lanes, 5);
+    memcpy(packed, output, keys * lanes * sizeof *packed);
+    fill(output + keys * lanes, 1, 7);
+    fill(peak, lanes, -3);
+    memset(seen, 0, sizeof seen);
+    kernel->adjust(adjustment, keys, output, peak, seen);
+    for (size_t lane = 0; lane < lanes; lane++) {
+        float most = -3;
+        bool any = false;
+        for (size_t j = 0; j < keys; j++) {
+            const double expected = adjusted(adjustment, j, lane, lanes, packed[j * lanes + lane]);
+            const float got = output[j * lanes + lane];
+            CHECK(expected == got || near(expected, got, 4e-6), "(%zu, %zu): expected %.9g, got %.9g", j, lane,
+                  expected, got);
+            any = any || expected > -INFINITY;
+            most = got > most ? got : most;
+        }
+        CHECK(peak[lane] == most, "lane %zu: expected a peak of %g, got %g", lane, most, peak[lane]);
+        CHECK(seen[lane] == -any, "lane %zu: expected seen %d, got %d", lane, -any, seen[lane]);
+    }
+    CHECK(output[keys * lanes] == 7, "%zu keys: adjust wrote past the end", keys);
+}
+
+static void check_adjustments(const struct kernel *kernel)
+{
+    const size_t lanes = kernel->lanes;
+    draw(bias, COUNT(bias), 6);
+    for (size_t i = 0; i < COUNT(bias); i++)
+        bias[i] = bias[i] > 1 || i % lanes == 5 ? -INFINITY : bias[i];
+    for (size_t lane = 0; lane < lanes; lane++) {
+        first[lane] = (int32_t)lane / 3;
+        end[lane] = (int32_t)lane;
+        distance[lane] = (float)lane - 3;
+    }
+    for (int kind = 0; kind < 8; kind++)
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            const struct kernel_adjustment adjustment = {.capped = kind & 1,
+                                                         .steepness = 0.5f,
+                                                         .height = 2.5f,
+                                                         .bias = kind & 2 ? bias : NULL,
+                                                         .slope = kind & 4 ? 0.25f : 0,
+                                                         .distance = distance,
+                                                         .origin = 7,
+                                                         .first = first,
+                                                         .end = end};
+            check_begin("%s: %zu scores adjusted,%s%s%s spans", kernel->name, sizes[i], kind & 1 ? " softcap," : "",
+                        kind & 2 ? " bias," : "", kind & 4 ? " slope," : "");
+            check_adjustment(kernel, &adjustment, sizes[i]);
+        }
+}
+
+/* A forbidden key is erased whatever its score was; the largest biases stay finite; NaN is kept. */
+static void check_adjusted_ends(const struct kernel *kernel)
+{
+    static const float scores[] = {NAN, INFINITY, 1, 1, NAN, -INFINITY};
+    static const float biases[] = {-INFINITY, -INFINITY, -FLT_MAX, FLT_MAX, 0, 0};
+    static const float expected[] = {-INFINITY, -INFINITY, -FLT_MAX, FLT_MAX, NAN, -INFINITY};
+    check_begin("%s: scores adjusted at the ends", kernel->name);
+    const size_t lanes = kernel->lanes;
+    const struct kernel_adjustment adjustment = {.bias = bias, .first = first, .end = end};
+    allow_all(kernel, COUNT(scores));
+    for (size_t i = 0; i < COUNT(scores); i++) {
+        fill(output + i * lanes, lanes, scores[i]);
+        fill(bias + i * lanes, lanes, biases[i]);
+    }
+    kernel->adjust(&adjustment, COUNT(scores), output, peak, seen);
+    for (size_t i = 0; i < COUNT(scores) * lanes; i++)
+        CHECK(isnan(expected[i / lanes]) ? isnan(output[i]) : output[i] == expected[i / lanes],
+              "%g with bias %g: expected %g, got %g", scores[i / lanes], biases[i / lanes], expected[i / lanes],
+              output[i]);
+}
+
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
 static void check_choice(void)
@@ -246,6 +415,10 @@ static void check_kernels(const char *name)
     check_products(kernel);
     check_exponentials(kernel);
     check_softmax(kernel);
+    check_tanh(kernel);
+    check_tanh_ends(kernel);
+    check_adjustments(kernel);
+    check_adjusted_ends(kernel);
 }
 
 int main(void)

@@ -92,7 +92,7 @@ static void run_attention(void *job)
 /* The largest error of one row of one head. */
 static double row_error(const struct fused_job *job, size_t head, size_t row)
 {
-    const size_t seen = job->causal ? row + 1 : job->keys, d = job->d;
+    const size_t seen = job->mask != NULL ? row + 1 : job->keys, d = job->d;
     const float *query = job->query + (head * job->queries + row) * d, *key = job->key + head * job->keys * d;
     const float *value = job->value + head * job->keys * d, *context = job->context + (head * job->queries + row) * d;
     double *sums = calloc(d, sizeof *sums), total = 0, worst = 0;
@@ -128,6 +128,8 @@ static void attention(const char *isa, size_t heads, size_t tokens, size_t d, bo
 {
     const size_t count = heads * tokens * d;
     float *query = draw(count, 1), *key = draw(count, 2), *value = draw(count, 3), *context = allocate(count);
+    const struct mask mask = {
+        .queries = tokens, .keys = tokens, .causal = true, .left = -1, .right = -1, .masked_keys = tokens};
     struct fused_job job = {.query = query,
                             .key = key,
                             .value = value,
@@ -137,7 +139,7 @@ static void attention(const char *isa, size_t heads, size_t tokens, size_t d, bo
                             .keys = tokens,
                             .d = d,
                             .d_v = d,
-                            .causal = causal,
+                            .mask = causal ? &mask : NULL,
                             .scale = 1 / sqrt((double)d),
                             .threads = threads,
                             .kernel = find_kernel(isa)};

@@ -1,0 +1,160 @@
+/* The spans against the rule of each key by itself, and the bias against attn_mask and ALiBi written out. */
+#include "check.h"
+#include "mask.h"
+
+#include <math.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+enum { ITEMS = 2, HEADS = 3, MOST = 9 };
+
+/* Whether the causal rule, the window, the length and a short attn_mask leave key j to query i. */
+static bool naive_seen(const struct mask *mask, size_t item, size_t i, size_t j)
+{
+    const int64_t offset = mask->lengths != NULL ? mask->lengths[item] - (int64_t)mask->queries : mask->offset;
+    const int64_t p = (int64_t)i + offset, key = (int64_t)j;
+    if (mask->causal && key > p)
+        return false;
+    if ((mask->left >= 0 && key < p - mask->left) || (mask->right >= 0 && key > p + mask->right))
+        return false;
+    return j < mask->keys && j < mask->masked_keys && (mask->lengths == NULL || key < mask->lengths[item]);
+}
+
+static void check_mask_spans(const struct mask *mask)
+{
+    for (size_t item = 0; item < ITEMS; item++)
+        for (size_t i = 0; i < mask->queries; i++) {
+            const struct span span = mask_span(mask, item, i);
+            CHECK(span.first <= span.end && span.end <= mask->keys, "query %zu: a span from %zu to %zu of %zu keys", i,
+                  span.first, span.end, mask->keys);
+            for (size_t j = 0; j < mask->keys; j++)
+                CHECK(naive_seen(mask, item, i, j) == (j >= span.first && j < span.end),
+                      "causal %d, window %d,%d, offset %d, item %zu, query %zu, key %zu: expected %d, got %zu to %zu",
+                      mask->causal, (int)mask->left, (int)mask->right, (int)mask_offset(mask, item), item, i, j,
+                      naive_seen(mask, item, i, j), span.first, span.end);
+        }
+}
+
+/* Every window and offset that can make a difference. */
+static void check_spans(size_t queries, size_t keys)
+{
+    check_begin("spans of %zu queries and %zu keys", queries, keys);
+    const int64_t lengths[ITEMS] = {(int64_t)keys / 2, (int64_t)keys};
+    struct mask mask = {.queries = queries, .keys = keys};
+    for (int kind = 0; kind < 8; kind++)
+        for (mask.left = -1; mask.left <= MOST; mask.left += 2)
+            for (mask.right = -1; mask.right <= MOST; mask.right += 2)
+                for (mask.offset = -MOST; mask.offset <= MOST; mask.offset += 3) {
+                    mask.causal = kind & 1;
+                    mask.lengths = kind & 2 ? lengths : NULL;
+                    mask.masked_keys = kind & 4 ? keys / 2 : keys;
+                    check_mask_spans(&mask);
+                }
+}
+
+/* Neither end ever goes back from one query to the next: a tile's first and last query bound it. */
+static void check_order(void)
+{
+    check_begin("spans move on with the queries");
+    for (int kind = 0; kind < 16; kind++) {
+        const struct mask mask = {.queries = 40,
+                                  .keys = 20,
+                                  .causal = kind & 1,
+                                  .left = kind & 2 ? 3 : -1,
+                                  .right = kind & 4 ? 2 : -1,
+                                  .offset = kind & 8 ? -10 : 4,
+                                  .masked_keys = 17};
+        for (size_t i = 1; i < mask.queries; i++) {
+            const struct span before = mask_span(&mask, 0, i - 1), span = mask_span(&mask, 0, i);
+            CHECK(before.first <= span.first && before.end <= span.end, "query %zu: %zu to %zu after %zu to %zu", i,
+                  span.first, span.end, before.first, before.end);
+        }
+    }
+}
+
+static void check_far(void)
+{
+    check_begin("windows and offsets as far as they go");
+    struct mask mask = {.queries = 2, .keys = 5, .left = INT64_C(1) << 62, .right = INT64_C(1) << 62, .masked_keys = 5};
+    check_mask_spans(&mask);
+    mask.offset = -(INT64_C(1) << 61);
+    mask.left = mask.right = 3;
+    check_mask_spans(&mask);
+}
+
+static void check_bias_row(const struct mask *mask, size_t item, size_t head, size_t query, const double *expected)
+{
+    double bias[MOST];
+    for (size_t first = 0; first < mask->keys; first++)
+        for (size_t count = 1; first + count <= mask->keys; count++) {
+            mask_bias(mask, item, head, query, first, count, bias);
+            for (size_t j = 0; j < count; j++)
+                CHECK(bias[j] == expected[first + j], "item %zu, head %zu, query %zu, key %zu: expected %g, got %g",
+                      item, head, query, first + j, expected[first + j], bias[j]);
+        }
+}
+
+static void check_attn_mask(void)
+{
+    float floats[ITEMS * HEADS * 2 * 3];
+    for (size_t i = 0; i < COUNT(floats); i++)
+        floats[i] = (float)i;
+    struct mask mask = {.queries = 2,
+                        .keys = 4,
+                        .left = -1,
+                        .right = -1,
+                        .attn_mask = {.rank = 4, .shape = {ITEMS, HEADS, 2, 3}, .dtype = DTYPE_F32, .data = floats},
+                        .strides = {HEADS * 2 * 3, 2 * 3, 3, 1},
+                        .masked_keys = 3};
+    check_begin("bias: attn_mask, its last axis short");
+    CHECK(mask_has_bias(&mask), "expected a bias");
+    check_bias_row(&mask, 1, 2, 1, (const double[]){33, 34, 35, -INFINITY});
+    check_bias_row(&mask, 0, 1, 0, (const double[]){6, 7, 8, -INFINITY});
+    check_begin("bias: attn_mask broadcast over everything but heads");
+    mask.attn_mask = (struct tensor){.rank = 3, .shape = {HEADS, 1, 1}, .dtype = DTYPE_F32, .data = floats};
+    mask.strides[0] = mask.strides[2] = mask.strides[3] = 0;
+    mask.strides[1] = 1;
+    mask.masked_keys = 4;
+    check_bias_row(&mask, 1, 2, 1, (const double[]){2, 2, 2, 2});
+    check_begin("bias: ALiBi is added to it");
+    mask.alibi_slopes = (const double[]){0, 0, 0.5};
+    mask.offset = 2;
+    check_bias_row(&mask, 1, 2, 0, (const double[]){1, 1.5, 2, 1.5});
+    check_bias_row(&mask, 0, 1, 0, (const double[]){1, 1, 1, 1});
+    mask.attn_mask.rank = 0;
+    CHECK(mask_has_bias(&mask), "expected a bias");
+    mask.lengths = (const int64_t[]){4, 2};
+    check_bias_row(&mask, 1, 2, 1, (const double[]){-0.5, 0, -0.5, -1});
+}
+
+static void check_booleans(void)
+{
+    uint8_t booleans[] = {1, 0, 2};
+    struct mask mask = {.queries = 1,
+                        .keys = 3,
+                        .left = -1,
+                        .right = -1,
+                        .attn_mask = {.rank = 1, .shape = {3}, .dtype = DTYPE_BOOL, .data = booleans},
+                        .strides = {0, 0, 0, 1},
+                        .masked_keys = 3};
+    check_begin("bias: a boolean mask keeps what is true");
+    check_bias_row(&mask, 0, 0, 0, (const double[]){0, -INFINITY, 0});
+    check_begin("bias: a boolean mask drops what is true");
+    mask.true_drops = true;
+    check_bias_row(&mask, 0, 0, 0, (const double[]){-INFINITY, 0, -INFINITY});
+    check_begin("bias: none");
+    mask.attn_mask.rank = 0;
+    CHECK(!mask_has_bias(&mask), "expected none");
+}
+
+int main(void)
+{
+    static const size_t sizes[][2] = {{1, 1}, {3, 8}, {8, 3}, {7, 7}};
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        check_spans(sizes[i][0], sizes[i][1]);
+    check_order();
+    check_far();
+    check_attn_mask();
+    check_booleans();
+    return check_end();
+}
