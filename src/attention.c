@@ -1,6 +1,7 @@
 #include "attention.h"
 
 #include "fast.h"
+#include "threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -194,60 +195,60 @@ static void softmax_rounded(const double *masked, const double *bias, const doub
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
 
 /* What the mask says of the present row. */
-static void open_row(struct attention *attention, size_t item, size_t head, size_t slot)
+static void open_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
+                     size_t slot)
 {
     const struct mask *rules = &attention->problem->mask;
     const size_t keys = rules->keys, query = attention->positions[slot];
     const struct span span = mask_span(rules, item, query);
-    double *bias = attention->bias;
+    double *bias = scratch->bias;
     for (size_t j = 0; j < keys; j++)
         bias[j] = -INFINITY;
-    attention->empty = true;
+    scratch->empty = true;
     if (mask_has_bias(rules))
         mask_bias(rules, item, head, query, span.first, span.end - span.first, bias + span.first);
     for (size_t j = span.first; j < span.end; j++) {
         bias[j] = mask_has_bias(rules) ? bias[j] : 0;
-        attention->empty = attention->empty && bias[j] == -INFINITY;
+        scratch->empty = scratch->empty && bias[j] == -INFINITY;
     }
 }
 
 /* weights, in the dtype of the softmax on the way. */
-static void weight_row(struct attention *attention, const double *sink)
+static void weight_row(const struct problem *problem, struct attention_scratch *scratch, const double *sink)
 {
-    const struct problem *problem = attention->problem;
     const size_t keys = problem->keys;
-    double *masked = attention->rows[STAGE_MASKED], *weights = attention->rows[STAGE_WEIGHTS];
-    if (attention->empty) {
+    double *masked = scratch->rows[STAGE_MASKED], *weights = scratch->rows[STAGE_WEIGHTS];
+    if (scratch->empty) {
         fill_empty(problem->mask.empty_row, weights, keys);
         return;
     }
-    memcpy(attention->cast, masked, keys * sizeof *masked);
-    tensor_round(problem->softmax_dtype, attention->cast, keys);
+    memcpy(scratch->cast, masked, keys * sizeof *masked);
+    tensor_round(problem->softmax_dtype, scratch->cast, keys);
     if (problem->rounding == ROUNDING_OPERATIONS)
-        softmax_rounded(attention->cast, attention->bias, sink, problem->softmax_dtype, weights, keys);
+        softmax_rounded(scratch->cast, scratch->bias, sink, problem->softmax_dtype, weights, keys);
     else
-        softmax(attention->cast, attention->bias, sink, weights, keys);
+        softmax(scratch->cast, scratch->bias, sink, weights, keys);
     if (problem->softmax_dtype != problem->dtype)
         tensor_round(problem->softmax_dtype, weights, keys);
 }
 
 /* The stage from those before it, in double. `matrix` counts the heads of key and value over all items. */
-static void compute(struct attention *attention, size_t matrix, size_t head, enum stage stage, const bool *kept)
+static void compute(const struct attention *attention, struct attention_scratch *scratch, size_t matrix, size_t head,
+                    enum stage stage, const bool *kept)
 {
     const struct problem *problem = attention->problem;
     const size_t keys = problem->keys;
     const double *sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL;
     const bool operations = problem->rounding == ROUNDING_OPERATIONS;
-    double **rows = attention->rows;
+    double **rows = scratch->rows;
     switch (stage) {
     case STAGE_SCORES:
-        score(rows[STAGE_QUERY], &attention->key, matrix * keys, attention->operand, rows[stage], keys,
-              problem->d_head);
+        score(rows[STAGE_QUERY], &attention->key, matrix * keys, scratch->operand, rows[stage], keys, problem->d_head);
         break;
     case STAGE_SCALED:
         if (operations)
             score_scaled(rows[STAGE_QUERY], &attention->key, matrix * keys, problem->scale, problem->dtype,
-                         attention->sums, attention->operand, rows[stage], keys, problem->d_head);
+                         scratch->sums, scratch->operand, rows[stage], keys, problem->d_head);
         else
             scale(rows[STAGE_SCORES], problem->scale, rows[stage], keys);
         break;
@@ -258,10 +259,10 @@ static void compute(struct attention *attention, size_t matrix, size_t head, enu
             cap(rows[STAGE_SCALED], problem->softcap, rows[stage], keys);
         break;
     case STAGE_MASKED:
-        mask(rows[STAGE_CAPPED], attention->bias, rows[stage], keys);
+        mask(rows[STAGE_CAPPED], scratch->bias, rows[stage], keys);
         break;
     case STAGE_WEIGHTS:
-        weight_row(attention, sink);
+        weight_row(problem, scratch, sink);
         break;
     case STAGE_DROPPED:
         if (kept != NULL)
@@ -270,26 +271,26 @@ static void compute(struct attention *attention, size_t matrix, size_t head, enu
             memcpy(rows[stage], rows[STAGE_WEIGHTS], keys * sizeof *rows[stage]);
         break;
     default:
-        weigh(rows[STAGE_DROPPED], attention->empty ? NULL : attention->bias, &attention->value, matrix * keys,
-              attention->operand, rows[STAGE_CONTEXT], keys, problem->d_value);
+        weigh(rows[STAGE_DROPPED], scratch->empty ? NULL : scratch->bias, &attention->value, matrix * keys,
+              scratch->operand, rows[STAGE_CONTEXT], keys, problem->d_value);
     }
 }
 
-void attention_row(struct attention *attention, size_t item, size_t head, size_t slot, enum stage last,
-                   const bool *kept)
+void attention_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
+                   size_t slot, enum stage last, const bool *kept)
 {
     const struct problem *problem = attention->problem;
     const size_t d = problem->d_head, matrix = item * problem->heads + head;
     const size_t kv_matrix = matrix / (problem->heads / problem->kv_heads);
-    tensor_load(&attention->query, (matrix * attention->slots + slot) * d, d, attention->rows[STAGE_QUERY]);
-    open_row(attention, item, head, slot);
+    tensor_load(&attention->query, (matrix * attention->slots + slot) * d, d, scratch->rows[STAGE_QUERY]);
+    open_row(attention, scratch, item, head, slot);
     for (int stage = STAGE_SCORES; stage <= (int)last; stage++) {
-        compute(attention, kv_matrix, head, (enum stage)stage, kept);
-        tensor_round(problem->dtype, attention->rows[stage], stage == STAGE_CONTEXT ? problem->d_value : problem->keys);
+        compute(attention, scratch, kv_matrix, head, (enum stage)stage, kept);
+        tensor_round(problem->dtype, scratch->rows[stage], stage == STAGE_CONTEXT ? problem->d_value : problem->keys);
     }
 }
 
-void attention_output(struct attention *attention, const double *context, double *output)
+void attention_output(const struct attention *attention, const double *context, double *output)
 {
     const struct problem *problem = attention->problem;
     const size_t width = problem->heads * problem->d_value;
@@ -362,34 +363,52 @@ static enum status project_module(const struct attention *attention, size_t modu
     for (size_t item = 0; status == STATUS_OK && item < problem->items; item++)
         for (size_t row = 0; row < count; row++) {
             const size_t token = id == PROJECTION_QUERY ? attention->positions[row] : row;
-            tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, attention->operand);
-            project(attention->operand, weight, bias, attention->sums, d_in, heads * problem->d_head);
-            split_heads(problem, attention->sums, item, module * heads, heads, row, projected);
+            tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, attention->scratch->operand);
+            project(attention->scratch->operand, weight, bias, attention->scratch->sums, d_in, heads * problem->d_head);
+            split_heads(problem, attention->scratch->sums, item, module * heads, heads, row, projected);
         }
     arena_free(&scratch);
     return status;
 }
 
-static enum status make_scratch(struct attention *attention, struct arena *arena, struct error *error)
+static enum status make_scratch(struct attention_scratch *scratch, const struct problem *problem, bool rows,
+                                struct arena *arena, struct error *error)
 {
-    const struct problem *problem = attention->problem;
+    const size_t keys = rows ? problem->keys : 1;
     const size_t widest = memory_larger(problem->d_in, memory_larger(problem->d_head, problem->d_value));
-    attention->sums =
-        arena_allocate(arena, memory_larger(problem->plan.d_out, problem->d_head), sizeof *attention->sums, error);
-    attention->operand = arena_allocate(arena, widest, sizeof(double), error);
-    attention->bias = arena_allocate(arena, problem->keys, sizeof *attention->bias, error);
-    attention->cast = arena_allocate(arena, problem->keys, sizeof *attention->cast, error);
-    attention->rows[STAGE_QUERY] = arena_allocate(arena, problem->d_head, sizeof(double), error);
-    if (attention->sums == NULL || attention->operand == NULL || attention->bias == NULL || attention->cast == NULL ||
-        attention->rows[STAGE_QUERY] == NULL)
-        return error->status;
+    double **const all[] = {&scratch->operand, &scratch->sums, &scratch->bias, &scratch->cast,
+                            &scratch->rows[STAGE_QUERY]};
+    const size_t sizes[] = {widest, memory_larger(problem->plan.d_out, problem->d_head), keys, keys, problem->d_head};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        *all[i] = arena_allocate(arena, sizes[i], sizeof(double), error);
+        if (*all[i] == NULL)
+            return error->status;
+    }
     for (int stage = STAGE_SCORES; stage <= STAGE_CONTEXT; stage++) {
-        size_t columns = stage == STAGE_CONTEXT ? problem->d_value : problem->keys;
-        attention->rows[stage] = arena_allocate(arena, columns, sizeof(double), error);
-        if (attention->rows[stage] == NULL)
+        size_t columns = stage == STAGE_CONTEXT ? problem->d_value : keys;
+        scratch->rows[stage] = arena_allocate(arena, columns, sizeof(double), error);
+        if (scratch->rows[stage] == NULL)
             return error->status;
     }
     return STATUS_OK;
+}
+
+/* From here on the rows of a job are worth more than one thread: 2^24 multiply-adds. */
+static const double THREADS_WORK = 0x1p24;
+
+static enum status make_scratches(struct attention *attention, unsigned stages, struct arena *arena,
+                                  struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const double rows = (double)problem->items * (double)problem->heads * (double)attention->slots;
+    const double work = rows * (double)problem->keys * (double)(problem->d_head + problem->d_value);
+    bool asked = !problem->fused || (stages & STAGE_BIT(STAGE_SCORES)) != 0;
+    attention->threads = asked && work >= THREADS_WORK ? problem->threads : 1;
+    attention->scratch = arena_allocate(arena, attention->threads, sizeof *attention->scratch, error);
+    for (unsigned thread = 0; attention->scratch != NULL && thread < attention->threads; thread++)
+        if (make_scratch(&attention->scratch[thread], problem, asked, arena, error) != STATUS_OK)
+            return error->status;
+    return attention->scratch == NULL ? error->status : STATUS_OK;
 }
 
 static bool asks_for(const struct problem *problem, enum stage stage)
@@ -546,20 +565,19 @@ static void take_given(struct attention *attention, unsigned stages)
                    row);
 }
 
-/* lse of every row; the other stages of a row are gone when it is made. */
-static void make_lse(struct attention *attention)
+/* lse of one row; `row` counts over items, heads and slots. */
+static void make_lse(void *context, size_t row, unsigned thread)
 {
+    const struct attention *attention = context;
     const struct problem *problem = attention->problem;
-    const struct mask *rules = &problem->mask;
-    for (size_t item = 0; item < problem->items; item++)
-        for (size_t head = 0; head < problem->heads; head++)
-            for (size_t slot = 0; slot < attention->slots; slot++) {
-                attention_row(attention, item, head, slot, STAGE_MASKED, NULL);
-                double lse = log_sum(attention->rows[STAGE_MASKED], attention->bias, attention->empty,
-                                     rules->sinks != NULL ? rules->sinks + head : NULL, attention->cast, problem->keys);
-                tensor_round(problem->dtype, &lse, 1);
-                tensor_store(&attention->lse, (item * problem->heads + head) * attention->slots + slot, 1, &lse);
-            }
+    struct attention_scratch *scratch = &attention->scratch[thread];
+    const size_t matrix = row / attention->slots, head = matrix % problem->heads;
+    const double *sinks = problem->mask.sinks;
+    attention_row(attention, scratch, matrix / problem->heads, head, row % attention->slots, STAGE_MASKED, NULL);
+    double lse = log_sum(scratch->rows[STAGE_MASKED], scratch->bias, scratch->empty,
+                         sinks != NULL ? sinks + head : NULL, scratch->cast, problem->keys);
+    tensor_round(problem->dtype, &lse, 1);
+    tensor_store(&attention->lse, row, 1, &lse);
 }
 
 enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
@@ -567,7 +585,7 @@ enum status attention_create(struct attention *attention, const struct problem *
 {
     *attention =
         (struct attention){.problem = problem, .positions = positions, .slots = slots, .fused = problem->fused};
-    if (make_scratch(attention, arena, error) || make_room(attention, stages, arena, error))
+    if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
         return error->status;
     if (problem->mechanism == COMMAND_SDPA)
         take_given(attention, stages);
@@ -577,7 +595,7 @@ enum status attention_create(struct attention *attention, const struct problem *
     if (attention->fused)
         return stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE)) ? fast_context(attention, error) : STATUS_OK;
     if (stages & STAGE_BIT(STAGE_LSE))
-        make_lse(attention);
+        threads_run(attention->threads, problem->items * problem->heads * slots, make_lse, attention);
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     if (load_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)

@@ -13,25 +13,31 @@
 
 #include "problem.h"
 
-struct attention {
-    const struct problem *problem;
-    const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
-    size_t slots;              /* S */
-    bool fused;                /* context, output and lse are made by the fused path */
-    struct tensor query;       /* (B, H, S, d) rounded to the working dtype; rank 0 where no stage asked for needs it */
-    struct tensor key;         /* (B, H_kv, Tk, d); or rank 0 */
-    struct tensor value;       /* (B, H_kv, Tk, d_v); or rank 0 */
-    struct tensor context;     /* (B, H, S, d_v) where the fused path has made it, not yet rounded; or rank 0 */
-    struct tensor output;      /* (B, S, columns) likewise */
-    struct tensor lse;         /* (B, H, S); or rank 0 */
-    double *out_weight;        /* (H d, d_out) out_proj as y = x . W; or NULL */
-    double *out_bias;          /* (d_out); or NULL */
-    double *sums;              /* scratch: the widest row that is summed, or query x root of the scale */
-    double *operand;           /* scratch: the widest row that is multiplied, as doubles */
+/* What one row needs on its way; a thread has its own. */
+struct attention_scratch {
+    double *operand;           /* the widest row that is multiplied, as doubles */
+    double *sums;              /* the widest row that is summed, or query x root of the scale */
     double *bias;              /* (Tk) what the mask adds to the present row; minus infinity: the key is forbidden */
     bool empty;                /* it forbids all */
     double *cast;              /* (Tk) masked in the dtype of the softmax */
     double *rows[STAGE_COUNT]; /* (Tk) the present row of each T x T stage, rounded; context: (d_v); query: (d) */
+};
+
+struct attention {
+    const struct problem *problem;
+    const size_t *positions; /* (S) the queries that will be asked for, from 0, ascending */
+    size_t slots;            /* S */
+    bool fused;              /* context, output and lse are made by the fused path */
+    struct tensor query;     /* (B, H, S, d) rounded to the working dtype; rank 0 where no stage asked for needs it */
+    struct tensor key;       /* (B, H_kv, Tk, d); or rank 0 */
+    struct tensor value;     /* (B, H_kv, Tk, d_v); or rank 0 */
+    struct tensor context;   /* (B, H, S, d_v) where the fused path has made it, not yet rounded; or rank 0 */
+    struct tensor output;    /* (B, S, columns) likewise */
+    struct tensor lse;       /* (B, H, S); or rank 0 */
+    double *out_weight;      /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *out_bias;        /* (d_out); or NULL */
+    struct attention_scratch *scratch; /* (threads) */
+    unsigned threads;                  /* that are worth while for its rows */
 };
 
 /* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions`. What
@@ -40,11 +46,12 @@ enum status attention_create(struct attention *attention, const struct problem *
                              size_t slots, unsigned stages, struct arena *arena, struct error *error);
 
 /* Slot `slot` of one head of one item through the stages from scores to `last`, which may be context; each lies in
- * attention->rows[stage] until the next call. `kept` (Tk) says which weights dropout keeps; NULL: all, unscaled. */
-void attention_row(struct attention *attention, size_t item, size_t head, size_t slot, enum stage last,
-                   const bool *kept);
+ * scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout keeps; NULL: all,
+ * unscaled. Threads may do it at the same time, each with its own scratch. */
+void attention_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
+                   size_t slot, enum stage last, const bool *kept);
 
 /* output = the heads' context side by side (H d_v), through out_proj where there is one, into output (its columns). */
-void attention_output(struct attention *attention, const double *context, double *output);
+void attention_output(const struct attention *attention, const double *context, double *output);
 
 #endif

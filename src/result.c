@@ -5,71 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- dropout's generator, kept in step --------------------------------------------------------------------------- */
-
-/* Rows from one checkpoint to the next, and of one block of contexts. */
-enum { DROPOUT_BLOCK = 64 };
-
-/* Dropout draws for one row after another. Heads of one module draw in one call, (B, H, T, T) row-major; stacked heads
- * draw in a call each, (B, T, T). A row is found again from the nearest checkpoint before it. */
-struct dropout_track {
-    struct generator generator; /* about to draw row `next` */
-    size_t next;
-    size_t rows_per_call;
-    struct generator *checkpoints; /* [i] is about to draw row i x DROPOUT_BLOCK */
-    size_t checkpoint_count;
-};
-
-static enum status create_track(struct result *result, struct arena *arena, struct error *error)
-{
-    const struct problem *problem = result->problem;
-    struct dropout_track *track = arena_allocate(arena, 1, sizeof *track, error);
-    result->kept = arena_allocate(arena, problem->keys, sizeof *result->kept, error);
-    if (track == NULL || result->kept == NULL)
-        return error->status;
-    size_t matrices, rows;
-    if (!memory_multiply(problem->items, problem->heads, &matrices) ||
-        !memory_multiply(matrices, problem->queries, &rows))
-        return error_system(error, 0, "not enough memory: too many rows of weights");
-    *track = (struct dropout_track){.generator = problem->generator,
-                                    .rows_per_call = problem->plan.stacked ? rows / problem->plan.module_count : rows};
-    track->checkpoints = arena_allocate(arena, rows / DROPOUT_BLOCK + 1, sizeof *track->checkpoints, error);
-    if (track->checkpoints == NULL)
-        return error->status;
-    track->checkpoints[track->checkpoint_count++] = track->generator;
-    result->track = track;
-    return STATUS_OK;
-}
-
-static void draw_next_row(struct result *result)
-{
-    struct dropout_track *track = result->track;
-    if (track->next == track->checkpoint_count * DROPOUT_BLOCK)
-        track->checkpoints[track->checkpoint_count++] = track->generator;
-    if (track->next % track->rows_per_call == 0)
-        generator_dropout_begin(&track->generator);
-    generator_dropout(&track->generator, result->problem->dropout, result->kept, result->problem->keys);
-    track->next++;
-}
-
-/* Sets result->kept to what dropout keeps of a query's row. */
-static void draw_row(struct result *result, size_t item, size_t head, size_t query)
-{
-    const struct problem *problem = result->problem;
-    struct dropout_track *track = result->track;
-    const size_t matrix = problem->plan.stacked ? head * problem->items + item : item * problem->heads + head;
-    const size_t row = matrix * problem->queries + query;
-    size_t checkpoint = row / DROPOUT_BLOCK;
-    if (checkpoint >= track->checkpoint_count)
-        checkpoint = track->checkpoint_count - 1;
-    if (row < track->next || checkpoint * DROPOUT_BLOCK > track->next) {
-        track->generator = track->checkpoints[checkpoint];
-        track->next = checkpoint * DROPOUT_BLOCK;
-    }
-    while (track->next <= row)
-        draw_next_row(result);
-}
-
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
 static void add_axis(struct result_table *table, enum axis axis, size_t size)
@@ -207,58 +142,12 @@ static enum status choose_rows(struct result *result, const size_t **positions, 
     return STATUS_OK;
 }
 
-/* Where a row of problem->rows lies among those that are computed. */
-static size_t slot_of(const struct result *result, size_t row)
-{
-    const size_t left_out = result->problem->row_count - result->attention.slots;
-    return left_out > 0 && row >= RESULT_ELIDED / 2 ? row - left_out : row;
-}
-
 enum status result_make_room(struct result *result, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++)
         result->widest = memory_larger(result->widest, result_columns(&result->tables[i]));
     result->numbers = arena_allocate(arena, result->widest, sizeof result->numbers[0], error);
     return result->numbers == NULL ? error->status : STATUS_OK;
-}
-
-/* --- what text shows: each row goes through the stages once, for all tables --------------------------------------- */
-
-enum { SQUARE_STAGES = STAGE_DROPPED - STAGE_SCORES + 1, SHOWN_NUMBERS = SQUARE_STAGES * RESULT_ELIDED };
-
-/* The i-th column that an elided row shows. */
-static size_t shown_column(const struct result *result, size_t i)
-{
-    return i < RESULT_ELIDED / 2 ? i : result->problem->keys - RESULT_ELIDED + i;
-}
-
-/* The last stage that rows are made for. */
-static enum stage last_stage(const struct problem *problem)
-{
-    enum stage last = STAGE_SCORES;
-    for (size_t i = 0; i < problem->stage_count; i++) {
-        const enum stage stage = problem->stages[i] == STAGE_OUTPUT ? STAGE_CONTEXT : problem->stages[i];
-        if (stage <= STAGE_CONTEXT && stage > last)
-            last = stage;
-    }
-    return last;
-}
-
-static enum status create_shown(struct result *result, struct arena *arena, struct error *error)
-{
-    const struct problem *problem = result->problem;
-    size_t rows, numbers;
-    if (!result->elided || problem->keys <= RESULT_ELIDED || result->attention.fused)
-        return STATUS_OK;
-    if (!memory_multiply(problem->items * problem->heads, result->attention.slots, &rows) ||
-        !memory_multiply(rows, SHOWN_NUMBERS + problem->d_value, &numbers))
-        return error_system(error, 0, "not enough memory: too many rows to show");
-    result->shown = arena_allocate(arena, numbers, sizeof result->shown[0], error);
-    result->shown_made = arena_allocate(arena, rows, sizeof result->shown_made[0], error);
-    if (result->shown == NULL || result->shown_made == NULL)
-        return error->status;
-    memset(result->shown_made, 0, rows * sizeof result->shown_made[0]);
-    return STATUS_OK;
 }
 
 enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
@@ -275,14 +164,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
         if (choose_rows(result, &positions, &slots, arena, error) ||
             attention_create(&result->attention, problem, positions, slots, stage_closure(stages), arena, error))
             return error->status;
-        result->block = problem->dropout > 0 && !elided ? DROPOUT_BLOCK : 1;
-        size_t width;
-        if (!memory_multiply(problem->heads, problem->d_value * sizeof result->contexts[0], &width))
-            return error_system(error, 0, "not enough memory: too many columns of context");
-        result->contexts = arena_allocate(arena, result->block, width, error);
-        if (result->contexts == NULL)
-            return error->status;
-        if ((problem->dropout > 0 && create_track(result, arena, error)) || create_shown(result, arena, error))
+        if (rows_create(&result->rows, problem, &result->attention, elided, arena, error) != STATUS_OK)
             return error->status;
     }
     if (add_tables(result, arena, error) != STATUS_OK)
@@ -318,80 +200,6 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 }
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
-
-static void compute_row(struct result *result, size_t item, size_t head, size_t row, enum stage stage)
-{
-    const bool drops = result->track != NULL && stage >= STAGE_DROPPED;
-    if (drops)
-        draw_row(result, item, head, result->problem->rows[row]);
-    attention_row(&result->attention, item, head, slot_of(result, row), stage, drops ? result->kept : NULL);
-}
-
-/* The numbers that are shown of a row: of each T x T stage RESULT_ELIDED, then the context. */
-static const double *shown_row(struct result *result, size_t item, size_t head, size_t row)
-{
-    const struct problem *problem = result->problem;
-    const size_t index = (item * problem->heads + head) * result->attention.slots + slot_of(result, row);
-    const enum stage last = last_stage(problem);
-    double *numbers = result->shown + index * (SHOWN_NUMBERS + problem->d_value);
-    if (result->shown_made[index])
-        return numbers;
-    compute_row(result, item, head, row, last);
-    for (int stage = STAGE_SCORES; stage <= (int)last && stage <= STAGE_DROPPED; stage++)
-        for (size_t i = 0; i < RESULT_ELIDED; i++)
-            numbers[(stage - STAGE_SCORES) * RESULT_ELIDED + (int)i] =
-                result->attention.rows[stage][shown_column(result, i)];
-    if (last == STAGE_CONTEXT)
-        memcpy(numbers + SHOWN_NUMBERS, result->attention.rows[STAGE_CONTEXT], problem->d_value * sizeof *numbers);
-    result->shown_made[index] = true;
-    return numbers;
-}
-
-/* One head's context, (d_v), until the next row. */
-static const double *context_row(struct result *result, size_t item, size_t head, size_t row)
-{
-    if (result->shown != NULL)
-        return shown_row(result, item, head, row) + SHOWN_NUMBERS;
-    compute_row(result, item, head, row, STAGE_CONTEXT);
-    return result->attention.rows[STAGE_CONTEXT];
-}
-
-/* A row of a T x T stage; of an elided one the columns that are shown, and the others are left as they are. */
-static void square_row(struct result *result, size_t item, size_t head, size_t row, enum stage stage, double *numbers)
-{
-    if (result->shown == NULL) {
-        compute_row(result, item, head, row, stage);
-        memcpy(numbers, result->attention.rows[stage], result->problem->keys * sizeof *numbers);
-        return;
-    }
-    const double *shown = shown_row(result, item, head, row) + (stage - STAGE_SCORES) * RESULT_ELIDED;
-    for (size_t i = 0; i < RESULT_ELIDED; i++)
-        numbers[shown_column(result, i)] = shown[i];
-}
-
-/* The contexts of every head for a block of rows from `first` on: a head's rows in one go, since dropout draws them so. */
-static void fill_block(struct result *result, size_t item, size_t first)
-{
-    const struct problem *problem = result->problem;
-    const size_t d = problem->d_value, left = problem->row_count - first;
-    result->block_item = item;
-    result->block_first = first;
-    result->block_count = left < result->block ? left : result->block;
-    for (size_t head = 0; head < problem->heads; head++)
-        for (size_t i = 0; i < result->block_count; i++)
-            memcpy(result->contexts + (i * problem->heads + head) * d, context_row(result, item, head, first + i),
-                   d * sizeof *result->contexts);
-}
-
-static void output_row(struct result *result, size_t item, size_t row, double *numbers)
-{
-    const size_t width = result->problem->heads * result->problem->d_value;
-    const bool held =
-        item == result->block_item && row >= result->block_first && row - result->block_first < result->block_count;
-    if (!held)
-        fill_block(result, item, row);
-    attention_output(&result->attention, result->contexts + (row - result->block_first) * width, numbers);
-}
 
 /* One more row of this table is computed; text asks for some more than once, the bar is full then. */
 static void note_progress(struct result *result, const struct result_table *table)
@@ -430,12 +238,13 @@ static void held_row(const struct result *result, const struct result_table *tab
     const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
     if (table->axes[table->rank - 1] == AXIS_QUERY) {
         for (size_t query = 0; query < columns; query++)
-            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + slot_of(result, query), 1,
+            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + rows_slot(&result->rows, query), 1,
                         numbers + query);
         return;
     }
     const size_t rows = of_queries ? slots : result_rows(table);
-    tensor_load(table->tensor, (matrix * rows + (of_queries ? slot_of(result, row) : row)) * columns, columns, numbers);
+    tensor_load(table->tensor, (matrix * rows + (of_queries ? rows_slot(&result->rows, row) : row)) * columns, columns,
+                numbers);
 }
 
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers)
@@ -453,14 +262,10 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         return;
     }
     note_progress(result, table);
-    if (is_side_by_side(result->problem, table->stage)) {
-        output_row(result, item, row, numbers);
-        return;
-    }
-    if (stage_is_square(table->stage))
-        square_row(result, item, head, row, table->stage, numbers);
+    if (is_side_by_side(result->problem, table->stage))
+        rows_output(&result->rows, item, row, numbers);
     else
-        memcpy(numbers, context_row(result, item, head, row), columns * sizeof *numbers);
+        rows_get(&result->rows, table->stage, item, head, row, numbers);
 }
 
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)

@@ -5,7 +5,7 @@
 #ifndef ATTN_RESULT_H
 #define ATTN_RESULT_H
 
-#include "attention.h"
+#include "rows.h"
 
 /* What an axis counts. */
 enum axis {
@@ -18,7 +18,7 @@ enum axis {
 
 enum {
     RESULT_FORMULA_BYTES = 160,
-    RESULT_ELIDED = 12, /* of more rows or columns, text shows the first and the last half of so many */
+    RESULT_ELIDED = ROWS_ELIDED, /* of more rows or columns, text shows the first and the last half of so many */
 };
 
 struct result_table {
@@ -35,20 +35,14 @@ struct result_table {
 struct result {
     const struct problem *problem;
     struct attention attention;
+    struct rows rows;
     bool elided;                 /* only the rows that an elided table shows will be asked for */
     struct result_table *tables; /* in the order asked for */
     size_t table_count;
-    double *numbers;  /* (widest) a writer's room for one row of any table */
-    size_t widest;    /* columns of the widest table */
-    double *contexts; /* (block, H d) the heads' contexts of the rows from block_first on; for output */
-    size_t block, block_item, block_first, block_count;
-    double
-        *shown; /* elided: what text shows of T x T, (stages, B H, slots, columns), RESULT_ELIDED of the latter two */
-    bool *shown_made;                    /* (B H, slots) whether that row is there */
+    double *numbers;                     /* (widest) a writer's room for one row of any table */
+    size_t widest;                       /* columns of the widest table */
     const struct result_table *underway; /* whose rows a writer is asking for; and */
     double rows_done;                    /* how many it has had */
-    bool *kept;                          /* (T) what dropout keeps of the present row; NULL without dropout */
-    struct dropout_track *track;         /* where dropout's generator stands; NULL without dropout */
 };
 
 /* Computes query, key and value where a table needs them, and has all memory that rows will need; so rows cannot fail.

@@ -1,0 +1,47 @@
+/* The rows of stages that nobody holds, computed as they are asked for.
+ *
+ * Rows of T x T stages, and of context where the reference makes it, are computed in blocks, by all threads; a sequential
+ * generator is kept in step, so that a row of dropout comes out the same in whatever order rows are asked for. Of an
+ * elided result each row goes through the stages once, and what text shows of it is kept.
+ *
+ *   B items of a batch, H heads, S queries asked for, Tk keys, d_v columns of a head of value. */
+#ifndef ATTN_ROWS_H
+#define ATTN_ROWS_H
+
+#include "attention.h"
+
+enum { ROWS_ELIDED = 12 }; /* of more rows or columns, text shows the first and the last half of so many */
+
+struct rows {
+    const struct problem *problem;
+    const struct attention *attention;
+    struct dropout_track *track; /* where dropout's generator stands; NULL without dropout */
+    size_t block;                /* rows of a block */
+    bool *kept;                  /* (block, Tk) what dropout keeps of them; NULL without dropout */
+
+    double *numbers; /* (block, Tk or d_v) the present block, of one head: */
+    enum stage stage;
+    size_t matrix, first, count;
+
+    double *contexts; /* (block, H d_v) the heads' contexts side by side, of one item: */
+    size_t contexts_item, contexts_first, contexts_count;
+
+    double *shown; /* elided: what text shows of each row, (B H, S, numbers); NULL where it is not kept */
+    bool *made;    /* (B H) whether that of a head is there */
+};
+
+/* Has all memory that rows will need, from the arena; so rows cannot fail. `elided`: only the rows that an elided table
+ * shows will be asked for, and of T x T only the columns at both ends. */
+enum status rows_create(struct rows *rows, const struct problem *problem, const struct attention *attention,
+                        bool elided, struct arena *arena, struct error *error);
+
+/* Which slot of the attention a row, counted over the queries asked for, is. */
+size_t rows_slot(const struct rows *rows, size_t row);
+
+/* Row `row` of a T x T stage, (Tk), or of context, (d_v), of one head of one item. */
+void rows_get(struct rows *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers);
+
+/* The same of the heads' contexts side by side, through the output projection where there is one. */
+void rows_output(struct rows *rows, size_t item, size_t row, double *numbers);
+
+#endif
