@@ -25,6 +25,8 @@ enum {
     TILE_ROWS = 4,     /* of a tile's scratch: peak, maximum, sum, seen */
     BLOCK_ROWS = 5,    /* of a block's scratch beside the scores */
     MEAN_COLUMNS = 64, /* of value that are summed at once */
+    TRIM_KEYS = 24,    /* the steps by which a block is cut: whole tiles of every kernel, and divides KEY_BLOCK */
+    CACHE_LINE = 64,
 };
 
 static const double LOG2_E = 1.4426950408889634;
@@ -422,16 +424,50 @@ static unsigned scan(const struct mask *mask, size_t at, size_t count)
                                       : scan_doubles((const double *)tensor->data + at, count);
 }
 
-/* The same of all keys of a block for a tile; it may end early once it knows that they do not all agree. */
-static unsigned scan_block(const struct plan *plan, const struct place *place, const struct tile *tile,
-                           const struct block *block)
+/* The same of `count` keys from `first` on for a tile; it may end early once it knows that they do not all agree. */
+static unsigned scan_keys(const struct plan *plan, const struct place *place, const struct tile *tile, size_t first,
+                          size_t count)
 {
     const struct mask *mask = plan->job->mask;
     const size_t rows = mask_rows(plan, tile), stride = mask->strides[3];
     unsigned says = 0;
     for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != SAYS_MORE; i++)
-        says |= scan(mask, mask_row(plan, place, tile->first + i) + block->first * stride, stride ? block->keys : 1);
+        says |= scan(mask, mask_row(plan, place, tile->first + i) + first * stride, stride ? count : 1);
     return says;
+}
+
+/* Asks the memory for the rows of the next block, which is far from this one for all but the first. */
+static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
+                         const struct block *block)
+{
+    const struct mask *mask = plan->job->mask;
+    const size_t size = dtype_size(mask->attn_mask.dtype), next = block->start + KEY_BLOCK;
+    const size_t keys = next < tile->any.end ? smaller(KEY_BLOCK, tile->any.end - next) : 0;
+    for (size_t i = 0; i < mask_rows(plan, tile) && mask->strides[3] != 0; i++) {
+        const char *row = (const char *)mask->attn_mask.data + (mask_row(plan, place, tile->first + i) + next) * size;
+        for (size_t done = 0; done < keys * size; done += CACHE_LINE)
+            __builtin_prefetch(row + done, 0, 2);
+    }
+}
+
+/* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps. */
+static unsigned scan_block(const struct plan *plan, const struct place *place, const struct tile *tile,
+                           struct block *block)
+{
+    ask_for_next(plan, place, tile, block);
+    const unsigned says = scan_keys(plan, place, tile, block->first, block->keys);
+    if (says == SAYS_PLAIN || says == SAYS_FORBIDDEN)
+        return says;
+    while (scan_keys(plan, place, tile, block->first, smaller(TRIM_KEYS, block->keys)) == SAYS_FORBIDDEN) {
+        block->first += TRIM_KEYS;
+        block->keys -= TRIM_KEYS;
+    }
+    for (;;) {
+        const size_t tail = (block->keys - 1) % TRIM_KEYS + 1;
+        if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != SAYS_FORBIDDEN)
+            return says;
+        block->keys -= tail;
+    }
 }
 
 /* `count` numbers of attn_mask from `at` on as what is added to scores. A finite number stays one. */
@@ -544,14 +580,14 @@ static void adjust_scores(const struct plan *plan, const struct place *place, co
 
 /* The scores of a block; false where the tile sees none of it. */
 static bool make_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
-                        const struct block *block)
+                        struct block *block)
 {
     const struct fused_job *job = plan->job;
-    const bool bounded = block->first < tile->all.first || block->first + block->keys > tile->all.end;
-    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
-        return false;
     const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : SAYS_PLAIN;
+    const bool bounded = block->first < tile->all.first || block->first + block->keys > tile->all.end;
     if (says == SAYS_FORBIDDEN)
+        return false;
+    if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
         return false;
     if (says != SAYS_PLAIN)
         pack_bias(plan, place, tile, block);

@@ -66,7 +66,8 @@ struct fused_job {
 enum status fused_context(const struct fused_job *job, struct error *error);
 
 /* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
- * d = d_v = 64 and growing with d + d_v, never with the number of tokens. SIZE_MAX where no size_t holds it. */
+ * d = d_v = 64 and growing with d + d_v, never with the number of tokens; a quarter more where there is an attn_mask.
+ * SIZE_MAX where no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
 
 /* y = x . W + bias. The strides (in floats) put column h d_head + c of row i of item b at
