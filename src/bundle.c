@@ -63,6 +63,13 @@ enum bundle_kind bundle_kind(const char *name)
     return of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? BUNDLE_STAGE : BUNDLE_UNKNOWN;
 }
 
+enum bundle_kind bundle_kind_among(const char *name, unsigned kinds)
+{
+    const enum bundle_kind kind = bundle_kind(name);
+    const bool kept = (kind & (BUNDLE_STAGE | BUNDLE_TOKENS | BUNDLE_SETTINGS)) != 0;
+    return (kinds & BUNDLE_FOREIGN) == 0 || kept ? kind : BUNDLE_FOREIGN;
+}
+
 enum status bundle_unknown(const char *source, const char *name, struct error *error)
 {
     const char *candidates[NAME_COUNT];

@@ -44,9 +44,26 @@ size_t json_count(const cJSON *item)
     return count;
 }
 
+/* What JSON has no number for, as a result writes it: null, "NaN", "Infinity". False for all else. */
+static bool read_special(const cJSON *item, double *number)
+{
+    static const struct {
+        const char *text;
+        double number;
+    } SPECIALS[] = {{"NaN", (double)NAN}, {"Infinity", (double)INFINITY}, {"-Infinity", -(double)INFINITY}};
+    *number = -INFINITY;
+    for (size_t i = 0; i < 3 && cJSON_IsString(item); i++)
+        if (strcmp(item->valuestring, SPECIALS[i].text) == 0) {
+            *number = SPECIALS[i].number;
+            return true;
+        }
+    return cJSON_IsNull(item);
+}
+
 static enum status not_a_number(const struct json_reader *reader, const char *place, const cJSON *item)
 {
-    if (cJSON_IsString(item) && (strcmp(item->valuestring, "NaN") == 0 || strcmp(item->valuestring, "Infinity") == 0))
+    double number;
+    if (cJSON_IsString(item) && read_special(item, &number))
         return error_usage(reader->error, "%s: %s: %s: \"%s\" is not finite; expected a finite number", reader->source,
                            reader->key, place, item->valuestring);
     return error_usage(reader->error, "%s: %s: %s: expected a number, got %s", reader->source, reader->key, place,
@@ -59,6 +76,8 @@ static enum status read_number(const struct json_reader *reader, const cJSON *it
     char place[TENSOR_PLACE_BYTES];
     *number = item->valuedouble;
     if (cJSON_IsNumber(item) && isfinite(*number))
+        return STATUS_OK;
+    if (reader->special && read_special(item, number))
         return STATUS_OK;
     tensor_place_text(tensor->rank, index, tensor->rank, place);
     if (!cJSON_IsNumber(item))
@@ -75,9 +94,9 @@ static enum status measure(const struct json_reader *reader, const cJSON *item, 
     while (cJSON_IsArray(item)) {
         if (item->child == NULL)
             return error_usage(reader->error, "%s: %s is empty; expected numbers", reader->source, reader->key);
-        if (*rank == 3)
-            return error_usage(reader->error, "%s: %s is nested deeper than item, row and column", reader->source,
-                               reader->key);
+        if (*rank == (reader->special ? TENSOR_RANK : 3))
+            return error_usage(reader->error, "%s: %s is nested deeper than item, %srow and column", reader->source,
+                               reader->key, reader->special ? "head, " : "");
         shape[(*rank)++] = json_count(item);
         item = item->child;
     }
@@ -263,9 +282,57 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
     return STATUS_OK;
 }
 
+/* The first element, however deep; NULL where an array on the way is empty. */
+static const cJSON *first_element(const cJSON *item)
+{
+    while (cJSON_IsArray(item))
+        item = item->child;
+    return item;
+}
+
+/* Whether it is meant as a tensor: its first element is a number or stands for one. */
+static bool is_tensor(const cJSON *item)
+{
+    const cJSON *first = first_element(item);
+    double number;
+    return cJSON_IsArray(item) && first != NULL && (cJSON_IsNumber(first) || read_special(first, &number));
+}
+
+/* Where foreign names are read, "tokens" that are numbers and "settings" of another kind are another program's. */
+static enum bundle_kind kind_of(const cJSON *item, unsigned kinds)
+{
+    const enum bundle_kind kind = bundle_kind_among(item->string, kinds);
+    const bool other = (kind == BUNDLE_TOKENS && !cJSON_IsString(first_element(item))) ||
+                       (kind == BUNDLE_SETTINGS && !cJSON_IsObject(item));
+    return other && (kinds & BUNDLE_FOREIGN) != 0 ? BUNDLE_FOREIGN : kind;
+}
+
+static enum status add_tensor(struct json_reader *reader, const cJSON *item, enum bundle_kind kind,
+                              struct bundle *bundle)
+{
+    struct bundle_tensor *named = &bundle->tensors[bundle->tensor_count++];
+    *named = (struct bundle_tensor){0};
+    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    if (named->name == NULL)
+        return reader->error->status;
+    reader->key = named->name;
+    reader->special = (kind & (BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
+    return kind == BUNDLE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, &named->tensor);
+}
+
+static enum status read_foreign(struct json_reader *reader, const cJSON *item, struct bundle *bundle)
+{
+    if (is_tensor(item))
+        return add_tensor(reader, item, BUNDLE_FOREIGN, bundle);
+    if (strcmp(item->string, "mechanism") != 0 || !cJSON_IsString(item))
+        return STATUS_OK;
+    bundle->mechanism = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+    return bundle->mechanism == NULL ? reader->error->status : STATUS_OK;
+}
+
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
 {
-    enum bundle_kind kind = bundle_kind(item->string);
+    const enum bundle_kind kind = kind_of(item, kinds);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
     if ((kind & kinds) == 0)
@@ -274,16 +341,36 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_tokens(reader, item, bundle);
     if (kind == BUNDLE_SETTINGS)
         return json_read_settings(reader, item, bundle);
-    struct bundle_tensor *named = &bundle->tensors[bundle->tensor_count++];
-    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
-    if (named->name == NULL)
+    return kind == BUNDLE_FOREIGN ? read_foreign(reader, item, bundle) : add_tensor(reader, item, kind, bundle);
+}
+
+/* The tensors that the object holds; *sole where that is one. */
+static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
+{
+    size_t count = 0;
+    for (const cJSON *item = root->child; item != NULL; item = item->next)
+        count += (kind_of(item, kinds) & (BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0 && is_tensor(item);
+    *sole = count == 1;
+}
+
+/* An array alone, which stands under the name that the tensor of a .npy has. */
+static enum status read_nameless(struct json_reader *reader, const cJSON *root, struct bundle *bundle)
+{
+    bundle->tensors = arena_allocate(reader->arena, 1, sizeof bundle->tensors[0], reader->error);
+    if (bundle->tensors == NULL)
         return reader->error->status;
-    reader->key = named->name;
-    return read_tensor(reader, item, &named->tensor);
+    bundle->tensors[0] = (struct bundle_tensor){.name = "inputs"};
+    bundle->tensor_count = 1;
+    bundle->nameless = true;
+    reader->key = "the array";
+    reader->special = true;
+    return read_tensor(reader, root, &bundle->tensors[0].tensor);
 }
 
 static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct bundle *bundle)
 {
+    if (cJSON_IsArray(root) && (kinds & BUNDLE_FOREIGN) != 0)
+        return read_nameless(reader, root, bundle);
     if (!cJSON_IsObject(root))
         return error_usage(reader->error, "%s: expected an object, {\"inputs\": ...}, got %s", reader->source,
                            json_kind_name(root));
@@ -292,6 +379,7 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
     bundle->tensors = arena_allocate(reader->arena, json_count(root), sizeof bundle->tensors[0], reader->error);
     if (bundle->tensors == NULL)
         return reader->error->status;
+    count_tensors(root, kinds, &reader->sole);
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
         enum status status = read_member(reader, item, kinds, bundle);
         if (status != STATUS_OK)

@@ -13,6 +13,8 @@ struct json_reader {
     struct arena *arena;   /* the bundle's */
     struct arena *scratch; /* the tree's, gone once it has been read */
     struct error *error;
+    bool special; /* the present tensor may hold what is not finite */
+    bool sole;    /* diff: the file has one tensor */
 };
 
 /* Holds text[0 .. length), which text[length] == '\0' ends and which is changed on the way, to the grammar and builds

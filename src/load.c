@@ -194,3 +194,8 @@ enum status load_result(const char *path, struct bundle *bundle, struct arena *a
     const unsigned kinds = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE;
     return load_bundle(path, kinds, arena, bundle, error);
 }
+
+enum status load_compared(const char *path, struct bundle *bundle, struct arena *arena, struct error *error)
+{
+    return load_bundle(path, BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE | BUNDLE_FOREIGN, arena, bundle, error);
+}
