@@ -160,7 +160,7 @@ static enum status load_bundle(const char *path, unsigned kinds, struct arena *a
 
 static bool reads_inputs(const struct options *options)
 {
-    return options->command != COMMAND_JOIN &&
+    return options->command != COMMAND_JOIN && options->command != COMMAND_DIFF &&
            (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
 }
 

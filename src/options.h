@@ -15,6 +15,7 @@ enum command {
     COMMAND_CAUSAL,
     COMMAND_MULTIHEAD,
     COMMAND_INIT,
+    COMMAND_DIFF,
     COMMAND_JOIN,
     COMMAND_HELP,
     COMMAND_VERSION,
@@ -52,6 +53,8 @@ enum option_id {
     OPTION_NO_CAUSAL,
     OPTION_QUERY,
     OPTION_STAGES,
+    OPTION_ATOL,
+    OPTION_RTOL,
     OPTION_PRECISION,
     OPTION_FULL,
     OPTION_COLOR,
@@ -69,6 +72,7 @@ enum option_kind {
     OPTION_FLAG,        /* bool: the row's `truth` is stored */
     OPTION_WHOLE,       /* uint64_t within minimum .. maximum */
     OPTION_PROBABILITY, /* double, 0 <= P < 1 */
+    OPTION_REAL,        /* double, finite, at least 0 where the row is `bounded` */
     OPTION_CHOICE,      /* int: the index among choices */
     OPTION_TEXT,        /* const char * */
 };
@@ -82,6 +86,7 @@ struct option_row {
     uint64_t minimum, maximum;
     const char *const *choices; /* ends in NULL */
     bool truth;
+    bool bounded;
     bool setting;         /* what changes numbers: may stand in a file's "settings" */
     unsigned commands;    /* bits of the commands that take it */
     const char *fallback; /* the default in words, or NULL */
@@ -98,11 +103,12 @@ struct options {
                                                                  when, dtype, path, when */
     uint64_t seed, skip, d_out, d_in, heads, dropout_seed, context_length, precision;
     double dropout;
+    double atol, rtol; /* where they were given */
     bool stacked, qkv_bias, causal, full, help, version;
     uint64_t threads; /* 0: the processors available */
     const char *query, *stages_text, *part_text;
     size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
-    char **files;       /* join: the parts that were named */
+    char **files;       /* join: the parts that were named; diff: A and B */
     size_t file_count;
     enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
     size_t stage_count;             /* 0: all */
