@@ -75,6 +75,14 @@ unsigned bundle_kind(const char *name)
     return kind;
 }
 
+unsigned bundle_kind_among(const char *name, unsigned kinds)
+{
+    const unsigned kind = bundle_kind(name), kept = kind & (BUNDLE_STAGE | BUNDLE_TOKENS | BUNDLE_SETTINGS);
+    if ((kinds & BUNDLE_FOREIGN) == 0)
+        return kind;
+    return kept != 0 ? kept : BUNDLE_FOREIGN;
+}
+
 enum status bundle_unknown(const char *source, const char *name, struct error *error)
 {
     const char *candidates[NAME_COUNT];

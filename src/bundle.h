@@ -19,8 +19,8 @@ struct setting {
 
 struct bundle_tensor {
     const char *name;
-    size_t order; /* which of the file's tensors it was, from 0 */
-    struct tensor tensor;
+    size_t order;         /* which of the file's tensors it was, from 0 */
+    struct tensor tensor; /* of rank 0, unread, where the name is foreign and the file has more than this one */
 };
 
 enum { BUNDLE_SOURCE_BYTES = 160 };
@@ -37,6 +37,7 @@ struct bundle {
     struct setting *settings;
     size_t setting_count;
     const char *mechanism, *part, *job; /* what a .safetensors file of attn says of itself; NULL where it does not */
+    bool nameless;                      /* a .npy, or JSON that is an array: its one tensor has no name of its own */
 };
 
 /* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */
@@ -47,14 +48,18 @@ enum bundle_kind {
     BUNDLE_PARAMETER = 4,
     BUNDLE_TOKENS = 8,
     BUNDLE_SETTINGS = 16,
-    BUNDLE_STAGE = 32,    /* a recorded stage, which join alone reads */
+    BUNDLE_STAGE = 32,    /* a recorded stage, which join and diff alone read */
     BUNDLE_MASKING = 64,  /* attn_mask, alibi_slopes, sinks */
     BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value, past_key, past_value, kv_lengths */
     BUNDLE_BUFFER = 256,  /* a module's causal buffer */
+    BUNDLE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
 };
 
 /* Bits of enum bundle_kind. */
 unsigned bundle_kind(const char *name);
+
+/* What it stands for where those `kinds` are read: with BUNDLE_FOREIGN among them, no name is unknown. */
+unsigned bundle_kind_among(const char *name, unsigned kinds);
 
 /* An unknown name: STATUS_USAGE, with the nearest name that is known. */
 enum status bundle_unknown(const char *source, const char *name, struct error *error);

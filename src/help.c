@@ -43,6 +43,12 @@ static const struct {
                       {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"},
                        {"attn init self data/inputs.json --as matrix", "as W_query, ready for inputs . W_query"},
                        {"attn init multihead -H 2 --d-in 4 -o weights.json", "into a file for --weights"}}},
+    [COMMAND_DIFF] = {"attn diff A B [options]",
+                      "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON or "
+                      ".safetensors, or one tensor without a name that --stages tells. Status 1: they differ.",
+                      {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"},
+                       {"attn diff expected.json context.npy --stages context", "one tensor without a name"},
+                       {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}},
     [COMMAND_JOIN] = {"attn join PART... --out FILE",
                       "Puts the parts that --part K/N wrote together: the same bytes as the whole.",
                       {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"},
@@ -141,7 +147,7 @@ static void write_general(struct output *output)
         output_print(output, "  %-12s%s\n", command_name((enum command)command),
                      command_summary((enum command)command));
     write_options(output, ~0u);
-    output_print(output, "\nExit status: 0 success; 2 usage or bad input; 3 the system refused.\n"
+    output_print(output, "\nExit status: 0 success; 1 diff: different; 2 usage or input; 3 system refused.\n"
                          "attn help COMMAND tells which options a command takes; man attn teaches.\n");
 }
 

@@ -170,7 +170,7 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
     while (cJSON_IsArray(first))
         first = first->child;
     reader->boolean = (kind & BUNDLE_MASKING) != 0 && cJSON_IsBool(first);
-    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_STAGE)) != 0;
+    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
     double *number = tensor->data;
     status = read_array(reader, item, tensor, index, 0, &number);
     return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
@@ -300,9 +300,55 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
     return STATUS_OK;
 }
 
+/* The first element, however deep; NULL where an array on the way is empty. */
+static const cJSON *first_element(const cJSON *item)
+{
+    while (cJSON_IsArray(item))
+        item = item->child;
+    return item;
+}
+
+/* Whether it is meant as a tensor: its first element is a number or stands for one. */
+static bool is_tensor(const cJSON *item)
+{
+    const cJSON *first = first_element(item);
+    double number;
+    return cJSON_IsArray(item) && first != NULL && (cJSON_IsNumber(first) || read_special(first, &number));
+}
+
+/* Where foreign names are read, "tokens" that are numbers and "settings" of another kind are another program's. */
+static unsigned kind_of(const cJSON *item, unsigned kinds)
+{
+    const unsigned kind = bundle_kind_among(item->string, kinds);
+    const bool other = (kind == BUNDLE_TOKENS && !cJSON_IsString(first_element(item))) ||
+                       (kind == BUNDLE_SETTINGS && !cJSON_IsObject(item));
+    return other && (kinds & BUNDLE_FOREIGN) != 0 ? BUNDLE_FOREIGN : kind;
+}
+
+static enum status add_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct bundle *bundle)
+{
+    struct bundle_tensor *named = &bundle->tensors[bundle->tensor_count++];
+    *named = (struct bundle_tensor){0};
+    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    if (named->name == NULL)
+        return reader->error->status;
+    reader->key = named->name;
+    return kind == BUNDLE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, kind, &named->tensor);
+}
+
+static enum status read_foreign(struct json_reader *reader, const cJSON *item, struct bundle *bundle)
+{
+    if (is_tensor(item))
+        return add_tensor(reader, item, BUNDLE_FOREIGN, bundle);
+    if (strcmp(item->string, "mechanism") != 0 || !cJSON_IsString(item))
+        return STATUS_OK;
+    bundle->mechanism = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+    return bundle->mechanism == NULL ? reader->error->status : STATUS_OK;
+}
+
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
 {
-    const unsigned kind = bundle_kind(item->string);
+    const unsigned kind = kind_of(item, kinds);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
     if ((kind & kinds) == 0)
@@ -311,16 +357,35 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_tokens(reader, item, bundle);
     if (kind == BUNDLE_SETTINGS)
         return json_read_settings(reader, item, bundle);
-    struct bundle_tensor *named = &bundle->tensors[bundle->tensor_count++];
-    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
-    if (named->name == NULL)
+    return kind == BUNDLE_FOREIGN ? read_foreign(reader, item, bundle) : add_tensor(reader, item, kind, bundle);
+}
+
+/* The tensors that the object holds; *sole where that is one. */
+static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
+{
+    size_t count = 0;
+    for (const cJSON *item = root->child; item != NULL; item = item->next)
+        count += (kind_of(item, kinds) & (BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0 && is_tensor(item);
+    *sole = count == 1;
+}
+
+/* An array alone, which stands under the name that the tensor of a .npy has. */
+static enum status read_nameless(struct json_reader *reader, const cJSON *root, struct bundle *bundle)
+{
+    bundle->tensors = arena_allocate(reader->arena, 1, sizeof bundle->tensors[0], reader->error);
+    if (bundle->tensors == NULL)
         return reader->error->status;
-    reader->key = named->name;
-    return read_tensor(reader, item, kind, &named->tensor);
+    bundle->tensors[0] = (struct bundle_tensor){.name = "inputs"};
+    bundle->tensor_count = 1;
+    bundle->nameless = true;
+    reader->key = "the array";
+    return read_tensor(reader, root, BUNDLE_FOREIGN, &bundle->tensors[0].tensor);
 }
 
 static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct bundle *bundle)
 {
+    if (cJSON_IsArray(root) && (kinds & BUNDLE_FOREIGN) != 0)
+        return read_nameless(reader, root, bundle);
     if (!cJSON_IsObject(root))
         return error_usage(reader->error, "%s: expected an object, {\"inputs\": ...}, got %s", reader->source,
                            json_kind_name(root));
@@ -329,6 +394,7 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
     bundle->tensors = arena_allocate(reader->arena, json_count(root), sizeof bundle->tensors[0], reader->error);
     if (bundle->tensors == NULL)
         return reader->error->status;
+    count_tensors(root, kinds, &reader->sole);
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
         enum status status = read_member(reader, item, kinds, bundle);
         if (status != STATUS_OK)

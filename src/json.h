@@ -6,7 +6,9 @@
 
 /* Reads text[0 .. length), which text[length] == '\0' ends and which is changed on the way. Only what is of the
  * `kinds` (bits of enum bundle_kind) goes into the bundle; the rest is passed over, but for unknown and repeated keys.
- * Every number is finite and fits float32, every tensor is regular and not empty.
+ * Every number is finite, but for those of stages and of foreign names (null is minus infinity; "NaN", "Infinity" and
+ * "-Infinity"); every tensor is regular and not empty. With BUNDLE_FOREIGN the text may also be one array without a name,
+ * and a foreign tensor is read only where it is the file's one.
  * STATUS_USAGE: "source: key: row 2, column 3: what is wrong". */
 enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
                       struct bundle *bundle, struct error *error);

@@ -15,6 +15,7 @@ struct json_reader {
     struct error *error;
     bool special; /* the present tensor may hold what is not finite */
     bool boolean; /* it is boolean */
+    bool sole;    /* diff: the file has one tensor */
 };
 
 /* Holds text[0 .. length), which text[length] == '\0' ends and which is changed on the way, to the grammar and builds

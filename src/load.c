@@ -160,7 +160,7 @@ static enum status load_bundle(const char *path, unsigned kinds, struct arena *a
 
 static bool reads_inputs(const struct options *options)
 {
-    return options->command != COMMAND_JOIN &&
+    return options->command != COMMAND_JOIN && options->command != COMMAND_DIFF &&
            (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
 }
 
@@ -194,4 +194,9 @@ enum status load_result(const char *path, struct bundle *bundle, struct arena *a
 {
     const unsigned kinds = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE;
     return load_bundle(path, kinds, arena, bundle, error);
+}
+
+enum status load_compared(const char *path, struct bundle *bundle, struct arena *arena, struct error *error)
+{
+    return load_bundle(path, BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE | BUNDLE_FOREIGN, arena, bundle, error);
 }

@@ -24,4 +24,8 @@ enum status load_files(struct load *load, const struct options *options, struct 
 /* Reads one file whole, with its recorded stages. */
 enum status load_result(const char *path, struct bundle *bundle, struct arena *arena, struct error *error);
 
+/* Reads one side of diff: stages, tokens, settings and mechanism, and what else it holds by name; the one tensor of a
+ * file, whatever its name; a .npy and a JSON array too. */
+enum status load_compared(const char *path, struct bundle *bundle, struct arena *arena, struct error *error);
+
 #endif

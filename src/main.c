@@ -1,3 +1,4 @@
+#include "diff.h"
 #include "join.h"
 #include "load.h"
 #include "write.h"
@@ -22,6 +23,7 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
     struct problem problem;
     struct result result;
     struct progress progress;
+    struct diff diff;
     if (options_parse(&options, argc, argv, error) != STATUS_OK)
         return error->status;
     if (options.command == COMMAND_VERSION || (options.command == COMMAND_HELP && options.help))
@@ -29,12 +31,11 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
     if (options.command == COMMAND_HELP || (load_wants_input(&options) && isatty(STDIN_FILENO)))
         return write_usage(&options, error);
     progress_start(&progress, options.progress != WHEN_NEVER, options.progress == WHEN_ALWAYS);
-    if (options.command == COMMAND_JOIN)
-        return join_parts(&result, &problem, &options, arena, error) || write_open(&options, arena, error) ||
-                       write_result(&options, &result, arena, error)
-                   ? error->status
-                   : STATUS_OK;
-    if (write_check(&options, error) || load_files(&load, &options, arena, error) ||
+    if (options.command == COMMAND_DIFF && diff_results(&diff, &options, arena, error) == STATUS_OK)
+        return write_diff(&options, &diff, arena, error);
+    if (options.command == COMMAND_JOIN && join_parts(&result, &problem, &options, arena, error) == STATUS_OK)
+        return write_open(&options, arena, error) ? error->status : write_result(&options, &result, arena, error);
+    if (error->status != STATUS_OK || write_check(&options, error) || load_files(&load, &options, arena, error) ||
         problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
         write_open(&options, arena, error))
         return error->status;

@@ -257,10 +257,10 @@ enum status npy_read(const char *source, const unsigned char *bytes, size_t leng
 {
     struct reader reader = {.source = source, .error = error};
     struct header header = {0};
-    *bundle = (struct bundle){.source = source};
+    *bundle = (struct bundle){.source = source, .nameless = true};
     if (find_header(&reader, bytes, length) || take_header(&reader, &header))
         return error->status;
-    if ((kinds & BUNDLE_INPUTS) == 0)
+    if ((kinds & (BUNDLE_INPUTS | BUNDLE_FOREIGN)) == 0)
         return error_usage(error,
                            "%s: a .npy holds one tensor without a name, parameters need theirs; expected .safetensors "
                            "or JSON",

@@ -15,6 +15,7 @@
 #define MODULES (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_INIT))
 #define CHOOSING (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_SDPA))
 #define HEADED (MODULES | COMMAND_BIT(COMMAND_SDPA))
+#define DIFF COMMAND_BIT(COMMAND_DIFF)
 #define EVERY (COMMAND_BIT(COMMAND_COUNT) - 1)
 #define FIELD(name) offsetof(struct options, name)
 
@@ -95,10 +96,14 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .commands = COMPUTING, .fallback = "zero", .help = "the weights of a query that may see no key; mean: 1 / keys"},
     [OPTION_QUERY] = {"query", 'q', "LIST", OPTION_TEXT, FIELD(query), .setting = true, .commands = COMPUTING,
         .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1"},
-    [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING,
-        .fallback = "all of the mechanism", .help = "only these stages, in this order; inputs and parameters are names too"},
+    [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING | DIFF,
+        .fallback = "all of the mechanism", .help = "only these stages, in this order; inputs and parameters are names too; diff: stages alone"},
+    [OPTION_ATOL] = {"atol", 0, "ATOL", OPTION_REAL, FIELD(atol), .bounded = true, .commands = DIFF,
+        .fallback = "by dtype: f64 1e-7, f32, f16 and bf16 1e-5", .help = "|a - b| may be ATOL + RTOL |a|"},
+    [OPTION_RTOL] = {"rtol", 0, "RTOL", OPTION_REAL, FIELD(rtol), .bounded = true, .commands = DIFF,
+        .fallback = "by dtype: f64 1e-7, f32 1.3e-6, f16 1e-3, bf16 1.6e-2", .help = "the share of |a| in that"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
-        .fallback = "4", .help = "text: decimals"},
+        .fallback = "4; diff: 1", .help = "text: decimals"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
         .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
@@ -132,6 +137,7 @@ static const struct {
     [COMMAND_MULTIHEAD] = {"multihead", "several heads, causal unless --no-causal"},
     [COMMAND_SDPA] = {"sdpa", "attention on a given query, key and value"},
     [COMMAND_INIT] = {"init", "the parameters that a seed draws"},
+    [COMMAND_DIFF] = {"diff", "compare two results stage by stage"},
     [COMMAND_JOIN] = {"join", "put the parts of a job together again"},
     [COMMAND_HELP] = {"help", "this help, or that of a command"},
     [COMMAND_VERSION] = {"--version", NULL},
@@ -372,7 +378,7 @@ static enum status take_option(struct options *options, enum option_id id, const
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
     const unsigned topics = options->command == COMMAND_INIT ? MECHANISMS : EVERY & ~COMMAND_BIT(COMMAND_VERSION);
-    if (options->command == COMMAND_JOIN) {
+    if (options->command == COMMAND_JOIN || options->command == COMMAND_DIFF) {
         options->files[options->file_count++] = word;
         return STATUS_OK;
     }
@@ -550,6 +556,26 @@ static enum status check_npy(const struct options *options, struct error *error)
     return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
 }
 
+/* A and B; the report is for people or for a pipe. */
+static enum status check_diff(struct options *options, struct error *error)
+{
+    char **files = options->files;
+    if (options->file_count != 2)
+        return error_usage(error, "diff needs two files, got %zu: attn diff A B, where A is what is expected",
+                           options->file_count);
+    if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
+        return error_usage(error, "A and B are both standard input; expected one of them to be a file");
+    for (size_t i = 0; i < options->stage_count; i++)
+        if (options->stages[i] >= STAGE_COUNT)
+            return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
+                               stage_name(options->stages[i]));
+    if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
+        return error_usage(error, "diff writes text or json, not %s", FORMATS[options->format]);
+    if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
+        options->precision = 1;
+    return STATUS_OK;
+}
+
 /* What the options say of each other. */
 static enum status check_together(struct options *options, struct error *error)
 {
@@ -574,6 +600,8 @@ static enum status check_together(struct options *options, struct error *error)
         return error->status;
     if (choose_format(options, error) != STATUS_OK)
         return error->status;
+    if (options->command == COMMAND_DIFF)
+        return check_diff(options, error);
     if (options->command != COMMAND_JOIN)
         return check_npy(options, error);
     if (options->format == FORMAT_TEXT)

@@ -17,6 +17,7 @@ enum command {
     COMMAND_MULTIHEAD,
     COMMAND_SDPA,
     COMMAND_INIT,
+    COMMAND_DIFF,
     COMMAND_JOIN,
     COMMAND_HELP,
     COMMAND_VERSION,
@@ -64,6 +65,8 @@ enum option_id {
     OPTION_EMPTY_ROW,
     OPTION_QUERY,
     OPTION_STAGES,
+    OPTION_ATOL,
+    OPTION_RTOL,
     OPTION_PRECISION,
     OPTION_FULL,
     OPTION_COLOR,
@@ -83,7 +86,7 @@ enum option_kind {
     OPTION_FLAG,        /* bool: the row's `truth` is stored */
     OPTION_WHOLE,       /* uint64_t within minimum .. maximum */
     OPTION_PROBABILITY, /* double, 0 <= P < 1 */
-    OPTION_REAL,        /* double, finite, at least `minimum` where the row is `bounded` */
+    OPTION_REAL,        /* double, finite, at least 0 where the row is `bounded` */
     OPTION_CHOICE,      /* int: the index among choices */
     OPTION_TEXT,        /* const char * */
 };
@@ -115,12 +118,13 @@ struct options {
     int align, mask_true, empty_row, softmax_dtype, rounding;  /* enum align, mask_true, empty_row, dtype, rounding */
     uint64_t seed, skip, d_out, d_in, heads, kv_heads, dropout_seed, context_length, precision;
     double dropout, scale, softcap;
+    double atol, rtol;                 /* where they were given */
     int64_t window_left, window_right; /* -1: unbounded */
     bool stacked, qkv_bias, causal, full, help, version;
     uint64_t threads; /* 0: the processors available */
     const char *query, *stages_text, *part_text, *window;
     size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
-    char **files;       /* join: the parts that were named */
+    char **files;       /* join: the parts that were named; diff: A and B */
     size_t file_count;
     enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
     size_t stage_count;             /* 0: all */

@@ -20,6 +20,7 @@ struct extent {
 struct file {
     struct json_reader reader;
     unsigned kinds;
+    bool sole; /* diff: the file has one tensor */
     const unsigned char *data;
     size_t size; /* of the data */
     struct extent *extents;
@@ -158,10 +159,28 @@ static enum status add_tensor(struct file *file, const struct raw *raw)
     return named->name == NULL ? reader->error->status : raw_tensor(raw, &named->tensor, reader->arena, reader->error);
 }
 
+/* A name that attn does not know, beside others: what it holds is never asked. */
+static enum status add_name(struct file *file)
+{
+    const struct json_reader *reader = &file->reader;
+    struct bundle_tensor *named = &file->bundle->tensors[file->bundle->tensor_count++];
+    *named = (struct bundle_tensor){0};
+    named->name = arena_text(reader->arena, reader->key, strlen(reader->key), reader->error);
+    return named->name == NULL ? reader->error->status : STATUS_OK;
+}
+
+/* A tensor is no label and no setting, but may have such a name in another program's file. */
+static unsigned kind_of(const struct file *file, const char *name)
+{
+    const unsigned kind = bundle_kind_among(name, file->kinds);
+    const bool foreign = (kind & (BUNDLE_TOKENS | BUNDLE_SETTINGS)) != 0 && (file->kinds & BUNDLE_FOREIGN) != 0;
+    return foreign ? BUNDLE_FOREIGN : kind;
+}
+
 static enum status read_tensor(struct file *file, const cJSON *item)
 {
     const struct json_reader *reader = &file->reader;
-    const unsigned kind = bundle_kind(item->string);
+    const unsigned kind = kind_of(file, item->string);
     const cJSON *members[3] = {NULL};
     struct extent *extent = &file->extents[file->extent_count++];
     struct raw raw = {0};
@@ -175,11 +194,14 @@ static enum status read_tensor(struct file *file, const cJSON *item)
         take_extent(file, members[2], extent))
         return reader->error->status;
     raw.dtype = dtype_find(members[0]->valuestring);
-    const bool counts = (kind & file->kinds) != 0;
+    const bool unread = kind == BUNDLE_FOREIGN && !file->sole;
+    const bool counts = (kind & file->kinds) != 0 && !unread;
     if (counts && check_usable(reader, &raw, count, members[0]->valuestring) != STATUS_OK)
         return reader->error->status;
     if (check_size(reader, &raw, count, extent) != STATUS_OK)
         return reader->error->status;
+    if (unread)
+        return add_name(file);
     raw.bytes = file->data + extent->begin;
     return counts ? add_tensor(file, &raw) : STATUS_OK;
 }
@@ -277,6 +299,7 @@ static enum status read_members(struct file *file, const cJSON *root)
     const size_t count = json_count(root);
     if (json_check_repeated(reader, root, "") != STATUS_OK)
         return reader->error->status;
+    file->sole = count - (cJSON_GetObjectItemCaseSensitive(root, SAFETENSORS_METADATA) != NULL) == 1;
     file->extents = arena_allocate(reader->scratch, count, sizeof file->extents[0], reader->error);
     file->bundle->tensors = arena_allocate(reader->arena, count, sizeof file->bundle->tensors[0], reader->error);
     if (file->extents == NULL || file->bundle->tensors == NULL)

@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What makes a terminal show text in bold or dim, and plain again. */
+#define TEXT_BOLD "\033[1m"
+#define TEXT_DIM "\033[2m"
+#define TEXT_PLAIN "\033[0m"
+
 /* Bytes of the well-formed character at text, which a NUL ends (RFC 3629, section 4); 0 where there is none. */
 size_t text_character(const char *text);
 

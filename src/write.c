@@ -2,6 +2,7 @@
 
 #include "help.h"
 #include "output.h"
+#include "write_diff.h"
 #include "write_json.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
@@ -80,6 +81,20 @@ enum status write_result(const struct options *options, struct result *result, s
     if (progress != NULL)
         progress_end(progress);
     return output_close(&output);
+}
+
+enum status write_diff(const struct options *options, const struct diff *diff, struct arena *arena, struct error *error)
+{
+    if (output_open(&output, options->out, arena, error) != STATUS_OK)
+        return error->status;
+    if (options->format == FORMAT_JSON)
+        write_diff_json(diff, &output);
+    else
+        write_diff_text(diff, (int)options->precision, wants_color(options), &output);
+    if (output_close(&output) != STATUS_OK || diff->departed == 0)
+        return error->status;
+    error->quiet = true;
+    return error->status = STATUS_DIFFERENT;
 }
 
 enum status write_help(const struct options *options, struct arena *arena, struct error *error)

@@ -2,6 +2,7 @@
 #ifndef ATTN_WRITE_H
 #define ATTN_WRITE_H
 
+#include "diff.h"
 #include "options.h"
 #include "result.h"
 
@@ -19,6 +20,10 @@ enum status write_abandon(void);
  * terminal that --out names. */
 enum status write_result(const struct options *options, struct result *result, struct arena *arena,
                          struct error *error);
+
+/* The report of a comparison. Quietly STATUS_DIFFERENT where a stage departs; STATUS_SYSTEM as write_result. */
+enum status write_diff(const struct options *options, const struct diff *diff, struct arena *arena,
+                       struct error *error);
 
 /* The help or the version that was asked for. */
 enum status write_help(const struct options *options, struct arena *arena, struct error *error);

@@ -39,7 +39,7 @@ static size_t decimal_text(double number, enum dtype dtype, char *text)
     }
 }
 
-static void write_number(double number, enum dtype dtype, struct output *output)
+void write_json_number(double number, enum dtype dtype, struct output *output)
 {
     char text[DECIMAL_BYTES];
     if (isfinite(number))
@@ -92,7 +92,7 @@ static void write_row(const double *numbers, size_t columns, enum dtype dtype, s
     for (size_t column = 0; column < columns; column++) {
         if (column > 0)
             output_write(output, ", ", 2);
-        write_number(numbers[column], dtype, output);
+        write_json_number(numbers[column], dtype, output);
     }
     output_write(output, "]", 1);
 }

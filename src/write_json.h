@@ -11,6 +11,10 @@
 /* A failure to write is output_close's to tell. */
 void write_json(struct result *result, struct output *output);
 
+/* The shortest decimal that reads back to the same number in the dtype; null, "NaN" or "Infinity" for what is not
+ * finite. */
+void write_json_number(double number, enum dtype dtype, struct output *output);
+
 /* The parts that other formats carry as JSON too: a text in quotes, and the values of "settings" and "tokens" (of a
  * problem that has labels). */
 void write_json_string(const char *text, struct output *output);

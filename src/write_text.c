@@ -1,50 +1,21 @@
 #include "write_text.h"
 
+#include "line.h"
 #include "text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 enum {
-    LINE_COLUMNS = 74, /* so that it also fits where it is quoted in an indented page */
     SHAPE_COLUMN = 52,
     LABEL_COLUMNS = 20,
     LABEL_BYTES = 4 * LABEL_COLUMNS + 64,
     NUMBER_BYTES = 64,
 };
 
-static const char BOLD[] = "\033[1m", DIM[] = "\033[2m", PLAIN[] = "\033[0m";
 static const char GAP[] = "...";
 
 /* --- the settings ------------------------------------------------------------------------------------------------ */
-
-/* A comma-separated line that goes on beneath itself where it grows too long. */
-struct line {
-    struct output *output;
-    size_t column;
-};
-
-static void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void line_add(struct line *line, const char *format, ...)
-{
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const size_t width = strlen(text) + 2;
-    const char *separator = ", ";
-    if (line->column > 0 && line->column + width > LINE_COLUMNS) {
-        separator = ",\n  ";
-        line->column = 0;
-    } else if (line->column == 0) {
-        separator = "";
-    }
-    output_print(line->output, "%s%s", separator, text);
-    line->column += width;
-}
 
 static const char *setting_text(const struct problem *problem, const char *name)
 {
@@ -113,11 +84,11 @@ static void write_settings(const struct problem *problem, struct text_style styl
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
                                          "scaled dot-product attention"};
-    struct line line = {output, 0};
+    struct line line = {.output = output, .indent = 2};
     char title[64], shown[128];
     snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
     if (style.color)
-        output_print(output, "%s", BOLD);
+        output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, title);
     if (problem->parameters.given) {
         text_shown(problem->parameters.source, LABEL_COLUMNS * 2, shown, sizeof shown);
@@ -151,7 +122,7 @@ static void write_settings(const struct problem *problem, struct text_style styl
     };
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
         add_setting(&line, problem, ASKED[i][0], ASKED[i][1], NULL);
-    output_print(output, "%s\n", style.color ? PLAIN : "");
+    output_print(output, "%s\n", style.color ? TEXT_PLAIN : "");
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -333,10 +304,10 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
         const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
         write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)
-            output_print(sheet->output, "%s", DIM);
+            output_print(sheet->output, "%s", TEXT_DIM);
         write_cell(sheet->output, cell, strlen(cell), sheet->columns[c].width, true);
         if (dim)
-            output_print(sheet->output, "%s", PLAIN);
+            output_print(sheet->output, "%s", TEXT_PLAIN);
     }
 }
 
@@ -380,7 +351,8 @@ static void write_heading(const struct sheet *sheet)
     char shape[128], heading[RESULT_FORMULA_BYTES + 64];
     snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
     shape_text(table, shape, sizeof shape);
-    output_print(sheet->output, "\n%s%s%s", sheet->style.color ? BOLD : "", heading, sheet->style.color ? PLAIN : "");
+    output_print(sheet->output, "\n%s%s%s", sheet->style.color ? TEXT_BOLD : "", heading,
+                 sheet->style.color ? TEXT_PLAIN : "");
     size_t width = strlen(heading);
     write_padding(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
     output_print(sheet->output, "%s\n", shape);

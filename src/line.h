@@ -1,0 +1,19 @@
+/* A line of items with commas between them, which goes on beneath itself where it grows too long. */
+#ifndef ATTN_LINE_H
+#define ATTN_LINE_H
+
+#include "output.h"
+
+enum { LINE_COLUMNS = 74 }; /* so that it also fits where it is quoted in an indented page */
+
+/* Starts with `column` 0. */
+struct line {
+    struct output *output;
+    size_t indent; /* blanks before what goes on */
+    size_t column; /* what is taken, the next comma included */
+};
+
+/* Adds an item (printf-like, at most 255 bytes); the last one leaves the line open. */
+void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,281 @@
+/* How far two tensors are apart: every metric on numbers whose answer is known by hand. */
+#include "check.h"
+#include "compare.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 4096 };
+
+static const double NOT = (double)NAN, MORE = (double)INFINITY;
+
+/* --- ULPs -------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    enum dtype dtype;
+    double a, b;
+    uint64_t ulps;
+} DISTANCES[] = {
+    {DTYPE_F64, 1, 1, 0},
+    {DTYPE_F64, 1, 0x1.0000000000001p0, 1},
+    {DTYPE_F64, 1, 0x1.fffffffffffffp-1, 1},
+    {DTYPE_F64, 1, 2, UINT64_C(1) << 52},
+    {DTYPE_F64, 0, 0x1p-1074, 1},
+    {DTYPE_F64, -0x1p-1074, 0x1p-1074, 2},
+    {DTYPE_F64, 0x1p-1022, 0x0.fffffffffffffp-1022, 1}, /* the smallest normal number, the largest subnormal one */
+    {DTYPE_F64, -0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023, 2 * UINT64_C(0x7fefffffffffffff)},
+    {DTYPE_F32, 1, 0x1.000002p0, 1},
+    {DTYPE_F32, 0x1.000002p0, 1, 1},
+    {DTYPE_F32, -1, -0x1.000004p0, 2},
+    {DTYPE_F32, 1, 0x1.fffffep-1, 1},
+    {DTYPE_F32, 0x1.fffffep0, 2, 1},
+    {DTYPE_F32, 0.0, -0.0, 0},
+    {DTYPE_F32, -0.0, 0x1p-149, 1},
+    {DTYPE_F32, -0x1p-149, 0x1p-149, 2},
+    {DTYPE_F32, -1, 1, 2 * UINT64_C(0x3f800000)},
+    {DTYPE_F32, 0x1p-126, 0x1.fffffcp-127, 1},
+    {DTYPE_F32, 0, 0x1.fffffep127, 0x7f7fffff},
+    {DTYPE_F32, 1, 1 + 0x1p-25, 0},                 /* rounds back to 1 */
+    {DTYPE_F32, 1, 1 + 0x1p-24, 0},                 /* a tie: to even */
+    {DTYPE_F32, 0x1.000002p0, 0x1.000003p0, 1},     /* a tie: away from the odd one */
+    {DTYPE_F32, 0x1.fffffep127, 1e300, 1},          /* infinity is the next one */
+    {DTYPE_F32, 0x1.fffffep127, 0x1.ffffffp127, 1}, /* and what rounds to it */
+    {DTYPE_F16, 1, 0x1.004p0, 1},
+    {DTYPE_F16, 1, 2, 1024},
+    {DTYPE_F16, 0, 0x1p-24, 1},
+    {DTYPE_F16, -0x1p-24, 0x1p-24, 2},
+    {DTYPE_F16, 0, 0x1p-14, 1024},
+    {DTYPE_F16, 0, 65504, 0x7bff},
+    {DTYPE_F16, 65504, 1e6, 1},
+    {DTYPE_F16, 0.1, 0.1f, 0},
+    {DTYPE_BF16, 1, 0x1.02p0, 1},
+    {DTYPE_BF16, 1, 2, 128},
+    {DTYPE_BF16, 0, 0x1p-133, 1},
+    {DTYPE_BF16, -0x1p-133, 0x1p-133, 2},
+    {DTYPE_BF16, 0, 0x1.fep127, 0x7f7f},
+    {DTYPE_BF16, 1, 1.003, 0},
+};
+
+static void check_ulps(void)
+{
+    for (size_t i = 0; i < sizeof DISTANCES / sizeof DISTANCES[0]; i++) {
+        const double a = DISTANCES[i].a, b = DISTANCES[i].b;
+        check_begin("ulps in %s from %a to %a", dtype_name(DISTANCES[i].dtype), a, b);
+        const uint64_t there = compare_ulps(DISTANCES[i].dtype, a, b), back = compare_ulps(DISTANCES[i].dtype, b, a);
+        CHECK(there == DISTANCES[i].ulps, "expected %llu, got %llu", (unsigned long long)DISTANCES[i].ulps,
+              (unsigned long long)there);
+        CHECK(there == back, "expected the same the other way round, got %llu", (unsigned long long)back);
+    }
+}
+
+/* The place of a float among all floats is its bits, so the distance of two is the difference of theirs. */
+static void check_ulps_by_bits(void)
+{
+    check_begin("ulps in f32 are differences of bits");
+    for (uint32_t bits = 0; bits < 0x7f800000; bits += 0x1d2e3) {
+        float number;
+        memcpy(&number, &bits, sizeof number);
+        const uint64_t ulps = compare_ulps(DTYPE_F32, 0, (double)number);
+        CHECK(ulps == bits, "%a: expected %u, got %llu", (double)number, bits, (unsigned long long)ulps);
+    }
+    check_begin("ulps in f16 and bf16 are differences of bits");
+    for (uint16_t bits = 0; bits < 0x7f80; bits++) {
+        const struct tensor half = {.rank = 1, .shape = {1}, .dtype = DTYPE_F16, .data = &bits};
+        const struct tensor brain = {.rank = 1, .shape = {1}, .dtype = DTYPE_BF16, .data = &bits};
+        double number;
+        tensor_load(&half, 0, 1, &number);
+        CHECK(bits >= 0x7c00 || compare_ulps(DTYPE_F16, 0, number) == bits, "f16: %a, expected %u", number, bits);
+        tensor_load(&brain, 0, 1, &number);
+        CHECK(compare_ulps(DTYPE_BF16, 0, number) == bits, "bf16: %a, expected %u", number, bits);
+    }
+}
+
+/* --- whole tensors ----------------------------------------------------------------------------------------------- */
+
+/* Doubles that stand for the dtype, as JSON's do, within the tolerance. */
+static struct comparison compare_as(enum dtype dtype, size_t count, const double *a, const double *b, double absolute,
+                                    double relative)
+{
+    double expected[MOST], got[MOST];
+    struct comparison comparison;
+    memcpy(expected, a, count * sizeof *a);
+    memcpy(got, b, count * sizeof *b);
+    const struct tensor first = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = expected};
+    const struct tensor second = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = got};
+    compare_tensors((struct compare_side){&first, dtype}, (struct compare_side){&second, dtype},
+                    (struct compare_tolerance){dtype, absolute, relative}, &comparison);
+    return comparison;
+}
+
+static struct comparison compare_pairs(size_t count, const double *a, const double *b, double absolute, double relative)
+{
+    return compare_as(DTYPE_F64, count, a, b, absolute, relative);
+}
+
+#define CHECK_NUMBER(expected, got) \
+    CHECK((expected) == (got), #got ": expected %.17g, got %.17g", (double)(expected), (double)(got))
+#define CHECK_NEAR(expected, got) \
+    CHECK(fabs((expected) - (got)) <= 1e-15 * fabs(expected), #got ": expected %.17g, got %.17g", (expected), (got))
+
+static void check_errors(void)
+{
+    static const double A[] = {1, -2, 0, 4}, B[] = {1, -2.5, 0.25, 5};
+    struct comparison c = compare_pairs(4, A, B, 0.25, 0.125);
+    check_begin("the errors of four numbers");
+    CHECK_NUMBER(4, c.count);
+    CHECK_NUMBER(1, c.outside); /* 0.5 = 0.25 + 0.125 x 2 and 0.25 are just inside */
+    CHECK_NUMBER(0, c.unmatched);
+    CHECK_NUMBER(1, c.absolute);
+    CHECK(isinf(c.relative), "relative: expected infinity, since 0 became 0.25, got %g", c.relative);
+    CHECK_NUMBER(3, c.worst);
+    CHECK_NUMBER(4, c.worst_a);
+    CHECK_NUMBER(5, c.worst_b);
+    CHECK_NEAR(1.3125 / 21, c.nmse);
+    CHECK_NEAR(26 / 21.0, c.ratio);
+    CHECK_NEAR(26 / sqrt(21 * 32.3125), c.cosine);
+    CHECK(compare_departs(&c), "expected a departure");
+
+    check_begin("a relative error without a zero");
+    c = compare_pairs(2, (const double[]){2, 4}, (const double[]){2.5, 4.5}, 0.5, 0);
+    CHECK_NUMBER(0.25, c.relative);
+    CHECK_NUMBER(0, c.outside);
+    CHECK(c.worst == 0, "expected the first of two equal errors, got pair %zu", c.worst);
+
+    check_begin("equal numbers, and zeros of either sign");
+    c = compare_pairs(3, (const double[]){1e300, 0.0, -3}, (const double[]){1e300, -0.0, -3}, 0, 0);
+    CHECK_NUMBER(0, c.outside + c.ulps);
+    CHECK_NUMBER(0, c.absolute + c.relative + c.nmse);
+    CHECK_NUMBER(1, c.cosine);
+    CHECK_NUMBER(3, c.worst);
+    CHECK(!compare_departs(&c), "expected no departure");
+}
+
+static void check_special(void)
+{
+    const double same[] = {NOT, MORE, -MORE, 1};
+    struct comparison c = compare_pairs(4, same, same, 0, 0);
+    check_begin("NaN and infinities that meet their like");
+    CHECK_NUMBER(0, c.outside + c.unmatched + c.hidden_a + c.hidden_b);
+    CHECK_NUMBER(0, c.nmse);
+    CHECK_NUMBER(1, c.cosine);
+    CHECK(!compare_departs(&c), "expected no departure");
+
+    check_begin("NaN and infinities that do not");
+    c = compare_pairs(7, (const double[]){9, NOT, 1, MORE, -MORE, -MORE, 2},
+                      (const double[]){1, 1, NOT, -MORE, 3, MORE, -MORE}, 1e9, 1e9);
+    CHECK_NUMBER(6, c.outside);
+    CHECK_NUMBER(6, c.unmatched);
+    CHECK_NUMBER(2, c.hidden_a);
+    CHECK_NUMBER(2, c.hidden_b);
+    CHECK_NUMBER(8, c.absolute); /* of the one finite pair */
+    CHECK(c.worst == 1 && isnan(c.worst_a) && c.worst_b == 1, "expected the first of them, got pair %zu", c.worst);
+    CHECK(compare_departs(&c), "expected a departure");
+
+    check_begin("a worst pair that comes before the first unmatched one gives way");
+    c = compare_pairs(2, (const double[]){0, -MORE}, (const double[]){100, 0}, 0, 0);
+    CHECK_NUMBER(1, c.worst);
+    CHECK_NUMBER(100, c.absolute);
+}
+
+static void check_zeros(void)
+{
+    static const double ZEROS[3] = {0}, NUMBERS[3] = {1e-9, -1e-9, 0};
+    check_begin("nothing but zeros");
+    struct comparison c = compare_pairs(3, ZEROS, ZEROS, 0, 0);
+    CHECK_NUMBER(0, c.nmse);
+    CHECK_NUMBER(1, c.cosine);
+
+    check_begin("zeros expected, small numbers found: the tolerance alone decides");
+    c = compare_pairs(3, ZEROS, NUMBERS, 1e-8, 0);
+    CHECK(isnan(c.nmse), "nmse: expected NaN, got %g", c.nmse);
+    CHECK_NUMBER(0, c.cosine);
+    CHECK(!compare_departs(&c), "expected no departure");
+    c = compare_pairs(3, ZEROS, NUMBERS, 1e-10, 0);
+    CHECK_NUMBER(2, c.outside);
+
+    check_begin("small numbers expected, zeros found");
+    c = compare_pairs(3, NUMBERS, ZEROS, 1e-8, 0);
+    CHECK_NUMBER(1, c.nmse);
+    CHECK_NUMBER(0, c.cosine);
+    CHECK_NUMBER(0, c.outside);
+    CHECK(compare_departs(&c), "expected a departure by nmse alone");
+}
+
+static void check_sums(void)
+{
+    static double a[MOST], b[MOST];
+    for (size_t i = 0; i < MOST; i++) {
+        a[i] = i % 2 ? 1e-7 : -1e-7;
+        b[i] = i % 4 < 2 ? 1e-7 : -1e-7;
+    }
+    check_begin("uncorrelated but small");
+    struct comparison c = compare_as(DTYPE_F32, MOST, a, b, 1e-5, 1.3e-6);
+    CHECK_NUMBER(0, c.outside);
+    CHECK_NEAR(2.0, c.nmse);
+    CHECK_NUMBER(0, c.cosine);
+    CHECK(compare_departs(&c), "expected a departure by nmse");
+
+    check_begin("a factor, over more than one chunk");
+    for (size_t i = 0; i < MOST; i++)
+        b[i] = a[i] * 0.125;
+    c = compare_pairs(MOST, a, b, 1, 0);
+    CHECK_NUMBER(0.125, c.ratio);
+    CHECK_NUMBER(1, c.cosine);
+    CHECK_NEAR(0.765625, c.nmse);
+
+    check_begin("squares beyond the range of a double");
+    c = compare_pairs(2, (const double[]){3e200, 4e200}, (const double[]){3e200, 4.5e200}, 0, 1);
+    CHECK(fabs(c.nmse - 0.01) < 1e-12, "nmse: expected 0.01, got %g", c.nmse);
+    c = compare_pairs(2, (const double[]){3e-200, 4e-200}, (const double[]){3e-200, 4.5e-200}, 0, 1);
+    CHECK(fabs(c.nmse - 0.01) < 1e-12, "nmse: expected 0.01, got %g", c.nmse);
+
+    check_begin("the worst pair of the last chunk");
+    memcpy(b, a, sizeof a);
+    b[MOST - 2] = 1;
+    c = compare_pairs(MOST, a, b, 0, 0);
+    CHECK_NUMBER(MOST - 2, c.worst);
+    CHECK_NUMBER(1, c.outside);
+}
+
+/* --- dtypes ------------------------------------------------------------------------------------------------------ */
+
+static void check_dtypes(void)
+{
+    static const enum dtype ORDER[] = {DTYPE_F64, DTYPE_F32, DTYPE_F16, DTYPE_BF16};
+    check_begin("the coarser dtype");
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++)
+            CHECK(compare_coarser(ORDER[i], ORDER[j]) == ORDER[i > j ? i : j], "%s and %s", dtype_name(ORDER[i]),
+                  dtype_name(ORDER[j]));
+    CHECK(compare_coarser(DTYPE_I64, DTYPE_BOOL) == DTYPE_F32, "expected whole numbers to count as f32");
+    CHECK(compare_coarser(DTYPE_F64, DTYPE_I64) == DTYPE_F32, "expected whole numbers to count as f32");
+    CHECK(compare_coarser(DTYPE_BOOL, DTYPE_F16) == DTYPE_F16, "expected f16 to be coarser than truth values");
+
+    check_begin("decimals that stand for f32 are rounded to it");
+    struct comparison c = compare_as(DTYPE_F32, 1, (const double[]){0.1}, (const double[]){0.1f}, 0, 0);
+    CHECK_NUMBER(0, c.absolute);
+
+    check_begin("f16 against f32: ulps are f16's");
+    const uint16_t halves[] = {0x3c00, 0x7c00, 0xfc00, 0x8001};
+    const float floats[] = {1.0009765625f, INFINITY, -INFINITY, -0x1p-24f};
+    const struct tensor a = {.rank = 1, .shape = {4}, .dtype = DTYPE_F16, .data = (void *)(uintptr_t)halves};
+    const struct tensor b = {.rank = 1, .shape = {4}, .dtype = DTYPE_F32, .data = (void *)(uintptr_t)floats};
+    compare_tensors((struct compare_side){&a, DTYPE_F16}, (struct compare_side){&b, DTYPE_F32},
+                    (struct compare_tolerance){DTYPE_F16, 1e-5, 1e-3}, &c);
+    CHECK_NUMBER(1, c.ulps);
+    CHECK_NUMBER(0x1p-10, c.absolute);
+    CHECK_NUMBER(0, c.outside);
+    CHECK_NUMBER(0, c.unmatched);
+}
+
+int main(void)
+{
+    check_ulps();
+    check_ulps_by_bits();
+    check_errors();
+    check_special();
+    check_zeros();
+    check_sums();
+    check_dtypes();
+    return check_end();
+}
