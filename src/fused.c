@@ -227,7 +227,7 @@ struct tile {
     float *query;    /* (d, W) packed, times plan->sign */
     float *context;  /* (d_v, W) packed, not yet divided by the sum */
     float *peak;     /* (W) the largest score so far */
-    float *maximum;  /* (W) the same x factor, rounded */
+    float *maximum;  /* (W) the one that the sum and the context are relative to: that of the last block */
     float *sum;      /* (W) */
     int32_t *seen;   /* (W) -1: not an empty row */
     size_t first;    /* its first query */
@@ -351,13 +351,16 @@ static void fill_empty_rows(const struct fused_job *job, const struct place *pla
     }
 }
 
-static void write_lse(const struct fused_job *job, const struct place *place, const struct tile *tile)
+static void write_lse(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
+    const struct fused_job *job = plan->job;
     const double *sinks = job->mask != NULL ? job->mask->sinks : NULL;
     const double empty = sinks != NULL ? sinks[place->head_of_item] : -INFINITY;
     float *lse = job->lse + place->head * job->queries + tile->first;
     for (size_t lane = 0; lane < tile->count; lane++)
-        lse[lane] = (float)(tile->seen[lane] ? tile->maximum[lane] / LOG2_E + log((double)tile->sum[lane]) : empty);
+        lse[lane] = (float)(tile->seen[lane]
+                                ? (double)tile->maximum[lane] * plan->factor / LOG2_E + log((double)tile->sum[lane])
+                                : empty);
 }
 
 static void close_tile(const struct plan *plan, const struct place *place, const struct tile *tile)
@@ -366,7 +369,7 @@ static void close_tile(const struct plan *plan, const struct place *place, const
     const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, stride = n * job->d_v, head = place->head;
     float *rows = job->context + (head / n * job->queries + tile->first) * stride + head % n * job->d_v;
     if (job->lse != NULL)
-        write_lse(job, place, tile);
+        write_lse(plan, place, tile);
     job->kernel->unpack(tile->context, tile->sum, tile->count, job->d_v, rows, stride);
     fill_empty_rows(job, place, tile, rows, stride);
 }
@@ -617,10 +620,8 @@ static void attend_block(const struct plan *plan, const struct place *place, con
     if (!make_scores(plan, place, tile, block))
         return;
     /* A lane that was forbidden all keys so far goes on from the lowest number: minus infinity less itself is NaN. */
-    for (size_t lane = 0; lane < kernel->lanes; lane++) {
-        const float next = tile->peak[lane] * plan->factor;
-        block->next[lane] = next < -FLT_MAX ? -FLT_MAX : next;
-    }
+    for (size_t lane = 0; lane < kernel->lanes; lane++)
+        block->next[lane] = tile->peak[lane] < -FLT_MAX ? -FLT_MAX : tile->peak[lane];
     kernel->softmax(block->scores, block->keys, plan->factor, block->next, tile->maximum, tile->sum, block->rescale);
     kernel->values(place->value + block->first * job->d_v, block->keys, job->d_v, block->scores, block->rescale,
                    tile->context);

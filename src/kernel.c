@@ -332,19 +332,20 @@ static void softmax_f32(float *scores, size_t keys, float factor, const float *n
     vector most[VECTORS], total[VECTORS];
     UNROLLED (j, VECTORS) {
         most[j] = ((const vector *)next)[j];
-        const vector shrink = exp2_vector(((const vector *)maximum)[j] - most[j]);
-        total[j] = ((const vector *)sum)[j] * shrink;
-        ((vector *)rescale)[j] = shrink;
+        total[j] = (vector){0};
+        ((vector *)rescale)[j] = exp2_vector((((const vector *)maximum)[j] - most[j]) * scale);
         ((vector *)maximum)[j] = most[j];
     }
     for (size_t i = 0; i < keys; i++, scores += LANES)
         UNROLLED (j, VECTORS) {
-            const vector weights = exp2_vector(((const vector *)scores)[j] * scale - most[j]);
+            const vector weights = exp2_vector((((const vector *)scores)[j] - most[j]) * scale);
             ((vector *)scores)[j] = weights;
             total[j] += weights;
         }
-    UNROLLED (j, VECTORS)
-        ((vector *)sum)[j] = total[j];
+    UNROLLED (j, VECTORS) {
+        vector *whole = (vector *)sum + j;
+        *whole = *whole * ((const vector *)rescale)[j] + total[j];
+    }
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------ */

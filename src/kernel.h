@@ -81,13 +81,13 @@ struct kernel {
      *   seen    (W) updated */
     void (*adjust)(const struct kernel_adjustment *adjustment, size_t keys, float *scores, float *peak, int32_t *seen);
 
-    /* One step of the running softmax to the base 2: scores become weights 2^(scores x factor - next), the sum so far
-     * shrinks by rescale = 2^(maximum - next) and takes the new weights in, and the maximum becomes the next. A score
-     * of minus infinity weighs exactly 0, as does one whose weight is below 2^-125; where next is the maximum, rescale
-     * is exactly 1. Where both are minus infinity the result is NaN.
+    /* One step of the running softmax to the base 2: scores become weights 2^((scores - next) factor), the sum so far
+     * shrinks by rescale = 2^((maximum - next) factor) and takes the sum of the new weights in, and the maximum becomes
+     * the next. The largest score weighs exactly 1, one of minus infinity exactly 0, as does one whose weight is below
+     * 2^-125; where next is the maximum, rescale is exactly 1. Where both are minus infinity the result is NaN.
      *
-     * next is the largest score so far x factor, rounded by the caller: its rounding error is the same for every weight
-     * and for rescale, so that it cancels, while the product here is not rounded where the processor fuses it.
+     * The difference comes before the product: so the error is relative to it, however large the scores are. The new
+     * weights are summed apart from those so far: so the error grows with the number of steps, not of keys.
      *   scores   (keys, W) replaced by the weights
      *   factor   above 0
      *   next     (W) at least the maximum

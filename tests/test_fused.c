@@ -291,6 +291,44 @@ static void check_large_logits(float factor, bool causal, double tolerance)
     }
 }
 
+/* Four queries and many keys, where errors of the sum of weights would grow with their number: values of mean 1 do not
+ * let them cancel, and weights that are all the same but one are rounded the same way each time. */
+static void check_many_keys(bool equal)
+{
+    enum { KEYS = ROOM / 2, QUERIES = 4 };
+    check_begin("%d keys, %s", (int)KEYS, equal ? "all the same but one" : "values of mean 1");
+    draw_inputs(3, 1);
+    for (size_t i = 0; i < 2 * KEYS; i++) {
+        value[i] += 1;
+        key[i] = equal && i >= 2 ? key[i % 2 + 2] : key[i];
+    }
+    struct fused_job job = make_job(1, QUERIES, 2, 2, false);
+    job.keys = KEYS;
+    make_truth(&job);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_truth(&job, 2e-6);
+    }
+}
+
+/* Logits of 2^33 and more, whose last place is wider than the whole range of the exponential: each row is the value of
+ * its largest score. */
+static void check_huge_logits(bool causal)
+{
+    check_begin("huge logits%s", causal ? ", causal" : "");
+    draw_inputs(4, 1e6f);
+    for (size_t i = 0; i < ROOM; i++)
+        key[i] *= 1e6f;
+    struct fused_job job = make_job(1, 500, 8, 8, causal);
+    make_truth(&job);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_truth(&job, 1e-6);
+    }
+}
+
 /* Any scale of the reference: a negative one turns the order of the scores round, 0 weighs all keys the same. */
 static void check_scale(double scale, bool causal)
 {
@@ -897,6 +935,10 @@ int main(void)
     check_large_logits(10, true, 3.1e-5);
     check_large_logits(40, false, 1.06e-4);
     check_large_logits(40, true, 1.2e-4);
+    check_many_keys(false);
+    check_many_keys(true);
+    check_huge_logits(false);
+    check_huge_logits(true);
     static const double scales[] = {-0.125, 0, 1e-60, 0.001};
     for (size_t i = 0; i < COUNT(scales); i++)
         for (int causal = 0; causal <= 1; causal++)
