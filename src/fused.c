@@ -605,7 +605,7 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
 }
 
 /* One tile against what it sees of the block of keys at block->start. What it does not see adds exactly 0, so that any
- * cut gives the same bits; a cut at a multiple of the kernel's rows is the quickest. */
+ * cut at a multiple of TRIM_KEYS gives the same bits, and whole tiles to every kernel. */
 static void attend_block(const struct plan *plan, const struct place *place, const struct tile *tile,
                          struct block *block)
 {
@@ -613,7 +613,7 @@ static void attend_block(const struct plan *plan, const struct place *place, con
     const struct kernel *kernel = job->kernel;
     const size_t end = smaller(block->start + KEY_BLOCK, tile->any.end);
     const size_t before = tile->any.first > block->start ? tile->any.first - block->start : 0;
-    block->first = block->start + before / kernel->rows * kernel->rows;
+    block->first = block->start + before / TRIM_KEYS * TRIM_KEYS;
     if (block->first >= end)
         return;
     block->keys = end - block->first;

@@ -325,26 +325,42 @@ static void adjust_f32(const struct kernel_adjustment *adjustment, size_t keys, 
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
+/* So many partial sums of weights: key i goes to the one of i modulo SUMS. Errors of equal additions grow with the length
+ * of the longest chain. */
+enum { SUMS = 4 };
+
+/* Row i of scores becomes weights, which go to one of the sums. */
+INLINE void weigh_row(float *scores, size_t i, vector scale, const vector most[VECTORS], vector total[VECTORS])
+{
+    UNROLLED (j, VECTORS) {
+        vector *row = (vector *)(scores + i * LANES) + j;
+        *row = exp2_vector((*row - most[j]) * scale);
+        total[j] += *row;
+    }
+}
+
 static void softmax_f32(float *scores, size_t keys, float factor, const float *next, float *maximum, float *sum,
                         float *rescale)
 {
     const vector scale = broadcast(factor);
-    vector most[VECTORS], total[VECTORS];
+    vector most[VECTORS], total[SUMS][VECTORS];
     UNROLLED (j, VECTORS) {
         most[j] = ((const vector *)next)[j];
-        total[j] = (vector){0};
+        UNROLLED (k, SUMS)
+            total[k][j] = (vector){0};
         ((vector *)rescale)[j] = exp2_vector((((const vector *)maximum)[j] - most[j]) * scale);
         ((vector *)maximum)[j] = most[j];
     }
-    for (size_t i = 0; i < keys; i++, scores += LANES)
-        UNROLLED (j, VECTORS) {
-            const vector weights = exp2_vector((((const vector *)scores)[j] - most[j]) * scale);
-            ((vector *)scores)[j] = weights;
-            total[j] += weights;
-        }
+    size_t i = 0;
+    for (; i + SUMS <= keys; i += SUMS)
+        UNROLLED (k, SUMS)
+            weigh_row(scores, i + k, scale, most, total[k]);
+    UNROLLED (k, SUMS)
+        if (i + k < keys)
+            weigh_row(scores, i + k, scale, most, total[k]);
     UNROLLED (j, VECTORS) {
         vector *whole = (vector *)sum + j;
-        *whole = *whole * ((const vector *)rescale)[j] + total[j];
+        *whole = *whole * ((const vector *)rescale)[j] + ((total[0][j] + total[1][j]) + (total[2][j] + total[3][j]));
     }
 }
 

@@ -292,7 +292,8 @@ static void check_large_logits(float factor, bool causal, double tolerance)
 }
 
 /* Four queries and many keys, where errors of the sum of weights would grow with their number: values of mean 1 do not
- * let them cancel, and weights that are all the same but one are rounded the same way each time. */
+ * let them cancel, and weights that are all the same but one are rounded the same way each time: by at most half a last
+ * place in each of the 342 blocks. */
 static void check_many_keys(bool equal)
 {
     enum { KEYS = ROOM / 2, QUERIES = 4 };
@@ -308,7 +309,7 @@ static void check_many_keys(bool equal)
     for (size_t i = 0; i < kernel_count; i++) {
         job.kernel = kernels[i];
         run(&job);
-        check_truth(&job, 2e-6);
+        check_truth(&job, equal ? 342 * 0x1p-25 : 2e-6);
     }
 }
 
