@@ -331,10 +331,13 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
 static const struct {
     const char *rows, *columns;
 } AXES[STAGE_COUNT] = {
-    [STAGE_QUERY] = {"query", "column"},   [STAGE_KEY] = {"key", "column"},      [STAGE_VALUE] = {"key", "column"},
-    [STAGE_SCORES] = {"query", "key"},     [STAGE_SCALED] = {"query", "key"},    [STAGE_CAPPED] = {"query", "key"},
-    [STAGE_MASKED] = {"query", "key"},     [STAGE_WEIGHTS] = {"query", "key"},   [STAGE_DROPPED] = {"query", "key"},
-    [STAGE_CONTEXT] = {"query", "column"}, [STAGE_OUTPUT] = {"query", "column"},
+    [STAGE_QUERY] = {"query", "column"},     [STAGE_KEY] = {"key", "column"},
+    [STAGE_VALUE] = {"key", "column"},       [STAGE_SCORES] = {"query", "key"},
+    [STAGE_SCALED] = {"query", "key"},       [STAGE_CAPPED] = {"query", "key"},
+    [STAGE_MASKED] = {"query", "key"},       [STAGE_WEIGHTS] = {"query", "key"},
+    [STAGE_DROPPED] = {"query", "key"},      [STAGE_CONTEXT] = {"query", "column"},
+    [STAGE_OUTPUT] = {"query", "column"},    [STAGE_LSE] = {"head", "query"},
+    [STAGE_PRESENT_KEY] = {"key", "column"}, [STAGE_PRESENT_VALUE] = {"key", "column"},
 };
 
 /* Rows that are a choice of the queries have lost the positions that they had. */
@@ -356,14 +359,25 @@ static const char *column_name(enum stage stage)
     return name == NULL ? "column" : name;
 }
 
-/* The one leading axis of three: heads of multihead, whose output alone has none; items of the other mechanisms. */
+static bool is_packed(const struct bundle *bundle)
+{
+    return setting_text(bundle, "heads") != NULL;
+}
+
+/* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has
+ * none; items of the other mechanisms. */
 static const char *third_name(const struct diff *diff, enum stage stage)
 {
     const char *mechanism = diff->a.bundle.mechanism != NULL ? diff->a.bundle.mechanism : diff->b.bundle.mechanism;
     if (mechanism == NULL || stage >= STAGE_COUNT)
         return "matrix";
     if (strcmp(mechanism, command_name(COMMAND_MULTIHEAD)) == 0)
-        return stage == STAGE_OUTPUT ? "item" : "head";
+        return stage == STAGE_OUTPUT || stage == STAGE_LSE ? "item" : "head";
+    if (strcmp(mechanism, command_name(COMMAND_SDPA)) == 0)
+        return (stage == STAGE_CONTEXT && (is_packed(&diff->a.bundle) || is_packed(&diff->b.bundle))) ||
+                       stage == STAGE_LSE
+                   ? "item"
+                   : "head";
     const bool single =
         strcmp(mechanism, command_name(COMMAND_SELF)) == 0 || strcmp(mechanism, command_name(COMMAND_CAUSAL)) == 0;
     return single ? "item" : "matrix";
@@ -372,7 +386,7 @@ static const char *third_name(const struct diff *diff, enum stage stage)
 static const char *axis_name(const struct diff *diff, enum stage stage, size_t rank, size_t axis)
 {
     if (rank == 1)
-        return "number";
+        return stage == STAGE_LSE ? column_name(stage) : "number";
     if (axis + 2 >= rank)
         return axis + 2 == rank ? row_name(diff, stage) : column_name(stage);
     if (rank == 3)

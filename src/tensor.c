@@ -161,6 +161,20 @@ void tensor_round(enum dtype dtype, double *numbers, size_t count)
             numbers[i] = round_number(dtype, numbers[i]);
 }
 
+size_t dtype_decimal(enum dtype dtype, double number, char *text)
+{
+    switch (dtype) {
+    case DTYPE_F16:
+        return decimal_from_half(dtype_bits(dtype, number), text);
+    case DTYPE_BF16:
+        return decimal_from_brain(dtype_bits(dtype, number), text);
+    case DTYPE_F64:
+        return decimal_from_double(number, text);
+    default:
+        return decimal_from_float((float)number, text);
+    }
+}
+
 uint16_t dtype_bits(enum dtype dtype, double number)
 {
     const int fraction = DTYPES[dtype].bits - 1, infinite = 0x7fff >> fraction << fraction;

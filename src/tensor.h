@@ -34,6 +34,10 @@ enum dtype dtype_storage(enum dtype dtype);
 /* The bits of a number in F16 or BF16, rounded once. */
 uint16_t dtype_bits(enum dtype dtype, double number);
 
+/* The shortest decimal that reads back to the number in a working dtype, which it has; it must be finite. Writes the text
+ * (DECIMAL_BYTES) and returns its length. */
+size_t dtype_decimal(enum dtype dtype, double number, char *text);
+
 /* Room for a tensor of that shape, not cleared. STATUS_SYSTEM where the product overflows or memory is short. */
 enum status tensor_create(struct tensor *tensor, enum dtype dtype, size_t rank, const size_t *shape,
                           struct arena *arena, struct error *error);

@@ -194,10 +194,8 @@ static const char *number_text(double number, enum dtype dtype, char *text)
 {
     if (!isfinite(number))
         snprintf(text, CELL_BYTES, "%s", isnan(number) ? "nan" : number > 0 ? "inf" : "-inf");
-    else if (dtype == DTYPE_F64)
-        decimal_from_double(number, text);
     else
-        decimal_from_float((float)number, text);
+        dtype_decimal(dtype, number, text);
     return text;
 }
 

@@ -25,25 +25,11 @@ void write_json_string(const char *text, struct output *output)
     output_write(output, "\"", 1);
 }
 
-static size_t decimal_text(double number, enum dtype dtype, char *text)
-{
-    switch (dtype) {
-    case DTYPE_F16:
-        return decimal_from_half(dtype_bits(dtype, number), text);
-    case DTYPE_BF16:
-        return decimal_from_brain(dtype_bits(dtype, number), text);
-    case DTYPE_F64:
-        return decimal_from_double(number, text);
-    default:
-        return decimal_from_float((float)number, text);
-    }
-}
-
 void write_json_number(double number, enum dtype dtype, struct output *output)
 {
     char text[DECIMAL_BYTES];
     if (isfinite(number))
-        output_write(output, text, decimal_text(number, dtype, text));
+        output_write(output, text, dtype_decimal(dtype, number, text));
     else if (isnan(number))
         output_write(output, "\"NaN\"", 5);
     else if (number > 0)
