@@ -169,7 +169,7 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
     const cJSON *first = item;
     while (cJSON_IsArray(first))
         first = first->child;
-    reader->boolean = (kind & BUNDLE_MASKING) != 0 && cJSON_IsBool(first);
+    reader->boolean = (kind & (BUNDLE_MASKING | BUNDLE_BUFFER)) != 0 && cJSON_IsBool(first);
     reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_STAGE)) != 0;
     double *number = tensor->data;
     status = read_array(reader, item, tensor, index, 0, &number);
