@@ -49,8 +49,9 @@ enum bundle_kind {
     BUNDLE_SETTINGS = 16,
     BUNDLE_STAGE = 32,    /* a recorded stage, which join alone reads */
     BUNDLE_MASKING = 64,  /* attn_mask, alibi_slopes, sinks */
-    BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value, past_key, past_value, kv_lengths */
+    BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value */
     BUNDLE_BUFFER = 256,  /* a module's causal buffer */
+    BUNDLE_CACHE = 512,   /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
 };
 
 /* Bits of enum bundle_kind. */

@@ -170,7 +170,7 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
     while (cJSON_IsArray(first))
         first = first->child;
     reader->boolean = (kind & (BUNDLE_MASKING | BUNDLE_BUFFER)) != 0 && cJSON_IsBool(first);
-    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_STAGE)) != 0;
+    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE | BUNDLE_STAGE)) != 0;
     double *number = tensor->data;
     status = read_array(reader, item, tensor, index, 0, &number);
     return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
