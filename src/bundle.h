@@ -28,6 +28,7 @@ enum { BUNDLE_SOURCE_BYTES = 160 };
 struct bundle {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
     bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
+    bool is_result;     /* attn wrote it: its query, key and value are stages, each head's own matrix */
     struct bundle_tensor *tensors; /* sorted by name */
     size_t tensor_count;
     const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */

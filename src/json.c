@@ -305,6 +305,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     const unsigned kind = bundle_kind(item->string);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
+    bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
     if ((kind & kinds) == 0)
         return STATUS_OK;
     if (kind == BUNDLE_TOKENS)

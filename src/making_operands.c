@@ -235,11 +235,21 @@ static enum status take_all(const struct making *making, const struct operand *o
     return take_lengths(making);
 }
 
+/* How many heads lie side by side in the operands, as the option says; 0 where it does not. The settings of a result say
+ * of its module how many it has: its query, key and value are not packed. */
+static size_t packed_heads(const struct making *making, enum option_id id, uint64_t heads)
+{
+    const bool of_result = making->inputs->is_result && making->options->origin[id] == ORIGIN_FILE;
+    return of_result ? 0 : (size_t)heads;
+}
+
 enum status making_operands(const struct making *making)
 {
     struct problem *problem = making->problem;
     const struct options *options = making->options;
-    const size_t heads = options->heads, kv_heads = options->kv_heads > 0 ? options->kv_heads : heads;
+    const size_t heads = packed_heads(making, OPTION_HEADS, options->heads);
+    const size_t kv_given = packed_heads(making, OPTION_KV_HEADS, options->kv_heads);
+    const size_t kv_heads = kv_given > 0 ? kv_given : heads;
     struct operand operands[3];
     if (find_operands(making, operands) || take_shape(making, &operands[0], heads, OPTION_HEADS) ||
         take_shape(making, &operands[1], kv_heads, OPTION_KV_HEADS) ||
