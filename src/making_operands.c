@@ -75,8 +75,11 @@ static enum status misfit(const struct making *making, const struct operand *a, 
                           const char *expected)
 {
     char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
-    return error_usage(making->error, "%s: %s is %s, %s is %s; expected %s", making->inputs->source, a->name,
-                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected);
+    return error_usage(making->error, "%s: %s is %s, %s is %s; expected %s%s", making->inputs->source, a->name,
+                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected,
+                       !a->packed             ? ""
+                       : a->tensor->rank == 3 ? ", B x T x H d as --heads says"
+                                              : ", T x H d as --heads says");
 }
 
 /* What query, key and value must have in common. */
@@ -251,7 +254,16 @@ enum status making_operands(const struct making *making)
     const size_t kv_given = packed_heads(making, OPTION_KV_HEADS, options->kv_heads);
     const size_t kv_heads = kv_given > 0 ? kv_given : heads;
     struct operand operands[3];
-    if (find_operands(making, operands) || take_shape(making, &operands[0], heads, OPTION_HEADS) ||
+    char place[MAKING_PLACE_BYTES];
+    if (find_operands(making, operands) != STATUS_OK)
+        return making->error->status;
+    if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4)
+        return error_usage(
+            making->error,
+            "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
+            "or neither",
+            making_place(making, OPTION_KV_HEADS, place, sizeof place), kv_heads);
+    if (take_shape(making, &operands[0], heads, OPTION_HEADS) ||
         take_shape(making, &operands[1], kv_heads, OPTION_KV_HEADS) ||
         take_shape(making, &operands[2], kv_heads, OPTION_KV_HEADS) || check_shapes(making, operands))
         return making->error->status;
