@@ -101,10 +101,11 @@ static enum status check_shapes(const struct making *making, const struct operan
     if (value->shape[2] != key->shape[2])
         return misfit(making, key, value, "as many tokens");
     if (query->shape[1] % key->shape[1] != 0)
-        return error_usage(making->error,
-                           "%s: %zu heads of query are not divisible by the %zu of key and value: each key head serves "
-                           "equally many",
-                           making->inputs->source, query->shape[1], key->shape[1]);
+        return error_usage(
+            making->error,
+            "%s: %zu head%s of query are not divisible by the %zu of key and value: each key head serves "
+            "equally many",
+            making->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
     return STATUS_OK;
 }
 
