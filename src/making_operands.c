@@ -103,8 +103,8 @@ static enum status check_shapes(const struct making *making, const struct operan
     if (query->shape[1] % key->shape[1] != 0)
         return error_usage(
             making->error,
-            "%s: %zu head%s of query are not divisible by the %zu of key and value: each key head serves "
-            "equally many",
+            "%s: query has %zu head%s, key and value have %zu; expected a multiple of theirs: each of them "
+            "serves equally many",
             making->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
     return STATUS_OK;
 }
