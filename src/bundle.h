@@ -28,6 +28,7 @@ enum { BUNDLE_SOURCE_BYTES = 160 };
 struct bundle {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
     bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
+    bool is_result;     /* attn wrote it: its query, key and value are stages, each head's own matrix */
     struct bundle_tensor *tensors; /* sorted by name */
     size_t tensor_count;
     const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */
@@ -50,9 +51,10 @@ enum bundle_kind {
     BUNDLE_SETTINGS = 16,
     BUNDLE_STAGE = 32,    /* a recorded stage, which join and diff alone read */
     BUNDLE_MASKING = 64,  /* attn_mask, alibi_slopes, sinks */
-    BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value, past_key, past_value, kv_lengths */
+    BUNDLE_OPERAND = 128, /* what sdpa computes on: query, key, value */
     BUNDLE_BUFFER = 256,  /* a module's causal buffer */
     BUNDLE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
+    BUNDLE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
 };
 
 /* Bits of enum bundle_kind. */

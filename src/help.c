@@ -38,6 +38,13 @@ static const struct {
                            {{"attn multihead -H 2 data/inputs.json", "two split heads"},
                             {"attn multihead -H 2 --stacked data/inputs.json", "two modules side by side"},
                             {"attn multihead -H 2 data/inputs.json -w trained.json", "a trained module's parameters"}}},
+    [COMMAND_SDPA] =
+        {"attn sdpa [options] [FILE]",
+         "Scaled dot-product attention on the query, key and value of the file, with masks, windows, grouped "
+         "heads and all else that models put around them.",
+         {{"attn sdpa qkv.safetensors", "the context, in the layout of the query"},
+          {"attn sdpa qkv.json --causal --window 128,0 --stages weights,lse", "other stages, of a window"},
+          {"attn sdpa qkv.safetensors -H 8 --kv-heads 2", "of heads that lie side by side"}}},
     [COMMAND_INIT] = {"attn init self|causal|multihead [options] [FILE]",
                       "The parameters that a seed draws, to look at, edit and feed back with --weights.",
                       {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"},

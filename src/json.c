@@ -169,8 +169,8 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
     const cJSON *first = item;
     while (cJSON_IsArray(first))
         first = first->child;
-    reader->boolean = (kind & BUNDLE_MASKING) != 0 && cJSON_IsBool(first);
-    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
+    reader->boolean = (kind & (BUNDLE_MASKING | BUNDLE_BUFFER)) != 0 && cJSON_IsBool(first);
+    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE | BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
     double *number = tensor->data;
     status = read_array(reader, item, tensor, index, 0, &number);
     return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
@@ -351,6 +351,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     const unsigned kind = kind_of(item, kinds);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
+    bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
     if ((kind & kinds) == 0)
         return STATUS_OK;
     if (kind == BUNDLE_TOKENS)

@@ -175,7 +175,7 @@ enum status load_files(struct load *load, const struct options *options, struct 
     unsigned kinds = BUNDLE_SETTINGS;
     kinds |= given ? BUNDLE_OPERAND | BUNDLE_BUFFER : BUNDLE_INPUTS;
     if (!init)
-        kinds |= BUNDLE_TOKENS | BUNDLE_MASKING;
+        kinds |= BUNDLE_TOKENS | BUNDLE_MASKING | BUNDLE_CACHE;
     if (!init && !given && options->weights == NULL)
         kinds |= BUNDLE_PARAMETER;
     *load = (struct load){0};

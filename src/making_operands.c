@@ -75,8 +75,11 @@ static enum status misfit(const struct making *making, const struct operand *a, 
                           const char *expected)
 {
     char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
-    return error_usage(making->error, "%s: %s is %s, %s is %s; expected %s", making->inputs->source, a->name,
-                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected);
+    return error_usage(making->error, "%s: %s is %s, %s is %s; expected %s%s", making->inputs->source, a->name,
+                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected,
+                       !a->packed             ? ""
+                       : a->tensor->rank == 3 ? ", B x T x H d as --heads says"
+                                              : ", T x H d as --heads says");
 }
 
 /* What query, key and value must have in common. */
@@ -98,10 +101,11 @@ static enum status check_shapes(const struct making *making, const struct operan
     if (value->shape[2] != key->shape[2])
         return misfit(making, key, value, "as many tokens");
     if (query->shape[1] % key->shape[1] != 0)
-        return error_usage(making->error,
-                           "%s: %zu heads of query are not divisible by the %zu of key and value: each key head serves "
-                           "equally many",
-                           making->inputs->source, query->shape[1], key->shape[1]);
+        return error_usage(
+            making->error,
+            "%s: query has %zu head%s, key and value have %zu; expected a multiple of theirs: each of them "
+            "serves equally many",
+            making->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
     return STATUS_OK;
 }
 
@@ -235,13 +239,32 @@ static enum status take_all(const struct making *making, const struct operand *o
     return take_lengths(making);
 }
 
+/* How many heads lie side by side in the operands, as the option says; 0 where it does not. The settings of a result say
+ * of its module how many it has: its query, key and value are not packed. */
+static size_t packed_heads(const struct making *making, enum option_id id, uint64_t heads)
+{
+    const bool of_result = making->inputs->is_result && making->options->origin[id] == ORIGIN_FILE;
+    return of_result ? 0 : (size_t)heads;
+}
+
 enum status making_operands(const struct making *making)
 {
     struct problem *problem = making->problem;
     const struct options *options = making->options;
-    const size_t heads = options->heads, kv_heads = options->kv_heads > 0 ? options->kv_heads : heads;
+    const size_t heads = packed_heads(making, OPTION_HEADS, options->heads);
+    const size_t kv_given = packed_heads(making, OPTION_KV_HEADS, options->kv_heads);
+    const size_t kv_heads = kv_given > 0 ? kv_given : heads;
     struct operand operands[3];
-    if (find_operands(making, operands) || take_shape(making, &operands[0], heads, OPTION_HEADS) ||
+    char place[MAKING_PLACE_BYTES];
+    if (find_operands(making, operands) != STATUS_OK)
+        return making->error->status;
+    if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4)
+        return error_usage(
+            making->error,
+            "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
+            "or neither",
+            making_place(making, OPTION_KV_HEADS, place, sizeof place), kv_heads);
+    if (take_shape(making, &operands[0], heads, OPTION_HEADS) ||
         take_shape(making, &operands[1], kv_heads, OPTION_KV_HEADS) ||
         take_shape(making, &operands[2], kv_heads, OPTION_KV_HEADS) || check_shapes(making, operands))
         return making->error->status;

@@ -262,9 +262,8 @@ enum status npy_read(const char *source, const unsigned char *bytes, size_t leng
         return error->status;
     if ((kinds & (BUNDLE_INPUTS | BUNDLE_FOREIGN)) == 0)
         return error_usage(error,
-                           "%s: a .npy holds one tensor without a name, parameters need theirs; expected .safetensors "
-                           "or JSON",
-                           source);
+                           "%s: a .npy holds one tensor without a name, %s need theirs; expected .safetensors or JSON",
+                           source, kinds & BUNDLE_OPERAND ? "query, key and value" : "parameters");
     struct raw raw = {.bytes = (const unsigned char *)reader.end, .rank = header.rank, .fortran = header.fortran};
     memcpy(raw.shape, header.shape, sizeof raw.shape);
     if (read_descr(&reader, header.descr, &raw) || check_size(&reader, &raw, length - (size_t)(raw.bytes - bytes)))

@@ -549,7 +549,9 @@ static enum status choose_format(struct options *options, struct error *error)
 /* A .npy holds one table: inputs or one stage, never the parameters, which are several. */
 static enum status check_npy(const struct options *options, struct error *error)
 {
-    if (options->format != FORMAT_NPY || (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
+    const bool context_alone = options->command == COMMAND_SDPA && options->stage_count == 0;
+    if (options->format != FORMAT_NPY || context_alone ||
+        (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
         return STATUS_OK;
     if (options->command == COMMAND_INIT)
         return error_usage(error, "a .npy holds one table, init draws several; expected .safetensors or .json");

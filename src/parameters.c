@@ -256,6 +256,19 @@ static enum status check_left_over(const struct taking *taking)
     return STATUS_OK;
 }
 
+/* The stacked projections of nn.MultiheadAttention are those of split heads, and the bias is not without the weight. */
+static enum status check_in_proj(const struct taking *taking)
+{
+    const bool weight = bundle_find(taking->bundle, "in_proj_weight") != NULL;
+    if (weight && !taking->plan->has_out)
+        return error_usage(taking->error, "%s: in_proj_weight has no place here: it belongs to attn multihead%s",
+                           taking->bundle->source, taking->plan->stacked ? " without --stacked" : "");
+    if (!weight && bundle_find(taking->bundle, "in_proj_bias") != NULL)
+        return error_usage(taking->error, "%s: in_proj_bias is there, but in_proj_weight is missing",
+                           taking->bundle->source);
+    return STATUS_OK;
+}
+
 /* Heads in the names where the plan has none, or the other way round: said before a part is missed. */
 static enum status check_heads(const struct taking *taking)
 {
@@ -287,7 +300,7 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     *parameters = (struct parameters){.given = true, .source = bundle->source};
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     taking.taken = arena_allocate(arena, bundle->tensor_count, sizeof taking.taken[0], error);
-    if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) != STATUS_OK)
+    if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
     memset(taking.taken, 0, bundle->tensor_count * sizeof taking.taken[0]);
     const struct tensor *in_proj = plan->has_out ? find(&taking, "in_proj_weight") : NULL;

@@ -251,7 +251,7 @@ static const cJSON *parse_text(const struct json_reader *reader, const cJSON *it
     return text == NULL ? NULL : json_parse(reader, place, text, length);
 }
 
-/* mechanism, part and job are kept as they are. */
+/* mechanism, part and job are kept as they are, and that attn is there. */
 static enum status note_origin(const struct file *file, const cJSON *item)
 {
     const struct json_reader *reader = &file->reader;
@@ -259,6 +259,7 @@ static enum status note_origin(const struct file *file, const cJSON *item)
     const struct {
         const char *name, **text;
     } notes[] = {{"mechanism", &bundle->mechanism}, {"part", &bundle->part}, {"job", &bundle->job}};
+    bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
     for (size_t i = 0; i < 3; i++)
         if (strcmp(item->string, notes[i].name) == 0) {
             *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);

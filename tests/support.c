@@ -11,7 +11,7 @@ enum { WORDS = 48 };
 
 /* What a command may read: no recorded stages. */
 static const unsigned READ =
-    BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_MASKING | BUNDLE_OPERAND;
+    BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE;
 
 static void give_up(const char *what)
 {

@@ -194,6 +194,201 @@ static void check_query(const char *line)
     arena_free(&part.arena);
 }
 
+/* --- masks, grouped heads, and sdpa on what others show ---------------------------------------------------------- */
+
+/* Adds to the text, an object so far: , "name": and the numbers as matrices of rows x columns within lists of
+ * `matrices` (0: the rows alone). */
+static void add_tensor(const char *name, const double *numbers, size_t matrices, size_t rows, size_t columns)
+{
+    size_t length = strlen(text) - 1;
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s\"%s\": %s", length > 1 ? ", " : "", name,
+                               matrices ? "[" : "");
+    for (size_t i = 0; i < (matrices ? matrices : 1) * rows * columns; i++) {
+        const bool row_ends = (i + 1) % columns == 0, ends = (i + 1) % (rows * columns) == 0;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? ", " : "",
+                                   i % (rows * columns) == 0 ? "[["
+                                   : i % columns == 0        ? "["
+                                                             : "");
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, isnan(numbers[i]) ? "\"NaN\"" : "%.9g", numbers[i]);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", row_ends ? "]" : "", ends ? "]" : "");
+    }
+    snprintf(text + length, sizeof text - length, "%s}", matrices ? "]" : "");
+}
+
+/* Adds a boolean attn_mask, true where allowed(i, j). */
+static void add_mask(bool allowed(size_t i, size_t j))
+{
+    size_t length = strlen(text) - 1;
+    for (size_t i = 0; i < TOKENS; i++)
+        for (size_t j = 0; j < TOKENS; j++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                       i + j == 0 ? ", \"attn_mask\": [["
+                                       : j == 0   ? "], ["
+                                                  : ", ",
+                                       allowed(i, j) ? "true" : "false");
+    snprintf(text + length, sizeof text - length, "]]}");
+}
+
+static bool lower_triangle(size_t i, size_t j)
+{
+    return j <= i;
+}
+
+static bool not_the_third(size_t i, size_t j)
+{
+    (void)i;
+    return j != 2;
+}
+
+/* Two command lines on one text, or on two, give a table of the same bits. */
+static void check_same(const char *line, const char *json, const char *other_line, const char *other_json,
+                       const char *name)
+{
+    struct made one, other;
+    size_t count = 0;
+    if (make(&one, line, json))
+        count = load(&one, name, first);
+    if (make(&other, other_line, other_json) && CHECK(load(&other, name, second) == count, "expected %zu", count))
+        for (size_t i = 0; i < count; i++)
+            CHECK(memcmp(first + i, second + i, sizeof *first) == 0, "%s[%zu]: %.17g by %s, %.17g by %s", name, i,
+                  first[i], line, second[i], other_line);
+    arena_free(&one.arena);
+    arena_free(&other.arena);
+}
+
+enum { GROUP = 2, KV_HEADS = 3, GROUPED_HEADS = GROUP * KV_HEADS, GROUPED_COLUMNS = 4 };
+
+/* Grouped heads of key and value are as many heads as query has, each group's the same. */
+static void check_groups(void)
+{
+    static double weight[GROUPED_HEADS * GROUPED_COLUMNS * D_IN], repeated[GROUPED_HEADS * GROUPED_COLUMNS * D_IN];
+    static char grouped_text[TEXT_BYTES];
+    const char *const names[] = {"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight"};
+    const size_t width = GROUPED_HEADS * GROUPED_COLUMNS, head = GROUPED_COLUMNS * D_IN;
+    struct made made;
+    check_begin("multihead --kv-heads %d of %d: the heads of key and value repeated", KV_HEADS, GROUPED_HEADS);
+    if (make(&made, "multihead --heads 6 --kv-heads 3 --d-out 24", random_input(2, 77, 1))) {
+        static char plain[TEXT_BYTES];
+        strcpy(plain, text);
+        for (int of_groups = 1; of_groups >= 0; of_groups--) {
+            strcpy(text, plain);
+            for (size_t n = 0; n < 4; n++) {
+                const size_t count = load(&made, names[n], n == 3 ? first : weight);
+                const bool of_keys = n == 1 || n == 2;
+                for (size_t i = 0; of_keys && i < GROUPED_HEADS * head; i++)
+                    repeated[i] = weight[i / head / GROUP * head + i % head];
+                if (n == 3)
+                    add_tensor(names[n], first, 0, width, width);
+                else if (of_keys && !of_groups)
+                    add_tensor(names[n], repeated, 0, width, D_IN);
+                else
+                    add_tensor(names[n], weight, 0, count / D_IN, D_IN);
+            }
+            if (of_groups)
+                strcpy(grouped_text, text);
+        }
+        check_same("multihead --heads 6 --kv-heads 3", grouped_text, "multihead --heads 6", text, "context");
+        check_same("multihead --heads 6 --kv-heads 3", grouped_text, "multihead --heads 6", text, "output");
+    }
+    arena_free(&made.arena);
+}
+
+/* sdpa on the query, key and value that a mechanism shows makes the same of them. */
+static void check_given(const char *line, const char *sdpa_line, size_t heads, size_t kv_heads, size_t columns)
+{
+    struct made made;
+    check_begin("%s: the same context by %s on its query, key and value", line, sdpa_line);
+    if (make(&made, line, random_input(0, 78, 1))) {
+        static char given[TEXT_BYTES];
+        strcpy(text, "{}");
+        load(&made, "query", first);
+        add_tensor("query", first, heads, TOKENS, columns);
+        load(&made, "key", first);
+        add_tensor("key", first, kv_heads, TOKENS, columns);
+        load(&made, "value", first);
+        add_tensor("value", first, kv_heads, TOKENS, columns);
+        strcpy(given, text);
+        check_same(line, random_input(0, 78, 1), sdpa_line, given, "context");
+    }
+    arena_free(&made.arena);
+}
+
+static void check_masks(void)
+{
+    static char plain[TEXT_BYTES], masked[TEXT_BYTES];
+    strcpy(plain, random_input(2, 79, 1));
+    strcpy(masked, plain);
+    strcpy(text, masked);
+    add_mask(lower_triangle);
+    strcpy(masked, text);
+    const char *const stages[] = {"masked", "weights", "context"};
+    for (size_t i = 0; i < 3; i++) {
+        check_begin("a lower triangle in attn_mask is the causal rule: %s", stages[i]);
+        check_same("self --stages masked,weights,context", masked, "causal --stages masked,weights,context", plain,
+                   stages[i]);
+        check_begin("a window of 0 keys ahead is the causal rule: %s", stages[i]);
+        check_same("self --window -1,0 --stages masked,weights,context", plain,
+                   "causal --stages masked,weights,context", plain, stages[i]);
+        check_begin("a window that reaches past all keys is none: %s", stages[i]);
+        check_same("multihead --heads 5 --no-causal --window 2147483647,2147483647 --stages masked,weights,context",
+                   plain, "multihead --heads 5 --no-causal --stages masked,weights,context", plain, stages[i]);
+        check_begin("a window that just reaches all keys is none: %s", stages[i]);
+        check_same("self --window 16,16 --stages masked,weights,context", plain, "self --stages masked,weights,context",
+                   plain, stages[i]);
+    }
+}
+
+/* query, key and value of sdpa, 2 heads; key 3 and its value are NaN where `spoils`, and all forbid it. */
+static void write_spoiled(bool spoils)
+{
+    enum { COLUMNS = 3, COUNT = 2 * TOKENS * COLUMNS };
+    static const char *const NAMES[] = {"query", "key", "value"};
+    struct generator generator;
+    float drawn[COUNT];
+    double numbers[COUNT];
+    generator_seed(&generator, GENERATOR_TORCH, 80);
+    strcpy(text, "{}");
+    for (size_t n = 0; n < 3; n++) {
+        generator_normal(&generator, drawn, COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            numbers[i] = spoils && n > 0 && i / COLUMNS % TOKENS == 2 ? (double)NAN : drawn[i];
+        add_tensor(NAMES[n], numbers, 2, TOKENS, COLUMNS);
+    }
+    add_mask(not_the_third);
+}
+
+static void check_forbidden(const char *line)
+{
+    static char spoiled[TEXT_BYTES];
+    const char *const stages[] = {"masked", "weights", "context", "lse"};
+    write_spoiled(true);
+    strcpy(spoiled, text);
+    write_spoiled(false);
+    for (size_t i = 0; i < 4; i++) {
+        check_begin("%s: what a forbidden key holds leaves %s the same bits", line, stages[i]);
+        check_same(line, spoiled, line, text, stages[i]);
+    }
+}
+
+static void check_lse(const char *line)
+{
+    struct made made;
+    check_begin("%s: exp(masked - lse) of each row sums to 1", line);
+    write_spoiled(true);
+    if (make(&made, line, text)) {
+        const size_t rows = load(&made, "lse", first), count = load(&made, "masked", second);
+        CHECK(count == rows * TOKENS, "expected %zu scores, got %zu", rows * TOKENS, count);
+        for (size_t row = 0; row < rows; row++) {
+            double sum = 0;
+            for (size_t j = 0; j < TOKENS; j++)
+                sum += exp(second[row * TOKENS + j] - first[row]);
+            CHECK(fabs(sum - 1) < 1e-6, "row %zu: expected 1, got %.9g", row, sum);
+        }
+    }
+    arena_free(&made.arena);
+}
+
 int main(void)
 {
     const char *const dropping[] = {
@@ -217,5 +412,18 @@ int main(void)
     check_order("causal", "weights");
     check_query("self");
     check_query("multihead --heads 5");
+    check_query("multihead --heads 6 --kv-heads 3 --d-out 12 --window 3,1 --softcap 2");
+    check_groups();
+    check_given("self --d-out 4", "sdpa", 1, 1, 4);
+    check_given("causal --d-out 4", "sdpa --causal", 1, 1, 4);
+    check_given("multihead --heads 3 --d-out 12 --softcap 2", "sdpa --causal --softcap 2", 3, 3, 4);
+    check_given("multihead --heads 6 --kv-heads 2 --d-out 12 --no-causal --scale 0.3", "sdpa --scale 0.3", 6, 2, 2);
+    check_given("multihead --heads 3 --stacked --d-out 4 --window 3,2", "sdpa --causal --window 3,2", 3, 3, 4);
+    check_masks();
+    check_forbidden("sdpa --stages masked,weights,context,lse");
+    check_forbidden("sdpa --causal --window 5,0 --softcap 3 --stages masked,weights,context,lse");
+    check_forbidden("sdpa --dropout 0.4 --dtype f64 --stages masked,weights,context,lse");
+    check_lse("sdpa --stages masked,lse");
+    check_lse("sdpa --causal --window 4,0 --softcap 1 --stages masked,lse");
     return check_end();
 }
