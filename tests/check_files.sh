@@ -89,8 +89,8 @@ check "and says so" grep -q 'old.json: cannot write' message
 awk 'BEGIN { printf "{\"inputs\": ["; for (i = 0; i < 1500; i++) printf "%s[%d, 1]", i ? "," : "", i % 7; print "]}" }' >long.json
 mkdir signals
 for signal in INT TERM HUP USR1; do
-    # A shell starts background jobs with INT ignored; env gives it back.
-    env --default-signal=INT "$attn" self long.json -f json -o signals/out.json &
+    # A shell starts background jobs with INT ignored, nohup this one with HUP; env gives it back.
+    env --default-signal=$signal "$attn" self long.json -f json -o signals/out.json &
     job=$!
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         [ -n "$(ls -A signals)" ] && break

@@ -35,9 +35,15 @@ fi
 # Rows that text shows are those of the whole, whichever rows are computed.
 "$attn" causal wide.npy --stages context,query --kernel fused >shown.txt
 "$attn" causal wide.npy --stages context,query --kernel fused --full >full.txt
-check "an elided table computes the rows of the whole" \
-    test "$(grep -E '^  (1|6|695|700) ' shown.txt | awk '{ print $1, $2, $3, $NF }')" = \
-    "$(grep -E '^  (1|6|695|700) ' full.txt | awk '{ print $1, $2, $3, $NF }')"
+ends() { grep -E '^  (1|6|695|700) ' "$1" | awk '{ print $1, $2, $3, $NF }'; }
+check "an elided table has its rows" test "$(ends shown.txt | wc -l)" -eq 8
+check "an elided table computes the rows of the whole" test "$(ends shown.txt)" = "$(ends full.txt)"
+
+# The same of T x T, each row of which goes through the stages once.
+"$attn" causal wide.npy --dropout 0.1 >shown.txt
+"$attn" causal wide.npy --dropout 0.1 --full >full.txt
+check "elided stages of T x T have their rows" test "$(ends shown.txt | wc -l)" -ge 28
+check "elided stages of T x T are those of the whole" test "$(ends shown.txt)" = "$(ends full.txt)"
 
 job() { "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused "$@"; }
 job -t 1 -o whole.safetensors
@@ -96,4 +102,53 @@ drops --part 1/2 -o part-1.safetensors
 drops --part 2/2 -o part-2.safetensors
 check "dropout in parts" "$attn" join part-1.safetensors part-2.safetensors -o joined.safetensors
 check "is that of the whole" cmp joined.safetensors whole.safetensors
+
+# Rows of T x T are computed by all threads, and dropout's draws go on in their order.
+drops -t 1 -o one.safetensors
+drops -t 5 -o five.safetensors
+check "dropout by five threads is that of one" cmp one.safetensors five.safetensors
+"$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 1 -o one.safetensors
+"$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 3 -o three.safetensors
+check "float64 by three threads is that of one" cmp one.safetensors three.safetensors
+
+# A token whose value overflows must not reach the tokens before it, however the queries are cut.
+awk 'BEGIN { srand(3); printf "{\"inputs\": ["
+    for (i = 1; i <= 1000; i++) {
+        printf "%s[", i > 1 ? "," : ""
+        for (j = 0; j < 16; j++) printf "%s%s", j ? "," : "", i == 501 ? "3e38" : sprintf("%.4f", 2 * rand() - 1)
+        printf "]"
+    }
+    print "]}" }' >overflow.json
+"$attn" causal overflow.json --stages context -o whole.npy
+for k in 1 2 3 4 5 6 7; do "$attn" causal overflow.json --stages context --part $k/7 -o part-$k.safetensors; done
+check "parts where a value overflows" "$attn" join part-[1-7].safetensors -o joined.npy
+check "are those of the whole" cmp joined.npy whole.npy
+check "and it stays out of earlier rows" \
+    test "$("$attn" causal overflow.json --stages context -q 1-500 -f json | grep -c 'NaN\|Infinity\|null')" -eq 0
+check "but not out of its own" \
+    test "$("$attn" causal overflow.json --stages context -q 501 -f json | grep -c 'NaN\|Infinity\|null')" -eq 1
+forced() { "$attn" causal overflow.json --stages context --kernel fused 2>message; [ $? -eq 2 ]; }
+check "--kernel fused refuses it" forced
+check "and says why" grep -q 'overflowed in float32' message
+
+# Parts whose tokens differ choose other rows by the same names.
+echo '{"tokens": ["a", "b", "c"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >abc.json
+echo '{"tokens": ["b", "c", "a"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >bca.json
+"$attn" causal abc.json -q a,b --stages context --part 1/2 -o part-1.safetensors
+"$attn" causal bca.json -q a,b --stages context --part 2/2 -o part-2.safetensors
+other() { "$attn" join part-1.safetensors part-2.safetensors -o other.npy 2>message; [ $? -eq 2 ]; }
+check "parts with other tokens are of another job" other
+
+# The bar keeps within the terminal, and out of a result that goes to it.
+if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    script -qec "stty cols 48; '$attn' causal wide.npy --stages weights --progress always -o w.npy" /dev/null \
+        </dev/null | tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" >bar.txt
+    check "a bar is drawn" grep -q 'attn: weights .*700 of 700 rows' bar.txt
+    check "and is narrower than the terminal" test -z "$(grep -E '^.{48}' bar.txt)"
+    script -qec "'$attn' causal wide.npy --stages weights --progress always -f json" /dev/null </dev/null >both.txt
+    check "a result on the terminal is not drawn over" \
+        test "$(tr '\r' '\n' <both.txt | sed -n '/^{"attn"/,$p' | grep -c 'rows')" -eq 0
+else
+    skip "the bar on a terminal" "script is not installed"
+fi
 finish

@@ -20,7 +20,7 @@ man_heads >"$scratch/man"
 check "the table's options are found in the help" test "$(wc -l <"$scratch/help")" -ge 26
 check "the man page has the options of the table" diff "$scratch/help" "$scratch/man"
 
-for topic in '' self causal multihead init diff help; do
+for topic in '' self causal multihead sdpa init diff join help; do
     "$attn" help $topic >"$scratch/text"
     check "attn help $topic fits 80 columns" test -z "$(grep -E '^.{80}' "$scratch/text")"
     check "attn help $topic leads with three examples" test "$(sed '/^Usage/,$d' "$scratch/text" | grep -c '^  [am][tna]')" -eq 3
