@@ -114,7 +114,7 @@ check "float64 by three threads is that of one" cmp one.safetensors three.safete
 # A token whose value overflows must not reach the tokens before it, however the queries are cut.
 awk 'BEGIN { srand(3); printf "{\"inputs\": ["
     for (i = 1; i <= 1000; i++) {
-        printf "%s[", i > 1 ? "," : ""
+        printf "%s[", (i > 1) ? "," : ""
         for (j = 0; j < 16; j++) printf "%s%s", j ? "," : "", i == 501 ? "3e38" : sprintf("%.4f", 2 * rand() - 1)
         printf "]"
     }
