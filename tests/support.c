@@ -9,6 +9,10 @@
 
 enum { WORDS = 48 };
 
+/* What a command may read: no recorded stages. */
+static const unsigned READ =
+    BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE;
+
 static void give_up(const char *what)
 {
     perror(what);
@@ -46,8 +50,7 @@ enum status support_binary(support_reader *reader, const void *bytes, size_t len
         give_up("malloc");
     memcpy(copy, bytes, length);
     *error = (struct error){0};
-    enum status status =
-        reader("file", copy, length, ~(unsigned)BUNDLE_STAGE & ~(unsigned)BUNDLE_IGNORED, &arena, &bundle, error);
+    enum status status = reader("file", copy, length, READ, &arena, &bundle, error);
     for (size_t i = 0; i < bundle.tensor_count && status == STATUS_OK; i++)
         status = tensor_convert(&bundle.tensors[i].tensor, DTYPE_F32, "file", bundle.tensors[i].name, NULL, &converted,
                                 &arena, error);
@@ -124,8 +127,7 @@ enum status support_make(struct made *made, const char *command_line, const char
     const int count = split_words(line, words);
     if (options_parse(&made->options, count, words, &made->error))
         return made->error.status;
-    if (text != NULL &&
-        json_read("test.json", text, strlen(text), ~(unsigned)BUNDLE_STAGE, &made->arena, &made->inputs, &made->error))
+    if (text != NULL && json_read("test.json", text, strlen(text), READ, &made->arena, &made->inputs, &made->error))
         return made->error.status;
     if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->progress, &made->arena,
                        &made->error))
