@@ -61,32 +61,42 @@ static const char *before_softmax(const struct problem *problem)
     return problem->masks ? "masked" : before_mask(problem);
 }
 
-/* Where the position of a query among the keys is not its own number, "query" is its position. */
+/* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
+struct rule {
+    bool acts;
+    char words[48];
+};
+
+enum { RULES = 5 };
+
+static void list_rules(const struct mask *mask, struct rule rules[RULES])
+{
+    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
+    const bool boolean = mask->attn_mask.rank > 0 && mask->attn_mask.dtype == DTYPE_BOOL;
+    rules[0].acts = boolean;
+    snprintf(rules[0].words, sizeof rules[0].words, "attn_mask is %s", mask->true_drops ? "true" : "false");
+    rules[1].acts = mask->causal || mask->right == 0;
+    snprintf(rules[1].words, sizeof rules[1].words, "key > %s", query);
+    rules[2].acts = mask->right > 0 && !mask->causal;
+    snprintf(rules[2].words, sizeof rules[2].words, "key > %s + %lld", query, (long long)mask->right);
+    rules[3].acts = mask->left >= 0;
+    snprintf(rules[3].words, sizeof rules[3].words, mask->left > 0 ? "key < %s - %lld" : "key < %s", query,
+             (long long)mask->left);
+    rules[4].acts = mask->lengths != NULL;
+    snprintf(rules[4].words, sizeof rules[4].words, "key > length");
+}
+
 static void mask_formula(const struct problem *problem, char *text, size_t size)
 {
     const struct mask *mask = &problem->mask;
-    const bool forbids =
-        problem->masks && (mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL);
-    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
-    size_t length = (size_t)snprintf(text, size, "%s%s%s%s", before_mask(problem), problem->masks ? "" : ", no mask",
-                                     mask->attn_mask.rank > 0 ? " + attn_mask" : "",
-                                     mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
-    if (!forbids)
-        return;
-    const bool ahead = mask->right > 0 && !mask->causal;
-    struct {
-        bool acts;
-        char words[48];
-    } rules[] = {{mask->causal || mask->right == 0, ""},
-                 {ahead, ""},
-                 {mask->left >= 0, ""},
-                 {mask->lengths != NULL, "key > length"}};
-    snprintf(rules[0].words, sizeof rules[0].words, "key > %s", query);
-    snprintf(rules[1].words, sizeof rules[1].words, "key > %s + %lld", query, (long long)mask->right);
-    snprintf(rules[2].words, sizeof rules[2].words, mask->left > 0 ? "key < %s - %lld" : "key < %s", query,
-             (long long)mask->left);
+    const bool added = mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL;
+    struct rule rules[RULES];
     const char *joint = ", -inf where ";
-    for (size_t i = 0; i < 4; i++)
+    size_t length =
+        (size_t)snprintf(text, size, "%s%s%s%s", before_mask(problem), problem->masks ? "" : ", no mask",
+                         added ? " + attn_mask" : "", mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
+    list_rules(mask, rules);
+    for (size_t i = 0; i < RULES; i++)
         if (rules[i].acts) {
             length += (size_t)snprintf(text + length, size - length, "%s%s", joint, rules[i].words);
             joint = " or ";

@@ -125,6 +125,7 @@ static enum status add_table(const struct joining *joining, const struct bundle_
         .stage = stage == STAGE_NAMES ? STAGE_PARAMETERS : stage,
         .rank = named->tensor.rank,
         .tensor = &named->tensor,
+        .dtype = named->tensor.dtype,
     };
     for (size_t axis = 0; axis < table->rank; axis++) {
         table->axes[axis] = AXIS_COLUMN;

@@ -192,7 +192,8 @@ enum status load_files(struct load *load, const struct options *options, struct 
 
 enum status load_result(const char *path, struct bundle *bundle, struct arena *arena, struct error *error)
 {
-    const unsigned kinds = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE;
+    const unsigned kinds =
+        BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_MASKING | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_STAGE;
     return load_bundle(path, kinds, arena, bundle, error);
 }
 

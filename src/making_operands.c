@@ -193,8 +193,9 @@ static enum status take_lengths(const struct making *making)
         double length;
         tensor_load(&found->tensor, item, 1, &length);
         if (!(length >= 0 && length <= (double)problem->keys && length == floor(length)))
-            return error_usage(making->error, "%s: kv_lengths: item %zu has %g keys; expected a whole number, 0..%zu",
-                               source, item + 1, length, problem->keys);
+            return error_usage(making->error,
+                               "%s: kv_lengths: the length of item %zu is %g; expected a whole number, 0..%zu", source,
+                               item + 1, length, problem->keys);
         lengths[item] = (int64_t)length;
     }
     problem->mask.lengths = lengths;

@@ -543,6 +543,10 @@ static enum status finish_problem(const struct making *making)
     if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
         return error_usage(making->error, "--rounding operations shares the root of the scale out to query and key; "
                                           "expected --scale from 0 on");
+    if (options->format == FORMAT_NPY && problem->masking_count > 0 && options->stages[0] == STAGE_INPUTS)
+        return error_usage(making->error,
+                           "a .npy holds one table, but beside the inputs there is %s; expected .safetensors",
+                           problem->masking[0].name);
     if (options->format == FORMAT_NPY && problem->dtype == DTYPE_BF16)
         return error_usage(making->error, "a .npy has no bfloat16; expected .safetensors, or another --dtype");
     problem->softmax_dtype = said(making, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;

@@ -11,6 +11,14 @@
 #include "parameters.h"
 #include "progress.h"
 
+/* What stands beside the inputs and changes the scores: attn_mask, alibi_slopes, sinks. */
+enum { MASKING_TENSORS = 3 };
+
+struct masking_tensor {
+    const char *name;
+    struct tensor tensor;
+};
+
 struct problem {
     enum command mechanism; /* COMMAND_SELF, _CAUSAL, _MULTIHEAD or _SDPA */
     bool parameters_only;   /* attn init: no inputs, no stages */
@@ -20,6 +28,8 @@ struct problem {
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
     struct mask mask;
+    struct masking_tensor masking[MASKING_TENSORS]; /* what of the mask the file gave, for a result to be an input */
+    size_t masking_count;
     bool masks;     /* the mask may forbid a key or add to a score */
     double scale;   /* 1 / sqrt(d) unless given */
     double softcap; /* 0: none */

@@ -13,15 +13,32 @@ static void add_axis(struct result_table *table, enum axis axis, size_t size)
     table->shape[table->rank++] = size;
 }
 
+/* attn_mask, alibi_slopes, sinks as the file had them: broadcast axes have size 1, so that rows are no queries. */
+static void add_masking(struct result *result, const struct masking_tensor *masking)
+{
+    static const enum axis AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
+    const struct tensor *tensor = &masking->tensor;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.name = masking->name,
+                                   .stage = STAGE_INPUTS,
+                                   .tensor = tensor,
+                                   .dtype = tensor->dtype == DTYPE_BOOL ? DTYPE_BOOL : result->problem->dtype};
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        add_axis(table, AXES[TENSOR_RANK - tensor->rank + axis], tensor->shape[axis]);
+}
+
 static void add_inputs(struct result *result)
 {
     const struct problem *problem = result->problem;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .tensor = &problem->inputs};
+    *table = (struct result_table){
+        .name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .tensor = &problem->inputs, .dtype = problem->dtype};
     if (problem->has_batch)
         add_axis(table, AXIS_ITEM, problem->items);
     add_axis(table, AXIS_TOKEN, problem->keys);
     add_axis(table, AXIS_COLUMN, problem->d_in);
+    for (size_t i = 0; i < problem->masking_count; i++)
+        add_masking(result, &problem->masking[i]);
 }
 
 static enum status add_tensor(struct result *result, const char *name, const struct tensor *tensor, struct arena *arena,
@@ -30,7 +47,7 @@ static enum status add_tensor(struct result *result, const char *name, const str
     if (tensor->rank == 0)
         return STATUS_OK;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.stage = STAGE_PARAMETERS, .tensor = tensor};
+    *table = (struct result_table){.stage = STAGE_PARAMETERS, .tensor = tensor, .dtype = result->problem->dtype};
     table->name = arena_text(arena, name, strlen(name), error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
@@ -83,7 +100,7 @@ static void add_stage(struct result *result, enum stage stage)
     const bool of_keys = stage_is_of_keys(stage), side_by_side = is_side_by_side(problem, stage);
     const bool present = stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = stage_name(stage), .stage = stage};
+    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
     formula_of_stage(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || present)
         add_axis(table, AXIS_ITEM, problem->items);
@@ -106,7 +123,7 @@ static void add_stage(struct result *result, enum stage stage)
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const size_t most = STAGE_NAMES + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
+    const size_t most = STAGE_NAMES + MASKING_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
@@ -258,7 +275,8 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     }
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
-        tensor_round(result->problem->dtype, numbers, columns);
+        if (table->dtype != DTYPE_BOOL)
+            tensor_round(table->dtype, numbers, columns);
         return;
     }
     note_progress(result, table);

@@ -24,12 +24,13 @@ enum {
 struct result_table {
     const char *name;
     char formula[RESULT_FORMULA_BYTES]; /* what it is made of: "query . key^T"; "" for inputs and parameters */
-    enum stage stage;                   /* or STAGE_INPUTS, STAGE_PARAMETERS */
+    enum stage stage;                   /* or STAGE_INPUTS (also of what masks), STAGE_PARAMETERS */
     size_t rank;                        /* leading axes, rows, columns; 1: a single row of columns */
     enum axis axes[TENSOR_RANK];
     size_t shape[TENSOR_RANK];
     const struct tensor *const *pieces; /* join: the parts that the rows lie in, one behind the other; else NULL */
     const struct tensor *tensor;        /* where it is held whole, else NULL */
+    enum dtype dtype;                   /* the working dtype; BOOL of a boolean attn_mask */
 };
 
 struct result {

@@ -28,7 +28,9 @@ void write_json_string(const char *text, struct output *output)
 void write_json_number(double number, enum dtype dtype, struct output *output)
 {
     char text[DECIMAL_BYTES];
-    if (isfinite(number))
+    if (dtype == DTYPE_BOOL)
+        output_print(output, "%s", number != 0 ? "true" : "false");
+    else if (isfinite(number))
         output_write(output, text, dtype_decimal(dtype, number, text));
     else if (isnan(number))
         output_write(output, "\"NaN\"", 5);
@@ -108,7 +110,7 @@ static void write_matrix(struct result *result, const struct result_table *table
         if (row > 0)
             output_write(output, ",\n  ", 4);
         result_row(result, table, matrix, row, result->numbers);
-        write_row(result->numbers, columns, result->problem->dtype, output);
+        write_row(result->numbers, columns, table->dtype, output);
     }
 }
 

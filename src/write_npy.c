@@ -25,7 +25,7 @@ void write_npy(struct result *result, struct output *output)
 {
     const struct result_table *table = &result->tables[0];
     char dict[HEADER_BYTES];
-    const int length = format_dict(table, result->problem->dtype, dict);
+    const int length = format_dict(table, table->dtype, dict);
     const int whole = (PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const int header = whole - PREFIX_BYTES;
     output_write(output, "\x93NUMPY\1\0", PREFIX_BYTES - 2);

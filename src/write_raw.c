@@ -44,15 +44,17 @@ static void encode(const double *numbers, size_t count, enum dtype dtype, unsign
     else if (dtype == DTYPE_F32)
         for (size_t i = 0; i < count; i++)
             encode_f32(numbers[i], bytes + i * 4);
+    else if (dtype == DTYPE_BOOL)
+        for (size_t i = 0; i < count; i++)
+            bytes[i] = numbers[i] != 0;
     else
         for (size_t i = 0; i < count; i++)
             encode_16(numbers[i], dtype, bytes + i * 2);
 }
 
-enum status write_raw_size(const struct result *result, const struct result_table *table, size_t *size,
-                           struct error *error)
+enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error)
 {
-    *size = dtype_size(result->problem->dtype);
+    *size = dtype_size(table->dtype);
     for (size_t axis = 0; axis < table->rank; axis++)
         if (!memory_multiply(*size, table->shape[axis], size))
             return error_system(error, 0, "%s is larger than any file", table->name);
@@ -62,7 +64,7 @@ enum status write_raw_size(const struct result *result, const struct result_tabl
 void write_raw(struct result *result, const struct result_table *table, struct output *output)
 {
     const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
-    const enum dtype dtype = result->problem->dtype;
+    const enum dtype dtype = table->dtype;
     unsigned char bytes[CHUNK * sizeof(double)];
     for (size_t matrix = 0; matrix < matrices; matrix++)
         for (size_t row = 0; row < rows && !output->failed; row++) {

@@ -7,8 +7,7 @@
 #include "result.h"
 
 /* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
-enum status write_raw_size(const struct result *result, const struct result_table *table, size_t *size,
-                           struct error *error);
+enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
 
 /* The table row by row: no more than a row is held. */
 void write_raw(struct result *result, const struct result_table *table, struct output *output);

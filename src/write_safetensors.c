@@ -43,17 +43,16 @@ static enum status add_metadata(const struct problem *problem, struct output *he
 }
 
 /* One table's description; *end, where the data of those before it end, moves on. */
-static enum status add_table(const struct result *result, const struct result_table *table, size_t *end,
-                             struct output *header, struct error *error)
+static enum status add_table(const struct result_table *table, size_t *end, struct output *header, struct error *error)
 {
     size_t size;
-    if (write_raw_size(result, table, &size, error) != STATUS_OK)
+    if (write_raw_size(table, &size, error) != STATUS_OK)
         return error->status;
     if (size > SIZE_MAX - *end)
         return error_system(error, 0, "the tables are larger than any file");
     output_print(header, ",");
     write_json_string(table->name, header);
-    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", dtype_code(result->problem->dtype));
+    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", dtype_code(table->dtype));
     for (size_t axis = 0; axis < table->rank; axis++)
         output_print(header, "%s%zu", axis ? "," : "", table->shape[axis]);
     output_print(header, "],\"data_offsets\":[%zu,%zu]}", *end, *end + size);
@@ -73,7 +72,7 @@ static const char *make_header(const struct result *result, size_t *length, stru
     if (add_metadata(result->problem, header, arena, error) != STATUS_OK)
         return NULL;
     for (size_t i = 0; i < result->table_count; i++)
-        if (add_table(result, &result->tables[i], &end, header, error) != STATUS_OK)
+        if (add_table(&result->tables[i], &end, header, error) != STATUS_OK)
             return NULL;
     output_print(header, "}");
     return output_close_text(header, length);

@@ -169,6 +169,8 @@ static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index
 {
     size_t position;
     const char *label = result_label(sheet->result, axis, sheet->item, index, &position);
+    if (axis == AXIS_HEAD)
+        return (size_t)snprintf(text, LABEL_BYTES, "head %zu", index + 1);
     if (label != NULL)
         return text_shown(label, LABEL_COLUMNS, text, LABEL_BYTES);
     if (axis == AXIS_COLUMN)
@@ -178,7 +180,9 @@ static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index
 
 static const char *number_text(const struct sheet *sheet, double number, char *text)
 {
-    if (isnan(number))
+    if (sheet->table->dtype == DTYPE_BOOL)
+        snprintf(text, NUMBER_BYTES, number != 0 ? "true" : "false");
+    else if (isnan(number))
         snprintf(text, NUMBER_BYTES, "nan");
     else
         snprintf(text, NUMBER_BYTES, sheet->exponent ? "%.*e" : "%.*f", sheet->style.precision, number);
