@@ -86,6 +86,14 @@ attention "8 heads, T 2048, d 128, causal" 1.35 "8 2048 128 1 2"
 attention "T 65536, causal" 1.75 "1 65536 64 1 2"
 attention "one thread, T 4096, whole" 1.15 "1 4096 64 0 1"
 attention "one thread, T 4096, causal" 1.3 "1 4096 64 1 1"
+for feature in window lengths matrix alibi softcap groups; do
+    case $feature in
+    lengths) plain=0 required=0.8 ;;
+    alibi | softcap) plain=1 required=0.6 ;; # each score is bent
+    *) plain=1 required=0.8 ;;
+    esac
+    row "8 heads, T 4096, $feature : plain" $required "masked - 8 4096 64 2 $feature" attn "attention - 8 4096 64 $plain 2"
+done
 for threads in 2 1; do
     shape="4096 768 768 $threads"
     row "4096 x 768 by 768 x 768, $threads thread(s)" 0.97 "project - $shape" BLIS "sgemm $shape"
