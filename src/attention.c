@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- the equations, in double; the caller rounds what is stored --------------------------------------------------- */
 
@@ -457,23 +456,34 @@ static size_t list_held(struct attention *attention, unsigned stages, struct hel
     return count;
 }
 
+/* Bytes of what is held, and of the largest of what is made on the way: a weight, packed or in double, the heads side by
+ * side. */
+static double count_bytes(const struct attention *attention, const struct held *held, size_t count)
+{
+    const struct problem *problem = attention->problem;
+    const double number = (double)dtype_size(dtype_storage(problem->dtype));
+    const double d_out = (double)problem->plan.d_out,
+                 widest = (double)memory_larger(problem->d_in, problem->plan.d_out);
+    double bytes = (problem->fast_projections ? sizeof(float) : sizeof(double)) * d_out * widest;
+    for (size_t i = 0; i < count; i++) {
+        double numbers = 1;
+        for (size_t axis = 0; axis < held[i].rank; axis++)
+            numbers *= (double)held[i].shape[axis];
+        bytes += numbers * number * (held[i].tensor == &attention->output && problem->plan.has_out ? 2 : 1);
+    }
+    return bytes;
+}
+
 /* Room for it, before any of it is computed. The system promises more than it has: what cannot be is said here. */
 static enum status make_room(struct attention *attention, unsigned stages, struct arena *arena, struct error *error)
 {
     struct held held[MOST_HELD];
     const size_t count = list_held(attention, stages, held);
-    const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double needed = 0;
-    for (size_t i = 0; i < count; i++) {
-        double bytes = (double)dtype_size(dtype_storage(attention->problem->dtype));
-        for (size_t axis = 0; axis < held[i].rank; axis++)
-            bytes *= (double)held[i].shape[axis];
-        needed += bytes;
-    }
-    if (there > 0 && needed > there)
+    const double there = memory_there(), needed = count_bytes(attention, held, count);
+    if (needed > there)
         return error_system(error, 0,
-                            "not enough memory: query, key, value and context need %.1f GB, this machine has "
-                            "%.1f GB; --query or --part asks for less",
+                            "not enough memory: this job needs %.1f GB for query, key, value and what is made of them, "
+                            "%.1f GB are there; expected fewer tokens, columns or items",
                             needed / 1e9, there / 1e9);
     for (size_t i = 0; i < count; i++)
         if (tensor_create(held[i].tensor, dtype_storage(attention->problem->dtype), held[i].rank, held[i].shape, arena,

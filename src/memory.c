@@ -1,9 +1,13 @@
 #include "memory.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum { BLOCK_BYTES = 1 << 16 };
 
@@ -120,4 +124,28 @@ void arena_free(struct arena *arena)
         arena->newest = block->older;
         free(block);
     }
+}
+
+/* The limit of the control group that the process sees, in bytes; infinite where there is none. */
+static double group_limit(void)
+{
+    double limit = INFINITY;
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+    if (file == NULL)
+        return limit;
+    if (fscanf(file, "%lf", &limit) != 1) /* "max" */
+        limit = INFINITY;
+    fclose(file);
+    return limit;
+}
+
+double memory_there(void)
+{
+    struct rlimit limit;
+    const double pages = (double)sysconf(_SC_PHYS_PAGES);
+    double there = pages > 0 ? pages * (double)sysconf(_SC_PAGESIZE) : INFINITY;
+    there = fmin(there, group_limit());
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        there = fmin(there, (double)limit.rlim_cur);
+    return there;
 }

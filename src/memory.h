@@ -29,6 +29,9 @@ enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct 
 /* Frees every block and all that was taken over; the arena is {0} again. */
 void arena_free(struct arena *arena);
 
+/* The bytes that this process may have: the machine's, or what its limits (ulimit -v, a container's) leave. */
+double memory_there(void);
+
 /* The larger of two sizes. */
 size_t memory_larger(size_t a, size_t b);
 

@@ -28,6 +28,9 @@ if within --version >/dev/null 2>&1; then
     check "text in 40 MB" within causal long.npy -o all.txt
     check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
     rm -f all.safetensors weights.npy
+    too_large() { within causal long.npy -d 100000 --stages context -o c.npy 2>message; [ $? -eq 3 ]; }
+    check "a job that 40 MB cannot hold is refused" too_large
+    check "before it starts, with both sizes" grep -q 'needs [0-9.]* GB .* 0.0 GB are there' message
 else
     skip "memory" "this build asks for more than 40 MB of addresses by itself"
 fi
