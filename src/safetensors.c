@@ -231,7 +231,8 @@ static enum status check_extents(struct file *file)
             return error_usage(error, "%s: %s overlaps %s: it begins at %zu, the other one ends at %zu", source,
                                extent->name, file->extents[i - 1].name, extent->begin, end);
         if (extent->begin > end)
-            break;
+            return error_usage(error, "%s: of the data, %zu to %zu belong to no tensor, before %s; expected no holes",
+                               source, end, extent->begin, extent->name);
         end = extent->end;
     }
     if (end == file->size)

@@ -21,8 +21,8 @@ enum { SAFETENSORS_LENGTH_BYTES = 8, SAFETENSORS_LONGEST_HEADER = 100 * 1000 * 1
 bool safetensors_begins(const unsigned char *bytes, size_t length);
 
 /* Names are JSON's keys. What is of the `kinds` (bits of enum bundle_kind) goes into the bundle; the rest is passed
- * over, but its place in the file is checked all the same. A foreign tensor is read only where it is the file's one. Data may stay in `bytes`, which must live as long as the
- * arena. STATUS_USAGE "source: name: ..." where the file is not whole and right to the last byte, a name is unknown or
+ * over, but its place in the file is checked all the same. A foreign tensor is read only where it is the file's one. Data
+ * may stay in `bytes`, which must live as long as the arena. STATUS_USAGE "source: name: ..." where the file is not whole and right to the last byte, a name is unknown or
  * given twice, or a tensor that counts is empty, a single number, or of a dtype other than F32, F64, F16, BF16, BOOL and
  * I64. */
 enum status safetensors_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,

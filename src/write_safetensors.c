@@ -1,11 +1,12 @@
 #include "write_safetensors.h"
 
 #include "part.h"
+#include "safetensors.h"
 #include "version.h"
 #include "write_json.h"
 #include "write_raw.h"
 
-enum { LENGTH_BYTES = 8, ALIGNMENT = 8, LONGEST_HEADER = 100 * 1000 * 1000 };
+enum { ALIGNMENT = 8 };
 
 /* Text that is to become a member of __metadata__, whose values are strings. */
 typedef void write_value(const struct problem *problem, struct output *output);
@@ -30,7 +31,7 @@ static enum status add_json(const char *name, write_value *write, const struct p
 static enum status add_metadata(const struct problem *problem, struct output *header, struct arena *arena,
                                 struct error *error)
 {
-    output_print(header, "\"__metadata__\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
+    output_print(header, "\"" SAFETENSORS_METADATA "\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
                  command_name(problem->mechanism));
     if (add_json("settings", write_json_settings, problem, header, arena, error) ||
         (problem->labels != NULL && add_json("tokens", write_json_tokens, problem, header, arena, error)))
@@ -85,10 +86,10 @@ enum status write_safetensors(struct result *result, struct output *output, stru
     if (header == NULL)
         return error->status;
     const size_t padding = (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT;
-    if (length + padding > LONGEST_HEADER)
+    if (length + padding > SAFETENSORS_LONGEST_HEADER)
         return error_usage(error, "the tokens make a header of %zu bytes; readers of .safetensors take at most %d",
-                           length + padding, LONGEST_HEADER);
-    for (size_t i = 0; i < LENGTH_BYTES; i++)
+                           length + padding, SAFETENSORS_LONGEST_HEADER);
+    for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
         output_write(output, (const char[]){(char)((length + padding) >> 8 * i & 0xff)}, 1);
     output_write(output, header, length);
     output_write(output, "        ", padding);

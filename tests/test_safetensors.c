@@ -189,7 +189,7 @@ static const struct {
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[18446744073709551612,18446744073709551616]}}", 4,
      "inputs: data_offsets: 1.84467e+19 is no size; expected a whole number from 0 to 2^53"},
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
-     "the data are 8 bytes, but from 0 on they belong to no tensor"},
+     "of the data, 0 to 4 belong to no tensor, before inputs; expected no holes"},
     {"{" INPUTS "}", 9, "the data are 9 bytes, but from 8 on they belong to no tensor"},
     {"{}", 1, "the data are 1 bytes, but from 0 on they belong to no tensor"},
     {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
@@ -197,7 +197,7 @@ static const struct {
     {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8,
      "inputs overlaps W_key: it begins at 0, the other one ends at 8"},
     {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}", 16,
-     "the data are 16 bytes, but from 8 on they belong to no tensor"},
+     "of the data, 8 to 12 belong to no tensor, before W_key; expected no holes"},
 };
 
 static size_t make_file(const char *header, size_t data, unsigned char *bytes)
