@@ -660,7 +660,7 @@ static void check_formulas(void)
     const double up = exp(2 * tanh(2.0)), down = exp(-2 * tanh(2.0));
     check_closed(&job, 2, (up + 2 * down) / (1 + up + down), 1 + up + down);
     check_begin("by hand: a softcap beyond all logits");
-    job.softcap = 1e35;
+    job.softcap = 1e60;
     check_closed(&job, 2, (exp(4) + 2 * exp(-4)) / (1 + exp(4) + exp(-4)), 1 + exp(4) + exp(-4));
     check_begin("by hand: a scale of 0, then a bias");
     job.softcap = job.scale = 0;
@@ -669,19 +669,21 @@ static void check_formulas(void)
 }
 
 /* Masks made with the lowest number instead of minus infinity: a row that has nothing else is a plain mean. */
-static void check_lowest_number(void)
+static void check_lowest_number(enum dtype dtype)
 {
     enum { TOKENS = 300 };
-    check_begin("by hand: biases of the lowest number");
+    check_begin("by hand: biases of the lowest %s", dtype_name(dtype));
     struct mask mask = make_mask(2, TOKENS);
     struct fused_job job = make_counting_job(&mask);
+    void *data = dtype == DTYPE_F32 ? (void *)mask_floats : (void *)mask_doubles;
     query[0] = query[1] = 3;
-    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = DTYPE_F32, .data = mask_floats};
+    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = dtype, .data = data};
     mask.strides[2] = TOKENS;
     mask.strides[3] = 1;
-    for (size_t i = 0; i < 2 * TOKENS; i++)
-        mask_floats[i] = -FLT_MAX;
-    mask_floats[TOKENS + 250] = 0;
+    for (size_t i = 0; i < 2 * TOKENS; i++) {
+        mask_floats[i] = i == TOKENS + 250 ? 0 : -FLT_MAX;
+        mask_doubles[i] = i == TOKENS + 250 ? 0 : -DBL_MAX;
+    }
     for (size_t i = 0; i < kernel_count; i++) {
         job.kernel = kernels[i];
         run(&job);
@@ -907,7 +909,8 @@ int main(void)
     check_counts();
     check_places();
     check_formulas();
-    check_lowest_number();
+    check_lowest_number(DTYPE_F32);
+    check_lowest_number(DTYPE_F64);
     check_overflow_masked();
     check_progress();
     check_scratch();

@@ -3,6 +3,8 @@
  *
  *     attention ISA HEADS TOKENS D CAUSAL THREADS    GF/s of 4 H T^2 D operations, half where CAUSAL is 1
  *     scratch ISA HEADS TOKENS D CAUSAL THREADS      bytes that the same job allocates
+ *     masked ISA HEADS TOKENS D KIND THREADS         GF/s of 4 H D operations for each key that a query sees: KIND is
+ *                                                    whole, causal, past, window, lengths, boolean, float, alibi, softcap
  *     project ISA ROWS D_IN D_OUT THREADS            GF/s of 2 ROWS D_IN D_OUT operations
  *     sgemm ROWS D_IN D_OUT THREADS                  the same by BLIS; "missing" where it was built without
  *     isas                                           the instruction sets that this processor has
@@ -92,17 +94,20 @@ static void run_attention(void *job)
 /* The largest error of one row of one head. */
 static double row_error(const struct fused_job *job, size_t head, size_t row)
 {
-    const size_t seen = job->mask != NULL ? row + 1 : job->keys, d = job->d;
+    const size_t d = job->d;
+    const struct span span = mask_span(job->mask, 0, row);
     const float *query = job->query + (head * job->queries + row) * d, *key = job->key + head * job->keys * d;
     const float *value = job->value + head * job->keys * d, *context = job->context + (head * job->queries + row) * d;
     double *sums = calloc(d, sizeof *sums), total = 0, worst = 0;
     if (sums == NULL)
         give_up("no memory");
-    for (size_t j = 0; j < seen; j++) {
-        double score = 0;
+    for (size_t j = span.first; j < span.end; j++) {
+        double score = 0, bias;
         for (size_t k = 0; k < d; k++)
-            score += (double)query[k] * key[j * d + k];
-        const double weight = exp(score * job->scale); /* normals of these sizes overflow nothing */
+            score += (double)query[k] * key[j * d + k] * job->scale;
+        mask_bias(job->mask, 0, head, row, j, 1, &bias);
+        score = job->softcap > 0 ? job->softcap * tanh(score / job->softcap) : score;
+        const double weight = exp(score + bias); /* normals of these sizes overflow nothing */
         total += weight;
         for (size_t c = 0; c < d; c++)
             sums[c] += weight * value[j * d + c];
@@ -123,13 +128,51 @@ static void check_attention(const struct fused_job *job)
     }
 }
 
-static void attention(const char *isa, size_t heads, size_t tokens, size_t d, bool causal, unsigned threads,
+/* A causal attn_mask, (T, T), of that dtype: F32 or BOOL. */
+static struct tensor causal_tensor(enum dtype dtype, size_t tokens)
+{
+    float *data = allocate(tokens * tokens);
+    for (size_t i = 0; i < tokens * tokens; i++)
+        if (dtype == DTYPE_BOOL)
+            ((uint8_t *)data)[i] = i % tokens <= i / tokens;
+        else
+            data[i] = i % tokens <= i / tokens ? 0 : -INFINITY;
+    return (struct tensor){.rank = 2, .shape = {tokens, tokens}, .dtype = dtype, .data = data};
+}
+
+/* The mask of that kind; the operations of 4 H D that its keys are go to *pairs. */
+static struct mask make_mask(const char *kind, size_t tokens, size_t heads, double *pairs)
+{
+    static int64_t length;
+    static double slopes[64];
+    struct mask mask = {.queries = tokens, .keys = tokens, .left = -1, .right = -1, .masked_keys = tokens};
+    const bool boolean = strcmp(kind, "boolean") == 0, given = boolean || strcmp(kind, "float") == 0;
+    mask.causal = strcmp(kind, "whole") != 0 && strcmp(kind, "softcap") != 0 && strcmp(kind, "lengths") != 0;
+    mask.offset = strcmp(kind, "past") == 0 ? (int64_t)tokens / 7 : 0;
+    mask.left = strcmp(kind, "window") == 0 ? 1024 : -1;
+    length = (int64_t)(tokens - tokens / 7);
+    mask.lengths = strcmp(kind, "lengths") == 0 ? &length : NULL;
+    for (size_t head = 0; head < heads && head < 64; head++)
+        slopes[head] = exp2(-8.0 * (double)(head + 1) / (double)heads);
+    mask.alibi_slopes = strcmp(kind, "alibi") == 0 ? slopes : NULL;
+    *pairs = 0;
+    for (size_t i = 0; i < tokens; i++)
+        *pairs += (double)(mask_span(&mask, 0, i).end - mask_span(&mask, 0, i).first);
+    mask.causal = mask.causal && !given;
+    if (given)
+        mask.attn_mask = causal_tensor(boolean ? DTYPE_BOOL : DTYPE_F32, tokens);
+    mask.strides[2] = tokens;
+    mask.strides[3] = 1;
+    return mask;
+}
+
+static void attention(const char *isa, size_t heads, size_t tokens, size_t d, const char *kind, unsigned threads,
                       bool scratch)
 {
     const size_t count = heads * tokens * d;
+    double pairs;
     float *query = draw(count, 1), *key = draw(count, 2), *value = draw(count, 3), *context = allocate(count);
-    const struct mask mask = {
-        .queries = tokens, .keys = tokens, .causal = true, .left = -1, .right = -1, .masked_keys = tokens};
+    const struct mask mask = make_mask(kind, tokens, heads, &pairs);
     struct fused_job job = {.query = query,
                             .key = key,
                             .value = value,
@@ -139,19 +182,19 @@ static void attention(const char *isa, size_t heads, size_t tokens, size_t d, bo
                             .keys = tokens,
                             .d = d,
                             .d_v = d,
-                            .mask = causal ? &mask : NULL,
+                            .mask = &mask,
                             .scale = 1 / sqrt((double)d),
+                            .softcap = strcmp(kind, "softcap") == 0 ? 30 : 0,
                             .threads = threads,
                             .kernel = find_kernel(isa)};
-    const double operations = 4.0 * (double)count * (double)tokens / (causal ? 2 : 1);
     if (scratch) {
         printf("%zu\n", fused_scratch_bytes(&job));
     } else {
         run_attention(&job);
         check_attention(&job);
-        printf("%.1f\n", operations / best_of(run_attention, &job) * 1e-9);
+        printf("%.1f\n", 4.0 * (double)(heads * d) * pairs / best_of(run_attention, &job) * 1e-9);
     }
-    free(query), free(key), free(value), free(context);
+    free(query), free(key), free(value), free(context), free(mask.attn_mask.data);
 }
 
 /* --- projections ------------------------------------------------------------------------------------------------- */
@@ -237,15 +280,17 @@ static void list_isas(void)
 
 int main(void)
 {
-    char line[256], isa[16];
+    char line[256], isa[16], kind[16];
     size_t a, b, c;
     int causal;
     unsigned threads;
     while (fgets(line, sizeof line, stdin) != NULL) {
         if (sscanf(line, "attention %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
-            attention(isa, a, b, c, causal != 0, threads, false);
+            attention(isa, a, b, c, causal != 0 ? "causal" : "whole", threads, false);
         else if (sscanf(line, "scratch %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
-            attention(isa, a, b, c, causal != 0, threads, true);
+            attention(isa, a, b, c, causal != 0 ? "causal" : "whole", threads, true);
+        else if (sscanf(line, "masked %15s %zu %zu %zu %15s %u", isa, &a, &b, &c, kind, &threads) == 6)
+            attention(isa, a, b, c, kind, threads, false);
         else if (sscanf(line, "project %15s %zu %zu %zu %u", isa, &a, &b, &c, &threads) == 5)
             project(isa, a, b, c, threads, false);
         else if (sscanf(line, "sgemm %zu %zu %zu %u", &a, &b, &c, &threads) == 4)
