@@ -551,9 +551,32 @@ static void check_count_rows(const struct fused_job *job, const struct count_cas
     }
 }
 
+enum { KEYS = 420, QUERIES = 450, FAR = 1000 };
+
+static void check_count(const struct count_case *given)
+{
+    check_begin("by hand: %s", given->name);
+    struct mask mask = make_mask(QUERIES, KEYS);
+    mask.causal = given->causal;
+    mask.left = given->left;
+    mask.right = given->right;
+    mask.offset = given->offset;
+    mask.lengths = given->length > 0 ? &given->length : NULL;
+    mask.masked_keys = given->masked_keys;
+    if (given->masked_keys < KEYS)
+        mask.attn_mask = (struct tensor){.rank = 1, .shape = {given->masked_keys}, .data = mask_floats};
+    mask.strides[3] = 1;
+    memset(mask_floats, 0, KEYS * sizeof *mask_floats);
+    struct fused_job job = make_counting_job(&mask);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_count_rows(&job, given);
+    }
+}
+
 static void check_counts(void)
 {
-    enum { KEYS = 420, QUERIES = 450, FAR = 1000 };
     static const struct count_case cases[] = {
         {"causal", true, -1, -1, 0, 0, KEYS, FAR, 0, 0, KEYS},
         {"causal after a past of 7 keys", true, -1, -1, 7, 0, KEYS, FAR, 0, 7, KEYS},
@@ -565,28 +588,8 @@ static void check_counts(void)
         {"a length ends the keys, and sets the offset", false, 199, 30, 9, 250, KEYS, 199, 30, 250 - QUERIES, 250},
         {"a mask that is short forbids the rest", false, -1, -1, 0, 0, 390, FAR, FAR, 0, 390},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        check_begin("by hand: %s", cases[i].name);
-        struct mask mask = {QUERIES,
-                            KEYS,
-                            cases[i].causal,
-                            cases[i].left,
-                            cases[i].right,
-                            cases[i].offset,
-                            .masked_keys = cases[i].masked_keys};
-        if (cases[i].length > 0)
-            mask.lengths = &cases[i].length;
-        if (cases[i].masked_keys < KEYS)
-            mask.attn_mask = (struct tensor){.rank = 1, .shape = {cases[i].masked_keys}, .data = mask_floats};
-        mask.strides[3] = 1;
-        memset(mask_floats, 0, KEYS * sizeof *mask_floats);
-        struct fused_job job = make_counting_job(&mask);
-        for (size_t k = 0; k < kernel_count; k++) {
-            job.kernel = kernels[k];
-            run(&job);
-            check_count_rows(&job, &cases[i]);
-        }
-    }
+    for (size_t i = 0; i < COUNT(cases); i++)
+        check_count(&cases[i]);
 }
 
 /* Two items of six heads, three to a key head, each with a mask of its own: the context tells who read what. */
