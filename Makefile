@@ -63,7 +63,7 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(BUILD):
 	mkdir -p $@
 
-check: attn $(TESTS) $(BUILD)/run_examples
+check: attn $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 	sh tests/run.sh $(BUILD)
 
 # Everything again under the sanitizers, in a folder of its own.

@@ -41,13 +41,12 @@ struct fused_job {
     const float *key;      /* (H / group, Tk, d) */
     const float *value;    /* (H / group, Tk, d_v) */
     float *context;        /* (H, Tq, d_v) written, or side by side: see below */
-    float *lse;            /* (H, Tq) written: the natural logarithm of each row's sum of exponentials, sinks included;
-                                for an empty row the sink, or minus infinity. NULL: not wanted */
+    float *lse;            /* (H, Tq) written, or NULL: see below */
     size_t heads;          /* H, of all items */
     size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
     size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
-    size_t side_by_side;   /* 0 or 1: as above; n, which divides H: context is (H / n, Tq, n d_v), the heads of an
-                                item side by side as an output projection reads them */
+    size_t side_by_side;   /* 0 or 1: as above; n, which divides H: context is (H / n, Tq, n d_v), the heads of an item
+                              side by side as an output projection reads them */
     size_t queries;        /* Tq */
     size_t keys;           /* Tk */
     size_t d, d_v;         /* columns of one head */
@@ -61,7 +60,10 @@ struct fused_job {
     struct fused_progress progress;
 };
 
-/* Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
+/* lse is the natural logarithm of the sum of a row's exponentials, sinks included; of an empty row, the sink or minus
+ * infinity.
+ *
+ * Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
  * scratch of fused_scratch_bytes(job), which it allocates and frees. */
 enum status fused_context(const struct fused_job *job, struct error *error);
 

@@ -590,9 +590,32 @@ static void check_count_rows(const struct fused_job *job, const struct count_cas
     }
 }
 
+enum { KEYS = 420, QUERIES = 450, FAR = 1000 };
+
+static void check_count(const struct count_case *given)
+{
+    check_begin("by hand: %s", given->name);
+    struct mask mask = make_mask(QUERIES, KEYS);
+    mask.causal = given->causal;
+    mask.left = given->left;
+    mask.right = given->right;
+    mask.offset = given->offset;
+    mask.lengths = given->length > 0 ? &given->length : NULL;
+    mask.masked_keys = given->masked_keys;
+    if (given->masked_keys < KEYS)
+        mask.attn_mask = (struct tensor){.rank = 1, .shape = {given->masked_keys}, .data = mask_floats};
+    mask.strides[3] = 1;
+    memset(mask_floats, 0, KEYS * sizeof *mask_floats);
+    struct fused_job job = make_counting_job(&mask);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_count_rows(&job, given);
+    }
+}
+
 static void check_counts(void)
 {
-    enum { KEYS = 420, QUERIES = 450, FAR = 1000 };
     static const struct count_case cases[] = {
         {"causal", true, -1, -1, 0, 0, KEYS, FAR, 0, 0, KEYS},
         {"causal after a past of 7 keys", true, -1, -1, 7, 0, KEYS, FAR, 0, 7, KEYS},
@@ -604,28 +627,8 @@ static void check_counts(void)
         {"a length ends the keys, and sets the offset", false, 199, 30, 9, 250, KEYS, 199, 30, 250 - QUERIES, 250},
         {"a mask that is short forbids the rest", false, -1, -1, 0, 0, 390, FAR, FAR, 0, 390},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        check_begin("by hand: %s", cases[i].name);
-        struct mask mask = {QUERIES,
-                            KEYS,
-                            cases[i].causal,
-                            cases[i].left,
-                            cases[i].right,
-                            cases[i].offset,
-                            .masked_keys = cases[i].masked_keys};
-        if (cases[i].length > 0)
-            mask.lengths = &cases[i].length;
-        if (cases[i].masked_keys < KEYS)
-            mask.attn_mask = (struct tensor){.rank = 1, .shape = {cases[i].masked_keys}, .data = mask_floats};
-        mask.strides[3] = 1;
-        memset(mask_floats, 0, KEYS * sizeof *mask_floats);
-        struct fused_job job = make_counting_job(&mask);
-        for (size_t k = 0; k < kernel_count; k++) {
-            job.kernel = kernels[k];
-            run(&job);
-            check_count_rows(&job, &cases[i]);
-        }
-    }
+    for (size_t i = 0; i < COUNT(cases); i++)
+        check_count(&cases[i]);
 }
 
 /* Two items of six heads, three to a key head, each with a mask of its own: the context tells who read what. */
@@ -699,7 +702,7 @@ static void check_formulas(void)
     const double up = exp(2 * tanh(2.0)), down = exp(-2 * tanh(2.0));
     check_closed(&job, 2, (up + 2 * down) / (1 + up + down), 1 + up + down);
     check_begin("by hand: a softcap beyond all logits");
-    job.softcap = 1e35;
+    job.softcap = 1e60;
     check_closed(&job, 2, (exp(4) + 2 * exp(-4)) / (1 + exp(4) + exp(-4)), 1 + exp(4) + exp(-4));
     check_begin("by hand: a scale of 0, then a bias");
     job.softcap = job.scale = 0;
@@ -708,19 +711,21 @@ static void check_formulas(void)
 }
 
 /* Masks made with the lowest number instead of minus infinity: a row that has nothing else is a plain mean. */
-static void check_lowest_number(void)
+static void check_lowest_number(enum dtype dtype)
 {
     enum { TOKENS = 300 };
-    check_begin("by hand: biases of the lowest number");
+    check_begin("by hand: biases of the lowest %s", dtype_name(dtype));
     struct mask mask = make_mask(2, TOKENS);
     struct fused_job job = make_counting_job(&mask);
+    void *data = dtype == DTYPE_F32 ? (void *)mask_floats : (void *)mask_doubles;
     query[0] = query[1] = 3;
-    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = DTYPE_F32, .data = mask_floats};
+    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = dtype, .data = data};
     mask.strides[2] = TOKENS;
     mask.strides[3] = 1;
-    for (size_t i = 0; i < 2 * TOKENS; i++)
-        mask_floats[i] = -FLT_MAX;
-    mask_floats[TOKENS + 250] = 0;
+    for (size_t i = 0; i < 2 * TOKENS; i++) {
+        mask_floats[i] = i == TOKENS + 250 ? 0 : -FLT_MAX;
+        mask_doubles[i] = i == TOKENS + 250 ? 0 : -DBL_MAX;
+    }
     for (size_t i = 0; i < kernel_count; i++) {
         job.kernel = kernels[i];
         run(&job);
@@ -950,7 +955,8 @@ int main(void)
     check_counts();
     check_places();
     check_formulas();
-    check_lowest_number();
+    check_lowest_number(DTYPE_F32);
+    check_lowest_number(DTYPE_F64);
     check_overflow_masked();
     check_progress();
     check_scratch();

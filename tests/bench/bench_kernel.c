@@ -2,10 +2,9 @@
  * script can measure it and its peers in turn.
  *
  *     attention ISA HEADS TOKENS D CAUSAL THREADS    GF/s of 4 H T^2 D operations, half where CAUSAL is 1
- *     masked ISA HEADS TOKENS D THREADS FEATURE      GF/s of a causal job, counted for the keys that its queries see, with
- *                                                    FEATURE: window (1024 keys), lengths (about half, not causal),
- *                                                    matrix (a boolean attn_mask), alibi, softcap, groups
  *     scratch ISA HEADS TOKENS D CAUSAL THREADS      bytes that the same job allocates
+ *     masked ISA HEADS TOKENS D KIND THREADS         GF/s of 4 H D operations for each key that a query sees: KIND is
+ *                                                    whole, causal, past, window, lengths, boolean, float, alibi, softcap
  *     project ISA ROWS D_IN D_OUT THREADS            GF/s of 2 ROWS D_IN D_OUT operations
  *     sgemm ROWS D_IN D_OUT THREADS                  the same by BLIS; "missing" where it was built without
  *     isas                                           the instruction sets that this processor has
@@ -92,36 +91,23 @@ static void run_attention(void *job)
         give_up(error.message);
 }
 
-/* What the mask leaves of a query's keys, and adds to them: bias (Tk) written. */
-static struct span see(const struct fused_job *job, size_t head, size_t row, double *bias)
-{
-    struct span span = {0, job->keys};
-    if (job->mask != NULL)
-        span = mask_span(job->mask, 0, row);
-    if (job->mask != NULL)
-        mask_bias(job->mask, 0, head, row, 0, job->keys, bias);
-    return span;
-}
-
 /* The largest error of one row of one head. */
 static double row_error(const struct fused_job *job, size_t head, size_t row)
 {
-    const size_t d = job->d, key_head = head / (job->group > 0 ? job->group : 1);
-    const float *query = job->query + (head * job->queries + row) * d, *key = job->key + key_head * job->keys * d;
-    const float *value = job->value + key_head * job->keys * d;
-    const float *context = job->context + (head * job->queries + row) * d;
-    double *sums = calloc(d, sizeof *sums), *bias = calloc(job->keys, sizeof *bias), total = 0, worst = 0;
-    if (sums == NULL || bias == NULL)
+    const size_t d = job->d;
+    const struct span span = mask_span(job->mask, 0, row);
+    const float *query = job->query + (head * job->queries + row) * d, *key = job->key + head * job->keys * d;
+    const float *value = job->value + head * job->keys * d, *context = job->context + (head * job->queries + row) * d;
+    double *sums = calloc(d, sizeof *sums), total = 0, worst = 0;
+    if (sums == NULL)
         give_up("no memory");
-    const struct span span = see(job, head, row, bias);
     for (size_t j = span.first; j < span.end; j++) {
-        double score = 0;
+        double score = 0, bias;
         for (size_t k = 0; k < d; k++)
-            score += (double)query[k] * key[j * d + k];
-        score *= job->scale;
-        if (job->softcap > 0)
-            score = job->softcap * tanh(score / job->softcap);
-        const double weight = exp(score + bias[j]); /* normals of these sizes overflow nothing */
+            score += (double)query[k] * key[j * d + k] * job->scale;
+        mask_bias(job->mask, 0, head, row, j, 1, &bias);
+        score = job->softcap > 0 ? job->softcap * tanh(score / job->softcap) : score;
+        const double weight = exp(score + bias); /* normals of these sizes overflow nothing */
         total += weight;
         for (size_t c = 0; c < d; c++)
             sums[c] += weight * value[j * d + c];
@@ -130,7 +116,6 @@ static double row_error(const struct fused_job *job, size_t head, size_t row)
         if (!(fabs(sums[c] / total - context[c]) <= worst))
             worst = fabs(sums[c] / total - context[c]);
     free(sums);
-    free(bias);
     return worst;
 }
 
@@ -143,104 +128,73 @@ static void check_attention(const struct fused_job *job)
     }
 }
 
-/* Of 4 H T^2 D the share that the queries see. */
-static double operations(const struct fused_job *job)
+/* A causal attn_mask, (T, T), of that dtype: F32 or BOOL. */
+static struct tensor causal_tensor(enum dtype dtype, size_t tokens)
 {
-    double keys = 0;
-    for (size_t row = 0; row < job->queries; row++) {
-        const struct span span = job->mask != NULL ? mask_span(job->mask, 0, row) : (struct span){0, job->keys};
-        keys += (double)(span.end - span.first);
-    }
-    return 4.0 * (double)job->heads * keys * (double)job->d;
+    float *data = allocate(tokens * tokens);
+    for (size_t i = 0; i < tokens * tokens; i++)
+        if (dtype == DTYPE_BOOL)
+            ((uint8_t *)data)[i] = i % tokens <= i / tokens;
+        else
+            data[i] = i % tokens <= i / tokens ? 0 : -INFINITY;
+    return (struct tensor){.rank = 2, .shape = {tokens, tokens}, .dtype = dtype, .data = data};
 }
 
-static struct mask open_mask(size_t tokens)
+/* The mask of that kind; the operations of 4 H D that its keys are go to *pairs. */
+static struct mask make_mask(const char *kind, size_t tokens, size_t heads, double *pairs)
 {
-    return (struct mask){.queries = tokens, .keys = tokens, .left = -1, .right = -1, .masked_keys = tokens};
+    static int64_t length;
+    static double slopes[64];
+    struct mask mask = {.queries = tokens, .keys = tokens, .left = -1, .right = -1, .masked_keys = tokens};
+    const bool boolean = strcmp(kind, "boolean") == 0, given = boolean || strcmp(kind, "float") == 0;
+    mask.causal = strcmp(kind, "whole") != 0 && strcmp(kind, "softcap") != 0 && strcmp(kind, "lengths") != 0;
+    mask.offset = strcmp(kind, "past") == 0 ? (int64_t)tokens / 7 : 0;
+    mask.left = strcmp(kind, "window") == 0 ? 1024 : -1;
+    length = (int64_t)(tokens - tokens / 7);
+    mask.lengths = strcmp(kind, "lengths") == 0 ? &length : NULL;
+    for (size_t head = 0; head < heads && head < 64; head++)
+        slopes[head] = exp2(-8.0 * (double)(head + 1) / (double)heads);
+    mask.alibi_slopes = strcmp(kind, "alibi") == 0 ? slopes : NULL;
+    *pairs = 0;
+    for (size_t i = 0; i < tokens; i++)
+        *pairs += (double)(mask_span(&mask, 0, i).end - mask_span(&mask, 0, i).first);
+    mask.causal = mask.causal && !given;
+    if (given)
+        mask.attn_mask = causal_tensor(boolean ? DTYPE_BOOL : DTYPE_F32, tokens);
+    mask.strides[2] = tokens;
+    mask.strides[3] = 1;
+    return mask;
 }
 
-static void attend(struct fused_job *job, bool scratch)
-{
-    const size_t count = job->heads * job->queries * job->d;
-    float *query = draw(count, 1), *key = draw(count, 2), *value = draw(count, 3), *context = allocate(count);
-    job->query = query;
-    job->key = key;
-    job->value = value;
-    job->context = context;
-    job->scale = 1 / sqrt((double)job->d);
-    if (scratch) {
-        printf("%zu\n", fused_scratch_bytes(job));
-    } else {
-        run_attention(job);
-        check_attention(job);
-        printf("%.1f\n", operations(job) / best_of(run_attention, job) * 1e-9);
-    }
-    free(query), free(key), free(value), free(context);
-}
-
-static struct fused_job square_job(const char *isa, size_t heads, size_t tokens, size_t d, unsigned threads)
-{
-    return (struct fused_job){.heads = heads,
-                              .queries = tokens,
-                              .keys = tokens,
-                              .d = d,
-                              .d_v = d,
-                              .threads = threads,
-                              .kernel = find_kernel(isa)};
-}
-
-static void attention(const char *isa, size_t heads, size_t tokens, size_t d, bool causal, unsigned threads,
+static void attention(const char *isa, size_t heads, size_t tokens, size_t d, const char *kind, unsigned threads,
                       bool scratch)
 {
-    struct fused_job job = square_job(isa, heads, tokens, d, threads);
-    struct mask mask = open_mask(tokens);
-    mask.causal = true;
-    job.mask = causal ? &mask : NULL;
-    attend(&job, scratch);
-}
-
-/* A causal rule as a boolean matrix. */
-static uint8_t *causal_matrix(size_t tokens)
-{
-    uint8_t *matrix = malloc(tokens * tokens);
-    if (matrix == NULL)
-        give_up("no memory");
-    for (size_t i = 0; i < tokens; i++)
-        for (size_t j = 0; j < tokens; j++)
-            matrix[i * tokens + j] = j <= i;
-    return matrix;
-}
-
-static void masked(const char *isa, size_t heads, size_t tokens, size_t d, unsigned threads, const char *feature)
-{
-    static const double SLOPE[64] = {0.01};
-    const int64_t length = (int64_t)tokens / 2 + 7;
-    struct fused_job job = square_job(isa, heads, tokens, d, threads);
-    struct mask mask = open_mask(tokens);
-    uint8_t *matrix = NULL;
-    mask.causal = true;
-    job.mask = &mask;
-    if (strcmp(feature, "window") == 0) {
-        mask.left = 1024;
-    } else if (strcmp(feature, "lengths") == 0) {
-        mask.causal = false;
-        mask.lengths = &length;
-    } else if (strcmp(feature, "matrix") == 0) {
-        matrix = causal_matrix(tokens);
-        mask.attn_mask = (struct tensor){.rank = 2, .shape = {tokens, tokens}, .dtype = DTYPE_BOOL, .data = matrix};
-        mask.strides[2] = tokens;
-        mask.strides[3] = 1;
-    } else if (strcmp(feature, "alibi") == 0) {
-        mask.alibi_slopes = SLOPE;
-    } else if (strcmp(feature, "softcap") == 0) {
-        job.softcap = 20;
-    } else if (strcmp(feature, "groups") == 0) {
-        job.group = heads;
+    const size_t count = heads * tokens * d;
+    double pairs;
+    float *query = draw(count, 1), *key = draw(count, 2), *value = draw(count, 3), *context = allocate(count);
+    const struct mask mask = make_mask(kind, tokens, heads, &pairs);
+    struct fused_job job = {.query = query,
+                            .key = key,
+                            .value = value,
+                            .context = context,
+                            .heads = heads,
+                            .queries = tokens,
+                            .keys = tokens,
+                            .d = d,
+                            .d_v = d,
+                            .mask = &mask,
+                            .scale = 1 / sqrt((double)d),
+                            .softcap = strcmp(kind, "softcap") == 0 ? 30 : 0,
+                            .threads = threads,
+                            .kernel = find_kernel(isa)};
+    if (scratch) {
+        printf("%zu\n", fused_scratch_bytes(&job));
     } else {
-        give_up("this feature is unknown");
+        run_attention(&job);
+        check_attention(&job);
+        printf("%.1f\n", 4.0 * (double)(heads * d) * pairs / best_of(run_attention, &job) * 1e-9);
     }
-    attend(&job, false);
-    free(matrix);
+    free(query), free(key), free(value), free(context), free(mask.attn_mask.data);
 }
 
 /* --- projections ------------------------------------------------------------------------------------------------- */
@@ -326,17 +280,17 @@ static void list_isas(void)
 
 int main(void)
 {
-    char line[256], isa[16], feature[16];
+    char line[256], isa[16], kind[16];
     size_t a, b, c;
     int causal;
     unsigned threads;
     while (fgets(line, sizeof line, stdin) != NULL) {
         if (sscanf(line, "attention %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
-            attention(isa, a, b, c, causal != 0, threads, false);
+            attention(isa, a, b, c, causal != 0 ? "causal" : "whole", threads, false);
         else if (sscanf(line, "scratch %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
-            attention(isa, a, b, c, causal != 0, threads, true);
-        else if (sscanf(line, "masked %15s %zu %zu %zu %u %15s", isa, &a, &b, &c, &threads, feature) == 6)
-            masked(isa, a, b, c, threads, feature);
+            attention(isa, a, b, c, causal != 0 ? "causal" : "whole", threads, true);
+        else if (sscanf(line, "masked %15s %zu %zu %zu %15s %u", isa, &a, &b, &c, kind, &threads) == 6)
+            attention(isa, a, b, c, kind, threads, false);
         else if (sscanf(line, "project %15s %zu %zu %zu %u", isa, &a, &b, &c, &threads) == 5)
             project(isa, a, b, c, threads, false);
         else if (sscanf(line, "sgemm %zu %zu %zu %u", &a, &b, &c, &threads) == 4)

@@ -86,13 +86,9 @@ attention "8 heads, T 2048, d 128, causal" 1.35 "8 2048 128 1 2"
 attention "T 65536, causal" 1.75 "1 65536 64 1 2"
 attention "one thread, T 4096, whole" 1.15 "1 4096 64 0 1"
 attention "one thread, T 4096, causal" 1.3 "1 4096 64 1 1"
-for feature in window lengths matrix alibi softcap groups; do
-    case $feature in
-    lengths) plain=0 required=0.8 ;;
-    alibi | softcap) plain=1 required=0.6 ;; # each score is bent
-    *) plain=1 required=0.8 ;;
-    esac
-    row "8 heads, T 4096, $feature : plain" $required "masked - 8 4096 64 2 $feature" attn "attention - 8 4096 64 $plain 2"
+# Each mask against the plain path: operations for each key that a query sees.
+for kind in causal:0.8 past:0.8 window:0.8 lengths:0.8 boolean:0.8 alibi:0.8 softcap:0.75 float:0.6; do
+    row "T 4096, ${kind%:*} : whole" "${kind#*:}" "masked - 1 4096 64 ${kind%:*} 2" attn "masked - 1 4096 64 whole 2"
 done
 for threads in 2 1; do
     shape="4096 768 768 $threads"
