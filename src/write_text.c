@@ -14,7 +14,6 @@ enum {
     NUMBER_BYTES = 64,
 };
 
-static const char BOLD[] = "\033[1m", DIM[] = "\033[2m", PLAIN[] = "\033[0m";
 static const char GAP[] = "...";
 
 /* --- the settings ------------------------------------------------------------------------------------------------ */
@@ -109,7 +108,7 @@ static void add_sizes(struct line *line, const struct problem *problem, const ch
         line_add(line, "%s", dtype_name(problem->dtype));
 }
 
-static void write_settings(const struct problem *problem, struct text_style style, struct output *output)
+void write_text_settings(const struct problem *problem, struct text_style style, struct output *output)
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
                                          "scaled dot-product attention"};
@@ -117,7 +116,7 @@ static void write_settings(const struct problem *problem, struct text_style styl
     char title[64], shown[128];
     snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
     if (style.color)
-        output_print(output, "%s", BOLD);
+        output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, title);
     if (problem->parameters.given) {
         text_shown(problem->parameters.source, LABEL_COLUMNS * 2, shown, sizeof shown);
@@ -151,7 +150,7 @@ static void write_settings(const struct problem *problem, struct text_style styl
     };
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
         add_setting(&line, problem, ASKED[i][0], ASKED[i][1], NULL);
-    output_print(output, "%s\n", style.color ? PLAIN : "");
+    output_print(output, "%s\n", style.color ? TEXT_PLAIN : "");
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -333,10 +332,10 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
         const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
         write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)
-            output_print(sheet->output, "%s", DIM);
+            output_print(sheet->output, "%s", TEXT_DIM);
         write_cell(sheet->output, cell, strlen(cell), sheet->columns[c].width, true);
         if (dim)
-            output_print(sheet->output, "%s", PLAIN);
+            output_print(sheet->output, "%s", TEXT_PLAIN);
     }
 }
 
@@ -380,7 +379,8 @@ static void write_heading(const struct sheet *sheet)
     char shape[128], heading[RESULT_FORMULA_BYTES + 64];
     snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
     shape_text(table, shape, sizeof shape);
-    output_print(sheet->output, "\n%s%s%s", sheet->style.color ? BOLD : "", heading, sheet->style.color ? PLAIN : "");
+    output_print(sheet->output, "\n%s%s%s", sheet->style.color ? TEXT_BOLD : "", heading,
+                 sheet->style.color ? TEXT_PLAIN : "");
     size_t width = strlen(heading);
     write_padding(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
     output_print(sheet->output, "%s\n", shape);
@@ -413,8 +413,7 @@ static void choose_notation(struct sheet *sheet)
         for (size_t c = 0; c < shown_count(sheet, result_columns(sheet->table)); c++)
             magnitude = fmax(magnitude, fmax(-sheet->columns[c].smallest, sheet->columns[c].largest));
     }
-    /* 0.0001 in float32 lies a little below it */
-    sheet->exponent = magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
+    sheet->exponent = text_wants_exponent(magnitude);
 }
 
 static void write_table(struct sheet *sheet)
@@ -439,14 +438,35 @@ static bool is_shown(const struct result *result, const struct result_table *tab
     return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
 }
 
+static enum status create_sheet(struct sheet *sheet, struct result *result, struct text_style style,
+                                struct output *output, struct arena *arena, struct error *error)
+{
+    *sheet = (struct sheet){.result = result, .style = style, .output = output, .numbers = result->numbers};
+    sheet->columns = arena_allocate(arena, shown_count(sheet, result->widest), sizeof *sheet->columns, error);
+    return sheet->columns == NULL ? error->status : STATUS_OK;
+}
+
+enum status write_text_tables(struct result *result, enum stage stage, struct text_style style, struct output *output,
+                              struct arena *arena, struct error *error)
+{
+    struct sheet sheet;
+    if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < result->table_count; i++) {
+        sheet.table = &result->tables[i];
+        if (sheet.table->stage == stage)
+            write_table(&sheet);
+    }
+    return STATUS_OK;
+}
+
 enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
                        struct error *error)
 {
-    struct sheet sheet = {.result = result, .style = style, .output = output, .numbers = result->numbers};
-    sheet.columns = arena_allocate(arena, shown_count(&sheet, result->widest), sizeof *sheet.columns, error);
-    if (sheet.columns == NULL)
+    struct sheet sheet;
+    if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
         return error->status;
-    write_settings(result->problem, style, output);
+    write_text_settings(result->problem, style, output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
         if (is_shown(result, sheet.table))
