@@ -38,7 +38,8 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
         problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
         write_open(&options, arena, error))
         return error->status;
-    if (result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full, arena, error) != STATUS_OK)
+    const bool elided = options.format == FORMAT_TEXT && !options.full && !problem.explains;
+    if (result_create(&result, &problem, elided, arena, error) != STATUS_OK)
         return write_abandon();
     return write_result(&options, &result, arena, error);
 }

@@ -97,6 +97,8 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1"},
     [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING,
         .fallback = "all of the mechanism", .help = "only these stages, in this order; inputs and parameters are names too"},
+    [OPTION_EXPLAIN] = {"explain", 0, "CELL", OPTION_TEXT, FIELD(cell), .optional = true, .commands = COMPUTING,
+        .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
         .fallback = "4", .help = "text: decimals"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
@@ -294,7 +296,7 @@ static enum status store(struct options *options, enum option_id id, const char 
     case OPTION_CHOICE:
         return parse_choice(row, place, text, field, error);
     case OPTION_TEXT:
-        if (text[0] == '\0')
+        if (text != NULL && text[0] == '\0')
             return error_usage(error, "%s is empty; expected %s", place, row->argument);
         *(const char **)field = text;
         return id == OPTION_WINDOW ? parse_window(options, place, text, error) : STATUS_OK;
@@ -388,6 +390,11 @@ static enum status take_word(struct options *options, char *word, struct error *
     return STATUS_OK;
 }
 
+static int argument_of(const struct option_row *row)
+{
+    return row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
+}
+
 /* The short string for getopt: "-" keeps every word in its place, ":" tells a missing argument apart. */
 static void describe_options(char *letters, struct option *longs)
 {
@@ -395,8 +402,7 @@ static void describe_options(char *letters, struct option *longs)
     *letters++ = ':';
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &OPTION_ROWS[id];
-        longs[id] =
-            (struct option){row->name, row->argument != NULL ? required_argument : no_argument, NULL, FIRST_LONG + id};
+        longs[id] = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
         if (row->letter != '\0')
             *letters++ = row->letter;
         if (row->letter != '\0' && row->argument != NULL)
@@ -447,6 +453,13 @@ static enum status take(struct options *options, int code, const char *word, str
     return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
 }
 
+/* "weights:2,3", so that it is told from a FILE behind an option whose argument may be missing. */
+static bool looks_like_cell(const char *word)
+{
+    const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+    return letters > 0 && word[letters] == ':';
+}
+
 static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
 {
     char letters[LETTERS_BYTES];
@@ -460,6 +473,9 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
         int code = getopt_long(argc, argv, letters, longs, NULL);
         if (code == -1)
             break;
+        if (code >= FIRST_LONG && OPTION_ROWS[code - FIRST_LONG].optional && optarg == NULL && optind < argc &&
+            looks_like_cell(argv[optind]))
+            optarg = argv[optind++];
         if (take(options, code, word, error) != STATUS_OK)
             return error->status;
     }
@@ -550,6 +566,15 @@ static enum status check_npy(const struct options *options, struct error *error)
     return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
 }
 
+/* The arithmetic is for people. */
+static enum status check_explain(const struct options *options, struct error *error)
+{
+    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT || options->format == FORMAT_TEXT)
+        return STATUS_OK;
+    return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
+                       FORMATS[options->format]);
+}
+
 /* What the options say of each other. */
 static enum status check_together(struct options *options, struct error *error)
 {
@@ -573,6 +598,8 @@ static enum status check_together(struct options *options, struct error *error)
     if (parse_stages(options, error) != STATUS_OK || parse_part(options, error) != STATUS_OK)
         return error->status;
     if (choose_format(options, error) != STATUS_OK)
+        return error->status;
+    if (check_explain(options, error) != STATUS_OK)
         return error->status;
     if (options->command != COMMAND_JOIN)
         return check_npy(options, error);

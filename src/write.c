@@ -2,6 +2,7 @@
 
 #include "help.h"
 #include "output.h"
+#include "write_explain.h"
 #include "write_json.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
@@ -55,7 +56,7 @@ static enum status write_format(const struct options *options, struct result *re
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
     default:
-        return write_text(result, style, &output, arena, error);
+        return (result->problem->explains ? write_explain : write_text)(result, style, &output, arena, error);
     }
 }
 
@@ -73,7 +74,8 @@ enum status write_abandon(void)
 enum status write_result(const struct options *options, struct result *result, struct arena *arena, struct error *error)
 {
     struct progress *progress = result->problem->progress;
-    if (progress != NULL && output_is_terminal(&output))
+    if (progress != NULL &&
+        (output_is_terminal(&output) || result->problem->explains)) /* it asks for rows as it likes */
         progress_stop(progress);
     if (write_format(options, result, arena, error) != STATUS_OK)
         output_abandon(&output);
