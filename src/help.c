@@ -123,8 +123,9 @@ static void write_option(struct output *output, const struct option_row *row)
     char letter[5] = "    ";
     if (row->letter != '\0')
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    int length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, row->name, row->argument ? " " : "",
-                          row->argument ? row->argument : "");
+    int length = snprintf(head, sizeof head, "  %s--%s", letter, row->name);
+    if (row->argument != NULL)
+        length += snprintf(head + length, sizeof head - (size_t)length, row->optional ? " [%s]" : " %s", row->argument);
     describe_values(row, values, sizeof values);
     snprintf(help, sizeof help, "%s%s%s%s", row->help, values[0] ? " (" : "", values, values[0] ? ")" : "");
     output_print(output, "%s", head);

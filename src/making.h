@@ -28,6 +28,20 @@ enum status making_operands(const struct making *making);
 /* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
 enum status making_mask(const struct making *making);
 
+/* The one position (from 0) of a token by its name, in one list of labels, or NULL where there are none. `place` begins a
+ * message. STATUS_USAGE with the nearest where there is none, or several. */
+enum status making_token(const struct making *making, const char *place, const char *word, const char *const *labels,
+                         size_t count, size_t *position);
+
+/* Whether a stage can be asked for; `place` is the option that asks. STATUS_USAGE says why not. */
+enum status making_check_stage(const struct making *making, const char *place, enum stage stage);
+
+/* The cell that --explain names: problem->cell, and its query alone as problem->rows. */
+enum status making_cell(const struct making *making);
+
+/* What --explain explains, and all stages that this is made from, once problem->stages holds what was asked for. */
+enum status making_explained(const struct making *making);
+
 /* The queries asked for by --query and --part: problem->rows. */
 enum status making_queries(const struct making *making);
 

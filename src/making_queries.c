@@ -6,36 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum status unknown_token(const struct making *making, const char *place, const char *word)
+static enum status unknown_token(const struct making *making, const char *place, const char *word,
+                                 const char *const *labels, size_t count)
 {
-    const struct problem *problem = making->problem;
     char hint[128] = "";
-    const char **labels = problem_query_labels(problem, 0);
     if (labels == NULL)
         return error_usage(making->error, "%s '%.80s': %s; expected positions 1..%zu", place, word,
-                           problem->labels == NULL ? "the input has no tokens"
-                                                   : "the tokens are not those of the queries",
-                           problem->queries);
-    nearest_hint(hint, sizeof hint, "", word, labels, problem->queries);
+                           making->problem->labels == NULL ? "the input has no tokens"
+                                                           : "the tokens are not those of the queries",
+                           count);
+    nearest_hint(hint, sizeof hint, "", word, labels, count);
     return error_usage(making->error, "%s: no token is '%.80s'%s", place, word,
                        hint[0] ? hint : "; expected a token or its position");
 }
 
-/* The one position (from 0) of the word in one list of labels. */
-static enum status find_in_list(const struct making *making, const char *place, const char *word,
-                                const char *const *labels, size_t *position)
+enum status making_token(const struct making *making, const char *place, const char *word, const char *const *labels,
+                         size_t count, size_t *position)
 {
-    const size_t tokens = making->problem->queries;
-    *position = tokens;
-    for (size_t token = 0; token < tokens; token++) {
+    *position = count;
+    for (size_t token = 0; labels != NULL && token < count; token++) {
         if (strcmp(labels[token], word) != 0)
             continue;
-        if (*position < tokens)
+        if (*position < count)
             return error_usage(making->error, "%s: '%.80s' names tokens %zu and %zu; expected one, give its position",
                                place, word, *position + 1, token + 1);
         *position = token;
     }
-    return *position < tokens ? STATUS_OK : unknown_token(making, place, word);
+    return *position < count ? STATUS_OK : unknown_token(making, place, word, labels, count);
 }
 
 static bool has_label(const struct problem *problem, const char *const *labels, const char *word)
@@ -51,7 +48,7 @@ static enum status find_token(const struct making *making, const char *place, co
 {
     const struct problem *problem = making->problem;
     if (problem_query_labels(problem, 0) == NULL)
-        return unknown_token(making, place, word);
+        return unknown_token(making, place, word, NULL, problem->queries);
     for (size_t list = 0; list < problem->label_lists; list++) {
         const char *const *labels = problem_query_labels(problem, list);
         size_t found;
@@ -60,7 +57,7 @@ static enum status find_token(const struct making *making, const char *place, co
                                "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; "
                                "expected one position in all",
                                place, word, *position + 1, list + 1);
-        if (find_in_list(making, place, word, labels, &found) != STATUS_OK)
+        if (making_token(making, place, word, labels, problem->queries, &found) != STATUS_OK)
             return making->error->status;
         if (list > 0 && found != *position)
             return error_usage(making->error,

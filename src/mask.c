@@ -58,3 +58,21 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
             bias[i] -= mask->alibi_slopes[head] * fabs((double)(first + i) - position);
     }
 }
+
+enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
+{
+    const int64_t position = (int64_t)query + mask_offset(mask, item), at = (int64_t)key;
+    if (mask->causal && at > position)
+        return MASK_CAUSAL;
+    if (mask->left >= 0 && at < position - mask->left)
+        return MASK_LEFT;
+    if (mask->right >= 0 && at > position + mask->right)
+        return MASK_RIGHT;
+    if (mask->lengths != NULL && at >= mask->lengths[item])
+        return MASK_LENGTH;
+    if (key >= mask->masked_keys)
+        return MASK_SHORT;
+    double bias;
+    mask_bias(mask, item, head, query, key, 1, &bias);
+    return bias == -INFINITY ? MASK_ENTRY : MASK_ALLOWS;
+}

@@ -49,6 +49,19 @@ struct span mask_span(const struct mask *mask, size_t item, size_t query);
 /* Whether attn_mask or ALiBi say anything beside the span. */
 bool mask_has_bias(const struct mask *mask);
 
+/* Why a key is forbidden; the first rule that says so, in this order. */
+enum mask_rule {
+    MASK_ALLOWS,
+    MASK_CAUSAL, /* it comes after the query */
+    MASK_LEFT,   /* the window ends before it, or */
+    MASK_RIGHT,
+    MASK_LENGTH, /* the item is shorter */
+    MASK_SHORT,  /* attn_mask is shorter */
+    MASK_ENTRY,  /* attn_mask says so */
+};
+
+enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key);
+
 /* What is added to the scores of keys first .. first + count of one query: bias (count) written, minus infinity where
  * attn_mask forbids the key. Says nothing of the span. */
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,

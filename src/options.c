@@ -102,6 +102,8 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "by dtype: f64 1e-7, f32, f16 and bf16 1e-5", .help = "|a - b| may be ATOL + RTOL |a|"},
     [OPTION_RTOL] = {"rtol", 0, "RTOL", OPTION_REAL, FIELD(rtol), .bounded = true, .commands = DIFF,
         .fallback = "by dtype: f64 1e-7, f32 1.3e-6, f16 1e-3, bf16 1.6e-2", .help = "the share of |a| in that"},
+    [OPTION_EXPLAIN] = {"explain", 0, "CELL", OPTION_TEXT, FIELD(cell), .optional = true, .commands = COMPUTING,
+        .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
         .fallback = "4; diff: 1", .help = "text: decimals"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
@@ -300,7 +302,7 @@ static enum status store(struct options *options, enum option_id id, const char 
     case OPTION_CHOICE:
         return parse_choice(row, place, text, field, error);
     case OPTION_TEXT:
-        if (text[0] == '\0')
+        if (text != NULL && text[0] == '\0')
             return error_usage(error, "%s is empty; expected %s", place, row->argument);
         *(const char **)field = text;
         return id == OPTION_WINDOW ? parse_window(options, place, text, error) : STATUS_OK;
@@ -394,6 +396,11 @@ static enum status take_word(struct options *options, char *word, struct error *
     return STATUS_OK;
 }
 
+static int argument_of(const struct option_row *row)
+{
+    return row->argument == NULL ? no_argument : row->optional ? optional_argument : required_argument;
+}
+
 /* The short string for getopt: "-" keeps every word in its place, ":" tells a missing argument apart. */
 static void describe_options(char *letters, struct option *longs)
 {
@@ -401,8 +408,7 @@ static void describe_options(char *letters, struct option *longs)
     *letters++ = ':';
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &OPTION_ROWS[id];
-        longs[id] =
-            (struct option){row->name, row->argument != NULL ? required_argument : no_argument, NULL, FIRST_LONG + id};
+        longs[id] = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
         if (row->letter != '\0')
             *letters++ = row->letter;
         if (row->letter != '\0' && row->argument != NULL)
@@ -453,6 +459,13 @@ static enum status take(struct options *options, int code, const char *word, str
     return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
 }
 
+/* "weights:2,3", so that it is told from a FILE behind an option whose argument may be missing. */
+static bool looks_like_cell(const char *word)
+{
+    const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+    return letters > 0 && word[letters] == ':';
+}
+
 static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
 {
     char letters[LETTERS_BYTES];
@@ -466,6 +479,9 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
         int code = getopt_long(argc, argv, letters, longs, NULL);
         if (code == -1)
             break;
+        if (code >= FIRST_LONG && OPTION_ROWS[code - FIRST_LONG].optional && optarg == NULL && optind < argc &&
+            looks_like_cell(argv[optind]))
+            optarg = argv[optind++];
         if (take(options, code, word, error) != STATUS_OK)
             return error->status;
     }
@@ -578,6 +594,15 @@ static enum status check_diff(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
+/* The arithmetic is for people. */
+static enum status check_explain(const struct options *options, struct error *error)
+{
+    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT || options->format == FORMAT_TEXT)
+        return STATUS_OK;
+    return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
+                       FORMATS[options->format]);
+}
+
 /* What the options say of each other. */
 static enum status check_together(struct options *options, struct error *error)
 {
@@ -604,6 +629,8 @@ static enum status check_together(struct options *options, struct error *error)
         return error->status;
     if (options->command == COMMAND_DIFF)
         return check_diff(options, error);
+    if (check_explain(options, error) != STATUS_OK)
+        return error->status;
     if (options->command != COMMAND_JOIN)
         return check_npy(options, error);
     if (options->format == FORMAT_TEXT)

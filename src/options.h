@@ -67,6 +67,7 @@ enum option_id {
     OPTION_STAGES,
     OPTION_ATOL,
     OPTION_RTOL,
+    OPTION_EXPLAIN,
     OPTION_PRECISION,
     OPTION_FULL,
     OPTION_COLOR,
@@ -101,6 +102,7 @@ struct option_row {
     const char *const *choices; /* ends in NULL */
     bool truth;
     bool bounded;
+    bool optional;        /* the argument may be missing; the next word is it where it looks like STAGE:... */
     bool setting;         /* what changes numbers: may stand in a file's "settings" */
     unsigned commands;    /* bits of the commands that take it */
     const char *fallback; /* the default in words, or NULL */
@@ -123,6 +125,7 @@ struct options {
     bool stacked, qkv_bias, causal, full, help, version;
     uint64_t threads; /* 0: the processors available */
     const char *query, *stages_text, *part_text, *window;
+    const char *cell;   /* what --explain follows back, "weights:2,3"; NULL: all that is shown */
     size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
     char **files;       /* join: the parts that were named; diff: A and B */
     size_t file_count;

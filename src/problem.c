@@ -112,6 +112,25 @@ const char **problem_query_labels(const struct problem *problem, size_t item)
     return labels == NULL || problem->first_query == SIZE_MAX ? NULL : labels + problem->first_query;
 }
 
+bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
+{
+    return stage == STAGE_OUTPUT || (stage == STAGE_CONTEXT && problem->packed);
+}
+
+size_t problem_columns(const struct problem *problem, enum stage stage)
+{
+    if (stage == STAGE_LSE)
+        return 1;
+    if (stage_is_square(stage))
+        return problem->keys;
+    if (stage == STAGE_OUTPUT && problem->plan.has_out)
+        return problem->plan.d_out;
+    if (problem_is_side_by_side(problem, stage))
+        return problem->heads * problem->d_value;
+    return stage == STAGE_VALUE || stage == STAGE_PRESENT_VALUE || stage == STAGE_CONTEXT ? problem->d_value
+                                                                                          : problem->d_head;
+}
+
 /* Queries are the same tokens as the keys, or the last of them; else they have no labels. */
 static size_t first_query(const struct problem *problem)
 {
@@ -292,6 +311,8 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
 {
     if (problem->dtype == DTYPE_F64)
         return "it computes in float32; expected --dtype f32, f16 or bf16";
+    if (problem->explains)
+        return "--explain shows rows of T x T, which it never forms";
     if (problem->dropout > 0)
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding == ROUNDING_OPERATIONS)
@@ -344,22 +365,62 @@ static enum status choose_path(const struct making *making)
 
 /* --- stages and settings ----------------------------------------------------------------------------------------- */
 
-static enum status check_stage(const struct making *making, enum stage stage)
+enum status making_check_stage(const struct making *making, const char *place, enum stage stage)
 {
     const struct problem *problem = making->problem;
     if (stage == STAGE_DROPPED && problem->dropout == 0)
-        return error_usage(making->error, "--stages: there is no '%s' without dropout; expected --dropout above 0",
+        return error_usage(making->error, "%s: there is no '%s' without dropout; expected --dropout above 0", place,
                            stage_name(stage));
     if (stage == STAGE_OUTPUT && problem->mechanism != COMMAND_MULTIHEAD)
-        return error_usage(making->error, "--stages: %s has no '%s', it ends at 'context'; multihead has one",
+        return error_usage(making->error, "%s: %s has no '%s', it ends at 'context'; multihead has one", place,
                            command_name(problem->mechanism), stage_name(stage));
     if (problem->mechanism == COMMAND_SDPA && (stage == STAGE_INPUTS || stage == STAGE_PARAMETERS))
-        return error_usage(making->error, "--stages: sdpa has no '%s'; what it is given are query, key and value",
+        return error_usage(making->error, "%s: sdpa has no '%s'; what it is given are query, key and value", place,
                            stage_name(stage));
     if (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS)
-        return error_usage(making->error, "--stages: there is no 'scores' with --rounding operations, which shares the "
-                                          "scale out to query and key; expected 'scaled'");
+        return error_usage(making->error,
+                           "%s: there is no 'scores' with --rounding operations, which shares the "
+                           "scale out to query and key; expected 'scaled'",
+                           place);
     return STATUS_OK;
+}
+
+bool problem_has_stage(const struct problem *problem, enum stage stage)
+{
+    switch (stage) {
+    case STAGE_INPUTS:
+        return problem->mechanism != COMMAND_SDPA && !problem->parameters_only;
+    case STAGE_PARAMETERS:
+        return problem->mechanism != COMMAND_SDPA;
+    case STAGE_SCORES:
+        return problem->rounding != ROUNDING_OPERATIONS && !problem->parameters_only;
+    case STAGE_CAPPED:
+        return problem->softcap > 0 && !problem->parameters_only;
+    case STAGE_MASKED:
+        return problem->masks && !problem->parameters_only;
+    case STAGE_DROPPED:
+        return problem->dropout > 0 && !problem->parameters_only;
+    case STAGE_OUTPUT:
+        return problem->mechanism == COMMAND_MULTIHEAD && !problem->parameters_only;
+    default:
+        return stage <= STAGE_CONTEXT && !problem->parameters_only;
+    }
+}
+
+/* All of the mechanism; of sdpa the context alone. */
+static void list_stages(struct problem *problem)
+{
+    static const enum stage FIRST[] = {STAGE_INPUTS, STAGE_PARAMETERS};
+    if (problem->mechanism == COMMAND_SDPA) {
+        problem->stages[problem->stage_count++] = STAGE_CONTEXT;
+        return;
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (problem_has_stage(problem, FIRST[i]))
+            problem->stages[problem->stage_count++] = FIRST[i];
+    for (int stage = 0; stage <= STAGE_OUTPUT; stage++)
+        if (problem_has_stage(problem, (enum stage)stage))
+            problem->stages[problem->stage_count++] = (enum stage)stage;
 }
 
 static enum status choose_stages(const struct making *making)
@@ -368,28 +429,13 @@ static enum status choose_stages(const struct making *making)
     const struct options *options = making->options;
     problem->stages_asked = options->stage_count > 0;
     for (size_t i = 0; i < options->stage_count; i++) {
-        if (check_stage(making, options->stages[i]) != STATUS_OK)
+        if (making_check_stage(making, "--stages", options->stages[i]) != STATUS_OK)
             return making->error->status;
         problem->stages[problem->stage_count++] = options->stages[i];
     }
-    if (problem->stages_asked)
-        return STATUS_OK;
-    if (problem->mechanism == COMMAND_SDPA) {
-        problem->stages[problem->stage_count++] = STAGE_CONTEXT;
-        return STATUS_OK;
-    }
-    if (!problem->parameters_only)
-        problem->stages[problem->stage_count++] = STAGE_INPUTS;
-    problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
-    for (int stage = 0; stage <= STAGE_OUTPUT && !problem->parameters_only; stage++) {
-        bool absent = (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS) ||
-                      (stage == STAGE_CAPPED && problem->softcap == 0) || (stage == STAGE_MASKED && !problem->masks) ||
-                      (stage == STAGE_DROPPED && problem->dropout == 0) ||
-                      (stage == STAGE_OUTPUT && !problem->has_heads);
-        if (!absent)
-            problem->stages[problem->stage_count++] = (enum stage)stage;
-    }
-    return STATUS_OK;
+    if (!problem->stages_asked)
+        list_stages(problem);
+    return problem->explains ? making_explained(making) : STATUS_OK;
 }
 
 static enum status add_setting(const struct making *making, const char *name, enum setting_kind kind, const char *text)
@@ -553,7 +599,11 @@ static enum status finish_problem(const struct making *making)
     if (said(making, OPTION_DROPOUT_SEED))
         generator_seed(&problem->generator, (enum generator_build)options->rng, options->dropout_seed);
     problem->first_query = first_query(problem);
+    problem->explains = said(making, OPTION_EXPLAIN);
+    problem->has_cell = options->cell != NULL;
     if (!problem->parameters_only && (take_tokens(making) || making_queries(making)))
+        return making->error->status;
+    if (problem->has_cell && making_cell(making) != STATUS_OK)
         return making->error->status;
     if (choose_stages(making) || (!problem->parameters_only && choose_path(making)))
         return making->error->status;

@@ -19,6 +19,12 @@ struct masking_tensor {
     struct tensor tensor;
 };
 
+/* One number of one stage, from 0; SIZE_MAX where the stage has no such axis. */
+struct cell {
+    enum stage stage;
+    size_t item, head, row, column;
+};
+
 struct problem {
     enum command mechanism; /* COMMAND_SELF, _CAUSAL, _MULTIHEAD or _SDPA */
     bool parameters_only;   /* attn init: no inputs, no stages */
@@ -61,7 +67,12 @@ struct problem {
     bool fast_projections;          /* projections by the float32 kernels */
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;
-    bool stages_asked;                     /* by --stages; else all of the mechanism */
+    bool stages_asked;                 /* by --stages; else all of the mechanism */
+    bool explains;                     /* --explain; then `stages` also has what the explained ones are made from */
+    enum stage explained[STAGE_NAMES]; /* in order */
+    size_t explained_count;
+    bool has_cell;                         /* one number is followed back */
+    struct cell cell;                      /* that one */
     struct setting settings[OPTION_COUNT]; /* what changes the numbers, as it came out */
     size_t setting_count;
 };
@@ -76,6 +87,16 @@ enum status problem_create(struct problem *problem, struct options *options, con
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
 const char **problem_key_labels(const struct problem *problem, size_t item);
 const char **problem_query_labels(const struct problem *problem, size_t item);
+
+/* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
+bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
+
+/* Columns of a stage; 1 for lse, which has no such axis. */
+size_t problem_columns(const struct problem *problem, enum stage stage);
+
+/* Whether the mechanism has the stage among those that are shown unless --stages says otherwise, inputs and parameters
+ * included. */
+bool problem_has_stage(const struct problem *problem, enum stage stage);
 
 /* Multiply-adds of the whole job, whatever rows and stages are asked for. */
 double problem_work(const struct problem *problem);

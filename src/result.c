@@ -75,29 +75,11 @@ static enum status add_parameters(struct result *result, struct arena *arena, st
     return add_tensor(result, "out_proj.bias", &parameters->out.bias, arena, error);
 }
 
-/* Whether its rows are those of all heads, one behind the other: output, and the context of packed heads. */
-static bool is_side_by_side(const struct problem *problem, enum stage stage)
-{
-    return stage == STAGE_OUTPUT || (stage == STAGE_CONTEXT && problem->packed);
-}
-
-static size_t stage_columns(const struct problem *problem, enum stage stage)
-{
-    if (stage_is_square(stage))
-        return problem->keys;
-    if (stage == STAGE_OUTPUT && problem->plan.has_out)
-        return problem->plan.d_out;
-    if (is_side_by_side(problem, stage))
-        return problem->heads * problem->d_value;
-    return stage == STAGE_VALUE || stage == STAGE_PRESENT_VALUE || stage == STAGE_CONTEXT ? problem->d_value
-                                                                                          : problem->d_head;
-}
-
 static void add_stage(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
     const struct attention *attention = &result->attention;
-    const bool of_keys = stage_is_of_keys(stage), side_by_side = is_side_by_side(problem, stage);
+    const bool of_keys = stage_is_of_keys(stage), side_by_side = problem_is_side_by_side(problem, stage);
     const bool present = stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
@@ -108,7 +90,7 @@ static void add_stage(struct result *result, enum stage stage)
         add_axis(table, AXIS_HEAD, of_keys ? problem->kv_heads : problem->heads);
     add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
     if (stage != STAGE_LSE)
-        add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, stage_columns(problem, stage));
+        add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
     const struct tensor *const held[STAGE_COUNT] = {
         [STAGE_QUERY] = &attention->query,     [STAGE_KEY] = &attention->key,
         [STAGE_VALUE] = &attention->value,     [STAGE_CONTEXT] = &attention->context,
@@ -174,7 +156,8 @@ enum status result_create(struct result *result, const struct problem *problem, 
     unsigned stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (problem->stages[i] < STAGE_COUNT)
-            stages |= STAGE_BIT(is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
+            stages |=
+                STAGE_BIT(problem_is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
     if (stages != 0) {
         const size_t *positions;
         size_t slots;
@@ -280,7 +263,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         return;
     }
     note_progress(result, table);
-    if (is_side_by_side(result->problem, table->stage))
+    if (problem_is_side_by_side(result->problem, table->stage))
         rows_output(&result->rows, item, row, numbers);
     else
         rows_get(&result->rows, table->stage, item, head, row, numbers);

@@ -225,6 +225,11 @@ void rows_output(struct rows *rows, size_t item, size_t row, double *numbers)
     attention_output(rows->attention, rows->contexts + (row - rows->contexts_first) * width, numbers);
 }
 
+const bool *rows_kept(const struct rows *rows, size_t row)
+{
+    return rows->kept + (rows_slot(rows, row) - rows->first) * rows->problem->keys;
+}
+
 /* --- room -------------------------------------------------------------------------------------------------------- */
 
 static const double BLOCK_WORK = 0x1p25; /* multiply-adds of a block, so that starting threads is cheap */

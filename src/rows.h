@@ -44,4 +44,7 @@ void rows_get(struct rows *rows, enum stage stage, size_t item, size_t head, siz
 /* The same of the heads' contexts side by side, through the output projection where there is one. */
 void rows_output(struct rows *rows, size_t item, size_t row, double *numbers);
 
+/* What dropout keeps, (Tk), of the row of STAGE_DROPPED that was asked for last; not of an elided result. */
+const bool *rows_kept(const struct rows *rows, size_t row);
+
 #endif

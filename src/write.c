@@ -3,6 +3,7 @@
 #include "help.h"
 #include "output.h"
 #include "write_diff.h"
+#include "write_explain.h"
 #include "write_json.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
@@ -56,8 +57,13 @@ static enum status write_format(const struct options *options, struct result *re
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
     default:
-        return write_text(result, style, &output, arena, error);
+        return (result->problem->explains ? write_explain : write_text)(result, style, &output, arena, error);
     }
+}
+
+bool write_elides(const struct options *options, const struct problem *problem)
+{
+    return options->format == FORMAT_TEXT && !options->full && !problem->explains;
 }
 
 enum status write_open(const struct options *options, struct arena *arena, struct error *error)
@@ -74,7 +80,8 @@ enum status write_abandon(void)
 enum status write_result(const struct options *options, struct result *result, struct arena *arena, struct error *error)
 {
     struct progress *progress = result->problem->progress;
-    if (progress != NULL && output_is_terminal(&output))
+    if (progress != NULL &&
+        (output_is_terminal(&output) || result->problem->explains)) /* it asks for rows as it likes */
         progress_stop(progress);
     if (write_format(options, result, arena, error) != STATUS_OK)
         output_abandon(&output);

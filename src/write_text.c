@@ -80,7 +80,7 @@ static void add_sizes(struct line *line, const struct problem *problem, const ch
         line_add(line, "%s", dtype_name(problem->dtype));
 }
 
-static void write_settings(const struct problem *problem, struct text_style style, struct output *output)
+void write_text_settings(const struct problem *problem, struct text_style style, struct output *output)
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
                                          "scaled dot-product attention"};
@@ -389,8 +389,7 @@ static void choose_notation(struct sheet *sheet)
         for (size_t c = 0; c < shown_count(sheet, result_columns(sheet->table)); c++)
             magnitude = fmax(magnitude, fmax(-sheet->columns[c].smallest, sheet->columns[c].largest));
     }
-    /* 0.0001 in float32 lies a little below it */
-    sheet->exponent = magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
+    sheet->exponent = text_wants_exponent(magnitude);
 }
 
 static void write_table(struct sheet *sheet)
@@ -415,14 +414,35 @@ static bool is_shown(const struct result *result, const struct result_table *tab
     return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
 }
 
+static enum status create_sheet(struct sheet *sheet, struct result *result, struct text_style style,
+                                struct output *output, struct arena *arena, struct error *error)
+{
+    *sheet = (struct sheet){.result = result, .style = style, .output = output, .numbers = result->numbers};
+    sheet->columns = arena_allocate(arena, shown_count(sheet, result->widest), sizeof *sheet->columns, error);
+    return sheet->columns == NULL ? error->status : STATUS_OK;
+}
+
+enum status write_text_tables(struct result *result, enum stage stage, struct text_style style, struct output *output,
+                              struct arena *arena, struct error *error)
+{
+    struct sheet sheet;
+    if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < result->table_count; i++) {
+        sheet.table = &result->tables[i];
+        if (sheet.table->stage == stage)
+            write_table(&sheet);
+    }
+    return STATUS_OK;
+}
+
 enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
                        struct error *error)
 {
-    struct sheet sheet = {.result = result, .style = style, .output = output, .numbers = result->numbers};
-    sheet.columns = arena_allocate(arena, shown_count(&sheet, result->widest), sizeof *sheet.columns, error);
-    if (sheet.columns == NULL)
+    struct sheet sheet;
+    if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
         return error->status;
-    write_settings(result->problem, style, output);
+    write_text_settings(result->problem, style, output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
         if (is_shown(result, sheet.table))

@@ -7,12 +7,12 @@ trap 'rm -rf "$scratch"' EXIT
 
 # "-i, --in FILE" of the help becomes "-i , --in FILE", and so does the man page's ".It Fl i , Fl \-in Ar FILE".
 help_heads() {
-    "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [A-Z/,]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
+    "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [][A-Z/,]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
         sed 's/^ *//; s/ *$//; s/^\(-.\), /\1 , /' | sort
 }
 man_heads() {
     awk '/^\.Sh/ { inside = $2 == "OPTIONS" } inside && /^\.It Fl/' man/attn.1 |
-        sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Ar / /' | sort
+        sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Z]*\)/ [\1]/; s/ Ar / /' | sort
 }
 
 help_heads --help >"$scratch/help"

@@ -158,3 +158,63 @@ size_t support_table_numbers(struct made *made, const struct result_table *table
     free(row_numbers);
     return count;
 }
+
+static void add_words(char *line, const cJSON *settings, const char *key, const char *option)
+{
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(settings, key);
+    size_t length = strlen(line);
+    if (cJSON_IsNumber(value))
+        snprintf(line + length, SUPPORT_LINE_BYTES - length, " --%s %.17g", option, value->valuedouble);
+    else if (cJSON_IsString(value))
+        snprintf(line + length, SUPPORT_LINE_BYTES - length, " --%s %s", option, value->valuestring);
+    else if (cJSON_IsTrue(value))
+        snprintf(line + length, SUPPORT_LINE_BYTES - length, " --%s", option);
+}
+
+void support_golden_line(const char *mechanism, const cJSON *settings, char *line)
+{
+    const bool multihead = strcmp(mechanism, "multihead") == 0;
+    static const char *const NAMES[][2] = {
+        {"seed", "seed"},
+        {"skip", "skip"},
+        {"init", "init"},
+        {"d_out", "d-out"},
+        {"qkv_bias", "qkv-bias"},
+        {"dropout", "dropout"},
+        {"dropout_seed", "dropout-seed"},
+        {"query", "query"},
+    };
+    snprintf(line, SUPPORT_LINE_BYTES, "%s", mechanism);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        add_words(line, settings, NAMES[i][0], NAMES[i][1]);
+    if (!multihead)
+        return;
+    add_words(line, settings, "heads", "heads");
+    add_words(line, settings, "stacked", "stacked");
+    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(settings, "causal")))
+        strcat(line, " --no-causal");
+}
+
+char *support_golden_input(const cJSON *golden, bool given)
+{
+    cJSON *input = cJSON_CreateObject();
+    const cJSON *tokens = cJSON_GetObjectItemCaseSensitive(golden, "tokens");
+    const cJSON *parameters = given ? cJSON_GetObjectItemCaseSensitive(golden, "parameters") : NULL;
+    cJSON_AddItemToObject(input, "inputs", cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(golden, "inputs"), true));
+    if (tokens != NULL)
+        cJSON_AddItemToObject(input, "tokens", cJSON_Duplicate(tokens, true));
+    for (const cJSON *item = parameters ? parameters->child : NULL; item != NULL; item = item->next)
+        cJSON_AddItemToObject(input, item->string, cJSON_Duplicate(item, true));
+    char *text = cJSON_PrintUnformatted(input);
+    cJSON_Delete(input);
+    return text;
+}
+
+int support_is_golden(const struct dirent *entry)
+{
+    const char *const prefixes[] = {"self-", "causal-", "multihead-"};
+    for (size_t i = 0; i < 3; i++)
+        if (strncmp(entry->d_name, prefixes[i], strlen(prefixes[i])) == 0)
+            return 1;
+    return 0;
+}

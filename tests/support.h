@@ -5,6 +5,7 @@
 #include "result.h"
 
 #include <cjson/cJSON.h>
+#include <dirent.h>
 
 /* The file's text (freed by the caller); ends the program where it cannot be read. */
 char *support_read(const char *path);
@@ -48,5 +49,16 @@ const struct result_table *support_table(const struct made *made, const char *na
 
 /* The whole table, row-major, into numbers (most `room`); returns how many. */
 size_t support_table_numbers(struct made *made, const struct result_table *table, double *numbers, size_t room);
+
+enum { SUPPORT_LINE_BYTES = 512 };
+
+/* The settings of a case of tests/golden as a command line, into line (SUPPORT_LINE_BYTES). */
+void support_golden_line(const char *mechanism, const cJSON *settings, char *line);
+
+/* An input of the case's inputs and tokens, with its parameters where `given`. The caller frees it. */
+char *support_golden_input(const cJSON *golden, bool given);
+
+/* For scandir: a case of a whole mechanism. */
+int support_is_golden(const struct dirent *entry);
 
 #endif

@@ -7,62 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 1 << 16, LINE_BYTES = 512, BOOK_FIGURES = 316, BOOK_ASIDES = 5 };
+enum { ROOM = 1 << 16, BOOK_FIGURES = 316, BOOK_ASIDES = 5 };
 
 static double expected[ROOM], got[ROOM];
-
-static void add_words(char *line, const cJSON *settings, const char *key, const char *option)
-{
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(settings, key);
-    size_t length = strlen(line);
-    if (cJSON_IsNumber(value))
-        snprintf(line + length, LINE_BYTES - length, " --%s %.17g", option, value->valuedouble);
-    else if (cJSON_IsString(value))
-        snprintf(line + length, LINE_BYTES - length, " --%s %s", option, value->valuestring);
-    else if (cJSON_IsTrue(value))
-        snprintf(line + length, LINE_BYTES - length, " --%s", option);
-}
-
-/* The settings of a case as a command line. */
-static void command_line(const char *mechanism, const cJSON *settings, char *line)
-{
-    const bool multihead = strcmp(mechanism, "multihead") == 0;
-    static const char *const NAMES[][2] = {
-        {"seed", "seed"},
-        {"skip", "skip"},
-        {"init", "init"},
-        {"d_out", "d-out"},
-        {"qkv_bias", "qkv-bias"},
-        {"dropout", "dropout"},
-        {"dropout_seed", "dropout-seed"},
-        {"query", "query"},
-    };
-    snprintf(line, LINE_BYTES, "%s", mechanism);
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
-        add_words(line, settings, NAMES[i][0], NAMES[i][1]);
-    if (!multihead)
-        return;
-    add_words(line, settings, "heads", "heads");
-    add_words(line, settings, "stacked", "stacked");
-    if (cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(settings, "causal")))
-        strcat(line, " --no-causal");
-}
-
-/* An input of the case's inputs and tokens, with its parameters where `given`. */
-static char *input_text(const cJSON *golden, bool given)
-{
-    cJSON *input = cJSON_CreateObject();
-    const cJSON *tokens = cJSON_GetObjectItemCaseSensitive(golden, "tokens");
-    const cJSON *parameters = given ? cJSON_GetObjectItemCaseSensitive(golden, "parameters") : NULL;
-    cJSON_AddItemToObject(input, "inputs", cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(golden, "inputs"), true));
-    if (tokens != NULL)
-        cJSON_AddItemToObject(input, "tokens", cJSON_Duplicate(tokens, true));
-    for (const cJSON *item = parameters ? parameters->child : NULL; item != NULL; item = item->next)
-        cJSON_AddItemToObject(input, item->string, cJSON_Duplicate(item, true));
-    char *text = cJSON_PrintUnformatted(input);
-    cJSON_Delete(input);
-    return text;
-}
 
 /* Loads a table and what is expected of it; false, and a failed check, where the sizes differ. */
 static bool load_table(struct made *made, const cJSON *item, size_t *count)
@@ -108,11 +55,11 @@ static void check_case(const cJSON *golden, const char *name, bool given)
     const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(golden, "parameters");
     const char *init = cJSON_GetObjectItemCaseSensitive(settings, "init")->valuestring;
     struct made made;
-    char line[LINE_BYTES];
-    command_line(cJSON_GetObjectItemCaseSensitive(settings, "mechanism")->valuestring, settings, line);
+    char line[SUPPORT_LINE_BYTES];
+    support_golden_line(cJSON_GetObjectItemCaseSensitive(settings, "mechanism")->valuestring, settings, line);
     check_begin("golden %s, parameters %s: %s", name, given ? "given" : "drawn", line);
     cJSON_InitHooks(NULL);
-    char *text = input_text(golden, given);
+    char *text = support_golden_input(golden, given);
     enum status status = support_make(&made, line, text);
     free(text);
     if (CHECK(status == STATUS_OK, "expected a result, got: %s", made.error.message)) {
@@ -122,19 +69,10 @@ static void check_case(const cJSON *golden, const char *name, bool given)
     arena_free(&made.arena);
 }
 
-static int is_case(const struct dirent *entry)
-{
-    const char *const prefixes[] = {"self-", "causal-", "multihead-"};
-    for (size_t i = 0; i < 3; i++)
-        if (strncmp(entry->d_name, prefixes[i], strlen(prefixes[i])) == 0)
-            return 1;
-    return 0;
-}
-
 static void check_goldens(void)
 {
     struct dirent **entries;
-    int count = scandir("tests/golden", &entries, is_case, alphasort);
+    int count = scandir("tests/golden", &entries, support_is_golden, alphasort);
     check_begin("the golden cases are there");
     CHECK(count == 24, "expected 24 cases, got %d", count);
     for (int i = 0; i < count; i++) {
@@ -203,12 +141,12 @@ static void check_book(void)
     size_t figures = 0, asides = 0;
     for (const cJSON *book = books->child; book != NULL; book = book->next) {
         struct made made;
-        char line[LINE_BYTES];
-        command_line(cJSON_GetObjectItemCaseSensitive(book, "command")->valuestring,
-                     cJSON_GetObjectItemCaseSensitive(book, "settings"), line);
+        char line[SUPPORT_LINE_BYTES];
+        support_golden_line(cJSON_GetObjectItemCaseSensitive(book, "command")->valuestring,
+                            cJSON_GetObjectItemCaseSensitive(book, "settings"), line);
         check_begin("book: %s", cJSON_GetObjectItemCaseSensitive(book, "name")->valuestring);
         cJSON_InitHooks(NULL);
-        char *text = input_text(book, false);
+        char *text = support_golden_input(book, false);
         if (CHECK(support_make(&made, line, text) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
             figures += check_figures(&made, cJSON_GetObjectItemCaseSensitive(book, "parameters"));
             figures += check_figures(&made, cJSON_GetObjectItemCaseSensitive(book, "stages"));

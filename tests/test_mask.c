@@ -32,6 +32,10 @@ static void check_mask_spans(const struct mask *mask)
                       "causal %d, window %d,%d, offset %d, item %zu, query %zu, key %zu: expected %d, got %zu to %zu",
                       mask->causal, (int)mask->left, (int)mask->right, (int)mask_offset(mask, item), item, i, j,
                       naive_seen(mask, item, i, j), span.first, span.end);
+            for (size_t j = 0; j < mask->keys; j++)
+                CHECK(naive_seen(mask, item, i, j) == (mask_rule_of(mask, item, 0, i, j) == MASK_ALLOWS),
+                      "item %zu, query %zu, key %zu: expected %s, got rule %d", item, i, j,
+                      naive_seen(mask, item, i, j) ? "none" : "a rule that forbids", mask_rule_of(mask, item, 0, i, j));
         }
 }
 
@@ -142,6 +146,24 @@ static void check_booleans(void)
     check_begin("bias: a boolean mask drops what is true");
     mask.true_drops = true;
     check_bias_row(&mask, 0, 0, 0, (const double[]){-INFINITY, 0, -INFINITY});
+    check_begin("which rule forbids a key");
+    mask.queries = 3;
+    mask.causal = true;
+    mask.left = 0;
+    mask.lengths = (const int64_t[]){2, 2};
+    const enum mask_rule rules[][3] = {{MASK_ENTRY, MASK_CAUSAL, MASK_CAUSAL}, {MASK_LEFT, MASK_ALLOWS, MASK_CAUSAL}};
+    for (size_t i = 0; i < 2; i++) /* their positions are 0 and 1: the length is 2, and the queries are 3 */
+        for (size_t j = 0; j < 3; j++)
+            CHECK(mask_rule_of(&mask, 0, 0, i + 1, j) == rules[i][j], "query %zu, key %zu: expected %d, got %d", i + 1,
+                  j, rules[i][j], mask_rule_of(&mask, 0, 0, i + 1, j));
+    mask.causal = false;
+    mask.right = 0;
+    CHECK(mask_rule_of(&mask, 0, 0, 1, 1) == MASK_RIGHT, "expected that key 1 is behind the window");
+    mask.right = -1;
+    CHECK(mask_rule_of(&mask, 0, 0, 1, 2) == MASK_LENGTH, "expected that key 2 is behind the length");
+    mask.lengths = NULL;
+    mask.masked_keys = 2;
+    CHECK(mask_rule_of(&mask, 0, 0, 1, 2) == MASK_SHORT, "expected that key 2 is behind attn_mask");
     check_begin("bias: none");
     mask.attn_mask.rank = 0;
     CHECK(!mask_has_bias(&mask), "expected none");

@@ -1,0 +1,61 @@
+#include "write_explain.h"
+
+#include "explain.h"
+
+/* "weights = softmax(scaled)" */
+static void write_heading(const struct result *result, enum stage stage, struct text_style style, struct output *output)
+{
+    for (size_t i = 0; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        if (table->stage == stage)
+            output_print(output, "\n%s%s = %s%s\n", style.color ? TEXT_BOLD : "", table->name, table->formula,
+                         style.color ? TEXT_PLAIN : "");
+    }
+}
+
+/* Every row of the stage that is explained, onto the board. */
+static void write_rows(struct explanation *explanation, enum stage stage)
+{
+    const struct explain_range items = explain_items(explanation), heads = explain_heads(explanation, stage);
+    const struct explain_range rows = explain_rows(explanation, stage);
+    struct explain_place place;
+    for (place.item = items.first; place.item < items.end; place.item++)
+        for (place.head = heads.first; place.head < heads.end; place.head++)
+            for (place.row = rows.first; place.row < rows.end;) {
+                const size_t next = explain_next(explanation, rows, place.row);
+                explain_row(explanation, stage, place);
+                if (next > place.row + 1 && !explanation->board.measuring)
+                    output_print(explanation->board.output, "  … %zu more %s …\n", next - place.row - 1,
+                                 stage_is_of_keys(stage) ? "tokens" : "queries");
+                place.row = next;
+            }
+}
+
+static bool is_computed(const struct problem *problem, enum stage stage)
+{
+    return stage <= STAGE_LSE && (problem->mechanism != COMMAND_SDPA || stage > STAGE_VALUE);
+}
+
+enum status write_explain(struct result *result, struct text_style style, struct output *output, struct arena *arena,
+                          struct error *error)
+{
+    const struct problem *problem = result->problem;
+    struct explanation explanation;
+    if (explain_create(&explanation, result, style.precision, style.full, output, arena, error) != STATUS_OK)
+        return error->status;
+    write_text_settings(problem, style, output);
+    for (size_t i = 0; i < problem->explained_count && !output->failed; i++) {
+        const enum stage stage = problem->explained[i];
+        if (!is_computed(problem, stage)) {
+            if (write_text_tables(result, stage, style, output, arena, error) != STATUS_OK)
+                return error->status;
+            continue;
+        }
+        board_measure(&explanation.board);
+        write_rows(&explanation, stage);
+        board_print(&explanation.board);
+        write_heading(result, stage, style, output);
+        write_rows(&explanation, stage);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,85 @@
+/* Exact decimals against sums and products worked out by hand, and against whole numbers that a machine word holds. */
+#include "check.h"
+#include "exact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct exact read(const char *text)
+{
+    struct exact number = {0};
+    CHECK(exact_read(text, &number), "expected '%s' to be read", text);
+    return number;
+}
+
+static void check_sum(const char *a, const char *b, const char *sum, bool equal)
+{
+    struct exact left = read(a), right = read(sum);
+    const struct exact number = read(b);
+    check_begin("%s + %s, %s", a, b, sum);
+    exact_add(&left, &number, 1);
+    CHECK(exact_equal(&left, &right) == equal, "expected %s", equal ? "equal" : "not equal");
+    exact_add(&left, &number, -1);
+    right = read(a);
+    CHECK(exact_equal(&left, &right), "expected %s again", a);
+}
+
+static void check_product(const char *a, const char *b, const char *expected, bool equal)
+{
+    const struct exact left = read(a), right = read(b), number = read(expected);
+    struct exact product;
+    check_begin("%s x %s, %s", a, b, expected);
+    exact_multiply(&left, &right, &product);
+    CHECK(exact_equal(&product, &number) == equal, "expected %s", equal ? "equal" : "not equal");
+}
+
+/* Sums of products of numbers with four decimals, as whole numbers of 1e-8. */
+static void check_random(void)
+{
+    check_begin("dot products of random decimals");
+    srand(5);
+    for (int round = 0; round < 500; round++) {
+        struct exact sum = {0}, product;
+        long long expected = 0;
+        char text[64];
+        for (int i = 0; i < 20; i++) {
+            const int a = rand() % 2000001 - 1000000, b = rand() % 20001 - 10000;
+            snprintf(text, sizeof text, "%.4f", a / 1e4);
+            const struct exact left = read(text);
+            snprintf(text, sizeof text, "%.4e", b / 1e4);
+            const struct exact right = read(text);
+            exact_multiply(&left, &right, &product);
+            exact_add(&sum, &product, 1);
+            expected += (long long)a * b;
+        }
+        snprintf(text, sizeof text, "%s%lld.%08lld", expected < 0 ? "-" : "", llabs(expected) / 100000000,
+                 llabs(expected) % 100000000);
+        const struct exact right = read(text);
+        CHECK(exact_equal(&sum, &right), "expected %s", text);
+    }
+}
+
+int main(void)
+{
+    static const char *const NONE[] = {"", "nan", "inf", "-inf", "-", "1.5x"};
+    check_sum("0.1", "0.2", "0.3", true);
+    check_sum("0.1", "0.2", "0.3000000000000000444", false);
+    check_sum("-1", "0.0001", "-0.9999", true);
+    check_sum("999999999", "1", "1e+09", true);
+    check_sum("1e+308", "1e-323", "1e+308", false);
+    check_sum("1.0000", "-1", "-0.0000", true);
+    check_product("0.5500", "0.2961", "0.162855", true);
+    check_product("0.5500", "0.2961", "0.1629", false);
+    check_product("-1.5e-07", "2e+03", "-0.0003", true);
+    check_product("4.94065645841246544e-324", "4.94065645841246544e-324", "0", false);
+    check_product("1.79769313486231571e+308", "10", "1.79769313486231571e+309", true);
+    check_product("123456789.123456789", "987654321.987654321", "121932631356500531.347203169112635269", true);
+    check_product("0.0000", "-3", "0", true);
+    for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
+        struct exact number;
+        check_begin("'%s' is no decimal", NONE[i]);
+        CHECK(!exact_read(NONE[i], &number), "expected it to be refused");
+    }
+    check_random();
+    return check_end();
+}

@@ -1,0 +1,404 @@
+/* The arithmetic that --explain prints of the golden cases, read back from the page and worked out again.
+ *
+ * Each number is taken as what it may have been before it was rounded: half a unit of its last digit to either side. Two
+ * sides of a relation must have a number in common, "=" must hold for the digits as they are, and "≈" must not. */
+#include "check.h"
+#include "output.h"
+#include "support.h"
+#include "write_explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_BYTES = 4096, MOST_COLUMNS = 79, LABEL_INDENT = 4, LONGEST = 48 };
+
+/* What float32 takes from a stage as it is stored, relative to it. */
+static const long double STORED = 2e-7L;
+
+/* --- a side of a relation ----------------------------------------------------------------------------------------- */
+
+/* A number as it is printed, what it may be, and the smallest step of its digits. */
+struct value {
+    long double shown, low, high, step;
+    char function; /* the first letter of one that was applied to `shown`, which is its argument; or 0 */
+};
+
+struct reader {
+    const char *at;
+    int precision;
+    bool wrong;
+};
+
+static bool take(struct reader *reader, const char *word)
+{
+    const size_t length = strlen(word);
+    if (strncmp(reader->at, word, length) != 0)
+        return false;
+    reader->at += length;
+    reader->at += strspn(reader->at, " ");
+    return true;
+}
+
+/* Whole numbers and those with other than `precision` decimals are constants that were given, and exact. */
+static struct value read_number(struct reader *reader)
+{
+    const bool opened = take(reader, "(");
+    char *end;
+    const long double shown = strtold(reader->at, &end);
+    const char *point = memchr(reader->at, '.', (size_t)(end - reader->at));
+    const size_t decimals = point != NULL ? strspn(point + 1, "0123456789") : 0;
+    const char *exponent = memchr(reader->at, 'e', (size_t)(end - reader->at));
+    const int power = exponent != NULL ? atoi(exponent + 1) : 0;
+    long double half = 0.5L * powl(10, power - (int)decimals);
+    if ((int)decimals != reader->precision)
+        half = 0;
+    reader->wrong = reader->wrong || end == reader->at;
+    reader->at = end + strspn(end, " ");
+    if (opened && !take(reader, ")"))
+        reader->wrong = true;
+    return (struct value){shown, shown - half, shown + half, powl(10, power - (int)decimals), 0};
+}
+
+static struct value from_corners(long double shown, const long double corners[4], long double step)
+{
+    struct value value = {shown, corners[0], corners[0], step, 0};
+    for (int i = 1; i < 4; i++) {
+        value.low = fminl(value.low, corners[i]);
+        value.high = fmaxl(value.high, corners[i]);
+    }
+    return value;
+}
+
+static struct value multiply(struct value a, struct value b)
+{
+    const long double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+    return from_corners(a.shown * b.shown, corners, a.step * b.step);
+}
+
+static struct value divide(struct value a, struct value b)
+{
+    const long double corners[] = {a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high};
+    return from_corners(a.shown / b.shown, corners, a.step * b.step);
+}
+
+static struct value add(struct value a, struct value b, int sign)
+{
+    struct value sum = {a.shown + sign * b.shown, a.low + b.low, a.high + b.high, fminl(a.step, b.step), 0};
+    if (sign < 0) {
+        sum.low = a.low - b.high;
+        sum.high = a.high - b.low;
+    }
+    return sum;
+}
+
+static struct value read_sum(struct reader *reader);
+
+/* exp, log or tanh of a sum: all of them grow with their argument. */
+static struct value read_function(struct reader *reader, char name, long double (*function)(long double))
+{
+    struct value argument = read_sum(reader);
+    reader->wrong = reader->wrong || !take(reader, ")");
+    return (struct value){argument.shown, function(argument.low), function(argument.high), argument.step, name};
+}
+
+static struct value read_factor(struct reader *reader)
+{
+    if (take(reader, "exp("))
+        return read_function(reader, 'e', expl);
+    if (take(reader, "log("))
+        return read_function(reader, 'l', logl);
+    if (take(reader, "tanh("))
+        return read_function(reader, 't', tanhl);
+    return read_number(reader);
+}
+
+static struct value read_term(struct reader *reader)
+{
+    struct value term = read_factor(reader);
+    for (;;) {
+        struct value factor;
+        char function = term.function;
+        if (take(reader, "x ")) {
+            factor = read_factor(reader);
+            function = factor.function != 0 ? factor.function : function;
+            const long double argument = factor.function != 0 ? factor.shown : 0;
+            term = multiply(term, factor);
+            term.shown = factor.function != 0 ? argument : term.shown;
+        } else if (take(reader, "/ ")) {
+            term = divide(term, read_factor(reader));
+        } else {
+            return term;
+        }
+        term.function = function;
+    }
+}
+
+/* "… 45 more terms: 1.2345 …" */
+static struct value read_gap(struct reader *reader)
+{
+    const char *colon = strchr(reader->at, ':');
+    if (colon == NULL) {
+        reader->wrong = true;
+        return (struct value){0};
+    }
+    reader->at = colon + 2;
+    const struct value subtotal = read_number(reader);
+    reader->wrong = reader->wrong || !take(reader, "…");
+    return subtotal;
+}
+
+static struct value read_sum(struct reader *reader)
+{
+    struct value sum = read_term(reader);
+    for (int sign; !reader->wrong;) {
+        if (take(reader, "+ "))
+            sign = 1;
+        else if (take(reader, "- "))
+            sign = -1;
+        else
+            break;
+        const char function = sum.function;
+        const struct value term = take(reader, "… ") ? read_gap(reader) : read_term(reader);
+        const long double argument = function != 0 ? sum.shown : term.shown;
+        sum = add(sum, term, sign);
+        sum.function = function != 0 ? function : term.function;
+        sum.shown = sum.function != 0 ? argument : sum.shown;
+    }
+    return sum;
+}
+
+/* --- the relations of a line -------------------------------------------------------------------------------------- */
+
+/* Whether the digits on both sides are the same number: a step is the least that two of them can differ by. */
+static bool same_digits(struct value left, struct value right)
+{
+    const bool at_zero = left.function != 0 && right.function == 0 && left.shown == 0;
+    if (at_zero)
+        return right.shown == (left.function == 'e' ? 1 : 0);
+    return left.function == right.function && fabsl(left.shown - right.shown) < 1e-3L * fminl(left.step, right.step);
+}
+
+static void check_relation(const char *line, bool equal, struct value left, struct value right)
+{
+    const long double slack = STORED * (1 + fabsl(right.shown));
+    CHECK(left.low <= right.high + slack && right.low <= left.high + slack,
+          "%s\n  a side is from %.9Lg to %.9Lg, the next one from %.9Lg to %.9Lg", line, left.low, left.high, right.low,
+          right.high);
+    CHECK(equal == same_digits(left, right), "%s\n  expected %s", line, equal ? "≈" : "=");
+}
+
+/* The lines since the last heading, as they add up. */
+struct page {
+    int precision;
+    struct value total;
+    size_t relations, sums;
+    double results[LONGEST * LONGEST * LONGEST]; /* the last number of each line of a stage that is looked for */
+    size_t result_count;
+};
+
+/* Reads "a x b ≈ c = d" and leaves what the last side is; *last is where its text begins. */
+static struct value read_line(struct page *page, const char *line, const char *arithmetic, struct value side,
+                              bool has_side, const char **last)
+{
+    struct reader reader = {arithmetic, page->precision, false};
+    if (!has_side)
+        side = read_sum(&reader);
+    for (bool equal; (equal = take(&reader, "= ")) || take(&reader, "≈ ");) {
+        *last = reader.at;
+        const struct value right = read_sum(&reader);
+        check_relation(line, equal, side, right);
+        page->relations++;
+        side = right;
+    }
+    const bool ends = *reader.at == '\0' || strncmp(reader.at, ", ", 2) == 0;
+    CHECK(!reader.wrong && ends, "%s\n  expected arithmetic, got '%s'", line, reader.at);
+    return side;
+}
+
+static void keep_result(struct page *page, const char *text)
+{
+    if (page->result_count < sizeof page->results / sizeof page->results[0])
+        page->results[page->result_count] = strtod(text, NULL);
+    page->result_count++;
+}
+
+/* A line and those that continue it. Lines of words have no arithmetic; notes are in parentheses. */
+static void check_line(struct page *page, const char *line, bool sums_alone)
+{
+    const char *text = line + LABEL_INDENT;
+    const char *gap = strstr(text, "  ");
+    if (strncmp(text, "…", strlen("…")) == 0) {
+        struct reader reader = {text, page->precision, false};
+        if (strstr(text, "terms") != NULL)
+            page->total = add(page->total, read_gap(&reader), 1);
+        return;
+    }
+    if (text[0] == '(' || gap == NULL)
+        return;
+    const bool sum = strncmp(text, "sum ", 4) == 0;
+    const char *arithmetic = gap + strspn(gap, " "), *last = arithmetic;
+    if (strncmp(arithmetic, "-inf: ", 6) == 0 || strncmp(arithmetic, "dropped", 7) == 0)
+        return;
+    const struct value side = read_line(page, line, arithmetic, page->total, sum, &last);
+    page->sums += sum;
+    if (sum == sums_alone)
+        keep_result(page, last);
+    page->total = sum ? (struct value){.step = 1} : add(page->total, side, 1);
+}
+
+/* Whether the line goes on with the one before it. */
+static bool continues(const char *line)
+{
+    const size_t blanks = strspn(line, " ");
+    const char *text = line + blanks;
+    return blanks > LABEL_INDENT && (strncmp(text, "+ ", 2) == 0 || strncmp(text, "- ", 2) == 0 ||
+                                     strncmp(text, "= ", 2) == 0 || strncmp(text, "≈ ", strlen("≈ ")) == 0);
+}
+
+static size_t columns_of(const char *line)
+{
+    size_t columns = 0;
+    for (; *line != '\0'; line++)
+        columns += ((unsigned char)*line & 0xc0) != 0x80;
+    return columns;
+}
+
+/* All of a page; results are those of the lines, or of the sums alone. */
+static void check_page(struct page *page, char *text, bool sums_alone)
+{
+    char joined[LINE_BYTES] = "";
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        CHECK(columns_of(line) <= MOST_COLUMNS, "%s\n  is longer than %d columns", line, MOST_COLUMNS);
+        const size_t length = strlen(joined);
+        if (continues(line)) {
+            snprintf(joined + length, sizeof joined - length, " %s", line + strspn(line, " "));
+            continue;
+        }
+        if (joined[0] != '\0')
+            check_line(page, joined, sums_alone);
+        joined[0] = '\0';
+        if (strspn(line, " ") >= LABEL_INDENT)
+            snprintf(joined, sizeof joined, "%s", line);
+        else
+            page->total = (struct value){.step = 1};
+    }
+    if (joined[0] != '\0')
+        check_line(page, joined, sums_alone);
+}
+
+/* --- the golden cases --------------------------------------------------------------------------------------------- */
+
+static struct page page;
+
+/* Explains what the line asks for; false where that failed. */
+static bool explain(struct made *made, const char *line, const char *json, bool full, bool sums_alone)
+{
+    static struct output output;
+    size_t length;
+    if (!CHECK(support_make(made, line, json) == STATUS_OK, "expected a result, got: %s", made->error.message))
+        return false;
+    const struct text_style style = {(int)made->options.precision, full, false};
+    page = (struct page){.precision = style.precision, .total = {.step = 1}};
+    output_open_text(&output, &made->arena, &made->error);
+    const enum status status = write_explain(&made->result, style, &output, &made->arena, &made->error);
+    char *text = output_close_text(&output, &length);
+    if (!CHECK(status == STATUS_OK && text != NULL, "expected a text, got: %s", made->error.message))
+        return false;
+    check_page(&page, text, sums_alone);
+    return true;
+}
+
+/* Every number of a stage stands at the end of its line, in the order of the table. */
+static void check_results(const char *line, const char *json, const char *stage)
+{
+    static double numbers[LONGEST * LONGEST * LONGEST];
+    char words[SUPPORT_LINE_BYTES + 64], text[64];
+    struct made made;
+    snprintf(words, sizeof words, "%s --explain --stages %s", line, stage);
+    if (explain(&made, words, json, true, strcmp(stage, "context") == 0)) {
+        const size_t count = support_table_numbers(&made, support_table(&made, stage), numbers, sizeof numbers / 8);
+        CHECK(count == page.result_count && count <= sizeof numbers / 8, "%s: expected %zu numbers, got %zu", stage,
+              count, page.result_count);
+        for (size_t i = 0; i < count && i < page.result_count; i++) {
+            snprintf(text, sizeof text, "%.4f", numbers[i]);
+            CHECK(fabs(page.results[i] - strtod(text, NULL)) < 1e-9, "%s[%zu]: expected %s, got %.4f", stage, i, text,
+                  page.results[i]);
+        }
+    }
+    arena_free(&made.arena);
+}
+
+static void check_case(const cJSON *golden, const char *name)
+{
+    static const char *const ADDED[] = {"", " -p 6", " --dtype f64 -p 2", " --softcap 0.7 --scale 0.3 --window 2,1"};
+    static const char *const STAGES[] = {"query", "key", "value", "scores", "scaled", "context", "output"};
+    const cJSON *settings = cJSON_GetObjectItemCaseSensitive(golden, "settings");
+    const char *mechanism = cJSON_GetObjectItemCaseSensitive(settings, "mechanism")->valuestring;
+    const size_t stages = strcmp(mechanism, "multihead") == 0 ? 7 : 6;
+    char line[SUPPORT_LINE_BYTES], words[SUPPORT_LINE_BYTES + 64];
+    struct made made;
+    support_golden_line(mechanism, settings, line);
+    cJSON_InitHooks(NULL);
+    char *json = support_golden_input(golden, false);
+    for (size_t i = 0; i < sizeof ADDED / sizeof ADDED[0]; i++) {
+        check_begin("%s: %s --explain%s", name, line, ADDED[i]);
+        snprintf(words, sizeof words, "%s --explain%s", line, ADDED[i]);
+        if (explain(&made, words, json, false, false))
+            CHECK(page.relations > 0 && page.sums > 0, "expected arithmetic and sums, got %zu and %zu", page.relations,
+                  page.sums);
+        arena_free(&made.arena);
+    }
+    check_begin("%s: every number of a stage has its line", name);
+    for (size_t i = 0; i < stages; i++)
+        check_results(line, json, STAGES[i]);
+    free(json);
+}
+
+/* The reader of this test must not take for right what is wrong. */
+static void check_reader(void)
+{
+    static const struct {
+        const char *line;
+        double left_low, right_high;
+        bool same;
+    } CASES[] = {
+        {"0.5000 x 0.3000 = 0.1500", 0.14996, 0.15005, true},
+        {"1.0000 - 0.2500 x (-2.0000) ≈ 1.5001", 1.49984, 1.50015, false},
+        {"exp(0.5000 - 0.5000) = 1.0000", 0.9999, 1.00005, true},
+        {"6 x tanh(0.3000 / 6) = 6 x tanh(0.0500)", 0.2997, 0.30005, true},
+        {"0.1000 + … 3 more terms: 0.2000 … + 0.3000 = 0.6000", 0.59984, 0.60005, true},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        check_begin("the reader: %s", CASES[i].line);
+        struct reader reader = {CASES[i].line, 4, false};
+        const struct value left = read_sum(&reader);
+        CHECK(take(&reader, "= ") || take(&reader, "≈ "), "expected a relation, got '%s'", reader.at);
+        const struct value right = read_sum(&reader);
+        CHECK(!reader.wrong && *reader.at == '\0', "expected the end, got '%s'", reader.at);
+        CHECK(fabs((double)left.low - CASES[i].left_low) < 1e-5 &&
+                  fabs((double)right.high - CASES[i].right_high) < 1e-5,
+              "expected %g and %g, got %Lg and %Lg", CASES[i].left_low, CASES[i].right_high, left.low, right.high);
+        CHECK(same_digits(left, right) == CASES[i].same, "expected %s", CASES[i].same ? "=" : "≈");
+    }
+}
+
+int main(void)
+{
+    struct dirent **entries;
+    check_reader();
+    int count = scandir("tests/golden", &entries, support_is_golden, alphasort);
+    check_begin("the golden cases are there");
+    CHECK(count == 24, "expected 24 cases, got %d", count);
+    for (int i = 0; i < count; i++) {
+        char path[300];
+        snprintf(path, sizeof path, "tests/golden/%s", entries[i]->d_name);
+        cJSON *golden = support_json(path);
+        check_case(golden, entries[i]->d_name);
+        cJSON_InitHooks(NULL);
+        cJSON_Delete(golden);
+        free(entries[i]);
+    }
+    free(entries);
+    return check_end();
+}
