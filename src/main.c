@@ -38,7 +38,8 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
         problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
         write_open(&options, arena, error))
         return error->status;
-    if (result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full, arena, error) != STATUS_OK)
+    if (result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full && !options.heatmap, arena,
+                      error) != STATUS_OK)
         return write_abandon();
     return write_result(&options, &result, arena, error);
 }

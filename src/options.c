@@ -98,11 +98,13 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING,
         .fallback = "all of the mechanism", .help = "only these stages, in this order; inputs and parameters are names too"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
-        .fallback = "4", .help = "text: decimals"},
+        .fallback = "4; in pictures 2", .help = "decimals in text and pictures"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
         .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
+    [OPTION_HEATMAP] = {"heatmap", 0, NULL, OPTION_FLAG, FIELD(heatmap), .truth = true, .commands = COMPUTING,
+        .help = "text: draw tables of T x T as coloured cells; without --stages those alone"},
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
-        .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: colour headings, dim masked entries"},
+        .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: bold headings, dimmed masked entries, a heatmap in colours"},
     [OPTION_DTYPE] = {"dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(dtype), .choices = DTYPES, .setting = true,
         .commands = SEEDED, .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it"},
     [OPTION_SOFTMAX_DTYPE] = {"softmax-dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(softmax_dtype), .choices = DTYPES, .setting = true,
@@ -550,6 +552,28 @@ static enum status check_npy(const struct options *options, struct error *error)
     return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
 }
 
+bool options_are_of_picture(const struct options *options)
+{
+    return options->heatmap;
+}
+
+/* A picture is drawn of what is computed from tokens, a heatmap of T x T tables. */
+static enum status check_picture(const struct options *options, struct error *error)
+{
+    if (options->heatmap && options->format != FORMAT_TEXT)
+        return error_usage(error, "--heatmap draws in text, not in %s; expected one of them", FORMATS[options->format]);
+    size_t squares = 0;
+    for (size_t i = 0; i < options->stage_count; i++) {
+        squares += stage_is_square(options->stages[i]);
+    }
+    if (options->heatmap && options->stage_count > 0 && squares == 0)
+        return error_usage(error,
+                           "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such "
+                           "as weights",
+                           options->stages_text);
+    return STATUS_OK;
+}
+
 /* What the options say of each other. */
 static enum status check_together(struct options *options, struct error *error)
 {
@@ -575,7 +599,7 @@ static enum status check_together(struct options *options, struct error *error)
     if (choose_format(options, error) != STATUS_OK)
         return error->status;
     if (options->command != COMMAND_JOIN)
-        return check_npy(options, error);
+        return check_npy(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
     if (options->format == FORMAT_TEXT)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
     return STATUS_OK;

@@ -66,6 +66,7 @@ enum option_id {
     OPTION_STAGES,
     OPTION_PRECISION,
     OPTION_FULL,
+    OPTION_HEATMAP,
     OPTION_COLOR,
     OPTION_DTYPE,
     OPTION_SOFTMAX_DTYPE,
@@ -116,7 +117,7 @@ struct options {
     uint64_t seed, skip, d_out, d_in, heads, kv_heads, dropout_seed, context_length, precision;
     double dropout, scale, softcap;
     int64_t window_left, window_right; /* -1: unbounded */
-    bool stacked, qkv_bias, causal, full, help, version;
+    bool stacked, qkv_bias, causal, full, heatmap, help, version;
     uint64_t threads; /* 0: the processors available */
     const char *query, *stages_text, *part_text, *window;
     size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
@@ -144,6 +145,9 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 /* Reads the command line; argv's strings are kept. STATUS_USAGE with the nearest valid word where one is misspelt.
  * A bare `attn` gives COMMAND_HELP with `help` false. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
+
+/* Whether the result is a picture: T x T tables matter most then. */
+bool options_are_of_picture(const struct options *options);
 
 /* Takes one row of a file's settings, unless the command line gave that option or the command does not take it.
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */

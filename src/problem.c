@@ -363,15 +363,18 @@ static enum status choose_stages(const struct making *making)
     }
     if (problem->stages_asked)
         return STATUS_OK;
-    if (problem->mechanism == COMMAND_SDPA) {
+    const bool given = problem->mechanism == COMMAND_SDPA, picture = options_are_of_picture(options);
+    if (given && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return STATUS_OK;
     }
-    if (!problem->parameters_only)
+    if (!problem->parameters_only && !given)
         problem->stages[problem->stage_count++] = STAGE_INPUTS;
-    problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
+    if (!picture)
+        problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
     for (int stage = 0; stage <= STAGE_OUTPUT && !problem->parameters_only; stage++) {
-        bool absent = (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS) ||
+        bool absent = (options->heatmap && !stage_is_square((enum stage)stage)) || (stage == STAGE_OUTPUT && given) ||
+                      (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS) ||
                       (stage == STAGE_CAPPED && problem->softcap == 0) || (stage == STAGE_MASKED && !problem->masks) ||
                       (stage == STAGE_DROPPED && problem->dropout == 0) ||
                       (stage == STAGE_OUTPUT && !problem->has_heads);

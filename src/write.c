@@ -23,6 +23,44 @@ static bool wants_color(const struct options *options)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
+/* How many colours the terminal has, by what it says of itself. */
+static enum paint_depth choose_depth(bool color)
+{
+    const char *colors = getenv("COLORTERM"), *term = getenv("TERM");
+    if (!color)
+        return PAINT_SHADES;
+    if (colors != NULL && (strcmp(colors, "truecolor") == 0 || strcmp(colors, "24bit") == 0))
+        return PAINT_TRUE;
+    return term != NULL && strstr(term, "256color") != NULL ? PAINT_256 : PAINT_16;
+}
+
+/* COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours, of which 7 and 15 are white. Most
+ * terminals that do not say it are dark. */
+static enum ground choose_ground(void)
+{
+    const char *colors = getenv("COLORFGBG");
+    const char *ground = colors != NULL ? strrchr(colors, ';') : NULL;
+    return ground != NULL && (strcmp(ground, ";7") == 0 || strcmp(ground, ";15") == 0) ? GROUND_LIGHT : GROUND_DARK;
+}
+
+/* Of pictures; below 0 where --precision says nothing. */
+static int choose_decimals(const struct options *options)
+{
+    return options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT ? -1 : (int)options->precision;
+}
+
+static struct text_style choose_style(const struct options *options)
+{
+    const bool color = wants_color(options);
+    return (struct text_style){
+        .precision = (int)options->precision,
+        .full = options->full,
+        .color = color,
+        .draws = options->heatmap,
+        .heatmap = {choose_decimals(options), choose_depth(color), choose_ground(), output_columns(&output)},
+    };
+}
+
 static enum status refuse_terminal(struct error *error)
 {
     return error_usage(error, "binary output to a terminal; give --out or a pipe");
@@ -42,7 +80,6 @@ enum status write_check(const struct options *options, struct error *error)
 static enum status write_format(const struct options *options, struct result *result, struct arena *arena,
                                 struct error *error)
 {
-    const struct text_style style = {(int)options->precision, options->full, wants_color(options)};
     if (is_binary(options) && output_is_terminal(&output))
         return refuse_terminal(error);
     switch ((enum format)options->format) {
@@ -55,7 +92,7 @@ static enum status write_format(const struct options *options, struct result *re
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
     default:
-        return write_text(result, style, &output, arena, error);
+        return write_text(result, choose_style(options), &output, arena, error);
     }
 }
 

@@ -109,14 +109,14 @@ static void add_sizes(struct line *line, const struct problem *problem, const ch
         line_add(line, "%s", dtype_name(problem->dtype));
 }
 
-static void write_settings(const struct problem *problem, struct text_style style, struct output *output)
+void write_text_settings(const struct problem *problem, bool color, struct output *output)
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
                                          "scaled dot-product attention"};
     struct line line = {output, 0};
     char title[64], shown[128];
     snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
-    if (style.color)
+    if (color)
         output_print(output, "%s", BOLD);
     add_sizes(&line, problem, title);
     if (problem->parameters.given) {
@@ -151,7 +151,7 @@ static void write_settings(const struct problem *problem, struct text_style styl
     };
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
         add_setting(&line, problem, ASKED[i][0], ASKED[i][1], NULL);
-    output_print(output, "%s\n", style.color ? PLAIN : "");
+    output_print(output, "%s\n", color ? PLAIN : "");
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -446,11 +446,18 @@ enum status write_text(struct result *result, struct text_style style, struct ou
     sheet.columns = arena_allocate(arena, shown_count(&sheet, result->widest), sizeof *sheet.columns, error);
     if (sheet.columns == NULL)
         return error->status;
-    write_settings(result->problem, style, output);
+    write_text_settings(result->problem, style.color, output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
-        if (is_shown(result, sheet.table))
+        if (!is_shown(result, sheet.table))
+            continue;
+        if (!style.draws || !stage_is_square(sheet.table->stage)) {
             write_table(&sheet);
+            continue;
+        }
+        write_heading(&sheet);
+        if (write_heatmap(result, sheet.table, style.heatmap, output, arena, error) != STATUS_OK)
+            return error->status;
     }
     return STATUS_OK;
 }
