@@ -23,7 +23,7 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", NULL};
+static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", "svg", NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
@@ -529,7 +529,7 @@ static enum status choose_format(struct options *options, struct error *error)
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
-    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors"};
+    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".svg"};
     for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
         if (strcmp(suffix, SUFFIXES[format]) == 0) {
             options->format = format;
@@ -537,8 +537,8 @@ static enum status choose_format(struct options *options, struct error *error)
         }
     return error_usage(
         error,
-        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy or .safetensors, "
-        "or give --format",
+        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors or "
+        ".svg, or give --format",
         options->out, suffix);
 }
 
@@ -554,7 +554,7 @@ static enum status check_npy(const struct options *options, struct error *error)
 
 bool options_are_of_picture(const struct options *options)
 {
-    return options->heatmap;
+    return options->heatmap || options->format == FORMAT_SVG;
 }
 
 /* A picture is drawn of what is computed from tokens, a heatmap of T x T tables. */
@@ -562,9 +562,18 @@ static enum status check_picture(const struct options *options, struct error *er
 {
     if (options->heatmap && options->format != FORMAT_TEXT)
         return error_usage(error, "--heatmap draws in text, not in %s; expected one of them", FORMATS[options->format]);
+    if (options->format == FORMAT_SVG && options->command == COMMAND_INIT)
+        return error_usage(error, "init draws parameters, which make no picture; expected --format text or json");
     size_t squares = 0;
     for (size_t i = 0; i < options->stage_count; i++) {
-        squares += stage_is_square(options->stages[i]);
+        const enum stage stage = options->stages[i];
+        const bool drawn = stage <= STAGE_OUTPUT || stage == STAGE_INPUTS;
+        if (options->format == FORMAT_SVG && !drawn)
+            return error_usage(error,
+                               "--stages: '%s' makes no picture; expected inputs or stages up to output, or "
+                               "another --format than svg",
+                               stage_name(stage));
+        squares += stage_is_square(stage);
     }
     if (options->heatmap && options->stage_count > 0 && squares == 0)
         return error_usage(error,
@@ -600,7 +609,7 @@ static enum status check_together(struct options *options, struct error *error)
         return error->status;
     if (options->command != COMMAND_JOIN)
         return check_npy(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
-    if (options->format == FORMAT_TEXT)
+    if (options->format == FORMAT_TEXT || options->format == FORMAT_SVG)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
     return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include "write_json.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
+#include "write_svg.h"
 #include "write_text.h"
 
 #include <stdlib.h>
@@ -91,6 +92,8 @@ static enum status write_format(const struct options *options, struct result *re
         return STATUS_OK;
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
+    case FORMAT_SVG:
+        return write_svg(result, choose_decimals(options), &output, arena, error);
     default:
         return write_text(result, choose_style(options), &output, arena, error);
     }

@@ -27,6 +27,7 @@ if within --version >/dev/null 2>&1; then
     check "all T x T stages to .safetensors in 40 MB" within causal long.npy -o all.safetensors
     check "text in 40 MB" within causal long.npy -o all.txt
     check "a heatmap in 40 MB" within causal long.npy --heatmap --stages weights -o heatmap.txt
+    check "an SVG in 40 MB" within causal long.npy --stages weights -o weights.svg
     check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
     rm -f all.safetensors weights.npy
 else
