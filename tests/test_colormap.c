@@ -4,7 +4,7 @@
 #include "paint.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 static const struct color WHITE = {255, 255, 255}, BLACK = {0, 0, 0};
 
@@ -73,14 +73,59 @@ static void numbers_have_their_steps(void)
     }
 }
 
+/* What xterm shows for an index of the 256: its 16, the cube, the greys. */
+static struct color of_index(int index)
+{
+    static const struct color SIXTEEN[] = {
+        {0, 0, 0},     {205, 0, 0},     {0, 205, 0},     {205, 205, 0},   {0, 0, 238}, {205, 0, 205},
+        {0, 205, 205}, {229, 229, 229}, {127, 127, 127}, {255, 0, 0},     {0, 255, 0}, {255, 255, 0},
+        {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255},
+    };
+    if (index < 16)
+        return SIXTEEN[index];
+    if (index >= 232) {
+        const unsigned char gray = (unsigned char)(10 * index - 2312);
+        return (struct color){gray, gray, gray};
+    }
+    const int steps[] = {(index - 16) / 36, (index - 16) / 6 % 6, (index - 16) % 6};
+    unsigned char parts[3];
+    for (int i = 0; i < 3; i++)
+        parts[i] = (unsigned char)(steps[i] == 0 ? 0 : 55 + 40 * steps[i]);
+    return (struct color){parts[0], parts[1], parts[2]};
+}
+
+/* 30 .. 37 of ink, 40 .. 47 of ground; 90 .. 97 and 100 .. 107 are the brighter ones. */
+static int of_code(int code)
+{
+    return code % 10 + (code >= 90 ? 8 : 0);
+}
+
+/* Contrast of a step as its sequence says it; 0 where it says nothing of the kind. */
+static double contrast_of(enum paint_depth depth, const char *sequence)
+{
+    int a, b, c, d, e, f;
+    if (depth == PAINT_16 && sscanf(sequence, "\033[%d;%dm", &a, &b) == 2)
+        return colormap_contrast(of_index(of_code(a)), of_index(of_code(b)));
+    if (depth == PAINT_256 && sscanf(sequence, "\033[48;5;%d;38;5;%dm", &a, &b) == 2)
+        return colormap_contrast(of_index(a), of_index(b));
+    if (depth == PAINT_TRUE && sscanf(sequence, "\033[48;2;%d;%d;%d;38;2;%d;%d;%dm", &a, &b, &c, &d, &e, &f) == 6)
+        return colormap_contrast((struct color){(unsigned char)a, (unsigned char)b, (unsigned char)c},
+                                 (struct color){(unsigned char)d, (unsigned char)e, (unsigned char)f});
+    return 0;
+}
+
 static void terminals_can_be_read(void)
 {
     struct paint paint;
-    check_begin("a map in 256 colours has ground and ink in each step");
-    paint_create(&paint, PAINT_256, GROUND_DARK, false);
-    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
-        CHECK(strncmp(paint.levels[level], "\033[48;5;", 7) == 0 && strstr(paint.levels[level], ";38;5;") != NULL,
-              "step %zu: %s", level, paint.levels[level] + 1);
+    for (int depth = PAINT_16; depth <= PAINT_TRUE; depth++)
+        for (int map = 0; map < 4; map++) {
+            check_begin("ink has a contrast of 4.5 on a terminal: depth %d, map %d", depth, map);
+            paint_create(&paint, (enum paint_depth)depth, map & 2 ? GROUND_DARK : GROUND_LIGHT, map & 1);
+            for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+                const double contrast = contrast_of((enum paint_depth)depth, paint.levels[level]);
+                CHECK(contrast >= 4.5, "step %zu, %s: %g", level, paint.levels[level] + 1, contrast);
+            }
+        }
     check_begin("without colours there are shades");
     paint_create(&paint, PAINT_SHADES, GROUND_DARK, false);
     CHECK_TEXT("", paint.levels[20]);
