@@ -24,7 +24,7 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", NULL};
+static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", "svg", NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
@@ -105,11 +105,13 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_EXPLAIN] = {"explain", 0, "CELL", OPTION_TEXT, FIELD(cell), .optional = true, .commands = COMPUTING,
         .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
-        .fallback = "4; diff: 1", .help = "text: decimals"},
+        .fallback = "4; in pictures 2; diff: 1", .help = "decimals in text and pictures"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
         .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
+    [OPTION_HEATMAP] = {"heatmap", 0, NULL, OPTION_FLAG, FIELD(heatmap), .truth = true, .commands = COMPUTING,
+        .help = "text: draw tables of T x T as coloured cells; without --stages those alone"},
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
-        .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: colour headings, dim masked entries"},
+        .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: bold headings, dimmed masked entries, a heatmap in colours"},
     [OPTION_DTYPE] = {"dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(dtype), .choices = DTYPES, .setting = true,
         .commands = SEEDED, .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it"},
     [OPTION_SOFTMAX_DTYPE] = {"softmax-dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(softmax_dtype), .choices = DTYPES, .setting = true,
@@ -549,7 +551,7 @@ static enum status choose_format(struct options *options, struct error *error)
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
-    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors"};
+    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".svg"};
     for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
         if (strcmp(suffix, SUFFIXES[format]) == 0) {
             options->format = format;
@@ -557,8 +559,8 @@ static enum status choose_format(struct options *options, struct error *error)
         }
     return error_usage(
         error,
-        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy or .safetensors, "
-        "or give --format",
+        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors or "
+        ".svg, or give --format",
         options->out, suffix);
 }
 
@@ -597,10 +599,45 @@ static enum status check_diff(struct options *options, struct error *error)
 /* The arithmetic is for people. */
 static enum status check_explain(const struct options *options, struct error *error)
 {
-    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT || options->format == FORMAT_TEXT)
+    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
+        return STATUS_OK;
+    if (options->heatmap)
+        return error_usage(error, "--explain and --heatmap both say how text shows a table; expected one of them");
+    if (options->format == FORMAT_TEXT)
         return STATUS_OK;
     return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
                        FORMATS[options->format]);
+}
+
+bool options_are_of_picture(const struct options *options)
+{
+    return options->heatmap || options->format == FORMAT_SVG;
+}
+
+/* A picture is drawn of what is computed from tokens, a heatmap of T x T tables. */
+static enum status check_picture(const struct options *options, struct error *error)
+{
+    if (options->heatmap && options->format != FORMAT_TEXT)
+        return error_usage(error, "--heatmap draws in text, not in %s; expected one of them", FORMATS[options->format]);
+    if (options->format == FORMAT_SVG && options->command == COMMAND_INIT)
+        return error_usage(error, "init draws parameters, which make no picture; expected --format text or json");
+    size_t squares = 0;
+    for (size_t i = 0; i < options->stage_count; i++) {
+        const enum stage stage = options->stages[i];
+        const bool drawn = stage <= STAGE_OUTPUT || stage == STAGE_INPUTS;
+        if (options->format == FORMAT_SVG && !drawn)
+            return error_usage(error,
+                               "--stages: '%s' makes no picture; expected inputs or stages up to output, or "
+                               "another --format than svg",
+                               stage_name(stage));
+        squares += stage_is_square(stage);
+    }
+    if (options->heatmap && options->stage_count > 0 && squares == 0)
+        return error_usage(error,
+                           "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such "
+                           "as weights",
+                           options->stages_text);
+    return STATUS_OK;
 }
 
 /* What the options say of each other. */
@@ -632,8 +669,8 @@ static enum status check_together(struct options *options, struct error *error)
     if (check_explain(options, error) != STATUS_OK)
         return error->status;
     if (options->command != COMMAND_JOIN)
-        return check_npy(options, error);
-    if (options->format == FORMAT_TEXT)
+        return check_npy(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
+    if (options->format == FORMAT_TEXT || options->format == FORMAT_SVG)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
     return STATUS_OK;
 }

@@ -26,7 +26,7 @@ enum command {
 
 #define COMMAND_BIT(command) (1u << (command))
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_NPY, FORMAT_SAFETENSORS };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_NPY, FORMAT_SAFETENSORS, FORMAT_SVG };
 enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
 enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
@@ -70,6 +70,7 @@ enum option_id {
     OPTION_EXPLAIN,
     OPTION_PRECISION,
     OPTION_FULL,
+    OPTION_HEATMAP,
     OPTION_COLOR,
     OPTION_DTYPE,
     OPTION_SOFTMAX_DTYPE,
@@ -122,7 +123,7 @@ struct options {
     double dropout, scale, softcap;
     double atol, rtol;                 /* where they were given */
     int64_t window_left, window_right; /* -1: unbounded */
-    bool stacked, qkv_bias, causal, full, help, version;
+    bool stacked, qkv_bias, causal, full, heatmap, help, version;
     uint64_t threads; /* 0: the processors available */
     const char *query, *stages_text, *part_text, *window;
     const char *cell;   /* what --explain follows back, "weights:2,3"; NULL: all that is shown */
@@ -151,6 +152,9 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 /* Reads the command line; argv's strings are kept. STATUS_USAGE with the nearest valid word where one is misspelt.
  * A bare `attn` gives COMMAND_HELP with `help` false. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
+
+/* Whether the result is a picture: T x T tables matter most then. */
+bool options_are_of_picture(const struct options *options);
 
 /* Takes one row of a file's settings, unless the command line gave that option or the command does not take it.
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */

@@ -8,10 +8,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PRINT_BYTES = 4096, LINKS = 40 };
+enum { PRINT_BYTES = 4096, LINKS = 40, USUAL_COLUMNS = 80, FEWEST_COLUMNS = 40, MOST_COLUMNS = 1000 };
 
 /* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short. */
 static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
@@ -167,6 +168,18 @@ void output_open_stream(struct output *output, int stream, const char *name, str
 bool output_is_terminal(const struct output *output)
 {
     return isatty(output->file);
+}
+
+size_t output_columns(const struct output *output)
+{
+    struct winsize size;
+    const char *said = getenv("COLUMNS");
+    unsigned long columns = USUAL_COLUMNS;
+    if (ioctl(output->file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    else if (said != NULL && said[0] >= '1' && said[0] <= '9')
+        columns = strtoul(said, NULL, 10);
+    return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
 }
 
 enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error)

@@ -36,6 +36,9 @@ void output_open_text(struct output *output, struct arena *arena, struct error *
 
 bool output_is_terminal(const struct output *output);
 
+/* The columns of a line: of the terminal, else what COLUMNS says, else 80; 40 .. 1000. */
+size_t output_columns(const struct output *output);
+
 /* Adds bytes or formatted text (at most 4096 bytes a call). A failure is kept for output_close. */
 void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -408,18 +408,19 @@ bool problem_has_stage(const struct problem *problem, enum stage stage)
 }
 
 /* All of the mechanism; of sdpa the context alone. */
-static void list_stages(struct problem *problem)
+static void list_stages(struct problem *problem, const struct options *options)
 {
-    static const enum stage FIRST[] = {STAGE_INPUTS, STAGE_PARAMETERS};
-    if (problem->mechanism == COMMAND_SDPA) {
+    const bool picture = options_are_of_picture(options);
+    if (problem->mechanism == COMMAND_SDPA && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return;
     }
-    for (size_t i = 0; i < 2; i++)
-        if (problem_has_stage(problem, FIRST[i]))
-            problem->stages[problem->stage_count++] = FIRST[i];
+    if (problem_has_stage(problem, STAGE_INPUTS) && !options->heatmap)
+        problem->stages[problem->stage_count++] = STAGE_INPUTS;
+    if (problem_has_stage(problem, STAGE_PARAMETERS) && !picture)
+        problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
     for (int stage = 0; stage <= STAGE_OUTPUT; stage++)
-        if (problem_has_stage(problem, (enum stage)stage))
+        if (problem_has_stage(problem, (enum stage)stage) && (!options->heatmap || stage_is_square((enum stage)stage)))
             problem->stages[problem->stage_count++] = (enum stage)stage;
 }
 
@@ -434,7 +435,7 @@ static enum status choose_stages(const struct making *making)
         problem->stages[problem->stage_count++] = options->stages[i];
     }
     if (!problem->stages_asked)
-        list_stages(problem);
+        list_stages(problem, options);
     return problem->explains ? making_explained(making) : STATUS_OK;
 }
 

@@ -190,6 +190,14 @@ size_t result_columns(const struct result_table *table)
     return table->shape[table->rank - 1];
 }
 
+bool result_is_of(const struct result_table *table, enum axis axis)
+{
+    for (size_t leading = 0; leading + 2 < table->rank; leading++)
+        if (table->axes[leading] == axis)
+            return true;
+    return false;
+}
+
 void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head)
 {
     *item = *head = 0;

@@ -63,6 +63,9 @@ size_t result_columns(const struct result_table *table);
  * elided T x T table only the columns at both ends are sure to be set. */
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
+/* Whether the matrices of the table are those of several items, or heads: that axis leads. */
+bool result_is_of(const struct result_table *table, enum axis axis);
+
 /* Which item and which head a matrix is (0 where there is no such axis). */
 void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head);
 

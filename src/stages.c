@@ -37,6 +37,11 @@ enum stage stage_find(const char *name, size_t length)
     return STAGE_NAMES;
 }
 
+unsigned stage_sources(enum stage stage)
+{
+    return STAGES[stage].from;
+}
+
 unsigned stage_closure(unsigned stages)
 {
     for (int stage = STAGE_COUNT - 1; stage >= 0; stage--)

@@ -39,6 +39,9 @@ const char *stage_name(enum stage stage);
 /* The stage of that name among all STAGE_NAMES, or STAGE_NAMES where there is none. */
 enum stage stage_find(const char *name, size_t length);
 
+/* The stages that it is computed from; query, key and value come from no stage. */
+unsigned stage_sources(enum stage stage);
+
 /* Every stage that these need, themselves included. */
 unsigned stage_closure(unsigned stages);
 

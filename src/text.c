@@ -56,7 +56,8 @@ size_t text_width(uint32_t point)
 bool text_is_hidden(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x200b || point == 0x200e || point == 0x200f ||
-           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff;
+           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff ||
+           (point & 0xfffe) == 0xfffe;
 }
 
 /* One character as it is shown, into piece; returns its columns. */
@@ -92,10 +93,11 @@ bool text_wants_exponent(double magnitude)
     return magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
 }
 
-size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
+/* text_shown, with that ending (of `taken` columns) where the text is cut. */
+static size_t shorten(const char *text, size_t columns, const char *ending, size_t taken, char *shown, size_t size)
 {
     const bool clipped = is_wider(text, columns);
-    const size_t room = clipped ? columns - 3 : columns;
+    const size_t room = clipped ? columns - taken : columns;
     size_t width = 0, length = 0;
     while (*text != '\0') {
         char piece[16];
@@ -111,6 +113,16 @@ size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
     shown[length] = '\0';
     if (*text == '\0')
         return width;
-    strcpy(shown + length, "...");
-    return width + 3;
+    strcpy(shown + length, ending);
+    return width + taken;
+}
+
+size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
+{
+    return shorten(text, columns, "...", 3, shown, size);
+}
+
+size_t text_cut(const char *text, size_t columns, char *shown, size_t size)
+{
+    return shorten(text, columns, "\xe2\x80\xa6", 1, shown, size);
 }

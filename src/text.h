@@ -18,7 +18,7 @@ size_t text_character(const char *text);
 uint32_t text_next(const char **text);
 
 /* Whether the code point would act on a terminal or is not seen: a control character, a mark that turns the direction of
- * a line, a joiner. */
+ * a line, a joiner, a noncharacter (which XML forbids). */
 bool text_is_hidden(uint32_t point);
 
 /* Its columns on a terminal, 1 where no locale tells. The process locale is never set. */
@@ -30,5 +30,8 @@ bool text_wants_exponent(double magnitude);
 /* Copies the text into shown (size bytes) as one line of at most `columns` columns: what is hidden as \n, \t, \x1b or
  * \u202e, a broken byte as '?'; what is too long ends in "...". Returns the columns that it takes. */
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
+
+/* The same for a cell of a picture, where each column counts: what is too long ends in an ellipsis of one column. `columns` is at least 1. */
+size_t text_cut(const char *text, size_t columns, char *shown, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include "write_json.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
+#include "write_svg.h"
 #include "write_text.h"
 
 #include <stdlib.h>
@@ -23,6 +24,44 @@ static bool wants_color(const struct options *options)
         return options->color == WHEN_ALWAYS;
     return output_is_terminal(&output) && (no_color == NULL || no_color[0] == '\0') &&
            (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+/* How many colours the terminal has, by what it says of itself. */
+static enum paint_depth choose_depth(bool color)
+{
+    const char *colors = getenv("COLORTERM"), *term = getenv("TERM");
+    if (!color)
+        return PAINT_SHADES;
+    if (colors != NULL && (strcmp(colors, "truecolor") == 0 || strcmp(colors, "24bit") == 0))
+        return PAINT_TRUE;
+    return term != NULL && strstr(term, "256color") != NULL ? PAINT_256 : PAINT_16;
+}
+
+/* COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours, of which 7 and 15 are white. Most
+ * terminals that do not say it are dark. */
+static enum ground choose_ground(void)
+{
+    const char *colors = getenv("COLORFGBG");
+    const char *ground = colors != NULL ? strrchr(colors, ';') : NULL;
+    return ground != NULL && (strcmp(ground, ";7") == 0 || strcmp(ground, ";15") == 0) ? GROUND_LIGHT : GROUND_DARK;
+}
+
+/* Of pictures; below 0 where --precision says nothing. */
+static int choose_decimals(const struct options *options)
+{
+    return options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT ? -1 : (int)options->precision;
+}
+
+static struct text_style choose_style(const struct options *options)
+{
+    const bool color = wants_color(options);
+    return (struct text_style){
+        .precision = (int)options->precision,
+        .full = options->full,
+        .color = color,
+        .draws = options->heatmap,
+        .heatmap = {choose_decimals(options), choose_depth(color), choose_ground(), output_columns(&output)},
+    };
 }
 
 static enum status refuse_terminal(struct error *error)
@@ -44,7 +83,6 @@ enum status write_check(const struct options *options, struct error *error)
 static enum status write_format(const struct options *options, struct result *result, struct arena *arena,
                                 struct error *error)
 {
-    const struct text_style style = {(int)options->precision, options->full, wants_color(options)};
     if (is_binary(options) && output_is_terminal(&output))
         return refuse_terminal(error);
     switch ((enum format)options->format) {
@@ -56,14 +94,17 @@ static enum status write_format(const struct options *options, struct result *re
         return STATUS_OK;
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
+    case FORMAT_SVG:
+        return write_svg(result, choose_decimals(options), &output, arena, error);
     default:
-        return (result->problem->explains ? write_explain : write_text)(result, style, &output, arena, error);
+        return (result->problem->explains ? write_explain : write_text)(result, choose_style(options), &output, arena,
+                                                                        error);
     }
 }
 
 bool write_elides(const struct options *options, const struct problem *problem)
 {
-    return options->format == FORMAT_TEXT && !options->full && !problem->explains;
+    return options->format == FORMAT_TEXT && !options->full && !options->heatmap && !problem->explains;
 }
 
 enum status write_open(const struct options *options, struct arena *arena, struct error *error)

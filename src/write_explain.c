@@ -1,6 +1,7 @@
 #include "write_explain.h"
 
 #include "explain.h"
+#include "text.h"
 
 /* "weights = softmax(scaled)" */
 static void write_heading(const struct result *result, enum stage stage, struct text_style style, struct output *output)
@@ -43,7 +44,7 @@ enum status write_explain(struct result *result, struct text_style style, struct
     struct explanation explanation;
     if (explain_create(&explanation, result, style.precision, style.full, output, arena, error) != STATUS_OK)
         return error->status;
-    write_text_settings(problem, style, output);
+    write_text_settings(problem, style.color, output);
     for (size_t i = 0; i < problem->explained_count && !output->failed; i++) {
         const enum stage stage = problem->explained[i];
         if (!is_computed(problem, stage)) {

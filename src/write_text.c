@@ -80,14 +80,14 @@ static void add_sizes(struct line *line, const struct problem *problem, const ch
         line_add(line, "%s", dtype_name(problem->dtype));
 }
 
-void write_text_settings(const struct problem *problem, struct text_style style, struct output *output)
+void write_text_settings(const struct problem *problem, bool color, struct output *output)
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
                                          "scaled dot-product attention"};
     struct line line = {.output = output, .indent = 2};
     char title[64], shown[128];
     snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
-    if (style.color)
+    if (color)
         output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, title);
     if (problem->parameters.given) {
@@ -122,7 +122,7 @@ void write_text_settings(const struct problem *problem, struct text_style style,
     };
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
         add_setting(&line, problem, ASKED[i][0], ASKED[i][1], NULL);
-    output_print(output, "%s\n", style.color ? TEXT_PLAIN : "");
+    output_print(output, "%s\n", color ? TEXT_PLAIN : "");
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -442,11 +442,18 @@ enum status write_text(struct result *result, struct text_style style, struct ou
     struct sheet sheet;
     if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
         return error->status;
-    write_text_settings(result->problem, style, output);
+    write_text_settings(result->problem, style.color, output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
-        if (is_shown(result, sheet.table))
+        if (!is_shown(result, sheet.table))
+            continue;
+        if (!style.draws || !stage_is_square(sheet.table->stage)) {
             write_table(&sheet);
+            continue;
+        }
+        write_heading(&sheet);
+        if (write_heatmap(result, sheet.table, style.heatmap, output, arena, error) != STATUS_OK)
+            return error->status;
     }
     return STATUS_OK;
 }

@@ -7,24 +7,22 @@
 
 #include "output.h"
 #include "result.h"
+#include "write_heatmap.h"
 
 struct text_style {
     int precision; /* decimals */
     bool full;     /* nothing is elided */
     bool color;    /* headings bold, masked entries dim */
+    bool draws;    /* tables of T x T as heatmaps, in this style: */
+    struct heatmap_style heatmap;
 };
 
-/* What a terminal is told where the style has colour. */
-#define TEXT_BOLD "\033[1m"
-#define TEXT_DIM "\033[2m"
-#define TEXT_PLAIN "\033[0m"
+/* The settings in a sentence, broken into lines of at most 74 columns; bold in colours. */
+void write_text_settings(const struct problem *problem, bool color, struct output *output);
 
 /* Inputs and parameters are shown where --stages names them and for attn init. STATUS_SYSTEM where memory is short. */
 enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
                        struct error *error);
-
-/* What was computed, in a line or two: how each text begins. */
-void write_text_settings(const struct problem *problem, struct text_style style, struct output *output);
 
 /* The tables of one stage, of the inputs or of the parameters. STATUS_SYSTEM where memory is short. */
 enum status write_text_tables(struct result *result, enum stage stage, struct text_style style, struct output *output,

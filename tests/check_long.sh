@@ -26,6 +26,8 @@ if within --version >/dev/null 2>&1; then
     check "which is as large as it should be" test "$(wc -c <weights.npy)" -eq $((128 + 3000 * 3000 * 4))
     check "all T x T stages to .safetensors in 40 MB" within causal long.npy -o all.safetensors
     check "text in 40 MB" within causal long.npy -o all.txt
+    check "a heatmap in 40 MB" within causal long.npy --heatmap --stages weights -o heatmap.txt
+    check "an SVG in 40 MB" within causal long.npy --stages weights -o weights.svg
     check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
     rm -f all.safetensors weights.npy
     too_large() { within causal long.npy -d 100000 --stages context -o c.npy 2>message; [ $? -eq 3 ]; }

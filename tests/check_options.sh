@@ -29,7 +29,7 @@ for topic in '' self causal multihead sdpa init diff join help; do
 done
 if command -v mandoc >/dev/null; then
     check "mandoc has nothing to say" sh -c 'test -z "$(mandoc -T lint -W warning man/attn.1)"'
-    check "the man page fits 80 columns" test -z "$(mandoc -T ascii -O width=78 man/attn.1 | sed 's/.\x08//g' | grep -E '^.{81}')"
+    check "the man page fits 80 columns" test -z "$(mandoc -T utf8 -O width=78 man/attn.1 | LC_ALL=C.UTF-8 sed 's/.\x08//g' | LC_ALL=C.UTF-8 grep -E '^.{81}')"
 else
     skip "the man page's form" "mandoc is not installed"
 fi

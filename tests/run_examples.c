@@ -1258,9 +1258,9 @@ static void run_file(const char *path, bool update, const char *scratch_parent)
 /* What the user's environment says must not change what the examples print. */
 static void prepare_environment(void)
 {
-    static const char *const disturbing[] = {"LC_ALL",     "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES",
-                                             "LC_NUMERIC", "LC_TIME",  "LANGUAGE",   "LANG",
-                                             "NO_COLOR",   "COLUMNS",  "TERM"};
+    static const char *const disturbing[] = {"LC_ALL",  "LC_CTYPE",  "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC",
+                                             "LC_TIME", "LANGUAGE",  "LANG",       "NO_COLOR",    "COLUMNS",
+                                             "TERM",    "COLORTERM", "COLORFGBG"};
     for (size_t i = 0; i < sizeof disturbing / sizeof *disturbing; i++)
         unsetenv(disturbing[i]);
     const char *directory = getenv("ATTN_BIN"), *old_path = getenv("PATH");

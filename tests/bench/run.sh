@@ -11,6 +11,19 @@ printf '%-44s %12s %12s\n' "whole processes, best of several" attn peer
 "$attn" self data/inputs.json --init rand | grep -q 'journey  0.3061  0.8210' || { echo "the result is wrong"; exit 1; }
 "$times" 400 2 "six tokens as text : one line" "$attn self data/inputs.json" "$build/bench_baseline" || worst=1
 
+# A picture is to come without a wait: no peer draws one, so the bound is a time.
+awk 'BEGIN { srand(1); printf "{\"inputs\": ["
+    for (i = 0; i < 128; i++) {
+        printf "%s[", i ? "," : ""
+        for (j = 0; j < 64; j++) printf "%s%.4f", j ? "," : "", 2 * rand() - 1
+        printf "]"
+    }
+    print "]}" }' >"$scratch/x128.json"
+"$attn" self "$scratch/x128.json" --stages weights -f svg | grep -q '<path class="s48"' || { echo "the picture is wrong"; exit 1; }
+"$build/bench_measure" 20 "$attn" self "$scratch/x128.json" --stages weights -f svg | awk '{
+    printf "%-44s %9.3f ms %25s (at most 50 ms: %s)\n", "128 x 128 weights as SVG", 1000 * $1, "", $1 <= 0.05 ? "yes" : "NO"
+    exit $1 > 0.05 }' || worst=1
+
 if ! command -v python3 >/dev/null; then
     echo "skipped: JSON of 1024 x 768: its peer, python3, is not installed"
     exit $worst

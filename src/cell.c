@@ -1,0 +1,41 @@
+#include "cell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct cell_style cell_style(const struct pool *pool, int decimals)
+{
+    const double largest = fmax(fabs(pool->low), fabs(pool->high));
+    const bool exponent = largest != 0 && (largest < 0.999999e-4 || largest > 1e6);
+    if (decimals >= 0 || exponent)
+        return (struct cell_style){decimals >= 0 ? decimals : 1, exponent};
+    /* two digits that count, of the largest; no more before the point than need be */
+    const int magnitude = largest > 0 ? (int)floor(log10(largest)) : 0;
+    if (magnitude < -1)
+        return (struct cell_style){1 - magnitude, false};
+    return (struct cell_style){magnitude >= 3 ? 0 : CELL_DECIMALS, false};
+}
+
+const char *cell_text(struct cell_style style, double number, char *text)
+{
+    if (isnan(number))
+        return strcpy(text, "nan");
+    snprintf(text, CELL_BYTES, style.exponent && number != 0 ? "%.*e" : "%.*f", style.decimals, number);
+    const bool nothing = text[strspn(text, "-0.")] == '\0';
+    if (text[0] == '-' && nothing)
+        memmove(text, text + 1, strlen(text));
+    return text;
+}
+
+const char *cell_longest(const struct pool *pool, struct cell_style style, char *text)
+{
+    const size_t count = pool->matrices * pool->rows * pool->columns;
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        char candidate[CELL_BYTES];
+        if (!pool->masked[i] && strlen(cell_text(style, pool->numbers[i], candidate)) > strlen(text))
+            strcpy(text, candidate);
+    }
+    return text;
+}

@@ -1,0 +1,31 @@
+/* A table made small enough for a picture: blocks of its numbers become one number each, their mean.
+ *
+ * Rows are asked for one at a time, so a T x T table is never held; what is held is what the picture shows. Keys that
+ * the mask forbids take no part in a mean; a block of nothing else is masked as a whole. */
+#ifndef ATTN_POOL_H
+#define ATTN_POOL_H
+
+#include "result.h"
+
+struct pool {
+    const struct result_table *table;
+    size_t matrices, rows, columns; /* of the picture: M, R, C */
+    size_t row_block, column_block; /* rows and columns of the table that make one of them; 1: they are the table's */
+    double *numbers;                /* (M, R, C); 0 where masked */
+    bool *masked;                   /* (M, R, C) */
+    double low, high;               /* the finite numbers lie between; 0 and 0 where there are none */
+    bool any_masked, any_nan;
+};
+
+/* All matrices of the table in at most so many rows and columns (each at least 1). The arena's. STATUS_SYSTEM where
+ * memory is short. */
+enum status pool_create(struct pool *pool, struct result *result, const struct result_table *table, size_t most_rows,
+                        size_t most_columns, struct arena *arena, struct error *error);
+
+/* Whether anything was put together. */
+bool pool_is_reduced(const struct pool *pool);
+
+/* Where a number of the picture lies in numbers and masked. */
+size_t pool_index(const struct pool *pool, size_t matrix, size_t row, size_t column);
+
+#endif

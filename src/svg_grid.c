@@ -1,0 +1,180 @@
+#include "svg_picture.h"
+
+#include <math.h>
+
+/* A heatmap is no wider than it takes to see all of it at once; its cells are no larger than a number needs. */
+static const double PAGE_WIDTH = 960, PANEL_WIDTH = 640, LARGEST_CELL = 56, SMALLEST_CELL = 2, LONGEST_LABEL = 96;
+static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34;
+
+/* Cells of all matrices of a table together, and the most that one has in a row; more are pooled. */
+enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8 };
+
+static size_t side_for(size_t matrices)
+{
+    size_t side = MOST_SIDE;
+    while (side > SMALLEST_SIDE && matrices > MOST_CELLS / (side * side))
+        side /= 2;
+    return side;
+}
+
+/* How many matrices stand side by side: the heads of an item together where there are several items, else so many that
+ * the grid is about half as wide again as high, with few places left empty. */
+static size_t choose_per_line(const struct result_table *table)
+{
+    const size_t count = result_matrices(table);
+    if (result_is_of(table, AXIS_ITEM) && result_is_of(table, AXIS_HEAD) && table->shape[1] <= 8 && table->shape[1] > 1)
+        return table->shape[1];
+    size_t best = 1;
+    double least = INFINITY;
+    for (size_t per_line = 1; per_line <= count && per_line <= 16; per_line++) {
+        const size_t lines = (count + per_line - 1) / per_line, empty = lines * per_line - count;
+        const double cost =
+            fabs(log((double)per_line / (double)lines / 1.5)) + 1.5 * (double)empty / (double)(lines * per_line);
+        if (cost < least) {
+            least = cost;
+            best = per_line;
+        }
+    }
+    return best;
+}
+
+/* Whether matrices of several items, whose tokens may differ, stand in a line, so that each needs its own. */
+static bool labels_each(const struct svg_figure *figure)
+{
+    const struct result_table *table = figure->panel.pool.table;
+    const bool line_of_heads = result_is_of(table, AXIS_HEAD) && figure->per_line == table->shape[table->rank - 3];
+    return result_is_of(table, AXIS_ITEM) && !line_of_heads;
+}
+
+/* From one matrix to the next, across and down. */
+static double step_across(const struct svg_figure *figure)
+{
+    return svg_panel_width(&figure->panel) + (labels_each(figure) ? figure->panel.left : 0) +
+           fmax(GAP, figure->panel.beyond + 6);
+}
+
+static double step_down(const struct svg_figure *figure)
+{
+    const bool titled = figure->panel.pool.table->rank > 2;
+    return (titled ? HEAD : 0) + figure->panel.above + svg_panel_height(&figure->panel) + GAP;
+}
+
+static enum status measure(struct svg_picture *picture, struct svg_figure *figure)
+{
+    struct svg_panel *panel = &figure->panel;
+    const struct result_table *table = panel->pool.table;
+    const size_t side = side_for(result_matrices(table));
+    figure->per_line = choose_per_line(table);
+    if (pool_create(&panel->pool, picture->result, table, side, side, picture->arena, picture->error) != STATUS_OK)
+        return picture->error->status;
+    const double columns = (double)panel->pool.columns, heads = (double)figure->per_line;
+    const double room = fmin(PANEL_WIDTH, (PAGE_WIDTH - LONGEST_LABEL) / heads - GAP);
+    const double cell = fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / columns)));
+    panel->result = picture->result;
+    svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, true, picture->decimals},
+                      &picture->palette);
+    return STATUS_OK;
+}
+
+enum status svg_grid_layout(struct svg_picture *picture)
+{
+    double y = 0;
+    for (size_t i = 0; i < picture->count; i++) {
+        struct svg_figure *figure = &picture->figures[i];
+        if (measure(picture, figure) != STATUS_OK)
+            return picture->error->status;
+        const size_t matrices = figure->panel.pool.matrices;
+        const size_t lines = (matrices + figure->per_line - 1) / figure->per_line;
+        const size_t across = matrices < figure->per_line ? matrices : figure->per_line;
+        figure->y = y;
+        figure->width = figure->panel.left + (double)across * step_across(figure);
+        figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
+        y += figure->height + (i + 1 < picture->count ? GAP : 0);
+        picture->width = fmax(picture->width, figure->width);
+        for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+            picture->palette.used[figure->panel.scale.diverging][level] = true; /* the bar has them all */
+    }
+    picture->width = fmax(picture->width, 420);
+    picture->height = y;
+    return STATUS_OK;
+}
+
+/* --- drawing ----------------------------------------------------------------------------------------------------- */
+
+static void draw_title(const struct svg_figure *figure, struct output *output)
+{
+    const struct result_table *table = figure->panel.pool.table;
+    char y[SVG_NUMBER_BYTES];
+    output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">%s</tspan> <tspan class=\"muted\">= ",
+                 svg_number(figure->y + 15, y), table->name);
+    svg_escaped(output, table->formula);
+    output_print(output, "</tspan></text>\n");
+}
+
+static void draw_place(const struct svg_figure *figure, struct output *output, size_t matrix, double x, double y)
+{
+    const struct result_table *table = figure->panel.pool.table;
+    size_t item, head;
+    char text[80], of_item[32] = "", of_head[32] = "";
+    result_place(table, matrix, &item, &head);
+    if (result_is_of(table, AXIS_ITEM))
+        snprintf(of_item, sizeof of_item, "item %zu", item + 1);
+    if (result_is_of(table, AXIS_HEAD))
+        snprintf(of_head, sizeof of_head, "head %zu", head + 1);
+    snprintf(text, sizeof text, "%s%s%s", of_item, of_item[0] && of_head[0] ? ", " : "", of_head);
+    svg_text(output, x, y, 0, "head ink", text);
+}
+
+/* The bar from low to high, a rectangle for each step, and the sign of what is masked. */
+static void draw_legend(const struct svg_figure *figure, struct output *output)
+{
+    const struct svg_panel *panel = &figure->panel;
+    const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
+    char text[CELL_BYTES], name[8], numbers[3][SVG_NUMBER_BYTES];
+    const char *low = panel->scale.low == 0 ? "0" : svg_panel_number(panel, panel->scale.low, text);
+    const double x = fmax(panel->left, svg_width(low, 12) + 7);
+    svg_text(output, x - 7, y + BAR_HEIGHT - 1, 0, "ink end", low);
+    output_print(output, "<g shape-rendering=\"crispEdges\">\n");
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+        output_print(output, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"10\"/>\n",
+                     svg_cell_class(panel->scale.diverging, level, name),
+                     svg_number(x + step * (double)level, numbers[0]), svg_number(y, numbers[1]),
+                     svg_number(step, numbers[2]));
+    output_print(output, "</g>\n");
+    svg_panel_number(panel, panel->scale.high, text);
+    const double after = x + BAR_WIDTH + 7;
+    svg_text(output, after, y + BAR_HEIGHT - 1, 0, "ink", text);
+    if (!panel->pool.any_masked && !panel->pool.any_nan)
+        return;
+    const double sign = after + svg_width(text, 12) + 22;
+    output_print(
+        output,
+        "<rect class=\"edge\" style=\"fill:url(#attn-masked)\" x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n",
+        svg_number(sign, numbers[0]), svg_number(y, numbers[1]));
+    svg_text(output, sign + 25, y + BAR_HEIGHT - 1, 0, "muted",
+             !panel->pool.any_nan     ? "masked"
+             : panel->pool.any_masked ? "masked, or NaN"
+                                      : "NaN");
+}
+
+static void draw_figure(const struct svg_figure *figure, struct output *output)
+{
+    const struct svg_panel *panel = &figure->panel;
+    const bool titled = panel->pool.table->rank > 2;
+    draw_title(figure, output);
+    for (size_t matrix = 0; matrix < panel->pool.matrices; matrix++) {
+        const double across = (double)(matrix % figure->per_line), down = (double)(matrix / figure->per_line);
+        const double x = panel->left + across * step_across(figure);
+        const double y = figure->y + TITLE + down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
+        if (titled)
+            draw_place(figure, output, matrix, x, y - panel->above - 8);
+        svg_panel_draw(panel, output, matrix, x, y, labels_each(figure) || matrix % figure->per_line == 0);
+    }
+    draw_legend(figure, output);
+}
+
+void svg_grid_draw(const struct svg_picture *picture)
+{
+    for (size_t i = 0; i < picture->count && !picture->output->failed; i++)
+        draw_figure(&picture->figures[i], picture->output);
+}

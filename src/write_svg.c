@@ -1,0 +1,219 @@
+#include "write_svg.h"
+
+#include "svg_picture.h"
+#include "write_text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MARGIN = 28, CAPTION = 30, CAPTION_LINE = 15;
+
+enum { CAPTION_BYTES = 1024, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
+
+/* --- what is drawn ----------------------------------------------------------------------------------------------- */
+
+static const struct result_table *find_table(const struct result *result, enum stage stage)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result->tables[i].stage == stage)
+            return &result->tables[i];
+    return NULL;
+}
+
+static enum status too_large(const struct result_table *table, struct error *error)
+{
+    return error_usage(
+        error,
+        "--format svg draws '%s' with all its numbers, which is readable to 12 rows and columns, 4 heads "
+        "and 4 items; expected --stages with tables of T x T alone, such as weights",
+        table->name);
+}
+
+/* The figures of the picture, and whether they make a flow. */
+static enum status choose_figures(struct svg_picture *picture, bool *flow)
+{
+    struct result *result = picture->result;
+    const struct result_table *large = NULL;
+    *flow = false;
+    for (size_t i = 0; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        picture->figures[picture->count++].panel.pool.table = table;
+        *flow |= !stage_is_square(table->stage);
+        if (large == NULL && !svg_flow_holds(table))
+            large = table;
+    }
+    if (!*flow || large == NULL)
+        return STATUS_OK;
+    if (result->problem->stages_asked)
+        return too_large(large, picture->error);
+    *flow = false;
+    picture->count = 1;
+    picture->figures[0].panel.pool.table = find_table(result, STAGE_WEIGHTS);
+    return STATUS_OK;
+}
+
+/* --- words ------------------------------------------------------------------------------------------------------- */
+
+/* The settings as text writes them, into text (CAPTION_BYTES), in one line. */
+static enum status settings_text(const struct svg_picture *picture, char *text)
+{
+    struct output *output = arena_allocate(picture->arena, 1, sizeof *output, picture->error);
+    size_t length;
+    if (output == NULL)
+        return picture->error->status;
+    output_open_text(output, picture->arena, picture->error);
+    write_text_settings(picture->result->problem, false, output);
+    const char *lines = output_close_text(output, &length);
+    if (lines == NULL)
+        return picture->error->status;
+    text[0] = '\0';
+    for (size_t used = 0; *lines != '\0' && used + 2 < CAPTION_BYTES; lines += strspn(lines, " \n")) {
+        const size_t word = strcspn(lines, " \n");
+        used += (size_t)snprintf(text + used, CAPTION_BYTES - used, "%s%.*s", used > 0 ? " " : "", (int)word, lines);
+        lines += word;
+    }
+    return STATUS_OK;
+}
+
+/* The settings, the axes, and what was pooled, into text (2 x CAPTION_BYTES). */
+static void caption_text(const struct svg_picture *picture, bool flow, const char *settings, char *text)
+{
+    const struct pool *pool = NULL;
+    for (size_t i = 0; i < picture->count; i++)
+        if (pool_is_reduced(&picture->figures[i].panel.pool))
+            pool = &picture->figures[i].panel.pool;
+    const size_t used =
+        (size_t)snprintf(text, 2 * CAPTION_BYTES, "%s.%s", settings, flow ? "" : " A row is a query, a column a key.");
+    if (pool != NULL)
+        snprintf(text + used, 2 * CAPTION_BYTES - used, " Each cell is the mean of %zu x %zu numbers%s.",
+                 pool->row_block, pool->column_block, pool->any_masked ? ", those masked left out" : "");
+}
+
+/* "weights of causal attention: 6 tokens": up to the first comma. */
+static void write_title(const struct svg_picture *picture, bool flow, const char *settings)
+{
+    char first[CAPTION_BYTES];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(settings, ","), settings);
+    output_print(picture->output, "<title id=\"attn-title\">");
+    for (size_t i = 0; i < picture->count && !flow; i++)
+        output_print(picture->output, "%s%s", i > 0 ? ", " : "", picture->figures[i].panel.pool.table->name);
+    output_print(picture->output, flow ? "steps of " : " of ");
+    svg_escaped(picture->output, first);
+    output_print(picture->output, "</title>\n");
+}
+
+/* "journey to one 0.52" for the row's largest number. */
+static void describe_row(const struct svg_picture *picture, const struct svg_panel *panel, size_t matrix, size_t row)
+{
+    char from[SVG_LABEL_BYTES], to[SVG_LABEL_BYTES], number[CELL_BYTES];
+    size_t best = panel->pool.columns;
+    double largest = -INFINITY;
+    for (size_t column = 0; column < panel->pool.columns; column++) {
+        const size_t index = pool_index(&panel->pool, matrix, row, column);
+        if (panel->pool.masked[index] || !(panel->pool.numbers[index] > largest))
+            continue;
+        best = column;
+        largest = panel->pool.numbers[index];
+    }
+    svg_panel_label(panel, true, matrix, row, from);
+    svg_escaped(picture->output, from);
+    if (best == panel->pool.columns) {
+        output_print(picture->output, " to none");
+        return;
+    }
+    svg_panel_label(panel, false, matrix, best, to);
+    output_print(picture->output, " to ");
+    svg_escaped(picture->output, to);
+    output_print(picture->output, " %s", cell_text(panel->number, largest, number));
+}
+
+/* The largest number of each row, for those who cannot see the cells. */
+static void describe_panel(const struct svg_picture *picture, const struct svg_panel *panel)
+{
+    const struct pool *pool = &panel->pool;
+    size_t item, head;
+    output_print(picture->output, " The largest of each row of %s", pool->table->name);
+    for (size_t matrix = 0; matrix < pool->matrices && matrix < DESCRIBED_MATRICES; matrix++) {
+        result_place(pool->table, matrix, &item, &head);
+        output_print(picture->output, matrix == 0 ? ":" : ";");
+        if (result_is_of(pool->table, AXIS_ITEM))
+            output_print(picture->output, " item %zu", item + 1);
+        if (result_is_of(pool->table, AXIS_HEAD))
+            output_print(picture->output, " head %zu", head + 1);
+        for (size_t row = 0; row < pool->rows && row < DESCRIBED_ROWS; row++) {
+            output_print(picture->output, row == 0 ? " " : ", ");
+            describe_row(picture, panel, matrix, row);
+        }
+    }
+    output_print(picture->output, "%s",
+                 pool->matrices > DESCRIBED_MATRICES || pool->rows > DESCRIBED_ROWS ? " and so on." : ".");
+}
+
+/* What the picture shows, table by table, and the best of the last T x T one: weights, where they are drawn. */
+static void write_description(const struct svg_picture *picture, bool flow, const char *caption)
+{
+    const struct svg_panel *told = NULL;
+    output_print(picture->output, "<desc id=\"attn-desc\">");
+    for (size_t i = 0; i < picture->count; i++) {
+        const struct svg_panel *panel = &picture->figures[i].panel;
+        const struct result_table *table = panel->pool.table;
+        output_print(picture->output, "%s%s%s%s", i > 0 ? "; " : "", table->name,
+                     table->formula[0] != '\0' ? " = " : "", table->formula);
+        output_print(picture->output, ", %zu x %zu", result_rows(table), result_columns(table));
+        if (stage_is_square(table->stage) && (told == NULL || told->pool.table->stage != STAGE_WEIGHTS))
+            told = panel;
+    }
+    output_print(picture->output, ".");
+    if (told != NULL && !pool_is_reduced(&told->pool))
+        describe_panel(picture, told);
+    output_print(picture->output, " ");
+    svg_escaped(picture->output, caption);
+    output_print(picture->output, "%s</desc>\n", flow ? " Arrows lead from each table to those made from it." : "");
+}
+
+/* --- the document ------------------------------------------------------------------------------------------------ */
+
+static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
+{
+    struct output *output = picture->output;
+    char caption[2 * CAPTION_BYTES], width[SVG_NUMBER_BYTES], height[SVG_NUMBER_BYTES];
+    caption_text(picture, flow, settings, caption);
+    const size_t lines = svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
+    svg_number(ceil(picture->width + 2 * MARGIN), width);
+    svg_number(ceil(picture->height + 2 * MARGIN + CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines), height);
+    output_print(output,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
+                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
+                 width, height, width, height);
+    write_title(picture, flow, settings);
+    write_description(picture, flow, caption);
+    svg_style(output, &picture->palette);
+    output_print(
+        output,
+        "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n", width,
+        height, MARGIN, MARGIN);
+    if (flow)
+        svg_flow_draw(picture);
+    else
+        svg_grid_draw(picture);
+    svg_paragraph(output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
+    output_print(output, "</g>\n</svg>\n");
+}
+
+enum status write_svg(struct result *result, int decimals, struct output *output, struct arena *arena,
+                      struct error *error)
+{
+    struct svg_picture picture = {
+        .result = result, .decimals = decimals, .output = output, .arena = arena, .error = error};
+    char settings[CAPTION_BYTES];
+    bool flow;
+    picture.figures = arena_allocate(arena, result->table_count, sizeof *picture.figures, error);
+    if (picture.figures == NULL)
+        return error->status;
+    memset(picture.figures, 0, result->table_count * sizeof *picture.figures);
+    if (choose_figures(&picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
+        settings_text(&picture, settings))
+        return error->status;
+    write_document(&picture, flow, settings);
+    return STATUS_OK;
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SVGs of data/ and of hostile tokens: valid XML, without anything from outside, rendered, the same bytes each time.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+cat >"$scratch/hostile.json" <<'END'
+{"tokens": ["<script>alert(1)</script>", "\"quoted\" & 'single'", "\u05e9\u05dc\u05d5\u05dd", "\u65e5\u672c\u8a9e",
+            "\ud83d\udc69\u200d\ud83d\udcbb", "a\u0007b\u001b[31m", "\ufffe\uffff\ufffd", "]]>", "\u202eevil", "--><!--",
+            "", "&amp;&#0;"],
+ "inputs": [[1, 2], [2, 1], [-1, 1], [0, 2], [1, 1], [3, -1], [2, 2], [0, 0], [-2, 1], [1, -1], [4, 1], [-1, -1]]}
+END
+awk 'BEGIN { srand(2); printf "{\"inputs\": ["
+    for (i = 0; i < 300; i++) printf "%s[%.3f, %.3f]", i ? "," : "", 2 * rand() - 1, 2 * rand() - 1
+    print "]}" }' >"$scratch/long.json"
+
+# Its checks, for each way to draw.
+picture() { # NAME ARGUMENTS...
+    svg=$scratch/$1.svg
+    shift
+    check "attn $* -f svg" "$attn" "$@" -o "$svg"
+    check "the same bytes on three threads" sh -c '"$@" -t 3 -f svg | cmp - "$0"' "$svg" "$attn" "$@"
+    check "nothing but what a picture has" test -z "$(grep -oE '<[a-zA-Z!?]+' "$svg" | sort -u |
+        grep -vE '^<(svg|title|desc|style|defs|pattern|path|g|rect|text|tspan)$')"
+    check "nothing from outside" test "$(grep -c 'http' "$svg")" -eq 1
+    if command -v xmllint >/dev/null; then
+        check "valid XML" xmllint --noout --nonet "$svg"
+    else
+        skip "valid XML" "xmllint is not installed"
+    fi
+    if command -v rsvg-convert >/dev/null; then
+        check "rsvg-convert draws it" rsvg-convert "$svg" -o "$svg.png"
+    else
+        skip "drawing" "rsvg-convert is not installed"
+    fi
+}
+
+for file in data/*.json; do
+    name=$(basename "$file" .json)
+    picture "$name" causal "$file"
+    picture "$name-weights" causal "$file" --stages weights
+done
+picture heads multihead -H 2 data/inputs.json
+picture hostile self "$scratch/hostile.json"
+picture hostile-weights causal "$scratch/hostile.json" --stages scores,weights
+picture long causal "$scratch/long.json"
+finish

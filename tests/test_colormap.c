@@ -1,0 +1,144 @@
+/* The maps: what can be told apart without hue, what can be read on them, where numbers lie. */
+#include "check.h"
+#include "colormap.h"
+#include "paint.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct color WHITE = {255, 255, 255}, BLACK = {0, 0, 0};
+
+/* Contrast with white grows with darkness, so it orders colours as grey print and every kind of eye does. */
+static void sequential_is_ordered(void)
+{
+    for (int ground = GROUND_LIGHT; ground <= GROUND_DARK; ground++) {
+        check_begin("the sequential map %s with every step", ground == GROUND_LIGHT ? "darkens" : "brightens");
+        for (size_t level = 1; level < COLORMAP_LEVELS; level++) {
+            const double before = colormap_contrast(colormap_color(false, (enum ground)ground, level - 1), WHITE);
+            const double here = colormap_contrast(colormap_color(false, (enum ground)ground, level), WHITE);
+            CHECK(ground == GROUND_LIGHT ? here > before : here < before, "step %zu: %g after %g", level, here, before);
+        }
+    }
+}
+
+static void diverging_is_balanced(void)
+{
+    const size_t middle = COLORMAP_LEVELS / 2;
+    for (int ground = GROUND_LIGHT; ground <= GROUND_DARK; ground++) {
+        check_begin("the diverging map is neutral in its middle and as strong on either side, ground %d", ground);
+        const struct color neutral = colormap_color(true, (enum ground)ground, middle);
+        CHECK(neutral.red == neutral.green && neutral.green == neutral.blue, "its middle is #%02x%02x%02x", neutral.red,
+              neutral.green, neutral.blue);
+        for (size_t step = 1; step <= middle; step++) {
+            const struct color low = colormap_color(true, (enum ground)ground, middle - step);
+            const struct color high = colormap_color(true, (enum ground)ground, middle + step);
+            const double ratio = colormap_contrast(low, high);
+            CHECK(ratio < 1.35, "%zu steps from the middle: contrast %g", step, ratio);
+            CHECK(low.blue > low.red && high.red > high.blue, "%zu steps from the middle: not blue and orange", step);
+        }
+    }
+}
+
+static void ink_can_be_read(void)
+{
+    check_begin("ink has a contrast of 4.5 on every step");
+    for (int map = 0; map < 4; map++)
+        for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+            const struct color color = colormap_color(map & 1, map & 2 ? GROUND_DARK : GROUND_LIGHT, level);
+            const double contrast = colormap_contrast(color, colormap_ink(color));
+            CHECK(contrast >= 4.5, "map %d, step %zu: %g", map, level, contrast);
+        }
+    check_begin("black on white has a contrast of 21");
+    CHECK(fabs(colormap_contrast(BLACK, WHITE) - 21) < 1e-9, "got %g", colormap_contrast(BLACK, WHITE));
+}
+
+static void numbers_have_their_steps(void)
+{
+    static const struct {
+        double low, high, number;
+        bool from_zero;
+        size_t level;
+    } CASES[] = {
+        {0.1, 0.5, 0.1, false, 0},     {0.1, 0.5, 0.5, false, 48},   {0.1, 0.5, 0.3, false, 24},
+        {0.1, 0.4, 0.1, true, 12},     {-1, 2, 0, false, 24},        {-1, 2, 2, false, 48},
+        {-1, 2, -2, false, 0},         {-1, 2, -1, false, 12},       {-3, -1, -3, false, 0},
+        {-3, -1, -1, true, 48},        {0, 0, 0, true, 0},           {1, 1, 1, false, 0},
+        {-1e308, 1e308, 0, false, 24}, {-1, 2, INFINITY, false, 48}, {-1, 2, -INFINITY, false, 0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        check_begin("the step of %g between %g and %g", CASES[i].number, CASES[i].low, CASES[i].high);
+        const struct colormap_scale scale = colormap_scale(CASES[i].low, CASES[i].high, CASES[i].from_zero);
+        const size_t level = colormap_level(&scale, CASES[i].number);
+        CHECK(level == CASES[i].level, "expected %zu, got %zu", CASES[i].level, level);
+    }
+}
+
+/* What xterm shows for an index of the 256: its 16, the cube, the greys. */
+static struct color of_index(int index)
+{
+    static const struct color SIXTEEN[] = {
+        {0, 0, 0},     {205, 0, 0},     {0, 205, 0},     {205, 205, 0},   {0, 0, 238}, {205, 0, 205},
+        {0, 205, 205}, {229, 229, 229}, {127, 127, 127}, {255, 0, 0},     {0, 255, 0}, {255, 255, 0},
+        {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255},
+    };
+    if (index < 16)
+        return SIXTEEN[index];
+    if (index >= 232) {
+        const unsigned char gray = (unsigned char)(10 * index - 2312);
+        return (struct color){gray, gray, gray};
+    }
+    const int steps[] = {(index - 16) / 36, (index - 16) / 6 % 6, (index - 16) % 6};
+    unsigned char parts[3];
+    for (int i = 0; i < 3; i++)
+        parts[i] = (unsigned char)(steps[i] == 0 ? 0 : 55 + 40 * steps[i]);
+    return (struct color){parts[0], parts[1], parts[2]};
+}
+
+/* 30 .. 37 of ink, 40 .. 47 of ground; 90 .. 97 and 100 .. 107 are the brighter ones. */
+static int of_code(int code)
+{
+    return code % 10 + (code >= 90 ? 8 : 0);
+}
+
+/* Contrast of a step as its sequence says it; 0 where it says nothing of the kind. */
+static double contrast_of(enum paint_depth depth, const char *sequence)
+{
+    int a, b, c, d, e, f;
+    if (depth == PAINT_16 && sscanf(sequence, "\033[%d;%dm", &a, &b) == 2)
+        return colormap_contrast(of_index(of_code(a)), of_index(of_code(b)));
+    if (depth == PAINT_256 && sscanf(sequence, "\033[48;5;%d;38;5;%dm", &a, &b) == 2)
+        return colormap_contrast(of_index(a), of_index(b));
+    if (depth == PAINT_TRUE && sscanf(sequence, "\033[48;2;%d;%d;%d;38;2;%d;%d;%dm", &a, &b, &c, &d, &e, &f) == 6)
+        return colormap_contrast((struct color){(unsigned char)a, (unsigned char)b, (unsigned char)c},
+                                 (struct color){(unsigned char)d, (unsigned char)e, (unsigned char)f});
+    return 0;
+}
+
+static void terminals_can_be_read(void)
+{
+    struct paint paint;
+    for (int depth = PAINT_16; depth <= PAINT_TRUE; depth++)
+        for (int map = 0; map < 4; map++) {
+            check_begin("ink has a contrast of 4.5 on a terminal: depth %d, map %d", depth, map);
+            paint_create(&paint, (enum paint_depth)depth, map & 2 ? GROUND_DARK : GROUND_LIGHT, map & 1);
+            for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+                const double contrast = contrast_of((enum paint_depth)depth, paint.levels[level]);
+                CHECK(contrast >= 4.5, "step %zu, %s: %g", level, paint.levels[level] + 1, contrast);
+            }
+        }
+    check_begin("without colours there are shades");
+    paint_create(&paint, PAINT_SHADES, GROUND_DARK, false);
+    CHECK_TEXT("", paint.levels[20]);
+    CHECK_TEXT(" ", paint_shade(0));
+    CHECK_TEXT("\xe2\x96\x88", paint_shade(COLORMAP_LEVELS - 1));
+}
+
+int main(void)
+{
+    sequential_is_ordered();
+    diverging_is_balanced();
+    ink_can_be_read();
+    numbers_have_their_steps();
+    terminals_can_be_read();
+    return check_end();
+}

@@ -1,0 +1,74 @@
+/* Pooling: means of blocks against the table's own numbers, masked ones left out. */
+#include "check.h"
+#include "pool.h"
+#include "support.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOKENS = 11 };
+
+static const char INPUTS[] = "{\"inputs\": [[1, 2], [3, -1], [0, 2], [2, 2], [-1, 1], [1, -2], [2, 0], [0, 1], [1, 1],"
+                             " [-2, -1], [2, -1]]}";
+
+/* The mean of the numbers of a block that are finite: in `masked` the others are forbidden. */
+static double mean(const double *numbers, size_t first_row, size_t rows, size_t first_column, size_t columns)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t row = first_row; row < first_row + rows && row < TOKENS; row++)
+        for (size_t column = first_column; column < first_column + columns && column < TOKENS; column++)
+            if (isfinite(numbers[row * TOKENS + column])) {
+                sum += numbers[row * TOKENS + column];
+                count++;
+            }
+    return count > 0 ? sum / (double)count : NAN;
+}
+
+static void compare(const struct pool *pool, const double *numbers)
+{
+    for (size_t row = 0; row < pool->rows; row++)
+        for (size_t column = 0; column < pool->columns; column++) {
+            const size_t index = pool_index(pool, 0, row, column);
+            const double expected =
+                mean(numbers, row * pool->row_block, pool->row_block, column * pool->column_block, pool->column_block);
+            CHECK(pool->masked[index] == isnan(expected), "row %zu, column %zu: masked is %d", row, column,
+                  pool->masked[index]);
+            CHECK(isnan(expected) || fabs(pool->numbers[index] - expected) < 1e-12,
+                  "row %zu, column %zu: expected %g, got %g", row, column, expected, pool->numbers[index]);
+            CHECK(isnan(expected) || (pool->low <= expected && expected <= pool->high), "%g is not in %g .. %g",
+                  expected, pool->low, pool->high);
+        }
+}
+
+static void pools_in(size_t most_rows, size_t most_columns, size_t rows, size_t columns)
+{
+    struct made made;
+    double numbers[TOKENS * TOKENS];
+    struct pool pool;
+    check_begin("11 x 11 in at most %zu x %zu", most_rows, most_columns);
+    if (CHECK(support_make(&made, "causal --stages masked", INPUTS) == STATUS_OK, "%s", made.error.message)) {
+        const struct result_table *table = support_table(&made, "masked");
+        support_table_numbers(&made, table, numbers, TOKENS * TOKENS);
+        if (CHECK(pool_create(&pool, &made.result, table, most_rows, most_columns, &made.arena, &made.error) ==
+                      STATUS_OK,
+                  "%s", made.error.message)) {
+            CHECK(pool.rows == rows && pool.columns == columns, "expected %zu x %zu, got %zu x %zu", rows, columns,
+                  pool.rows, pool.columns);
+            CHECK(pool_is_reduced(&pool) == (rows < TOKENS || columns < TOKENS), "says the other");
+            compare(&pool, numbers);
+        }
+    }
+    arena_free(&made.arena);
+}
+
+int main(void)
+{
+    pools_in(11, 11, 11, 11);
+    pools_in(100, 100, 11, 11);
+    pools_in(10, 10, 6, 6);
+    pools_in(4, 3, 4, 3);
+    pools_in(1, 1, 1, 1);
+    pools_in(11, 2, 11, 2);
+    return check_end();
+}
