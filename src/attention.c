@@ -63,11 +63,18 @@ static void cap(const double *scaled, double softcap, double *capped, size_t key
         capped[j] = softcap > 0 ? softcap * tanh(scaled[j] / softcap) : scaled[j];
 }
 
-/* masked = capped + bias, (Tk); minus infinity where the key is forbidden, whatever its score. */
-static void mask(const double *capped, const double *bias, double *masked, size_t keys)
+/* masked = capped + bias, (Tk); minus infinity where the key is forbidden, whatever its score. A sum that would round to
+ * minus infinity stays at the dtype's lowest number, as a mask of lowest numbers means it: a key that is not forbidden
+ * never becomes so by rounding. */
+static void mask(const double *capped, const double *bias, enum dtype dtype, double *masked, size_t keys)
 {
-    for (size_t j = 0; j < keys; j++)
-        masked[j] = bias[j] == -INFINITY ? -INFINITY : capped[j] + bias[j];
+    const double lowest = -dtype_largest(dtype);
+    for (size_t j = 0; j < keys; j++) {
+        const double sum = capped[j] + bias[j];
+        masked[j] = bias[j] == -INFINITY                                   ? -INFINITY
+                    : bias[j] < 0 && capped[j] > -INFINITY && sum < lowest ? lowest
+                                                                           : sum;
+    }
 }
 
 /* What a softmax divides by: sum of exp(masked_j - maximum) over the keys that are seen, and the sink's where the head
@@ -102,7 +109,7 @@ static void softmax(const double *masked, const double *bias, const double *sink
         weights[j] = bias[j] > -INFINITY ? weights[j] / below.sum : 0;
 }
 
-/* The weights of a row that may see no key, (Tk). */
+/* The weights of a row that may see no key, (Tk), and unless they are its mean, its context. */
 static void fill_empty(enum empty_row empty_row, double *weights, size_t keys)
 {
     const double weight = empty_row == EMPTY_ROW_MEAN ? 1 / (double)keys : empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
@@ -258,7 +265,7 @@ static void compute(const struct attention *attention, struct attention_scratch 
             cap(rows[STAGE_SCALED], problem->softcap, rows[stage], keys);
         break;
     case STAGE_MASKED:
-        mask(rows[STAGE_CAPPED], scratch->bias, rows[stage], keys);
+        mask(rows[STAGE_CAPPED], scratch->bias, problem->dtype, rows[stage], keys);
         break;
     case STAGE_WEIGHTS:
         weight_row(problem, scratch, sink);
@@ -270,6 +277,10 @@ static void compute(const struct attention *attention, struct attention_scratch 
             memcpy(rows[stage], rows[STAGE_WEIGHTS], keys * sizeof *rows[stage]);
         break;
     default:
+        if (scratch->empty && problem->mask.empty_row != EMPTY_ROW_MEAN) {
+            fill_empty(problem->mask.empty_row, rows[STAGE_CONTEXT], problem->d_value);
+            break;
+        }
         weigh(rows[STAGE_DROPPED], scratch->empty ? NULL : scratch->bias, &attention->value, matrix * keys,
               scratch->operand, rows[STAGE_CONTEXT], keys, problem->d_value);
     }
@@ -575,10 +586,17 @@ static void take_given(struct attention *attention, unsigned stages)
                    row);
 }
 
-/* lse of one row; `row` counts over items, heads and slots. */
-static void make_lse(void *context, size_t row, unsigned thread)
+struct lse_run {
+    const struct attention *attention;
+    size_t first; /* row, counted over items, heads and slots */
+};
+
+/* lse of one row. */
+static void make_lse(void *context, size_t task, unsigned thread)
 {
-    const struct attention *attention = context;
+    const struct lse_run *run = context;
+    const struct attention *attention = run->attention;
+    const size_t row = run->first + task;
     const struct problem *problem = attention->problem;
     struct attention_scratch *scratch = &attention->scratch[thread];
     const size_t matrix = row / attention->slots, head = matrix % problem->heads;
@@ -588,6 +606,20 @@ static void make_lse(void *context, size_t row, unsigned thread)
                          sinks != NULL ? sinks + head : NULL, scratch->cast, problem->keys);
     tensor_round(problem->dtype, &lse, 1);
     tensor_store(&attention->lse, row, 1, &lse);
+}
+
+/* Some rows at a time, so that progress can be told. */
+static void make_lses(struct attention *attention)
+{
+    const struct problem *problem = attention->problem;
+    const size_t rows = problem->items * problem->heads * attention->slots, most = (size_t)attention->threads * 16;
+    progress_begin(problem->progress, stage_name(STAGE_LSE), (double)rows);
+    for (size_t first = 0; first < rows; first += most) {
+        struct lse_run run = {attention, first};
+        threads_run(attention->threads, rows - first < most ? rows - first : most, make_lse, &run);
+        progress_update(problem->progress, (double)(first + most < rows ? first + most : rows));
+    }
+    progress_end(problem->progress);
 }
 
 enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
@@ -605,7 +637,7 @@ enum status attention_create(struct attention *attention, const struct problem *
     if (attention->fused)
         return stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE)) ? fast_context(attention, error) : STATUS_OK;
     if (stages & STAGE_BIT(STAGE_LSE))
-        threads_run(attention->threads, problem->items * problem->heads * slots, make_lse, attention);
+        make_lses(attention);
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     if (load_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)

@@ -17,6 +17,8 @@ static const struct {
     {"comment", BUNDLE_IGNORED},
     {"attn", BUNDLE_IGNORED},
     {"mechanism", BUNDLE_IGNORED},
+    {"layout", BUNDLE_IGNORED},
+    {"lacks", BUNDLE_IGNORED},
     {"mask", BUNDLE_BUFFER},
     {"query", BUNDLE_OPERAND},
     {"key", BUNDLE_OPERAND},
@@ -81,6 +83,14 @@ unsigned bundle_kind_among(const char *name, unsigned kinds)
     if ((kinds & BUNDLE_FOREIGN) == 0)
         return kind;
     return kept != 0 ? kept : BUNDLE_FOREIGN;
+}
+
+const char *bundle_setting(const struct bundle *bundle, const char *name)
+{
+    for (size_t i = 0; i < bundle->setting_count; i++)
+        if (strcmp(bundle->settings[i].name, name) == 0)
+            return bundle->settings[i].text;
+    return NULL;
 }
 
 enum status bundle_unknown(const char *source, const char *name, struct error *error)

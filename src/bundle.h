@@ -37,8 +37,11 @@ struct bundle {
     bool tokens_nested; /* the file has a list of lists */
     struct setting *settings;
     size_t setting_count;
-    const char *mechanism, *part, *job; /* what a .safetensors file of attn says of itself; NULL where it does not */
-    bool nameless;                      /* a .npy, or JSON that is an array: its one tensor has no name of its own */
+    const char *mechanism, *part, *job; /* what a result says of itself, part and job in .safetensors alone; or NULL */
+    const char *layout,
+        *lacks;    /* of a result of sdpa: "given", where its query, key and value are its input; or what of
+                                   that it does not hold, a list of names; or NULL */
+    bool nameless; /* a .npy, or JSON that is an array: its one tensor has no name of its own */
 };
 
 /* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */
@@ -62,6 +65,9 @@ unsigned bundle_kind(const char *name);
 
 /* What it stands for where those `kinds` are read: with BUNDLE_FOREIGN among them, no name is unknown. */
 unsigned bundle_kind_among(const char *name, unsigned kinds);
+
+/* The text of a setting of that name, or NULL. */
+const char *bundle_setting(const struct bundle *bundle, const char *name);
 
 /* An unknown name: STATUS_USAGE, with the nearest name that is known. */
 enum status bundle_unknown(const char *source, const char *name, struct error *error);

@@ -17,19 +17,11 @@ static const char NAMELESS[] = "tensor";
 
 /* --- the two files ----------------------------------------------------------------------------------------------- */
 
-static const char *setting_text(const struct bundle *bundle, const char *name)
-{
-    for (size_t i = 0; i < bundle->setting_count; i++)
-        if (strcmp(bundle->settings[i].name, name) == 0)
-            return bundle->settings[i].text;
-    return NULL;
-}
-
 /* The dtype that a JSON result was computed in. */
 static enum status read_dtype(struct diff_side *side, struct error *error)
 {
     static const enum dtype DTYPES[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
-    const char *text = setting_text(&side->bundle, "dtype");
+    const char *text = bundle_setting(&side->bundle, "dtype");
     side->dtype = DTYPE_F32;
     if (text == NULL || !side->bundle.is_text)
         return STATUS_OK;
@@ -42,13 +34,28 @@ static enum status read_dtype(struct diff_side *side, struct error *error)
                        side->bundle.source, text);
 }
 
+/* JSON's decimals become numbers of the dtype; one that overflows it would pass for an infinity. */
+static enum status round_numbers(struct diff_side *side, struct arena *arena, struct error *error)
+{
+    struct bundle *bundle = &side->bundle;
+    bool finite;
+    for (size_t i = 0; i < bundle->tensor_count && bundle->is_text; i++) {
+        struct bundle_tensor *named = &bundle->tensors[i];
+        if (named->tensor.rank > 0 && named->tensor.dtype != DTYPE_BOOL &&
+            tensor_convert(&named->tensor, side->dtype, bundle->source, bundle->nameless ? "the array" : named->name,
+                           &finite, &named->tensor, arena, error))
+            return error->status;
+    }
+    return STATUS_OK;
+}
+
 static enum status read_side(struct diff_side *side, const char *path, struct arena *arena, struct error *error)
 {
     if (load_compared(path, &side->bundle, arena, error) != STATUS_OK)
         return error->status;
     if (side->bundle.tensor_count == 0)
         return error_usage(error, "%s: holds no tensor; expected a result, or one tensor", side->bundle.source);
-    return read_dtype(side, error);
+    return read_dtype(side, error) || round_numbers(side, arena, error) ? error->status : STATUS_OK;
 }
 
 /* The one tensor of a file that has no other; NULL where there are more. */
@@ -343,7 +350,7 @@ static const struct {
 /* Rows that are a choice of the queries have lost the positions that they had. */
 static bool has_all_queries(const struct bundle *bundle)
 {
-    return bundle->part == NULL && setting_text(bundle, "query") == NULL;
+    return bundle->part == NULL && bundle_setting(bundle, "query") == NULL;
 }
 
 static const char *row_name(const struct diff *diff, enum stage stage)
@@ -361,7 +368,7 @@ static const char *column_name(enum stage stage)
 
 static bool is_packed(const struct bundle *bundle)
 {
-    return setting_text(bundle, "heads") != NULL;
+    return bundle_setting(bundle, "heads") != NULL;
 }
 
 /* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has

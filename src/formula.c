@@ -17,7 +17,7 @@ static const char *storage_text(const struct parameters *parameters, enum projec
 static void projection_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
 {
     if (problem->mechanism == COMMAND_SDPA) {
-        snprintf(text, size, problem->mask.offset > 0 && stage != STAGE_QUERY ? "the past, then the given" : "given");
+        snprintf(text, size, problem->has_past && stage != STAGE_QUERY ? "the past, then the given" : "given");
         return;
     }
     const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
@@ -32,6 +32,10 @@ static void projection_formula(const struct problem *problem, enum stage stage, 
 static void scale_formula(const struct problem *problem, char *text, size_t size)
 {
     char scale[DECIMAL_BYTES];
+    if (problem->rounding == ROUNDING_OPERATIONS) {
+        snprintf(text, size, "(query x root) . (key x root)^T, root^2 the scale");
+        return;
+    }
     if (problem->scale == 1 / sqrt((double)problem->d_head)) {
         snprintf(text, size, "scores / sqrt(%zu)", problem->d_head);
         return;

@@ -357,10 +357,10 @@ static void write_lse(const struct plan *plan, const struct place *place, const 
     const double *sinks = job->mask != NULL ? job->mask->sinks : NULL;
     const double empty = sinks != NULL ? sinks[place->head_of_item] : -INFINITY;
     float *lse = job->lse + place->head * job->queries + tile->first;
-    for (size_t lane = 0; lane < tile->count; lane++)
-        lse[lane] = (float)(tile->seen[lane]
-                                ? (double)tile->maximum[lane] * plan->factor / LOG2_E + log((double)tile->sum[lane])
-                                : empty);
+    for (size_t lane = 0; lane < tile->count; lane++) {
+        const double sum = tile->sum[lane], seen = (double)tile->maximum[lane] * plan->factor / LOG2_E + log(sum);
+        lse[lane] = (float)(!tile->seen[lane] ? empty : sum == 0 ? (double)NAN : seen); /* 0: all scores overflowed */
+    }
 }
 
 static void close_tile(const struct plan *plan, const struct place *place, const struct tile *tile)
@@ -571,7 +571,7 @@ static void adjust_scores(const struct plan *plan, const struct place *place, co
     adjustment.first = block->from;
     adjustment.end = block->till;
     if (job->mask != NULL && job->mask->alibi_slopes != NULL) {
-        adjustment.slope = (float)(job->mask->alibi_slopes[place->head_of_item] * LOG2_E);
+        adjustment.slope = (float)fmax(-FLT_MAX, fmin(FLT_MAX, job->mask->alibi_slopes[place->head_of_item] * LOG2_E));
         adjustment.distance = block->distance;
         adjustment.origin = block->first - block->start;
         measure_distance(plan, place, tile, block);

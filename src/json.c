@@ -87,6 +87,14 @@ static enum status read_number(const struct json_reader *reader, const cJSON *it
                        reader->source, reader->key, place);
 }
 
+/* The first element, however deep; NULL where an array on the way is empty. */
+static const cJSON *first_element(const cJSON *item)
+{
+    while (cJSON_IsArray(item))
+        item = item->child;
+    return item;
+}
+
 /* The shape along the first path down; whether the rest fits is seen as it is read. */
 static enum status measure(const struct json_reader *reader, const cJSON *item, size_t *rank, size_t *shape)
 {
@@ -166,9 +174,7 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
         status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
     if (status != STATUS_OK)
         return status;
-    const cJSON *first = item;
-    while (cJSON_IsArray(first))
-        first = first->child;
+    const cJSON *first = first_element(item);
     reader->boolean = (kind & (BUNDLE_MASKING | BUNDLE_BUFFER)) != 0 && cJSON_IsBool(first);
     reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE | BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
     double *number = tensor->data;
@@ -300,14 +306,6 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
     return STATUS_OK;
 }
 
-/* The first element, however deep; NULL where an array on the way is empty. */
-static const cJSON *first_element(const cJSON *item)
-{
-    while (cJSON_IsArray(item))
-        item = item->child;
-    return item;
-}
-
 /* Whether it is meant as a tensor: its first element is a number or stands for one. */
 static bool is_tensor(const cJSON *item)
 {
@@ -338,12 +336,29 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
 
 static enum status read_foreign(struct json_reader *reader, const cJSON *item, struct bundle *bundle)
 {
-    if (is_tensor(item))
-        return add_tensor(reader, item, BUNDLE_FOREIGN, bundle);
-    if (strcmp(item->string, "mechanism") != 0 || !cJSON_IsString(item))
-        return STATUS_OK;
-    bundle->mechanism = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
-    return bundle->mechanism == NULL ? reader->error->status : STATUS_OK;
+    return is_tensor(item) ? add_tensor(reader, item, BUNDLE_FOREIGN, bundle) : STATUS_OK;
+}
+
+/* What a result says of itself. */
+static enum status note_origin(const struct json_reader *reader, const cJSON *item, struct bundle *bundle)
+{
+    const struct {
+        const char *name, **text;
+    } notes[] = {{"mechanism", &bundle->mechanism}, {"layout", &bundle->layout}, {"lacks", &bundle->lacks}};
+    bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(item->string, notes[i].name) == 0 && cJSON_IsString(item)) {
+            *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+            return *notes[i].text == NULL ? reader->error->status : STATUS_OK;
+        }
+    return STATUS_OK;
+}
+
+/* "past_key": [[[]]], the past before the first token. */
+static bool is_empty_past(const cJSON *item)
+{
+    return bundle_kind(item->string) == BUNDLE_CACHE && strncmp(item->string, "past_", 5) == 0 && cJSON_IsArray(item) &&
+           first_element(item) == NULL;
 }
 
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct bundle *bundle)
@@ -351,8 +366,9 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     const unsigned kind = kind_of(item, kinds);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
-    bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
-    if ((kind & kinds) == 0)
+    if (note_origin(reader, item, bundle) != STATUS_OK)
+        return reader->error->status;
+    if ((kind & kinds) == 0 || is_empty_past(item))
         return STATUS_OK;
     if (kind == BUNDLE_TOKENS)
         return json_read_tokens(reader, item, bundle);
@@ -388,7 +404,10 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
     if (cJSON_IsArray(root) && (kinds & BUNDLE_FOREIGN) != 0)
         return read_nameless(reader, root, bundle);
     if (!cJSON_IsObject(root))
-        return error_usage(reader->error, "%s: expected an object, {\"inputs\": ...}, got %s", reader->source,
+        return error_usage(reader->error, "%s: expected an object%s, got %s", reader->source,
+                           kinds & BUNDLE_FOREIGN   ? " or an array"
+                           : kinds & BUNDLE_OPERAND ? ", {\"query\": ...}"
+                                                    : ", {\"inputs\": ...}",
                            json_kind_name(root));
     if (json_check_repeated(reader, root, "") != STATUS_OK)
         return reader->error->status;

@@ -25,6 +25,9 @@ const char *making_place(const struct making *making, enum option_id id, char *t
  * on the lengths. STATUS_USAGE where they do not fit each other. */
 enum status making_operands(const struct making *making);
 
+/* Keeps a tensor of the input, for a result to be an input again. */
+void making_keep(const struct making *making, const char *name, const struct tensor *tensor);
+
 /* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
 enum status making_mask(const struct making *making);
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static void keep(const struct making *making, const char *name, const struct tensor *tensor)
+void making_keep(const struct making *making, const char *name, const struct tensor *tensor)
 {
-    making->problem->masking[making->problem->masking_count++] = (struct masking_tensor){name, *tensor};
+    making->problem->beside[making->problem->beside_count++] = (struct input_tensor){name, *tensor};
 }
 
 /* A list of H finite numbers, or NULL where the file has none of that name. */
@@ -29,7 +29,7 @@ static enum status take_list(const struct making *making, const char *name, cons
         return making->error->status;
     tensor_load(&numbers, 0, problem->heads, values);
     *list = values;
-    keep(making, name, &numbers);
+    making_keep(making, name, &numbers);
     return STATUS_OK;
 }
 
@@ -101,7 +101,7 @@ static enum status take_attn_mask(const struct making *making)
     if (found->tensor.dtype != DTYPE_BOOL && tensor_convert(&found->tensor, making->problem->dtype, source, "attn_mask",
                                                             &finite, &mask->attn_mask, making->arena, making->error))
         return making->error->status;
-    keep(making, "attn_mask", &mask->attn_mask);
+    making_keep(making, "attn_mask", &mask->attn_mask);
     return finite ? STATUS_OK : check_numbers(making, &mask->attn_mask);
 }
 

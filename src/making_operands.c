@@ -13,17 +13,29 @@ struct operand {
     bool packed;                 /* (B, T, H d) */
 };
 
+static enum status check_floats(const struct making *making, const char *name, const struct tensor *tensor)
+{
+    if (tensor->dtype != DTYPE_BOOL && tensor->dtype != DTYPE_I64)
+        return STATUS_OK;
+    return error_usage(making->error, "%s: %s holds %s; expected floats", making->inputs->source, name,
+                       tensor->dtype == DTYPE_BOOL ? "booleans" : "whole numbers (I64)");
+}
+
 static enum status find_operands(const struct making *making, struct operand operands[3])
 {
     const struct bundle *inputs = making->inputs;
+    if (inputs->lacks != NULL)
+        return error_usage(
+            making->error,
+            "%s: is a result that lacks %.80s of what it was made from; expected one with --stages inputs",
+            inputs->source, inputs->lacks);
     for (size_t i = 0; i < 3; i++) {
         const struct bundle_tensor *found = bundle_find(inputs, NAMES[i]);
         if (found == NULL)
             return error_usage(making->error, "%s: no \"%s\"; sdpa expects query, key and value", inputs->source,
                                NAMES[i]);
-        if (found->tensor.dtype == DTYPE_BOOL || found->tensor.dtype == DTYPE_I64)
-            return error_usage(making->error, "%s: %s holds %s; expected floats", inputs->source, NAMES[i],
-                               found->tensor.dtype == DTYPE_BOOL ? "booleans" : "whole numbers (I64)");
+        if (check_floats(making, NAMES[i], &found->tensor) != STATUS_OK)
+            return making->error->status;
         operands[i] = (struct operand){.name = NAMES[i], .tensor = &found->tensor};
     }
     if (bundle_find(inputs, "mask") != NULL)
@@ -132,6 +144,8 @@ static enum status find_past(const struct making *making, const struct operand *
     *past = found != NULL ? &found->tensor : NULL;
     if (found == NULL)
         return STATUS_OK;
+    if (check_floats(making, name, &found->tensor) != STATUS_OK)
+        return making->error->status;
     const size_t *axes = found->tensor.shape;
     if (found->tensor.rank == 4 && axes[0] == operand->shape[0] && axes[1] == operand->shape[1] &&
         axes[3] == operand->shape[3])
@@ -157,6 +171,9 @@ static enum status take_operand(const struct making *making, const struct operan
         return making->error->status;
     if (!finite && problem->not_finite == NULL)
         problem->not_finite = operand->name;
+    making_keep(making, operand->name, &present);
+    if (past != NULL)
+        making_keep(making, past_name, &before);
     const size_t past_tokens = past != NULL ? past->shape[2] : 0;
     const size_t shape[] = {operand->shape[0], operand->shape[1], past_tokens + operand->shape[2], operand->shape[3]};
     *given = present;
@@ -183,6 +200,8 @@ static enum status take_lengths(const struct making *making)
     char shape[TENSOR_SHAPE_BYTES];
     if (found == NULL)
         return STATUS_OK;
+    if (found->tensor.dtype == DTYPE_BOOL)
+        return error_usage(making->error, "%s: kv_lengths holds booleans; expected whole numbers", source);
     if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->items)
         return error_usage(making->error, "%s: kv_lengths is %s, expected %zu, one for each item", source,
                            tensor_shape_text(&found->tensor, shape), problem->items);
@@ -199,6 +218,7 @@ static enum status take_lengths(const struct making *making)
         lengths[item] = (int64_t)length;
     }
     problem->mask.lengths = lengths;
+    making_keep(making, "kv_lengths", &(struct tensor){.rank = 1, .shape = {problem->items}, DTYPE_I64, lengths});
     return STATUS_OK;
 }
 
@@ -236,15 +256,17 @@ static enum status take_all(const struct making *making, const struct operand *o
         take_operand(making, &operands[2], past_value, "past_value", &problem->given[2]))
         return making->error->status;
     problem->keys = problem->given[1].shape[2];
+    problem->has_past = past_key != NULL;
     set_offset(making, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
     return take_lengths(making);
 }
 
 /* How many heads lie side by side in the operands, as the option says; 0 where it does not. The settings of a result say
- * of its module how many it has: its query, key and value are not packed. */
+ * of its module how many it has: its query, key and value are not packed, unless they are as they were given. */
 static size_t packed_heads(const struct making *making, enum option_id id, uint64_t heads)
 {
-    const bool of_result = making->inputs->is_result && making->options->origin[id] == ORIGIN_FILE;
+    const bool of_result =
+        making->inputs->is_result && making->inputs->layout == NULL && making->options->origin[id] == ORIGIN_FILE;
     return of_result ? 0 : (size_t)heads;
 }
 
@@ -266,8 +288,9 @@ enum status making_operands(const struct making *making)
             "or neither",
             making_place(making, OPTION_KV_HEADS, place, sizeof place), kv_heads);
     if (take_shape(making, &operands[0], heads, OPTION_HEADS) ||
-        take_shape(making, &operands[1], kv_heads, OPTION_KV_HEADS) ||
-        take_shape(making, &operands[2], kv_heads, OPTION_KV_HEADS) || check_shapes(making, operands))
+        take_shape(making, &operands[1], operands[1].tensor->rank < 4 ? kv_heads : kv_given, OPTION_KV_HEADS) ||
+        take_shape(making, &operands[2], operands[2].tensor->rank < 4 ? kv_heads : kv_given, OPTION_KV_HEADS) ||
+        check_shapes(making, operands))
         return making->error->status;
     const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;
     problem->packed = operands[0].packed;

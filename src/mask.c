@@ -1,5 +1,6 @@
 #include "mask.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +45,12 @@ static double mask_number(const struct mask *mask, size_t at)
     return (number != 0) == mask->true_drops ? -INFINITY : 0;
 }
 
+/* A bias that is too large for a double is not that of a forbidden key. */
+static double add_distance(double bias, double penalty)
+{
+    return bias == -INFINITY ? bias : fmax(-DBL_MAX, bias - penalty);
+}
+
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                double *bias)
 {
@@ -55,7 +62,7 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
         if (mask->attn_mask.rank > 0)
             bias[i] = first + i < mask->masked_keys ? mask_number(mask, row + (first + i) * strides[3]) : -INFINITY;
         if (mask->alibi_slopes != NULL)
-            bias[i] -= mask->alibi_slopes[head] * fabs((double)(first + i) - position);
+            bias[i] = add_distance(bias[i], mask->alibi_slopes[head] * fabs((double)(first + i) - position));
     }
 }
 

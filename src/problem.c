@@ -365,6 +365,23 @@ static enum status choose_path(const struct making *making)
 
 /* --- stages and settings ----------------------------------------------------------------------------------------- */
 
+/* The inputs of sdpa have the names of stages, and are given whole. */
+static enum status check_given(const struct making *making, const char *place)
+{
+    const struct options *options = making->options;
+    if (options->format == FORMAT_SVG)
+        return error_usage(making->error, "%s: the inputs of sdpa are no one table to draw; expected query,key,value",
+                           place);
+    if (options->parts > 0)
+        return error_usage(making->error, "%s: the inputs of sdpa are in no part; expected --stages without them",
+                           place);
+    for (size_t i = 0; i < options->stage_count; i++)
+        if (options->stages[i] <= STAGE_VALUE)
+            return error_usage(making->error, "%s: '%s' is one of the inputs of sdpa; expected one of both", place,
+                               stage_name(options->stages[i]));
+    return STATUS_OK;
+}
+
 enum status making_check_stage(const struct making *making, const char *place, enum stage stage)
 {
     const struct problem *problem = making->problem;
@@ -374,9 +391,10 @@ enum status making_check_stage(const struct making *making, const char *place, e
     if (stage == STAGE_OUTPUT && problem->mechanism != COMMAND_MULTIHEAD)
         return error_usage(making->error, "%s: %s has no '%s', it ends at 'context'; multihead has one", place,
                            command_name(problem->mechanism), stage_name(stage));
-    if (problem->mechanism == COMMAND_SDPA && (stage == STAGE_INPUTS || stage == STAGE_PARAMETERS))
-        return error_usage(making->error, "%s: sdpa has no '%s'; what it is given are query, key and value", place,
-                           stage_name(stage));
+    if (problem->mechanism == COMMAND_SDPA && stage == STAGE_PARAMETERS)
+        return error_usage(making->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
+    if (problem->mechanism == COMMAND_SDPA && stage == STAGE_INPUTS && check_given(making, place) != STATUS_OK)
+        return making->error->status;
     if (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS)
         return error_usage(making->error,
                            "%s: there is no 'scores' with --rounding operations, which shares the "
@@ -590,10 +608,9 @@ static enum status finish_problem(const struct making *making)
     if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
         return error_usage(making->error, "--rounding operations shares the root of the scale out to query and key; "
                                           "expected --scale from 0 on");
-    if (options->format == FORMAT_NPY && problem->masking_count > 0 && options->stages[0] == STAGE_INPUTS)
-        return error_usage(making->error,
-                           "a .npy holds one table, but beside the inputs there is %s; expected .safetensors",
-                           problem->masking[0].name);
+    if (options->format == FORMAT_NPY && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
+        return error_usage(making->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
+                           problem->beside[problem->beside_count - 1].name);
     if (options->format == FORMAT_NPY && problem->dtype == DTYPE_BF16)
         return error_usage(making->error, "a .npy has no bfloat16; expected .safetensors, or another --dtype");
     problem->softmax_dtype = said(making, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;

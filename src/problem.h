@@ -11,12 +11,12 @@
 #include "parameters.h"
 #include "progress.h"
 
-/* What stands beside the inputs and changes the scores: attn_mask, alibi_slopes, sinks. */
-enum { MASKING_TENSORS = 3 };
+/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given. */
+enum { INPUT_TENSORS = 9 };
 
-struct masking_tensor {
+struct input_tensor {
     const char *name;
-    struct tensor tensor;
+    struct tensor tensor; /* rounded to the working dtype; boolean and whole numbers as they are */
 };
 
 /* One number of one stage, from 0; SIZE_MAX where the stage has no such axis. */
@@ -34,8 +34,8 @@ struct problem {
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
     struct mask mask;
-    struct masking_tensor masking[MASKING_TENSORS]; /* what of the mask the file gave, for a result to be an input */
-    size_t masking_count;
+    struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
+    size_t beside_count;
     bool masks;     /* the mask may forbid a key or add to a score */
     double scale;   /* 1 / sqrt(d) unless given */
     double softcap; /* 0: none */
@@ -46,7 +46,8 @@ struct problem {
     const char *source;   /* where the inputs came from */
     struct tensor inputs; /* (B, T, d_in); rank 0 for sdpa */
     struct tensor
-        given[3]; /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
+        given[3];  /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
+    bool has_past; /* key and value begin with one */
     const char *not_finite; /* which of them holds NaN or infinity; NULL: none */
     const char **labels;    /* (label_lists, Tk) token labels; NULL where the input has no tokens */
     size_t first_query;     /* the label of query 0; SIZE_MAX where queries have none */

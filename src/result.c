@@ -13,16 +13,16 @@ static void add_axis(struct result_table *table, enum axis axis, size_t size)
     table->shape[table->rank++] = size;
 }
 
-/* attn_mask, alibi_slopes, sinks as the file had them: broadcast axes have size 1, so that rows are no queries. */
-static void add_masking(struct result *result, const struct masking_tensor *masking)
+/* attn_mask and the like as the file had them: rows are no queries, since an axis that is broadcast has size 1. */
+static void add_beside(struct result *result, const struct input_tensor *given)
 {
     static const enum axis AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
-    const struct tensor *tensor = &masking->tensor;
+    const struct tensor *tensor = &given->tensor;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = masking->name,
+    *table = (struct result_table){.name = given->name,
                                    .stage = STAGE_INPUTS,
                                    .tensor = tensor,
-                                   .dtype = tensor->dtype == DTYPE_BOOL ? DTYPE_BOOL : result->problem->dtype};
+                                   .dtype = tensor->dtype >= DTYPE_I64 ? tensor->dtype : result->problem->dtype};
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXES[TENSOR_RANK - tensor->rank + axis], tensor->shape[axis]);
 }
@@ -30,15 +30,19 @@ static void add_masking(struct result *result, const struct masking_tensor *mask
 static void add_inputs(struct result *result)
 {
     const struct problem *problem = result->problem;
-    struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){
-        .name = stage_name(STAGE_INPUTS), .stage = STAGE_INPUTS, .tensor = &problem->inputs, .dtype = problem->dtype};
-    if (problem->has_batch)
-        add_axis(table, AXIS_ITEM, problem->items);
-    add_axis(table, AXIS_TOKEN, problem->keys);
-    add_axis(table, AXIS_COLUMN, problem->d_in);
-    for (size_t i = 0; i < problem->masking_count; i++)
-        add_masking(result, &problem->masking[i]);
+    if (problem->inputs.rank > 0) {
+        struct result_table *table = &result->tables[result->table_count++];
+        *table = (struct result_table){.name = stage_name(STAGE_INPUTS),
+                                       .stage = STAGE_INPUTS,
+                                       .tensor = &problem->inputs,
+                                       .dtype = problem->dtype};
+        if (problem->has_batch)
+            add_axis(table, AXIS_ITEM, problem->items);
+        add_axis(table, AXIS_TOKEN, problem->keys);
+        add_axis(table, AXIS_COLUMN, problem->d_in);
+    }
+    for (size_t i = 0; i < problem->beside_count; i++)
+        add_beside(result, &problem->beside[i]);
 }
 
 static enum status add_tensor(struct result *result, const char *name, const struct tensor *tensor, struct arena *arena,
@@ -105,7 +109,7 @@ static void add_stage(struct result *result, enum stage stage)
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const size_t most = STAGE_NAMES + MASKING_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
+    const size_t most = STAGE_NAMES + INPUT_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
@@ -245,9 +249,9 @@ static void held_row(const struct result *result, const struct result_table *tab
     const size_t columns = result_columns(table), slots = result->attention.slots;
     const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
     if (table->axes[table->rank - 1] == AXIS_QUERY) {
-        for (size_t query = 0; query < columns; query++)
-            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + rows_slot(&result->rows, query), 1,
-                        numbers + query);
+        for (size_t slot = 0; slot < slots; slot++)
+            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + slot, 1,
+                        numbers + rows_of_slot(&result->rows, slot));
         return;
     }
     const size_t rows = of_queries ? slots : result_rows(table);
@@ -266,7 +270,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     }
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
-        if (table->dtype != DTYPE_BOOL)
+        if (table->dtype < DTYPE_I64)
             tensor_round(table->dtype, numbers, columns);
         return;
     }
@@ -302,4 +306,35 @@ bool result_masked(const struct result *result, const struct result_table *table
     double bias;
     mask_bias(&problem->mask, item, head, problem->rows[row], column, 1, &bias);
     return bias == -INFINITY;
+}
+
+/* Whether any of sdpa's query, key and value is shown as a stage. */
+static bool shows_operands(const struct problem *problem)
+{
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] <= STAGE_VALUE)
+            return problem->mechanism == COMMAND_SDPA;
+    return false;
+}
+
+bool result_holds_given(const struct result *result)
+{
+    const struct problem *problem = result->problem;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] == STAGE_INPUTS)
+            return problem->mechanism == COMMAND_SDPA;
+    return false;
+}
+
+const char *result_lacks(const struct result *result, char *text, size_t size)
+{
+    const struct problem *problem = result->problem;
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; shows_operands(problem) && i < problem->beside_count; i++) {
+        const char *name = problem->beside[i].name;
+        if (stage_find(name, strlen(name)) > STAGE_VALUE) /* not query, key or value */
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "", name);
+    }
+    return text;
 }

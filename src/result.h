@@ -72,6 +72,15 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 /* The label of a row or column of that axis: a token, or NULL where it has none; and its position from 1. */
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position);
 
+/* Whether it holds all that sdpa was given, in that layout; then it is an input again. */
+bool result_holds_given(const struct result *result);
+
+enum { RESULT_LACKS_BYTES = 96 };
+
+/* Where sdpa's query, key or value are shown without all that they were given with: the names of that, "attn_mask,
+ * sinks", into text (size bytes, RESULT_LACKS_BYTES for all), else "". Returns text. */
+const char *result_lacks(const struct result *result, char *text, size_t size);
+
 /* Whether the mask forbids this element of a T x T table. */
 bool result_masked(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
                    size_t column);

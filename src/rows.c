@@ -76,6 +76,12 @@ size_t rows_slot(const struct rows *rows, size_t row)
     return left_out > 0 && row >= ROWS_ELIDED / 2 ? row - left_out : row;
 }
 
+size_t rows_of_slot(const struct rows *rows, size_t slot)
+{
+    const size_t left_out = rows->problem->row_count - rows->attention->slots;
+    return left_out > 0 && slot >= ROWS_ELIDED / 2 ? slot + left_out : slot;
+}
+
 /* Slots first .. of one head of one item; what to do with each when it is made. */
 struct run {
     struct rows *rows;

@@ -35,8 +35,10 @@ struct rows {
 enum status rows_create(struct rows *rows, const struct problem *problem, const struct attention *attention,
                         bool elided, struct arena *arena, struct error *error);
 
-/* Which slot of the attention a row, counted over the queries asked for, is. */
+/* Which slot of the attention a row, counted over the queries asked for, is; and the way back. Of an elided result only
+ * rows at both ends have a slot. */
 size_t rows_slot(const struct rows *rows, size_t row);
+size_t rows_of_slot(const struct rows *rows, size_t slot);
 
 /* Row `row` of a T x T stage, (Tk), or of context, (d_v), of one head of one item. */
 void rows_get(struct rows *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers);

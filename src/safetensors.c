@@ -195,7 +195,8 @@ static enum status read_tensor(struct file *file, const cJSON *item)
         return reader->error->status;
     raw.dtype = dtype_find(members[0]->valuestring);
     const bool unread = kind == BUNDLE_FOREIGN && !file->sole;
-    const bool counts = (kind & file->kinds) != 0 && !unread;
+    const bool first_past = count == 0 && kind == BUNDLE_CACHE && strncmp(item->string, "past_", 5) == 0;
+    const bool counts = (kind & file->kinds) != 0 && !unread && !first_past; /* no past is one of 0 tokens */
     if (counts && check_usable(reader, &raw, count, members[0]->valuestring) != STATUS_OK)
         return reader->error->status;
     if (check_size(reader, &raw, count, extent) != STATUS_OK)
@@ -252,16 +253,20 @@ static const cJSON *parse_text(const struct json_reader *reader, const cJSON *it
     return text == NULL ? NULL : json_parse(reader, place, text, length);
 }
 
-/* mechanism, part and job are kept as they are, and that attn is there. */
+/* What attn says of a result is kept as it is. */
 static enum status note_origin(const struct file *file, const cJSON *item)
 {
     const struct json_reader *reader = &file->reader;
     struct bundle *bundle = file->bundle;
     const struct {
         const char *name, **text;
-    } notes[] = {{"mechanism", &bundle->mechanism}, {"part", &bundle->part}, {"job", &bundle->job}};
+    } notes[] = {{"mechanism", &bundle->mechanism},
+                 {"part", &bundle->part},
+                 {"job", &bundle->job},
+                 {"layout", &bundle->layout},
+                 {"lacks", &bundle->lacks}};
     bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (strcmp(item->string, notes[i].name) == 0) {
             *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
             if (*notes[i].text == NULL)

@@ -37,6 +37,11 @@ const char *dtype_code(enum dtype dtype)
     return DTYPES[dtype].code;
 }
 
+double dtype_largest(enum dtype dtype)
+{
+    return DTYPES[dtype].largest;
+}
+
 enum dtype dtype_find(const char *code)
 {
     int dtype = 0;

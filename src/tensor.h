@@ -31,6 +31,9 @@ enum dtype dtype_find(const char *code);
 /* How the numbers of a working dtype lie in memory: F64 as they are, all others as F32, which holds f16 and bf16 exactly. */
 enum dtype dtype_storage(enum dtype dtype);
 
+/* The largest finite number of a working dtype. */
+double dtype_largest(enum dtype dtype);
+
 /* The bits of a number in F16 or BF16, rounded once. */
 uint16_t dtype_bits(enum dtype dtype, double number);
 

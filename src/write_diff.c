@@ -120,29 +120,29 @@ static void write_side(const struct sheet *sheet, const char *title, const struc
     output_print(sheet->output, "\n");
 }
 
-static const char *find_setting(const struct bundle *bundle, const char *name)
+static void add_setting(struct line *line, const char *name, const char *text_a, const char *text_b)
 {
-    for (size_t i = 0; i < bundle->setting_count; i++)
-        if (strcmp(bundle->settings[i].name, name) == 0)
-            return bundle->settings[i].text;
-    return "absent";
+    char shown[NAME_BYTES], in_a[NAME_BYTES], in_b[NAME_BYTES];
+    text_a = text_a != NULL ? text_a : "absent";
+    text_b = text_b != NULL ? text_b : "absent";
+    if (strcmp(text_a, text_b) == 0)
+        return;
+    text_shown(name, NAME_COLUMNS, shown, sizeof shown);
+    text_shown(text_a, NAME_COLUMNS, in_a, sizeof in_a);
+    text_shown(text_b, NAME_COLUMNS, in_b, sizeof in_b);
+    line_add(line, "%s%s %s, not %s", line->column == 0 ? "settings     " : "", shown, in_b, in_a);
 }
 
-/* Settings that both files tell and that are not the same. */
+/* Settings that are not the same in both files, where both tell any; one that a file does not tell is absent. */
 static void write_settings(const struct sheet *sheet)
 {
     const struct bundle *a = &sheet->diff->a.bundle, *b = &sheet->diff->b.bundle;
     struct line line = {.output = sheet->output, .indent = 13};
-    for (size_t i = 0; i < a->setting_count && b->setting_count > 0; i++) {
-        const char *other = find_setting(b, a->settings[i].name);
-        char name[NAME_BYTES], in_a[NAME_BYTES], in_b[NAME_BYTES];
-        if (strcmp(a->settings[i].text, other) == 0)
-            continue;
-        text_shown(a->settings[i].name, NAME_COLUMNS, name, sizeof name);
-        text_shown(a->settings[i].text, NAME_COLUMNS, in_a, sizeof in_a);
-        text_shown(other, NAME_COLUMNS, in_b, sizeof in_b);
-        line_add(&line, "%s%s %s, not %s", line.column == 0 ? "settings     " : "", name, in_b, in_a);
-    }
+    for (size_t i = 0; i < a->setting_count && b->setting_count > 0; i++)
+        add_setting(&line, a->settings[i].name, a->settings[i].text, bundle_setting(b, a->settings[i].name));
+    for (size_t i = 0; i < b->setting_count && a->setting_count > 0; i++)
+        if (bundle_setting(a, b->settings[i].name) == NULL)
+            add_setting(&line, b->settings[i].name, NULL, b->settings[i].text);
     if (line.column > 0)
         output_print(sheet->output, "\n");
 }
@@ -296,8 +296,11 @@ static void write_text_member(const char *key, const char *text, struct output *
         output_print(output, "null");
         return;
     }
+    const char *rest = text;
+    while (*rest != '\0' && text_character(rest) > 0)
+        rest += text_character(rest);
     text_shown(text, SIZE_MAX, shown, sizeof shown);
-    write_json_string(shown, output);
+    write_json_string(*rest == '\0' ? text : shown, output); /* JSON is UTF-8, a name may be anything */
 }
 
 static void write_number_member(const char *key, double number, enum dtype dtype, struct output *output)

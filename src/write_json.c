@@ -30,6 +30,8 @@ void write_json_number(double number, enum dtype dtype, struct output *output)
     char text[DECIMAL_BYTES];
     if (dtype == DTYPE_BOOL)
         output_print(output, "%s", number != 0 ? "true" : "false");
+    else if (dtype == DTYPE_I64)
+        output_print(output, "%.0f", number);
     else if (isfinite(number))
         output_write(output, text, dtype_decimal(dtype, number, text));
     else if (isnan(number))
@@ -128,6 +130,19 @@ static void write_table(struct result *result, const struct result_table *table,
     }
 }
 
+/* Whether a result of sdpa is its own input again. */
+static void write_given(const struct result *result, struct output *output)
+{
+    char lacks[RESULT_LACKS_BYTES];
+    if (result_holds_given(result)) {
+        write_key("layout", output);
+        write_json_string("given", output);
+    } else if (result_lacks(result, lacks, sizeof lacks)[0] != '\0') {
+        write_key("lacks", output);
+        write_json_string(lacks, output);
+    }
+}
+
 void write_json(struct result *result, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -140,6 +155,7 @@ void write_json(struct result *result, struct output *output)
         write_key("tokens", output);
         write_json_tokens(problem, output);
     }
+    write_given(result, output);
     for (size_t i = 0; i < result->table_count; i++)
         write_table(result, &result->tables[i], output);
     output_write(output, "}\n", 2);

@@ -28,6 +28,13 @@ static void encode_f64(double number, unsigned char *bytes)
         bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
 }
 
+static void encode_whole(double number, unsigned char *bytes)
+{
+    const uint64_t bits = (uint64_t)(int64_t)number;
+    for (unsigned byte = 0; byte < sizeof bits; byte++)
+        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+}
+
 static void encode_16(double number, enum dtype dtype, unsigned char *bytes)
 {
     const uint16_t bits = dtype_bits(dtype, number);
@@ -44,6 +51,9 @@ static void encode(const double *numbers, size_t count, enum dtype dtype, unsign
     else if (dtype == DTYPE_F32)
         for (size_t i = 0; i < count; i++)
             encode_f32(numbers[i], bytes + i * 4);
+    else if (dtype == DTYPE_I64)
+        for (size_t i = 0; i < count; i++)
+            encode_whole(numbers[i], bytes + i * 8);
     else if (dtype == DTYPE_BOOL)
         for (size_t i = 0; i < count; i++)
             bytes[i] = numbers[i] != 0;

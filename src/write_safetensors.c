@@ -28,9 +28,11 @@ static enum status add_json(const char *name, write_value *write, const struct p
     return STATUS_OK;
 }
 
-static enum status add_metadata(const struct problem *problem, struct output *header, struct arena *arena,
+static enum status add_metadata(const struct result *result, struct output *header, struct arena *arena,
                                 struct error *error)
 {
+    const struct problem *problem = result->problem;
+    char lacks[RESULT_LACKS_BYTES];
     output_print(header, "\"" SAFETENSORS_METADATA "\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
                  command_name(problem->mechanism));
     if (add_json("settings", write_json_settings, problem, header, arena, error) ||
@@ -39,6 +41,10 @@ static enum status add_metadata(const struct problem *problem, struct output *he
     if (problem->parts > 0)
         output_print(header, ",\"part\":\"%zu/%zu\",\"job\":\"%016llx\"", problem->part, problem->parts,
                      (unsigned long long)part_job(problem));
+    if (result_holds_given(result))
+        output_print(header, ",\"layout\":\"given\"");
+    else if (result_lacks(result, lacks, sizeof lacks)[0] != '\0')
+        output_print(header, ",\"lacks\":\"%s\"", lacks);
     output_print(header, "}");
     return STATUS_OK;
 }
@@ -70,7 +76,7 @@ static const char *make_header(const struct result *result, size_t *length, stru
         return NULL;
     output_open_text(header, arena, error);
     output_print(header, "{");
-    if (add_metadata(result->problem, header, arena, error) != STATUS_OK)
+    if (add_metadata(result, header, arena, error) != STATUS_OK)
         return NULL;
     for (size_t i = 0; i < result->table_count; i++)
         if (add_table(&result->tables[i], &end, header, error) != STATUS_OK)

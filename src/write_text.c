@@ -182,6 +182,8 @@ static const char *number_text(const struct sheet *sheet, double number, char *t
 {
     if (sheet->table->dtype == DTYPE_BOOL)
         snprintf(text, NUMBER_BYTES, number != 0 ? "true" : "false");
+    else if (sheet->table->dtype == DTYPE_I64)
+        snprintf(text, NUMBER_BYTES, "%.0f", number);
     else if (isnan(number))
         snprintf(text, NUMBER_BYTES, "nan");
     else
@@ -349,15 +351,40 @@ static void shape_text(const struct result_table *table, char *text, size_t size
         snprintf(text + length, size - length, "%zu x %zu", result_rows(table), result_columns(table));
 }
 
+/* Words on lines of at most LINE_COLUMNS, indented from the second on. Returns how wide the last one is. */
+static size_t write_words(const char *words, struct output *output)
+{
+    size_t column = 0;
+    while (*words != '\0') {
+        const size_t length = strcspn(words, " ");
+        if (column > 0 && column + 1 + length > LINE_COLUMNS) {
+            output_write(output, "\n    ", 5);
+            column = 4;
+        } else if (column > 0) {
+            output_write(output, " ", 1);
+            column++;
+        }
+        output_write(output, words, length);
+        column += length;
+        words += length + strspn(words + length, " ");
+    }
+    return column;
+}
+
 static void write_heading(const struct sheet *sheet)
 {
     const struct result_table *table = sheet->table;
     char shape[128], heading[RESULT_FORMULA_BYTES + 64];
     snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
     shape_text(table, shape, sizeof shape);
-    output_print(sheet->output, "\n%s%s%s", sheet->style.color ? TEXT_BOLD : "", heading,
-                 sheet->style.color ? TEXT_PLAIN : "");
-    size_t width = strlen(heading);
+    output_print(sheet->output, "\n%s", sheet->style.color ? TEXT_BOLD : "");
+    size_t width = write_words(heading, sheet->output);
+    output_print(sheet->output, "%s", sheet->style.color ? TEXT_PLAIN : "");
+    if (width + 2 > SHAPE_COLUMN &&
+        width + 2 + strlen(shape) > LINE_COLUMNS) { /* beneath the formula, where it is long */
+        output_write(sheet->output, "\n", 1);
+        width = 0;
+    }
     write_padding(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
     output_print(sheet->output, "%s\n", shape);
 }

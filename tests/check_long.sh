@@ -44,6 +44,18 @@ ends() { grep -E '^  (1|6|695|700) ' "$1" | awk '{ print $1, $2, $3, $NF }'; }
 check "an elided table has its rows" test "$(ends shown.txt | wc -l)" -eq 8
 check "an elided table computes the rows of the whole" test "$(ends shown.txt)" = "$(ends full.txt)"
 
+# A table whose columns are the queries, by both paths.
+"$attn" causal long.npy --stages lse >shown.txt && "$attn" causal long.npy --stages lse --full >full.txt
+check "an elided lse is that of the whole" \
+    test "$(tail -n 1 shown.txt | tr -s ' ' | cut -d' ' -f 2-7,9-14)" = \
+    "$(tail -n 1 full.txt | tr -s ' ' | cut -d' ' -f 2-7,2996-3001)"
+check "an elided lse by the fused path" "$attn" causal long.npy --stages lse --kernel fused
+
+# A long job in bfloat16 goes on from projections that are rounded to it.
+"$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores -o fast.safetensors
+"$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores --kernel reference -o reference.safetensors
+check "scores of a long job in bfloat16 are the reference's" "$attn" diff reference.safetensors fast.safetensors --atol 0 --rtol 0.016
+
 # The same of T x T, each row of which goes through the stages once.
 "$attn" causal wide.npy --dropout 0.1 >shown.txt
 "$attn" causal wide.npy --dropout 0.1 --full >full.txt

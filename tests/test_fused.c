@@ -756,7 +756,7 @@ static void check_overflow_masked(void)
     for (size_t i = 0; i < kernel_count; i++) {
         job.kernel = kernels[i];
         run(&job);
-        CHECK(isnan(whole[0]) && lse[0] == -INFINITY, "all -infinity: expected NaN, got %g and %g", whole[0], lse[0]);
+        CHECK(isnan(whole[0]) && isnan(lse[0]), "all -infinity: expected NaN, got %g and %g", whole[0], lse[0]);
         CHECK(isnan(whole[1]), "all infinity: expected NaN, got %g", whole[1]);
         for (size_t row = 2; row < 4; row++)
             CHECK(whole[row] == (LAST + TOKENS - 1) / 2.0, "row %zu: expected %g, got %g", row,
