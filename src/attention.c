@@ -627,6 +627,8 @@ enum status attention_create(struct attention *attention, const struct problem *
 {
     *attention =
         (struct attention){.problem = problem, .positions = positions, .slots = slots, .fused = problem->fused};
+    if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
+        stages |= STAGE_BIT(STAGE_VALUE);
     if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
         return error->status;
     if (problem->mechanism == COMMAND_SDPA)

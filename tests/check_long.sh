@@ -54,7 +54,7 @@ check "an elided lse by the fused path" "$attn" causal long.npy --stages lse --k
 # A long job in bfloat16 goes on from projections that are rounded to it.
 "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores -o fast.safetensors
 "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores --kernel reference -o reference.safetensors
-check "scores of a long job in bfloat16 are the reference's" "$attn" diff reference.safetensors fast.safetensors --atol 0 --rtol 0.016
+check "scores of a long job in bfloat16 are the reference's" "$attn" diff reference.safetensors fast.safetensors --atol 0 --rtol 0.016 -o difference.txt
 
 # The same of T x T, each row of which goes through the stages once.
 "$attn" causal wide.npy --dropout 0.1 >shown.txt
