@@ -86,6 +86,12 @@ static bool is_wider(const char *text, size_t columns)
     return width > columns;
 }
 
+/* 0.0001 in float32 lies a little below it. */
+bool text_wants_exponent(double magnitude)
+{
+    return magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
+}
+
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
 {
     const bool clipped = is_wider(text, columns);

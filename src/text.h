@@ -24,6 +24,9 @@ bool text_is_hidden(uint32_t point);
 /* Its columns on a terminal, 1 where no locale tells. The process locale is never set. */
 size_t text_width(uint32_t point);
 
+/* Whether numbers of this largest magnitude are shown with exponents: those outside 1e-4 .. 1e6. */
+bool text_wants_exponent(double magnitude);
+
 /* Copies the text into shown (size bytes) as one line of at most `columns` columns: what is hidden as \n, \t, \x1b or
  * \u202e, a broken byte as '?'; what is too long ends in "...". Returns the columns that it takes. */
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
