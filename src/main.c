@@ -39,7 +39,7 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
         problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
         write_open(&options, arena, error))
         return error->status;
-    if (result_create(&result, &problem, options.format == FORMAT_TEXT && !options.full, arena, error) != STATUS_OK)
+    if (result_create(&result, &problem, write_elides(&options), arena, error) != STATUS_OK)
         return write_abandon();
     return write_result(&options, &result, arena, error);
 }

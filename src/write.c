@@ -2,8 +2,11 @@
 
 #include "help.h"
 #include "output.h"
+#include "write_csv.h"
 #include "write_diff.h"
 #include "write_json.h"
+#include "write_latex.h"
+#include "write_markdown.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
 #include "write_text.h"
@@ -34,6 +37,12 @@ static bool is_binary(const struct options *options)
     return options->format == FORMAT_NPY || options->format == FORMAT_SAFETENSORS;
 }
 
+bool write_elides(const struct options *options)
+{
+    return !options->full &&
+           (options->format == FORMAT_TEXT || options->format == FORMAT_MARKDOWN || options->format == FORMAT_LATEX);
+}
+
 enum status write_check(const struct options *options, struct error *error)
 {
     const bool standard = options->out == NULL || strcmp(options->out, "-") == 0;
@@ -43,7 +52,8 @@ enum status write_check(const struct options *options, struct error *error)
 static enum status write_format(const struct options *options, struct result *result, struct arena *arena,
                                 struct error *error)
 {
-    const struct text_style style = {(int)options->precision, options->full, wants_color(options)};
+    const int precision = (int)options->precision;
+    const struct text_style style = {precision, options->full, wants_color(options)};
     if (is_binary(options) && output_is_terminal(&output))
         return refuse_terminal(error);
     switch ((enum format)options->format) {
@@ -55,6 +65,13 @@ static enum status write_format(const struct options *options, struct result *re
         return STATUS_OK;
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
+    case FORMAT_CSV:
+        write_csv(result, options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT ? CSV_SHORTEST : precision, &output);
+        return STATUS_OK;
+    case FORMAT_MARKDOWN:
+        return write_markdown(result, precision, options->full, &output, arena, error);
+    case FORMAT_LATEX:
+        return write_latex(result, precision, options->full, &output, arena, error);
     default:
         return write_text(result, style, &output, arena, error);
     }

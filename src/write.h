@@ -9,6 +9,9 @@
 /* Before the work: STATUS_USAGE where a binary format would go to a terminal. */
 enum status write_check(const struct options *options, struct error *error);
 
+/* Whether the format shows of large tables the first and last rows and columns alone. */
+bool write_elides(const struct options *options);
+
 /* Opens what --out names, before the work that would be lost if it could not be. STATUS_SYSTEM. Either write_result or
  * write_abandon follows. */
 enum status write_open(const struct options *options, struct arena *arena, struct error *error);
