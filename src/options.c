@@ -34,6 +34,7 @@ static const char *const TRUTHS[] = {"keep", "drop", NULL};
 static const char *const EMPTY_ROWS[] = {"zero", "nan", "mean", NULL};
 static const char *const ROUNDINGS[] = {"stages", "operations", NULL};
 static const char *const PATHS[] = {"auto", "reference", "fused", NULL};
+static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
 static const char *const WHENS[] = {"auto", "always", "never", NULL};
 
 /* clang-format off */
@@ -122,6 +123,8 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes"},
     [OPTION_PROGRESS] = {"progress", 0, "WHEN", OPTION_CHOICE, FIELD(progress), .choices = WHENS, .commands = COMPUTING,
         .fallback = "auto: on a terminal, after a second", .help = "a bar on standard error"},
+    [OPTION_COMPLETION] = {"completion", 0, "SHELL", OPTION_CHOICE, FIELD(completion), .choices = SHELLS,
+        .commands = COMMAND_BIT(COMMAND_HELP), .help = "write what completes the command lines of attn in that shell"},
     [OPTION_HELP] = {"help", 'h', NULL, OPTION_FLAG, FIELD(help), .truth = true, .commands = EVERY,
         .help = "this help, or that of the command"},
     [OPTION_VERSION] = {"version", 0, NULL, OPTION_FLAG, FIELD(version), .truth = true, .commands = EVERY,
@@ -151,6 +154,12 @@ const char *command_name(enum command command)
 const char *command_summary(enum command command)
 {
     return COMMANDS[command].summary;
+}
+
+bool options_lists(enum command command, enum option_id id)
+{
+    const unsigned commands = OPTION_ROWS[id].commands;
+    return command == COMMAND_HELP ? commands == COMMAND_BIT(COMMAND_HELP) : (commands & COMMAND_BIT(command)) != 0;
 }
 
 static enum command find_command(const char *word)
@@ -353,7 +362,7 @@ static enum status unknown_option(const struct options *options, const char *wor
 static enum status foreign_option(const struct options *options, enum option_id id, struct error *error)
 {
     char list[64] = "";
-    for (int command = 0; command < COMMAND_HELP; command++)
+    for (int command = 0; command <= COMMAND_HELP; command++)
         if (OPTION_ROWS[id].commands & COMMAND_BIT(command))
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "",
                      COMMANDS[command].name);

@@ -1,5 +1,6 @@
 #include "write.h"
 
+#include "completion.h"
 #include "help.h"
 #include "output.h"
 #include "write_csv.h"
@@ -123,6 +124,8 @@ enum status write_help(const struct options *options, struct arena *arena, struc
         return error->status;
     if (options->command == COMMAND_VERSION)
         help_write_version(kernel->name, &output);
+    else if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
+        completion_write((enum shell)options->completion, &output);
     else
         help_write(options->topic, &output);
     return output_close(&output);
