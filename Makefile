@@ -3,7 +3,8 @@
 # make check-asan     the same under the address and undefined-behaviour sanitizers
 # make fuzz           fuzzes the readers with libFuzzer (clang), FUZZ_SECONDS each
 # make bench          the benchmarks (PYTHON: an interpreter that has PyTorch)
-# make install        PREFIX and DESTDIR as usual; make uninstall takes it away again
+# make install        PREFIX and DESTDIR as usual, with the completion of bash, zsh and fish; make uninstall takes
+#                     it away again
 # make format         clang-format over the sources; make lint checks the man page
 #
 # Another build beside the first: make BUILD=build/clang CC=clang
@@ -106,13 +107,23 @@ $(BUILD)/bench_kernel: tests/bench/bench_kernel.c $(MODULES) | $(BUILD)
 $(BUILD)/bench_%: tests/bench/%.c | $(BUILD)
 	$(CC) $(STRICT) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
-install: attn
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 attn $(DESTDIR)$(PREFIX)/bin/attn
-	install -m 644 man/attn.1 $(DESTDIR)$(PREFIX)/share/man/man1/attn.1
+SHARE = $(DESTDIR)$(PREFIX)/share
+COMPLETIONS = $(SHARE)/bash-completion/completions/attn $(SHARE)/zsh/site-functions/_attn \
+	$(SHARE)/fish/vendor_completions.d/attn.fish
+SHELLS := bash zsh fish
+
+$(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
+	$< help --completion $* >$@
+
+install: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
+	install -D -m 755 $(BUILD)/attn $(DESTDIR)$(PREFIX)/bin/attn
+	install -D -m 644 man/attn.1 $(SHARE)/man/man1/attn.1
+	install -D -m 644 $(BUILD)/completion.bash $(word 1,$(COMPLETIONS))
+	install -D -m 644 $(BUILD)/completion.zsh $(word 2,$(COMPLETIONS))
+	install -D -m 644 $(BUILD)/completion.fish $(word 3,$(COMPLETIONS))
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/attn $(DESTDIR)$(PREFIX)/share/man/man1/attn.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/attn $(SHARE)/man/man1/attn.1 $(COMPLETIONS)
 
 lint:
 	mandoc -T lint -W warning man/attn.1
@@ -126,3 +137,4 @@ clean:
 -include $(wildcard $(BUILD)/*.d)
 .PHONY: all check check-asan fuzz tests bench install uninstall lint format clean
 .SECONDARY:
+.DELETE_ON_ERROR:

@@ -61,7 +61,7 @@ static const struct {
                       {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"},
                        {"attn join part-*.safetensors -o context.npy", "where they hold one stage"},
                        {"attn join part-*.safetensors -o whole.json", "as JSON"}}},
-    [COMMAND_HELP] = {"attn help [COMMAND]",
+    [COMMAND_HELP] = {"attn help [COMMAND] [--completion SHELL]",
                       "The help of a command; also attn COMMAND --help.",
                       {{"attn help", "the commands and all options"},
                        {"attn help multihead", "one command and its options"},
@@ -138,11 +138,12 @@ static void write_option(struct output *output, const struct option_row *row)
     write_wrapped(output, help, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-static void write_options(struct output *output, unsigned commands)
+/* Those of one command, or of all for COMMAND_COUNT. */
+static void write_options(struct output *output, enum command topic)
 {
     output_print(output, "\nOptions:\n");
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (OPTION_ROWS[id].commands & commands)
+        if (topic == COMMAND_COUNT || options_lists(topic, (enum option_id)id))
             write_option(output, &OPTION_ROWS[id]);
 }
 
@@ -154,7 +155,7 @@ static void write_general(struct output *output)
     for (int command = 0; command < COMMAND_VERSION; command++)
         output_print(output, "  %-12s%s\n", command_name((enum command)command),
                      command_summary((enum command)command));
-    write_options(output, ~0u);
+    write_options(output, COMMAND_COUNT);
     output_print(output, "\nExit status: 0 success; 1 diff: different; 2 usage or input; 3 system refused.\n"
                          "attn help COMMAND tells which options a command takes; man attn teaches.\n");
 }
@@ -168,8 +169,7 @@ void help_write(enum command topic, struct output *output)
     write_examples(output, TOPICS[topic].examples);
     output_print(output, "\nUsage: %s\n\n", TOPICS[topic].usage);
     write_wrapped(output, TOPICS[topic].what, 0, 0);
-    if (topic != COMMAND_HELP)
-        write_options(output, COMMAND_BIT(topic));
+    write_options(output, topic);
 }
 
 void help_write_version(const char *kernel, struct output *output)

@@ -24,7 +24,7 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", "svg", NULL};
+static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", "csv", "markdown", "latex", "svg", NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
@@ -34,6 +34,7 @@ static const char *const TRUTHS[] = {"keep", "drop", NULL};
 static const char *const EMPTY_ROWS[] = {"zero", "nan", "mean", NULL};
 static const char *const ROUNDINGS[] = {"stages", "operations", NULL};
 static const char *const PATHS[] = {"auto", "reference", "fused", NULL};
+static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
 static const char *const WHENS[] = {"auto", "always", "never", NULL};
 
 /* clang-format off */
@@ -105,9 +106,9 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_EXPLAIN] = {"explain", 0, "CELL", OPTION_TEXT, FIELD(cell), .optional = true, .commands = COMPUTING,
         .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
-        .fallback = "4; in pictures 2; diff: 1", .help = "decimals in text and pictures"},
+        .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", .help = "decimals in text, tables and pictures"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
-        .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
+        .help = "text, markdown, latex: tables whole; else the first and last 6 of more than 12 rows or columns"},
     [OPTION_HEATMAP] = {"heatmap", 0, NULL, OPTION_FLAG, FIELD(heatmap), .truth = true, .commands = COMPUTING,
         .help = "text: draw tables of T x T as coloured cells; without --stages those alone"},
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
@@ -126,6 +127,8 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes"},
     [OPTION_PROGRESS] = {"progress", 0, "WHEN", OPTION_CHOICE, FIELD(progress), .choices = WHENS, .commands = COMPUTING,
         .fallback = "auto: on a terminal, after a second", .help = "a bar on standard error"},
+    [OPTION_COMPLETION] = {"completion", 0, "SHELL", OPTION_CHOICE, FIELD(completion), .choices = SHELLS,
+        .commands = COMMAND_BIT(COMMAND_HELP), .help = "write what completes the command lines of attn in that shell"},
     [OPTION_HELP] = {"help", 'h', NULL, OPTION_FLAG, FIELD(help), .truth = true, .commands = EVERY,
         .help = "this help, or that of the command"},
     [OPTION_VERSION] = {"version", 0, NULL, OPTION_FLAG, FIELD(version), .truth = true, .commands = EVERY,
@@ -155,6 +158,12 @@ const char *command_name(enum command command)
 const char *command_summary(enum command command)
 {
     return COMMANDS[command].summary;
+}
+
+bool options_lists(enum command command, enum option_id id)
+{
+    const unsigned commands = OPTION_ROWS[id].commands;
+    return command == COMMAND_HELP ? commands == COMMAND_BIT(COMMAND_HELP) : (commands & COMMAND_BIT(command)) != 0;
 }
 
 static enum command find_command(const char *word)
@@ -357,7 +366,7 @@ static enum status unknown_option(const struct options *options, const char *wor
 static enum status foreign_option(const struct options *options, enum option_id id, struct error *error)
 {
     char list[64] = "";
-    for (int command = 0; command < COMMAND_HELP; command++)
+    for (int command = 0; command <= COMMAND_HELP; command++)
         if (OPTION_ROWS[id].commands & COMMAND_BIT(command))
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "",
                      COMMANDS[command].name);
@@ -551,7 +560,7 @@ static enum status choose_format(struct options *options, struct error *error)
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
-    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".svg"};
+    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".csv", ".md", ".tex", ".svg"};
     for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
         if (strcmp(suffix, SUFFIXES[format]) == 0) {
             options->format = format;
@@ -559,8 +568,8 @@ static enum status choose_format(struct options *options, struct error *error)
         }
     return error_usage(
         error,
-        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors or "
-        ".svg, or give --format",
+        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors, .csv, "
+        ".md, .tex or .svg, or give --format",
         options->out, suffix);
 }
 
@@ -670,7 +679,7 @@ static enum status check_together(struct options *options, struct error *error)
         return error->status;
     if (options->command != COMMAND_JOIN)
         return check_npy(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
-    if (options->format == FORMAT_TEXT || options->format == FORMAT_SVG)
+    if (options->format != FORMAT_JSON && options->format != FORMAT_NPY && options->format != FORMAT_SAFETENSORS)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
     return STATUS_OK;
 }

@@ -1,6 +1,6 @@
 /* What the user asked for, and the one table that says what can be asked.
  *
- * The table drives the parser, the range errors, the help and the tests of the man page. */
+ * The table drives the parser, the range errors, the help, the completion of shells and the tests of the man page. */
 #ifndef ATTN_OPTIONS_H
 #define ATTN_OPTIONS_H
 
@@ -26,7 +26,16 @@ enum command {
 
 #define COMMAND_BIT(command) (1u << (command))
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_NPY, FORMAT_SAFETENSORS, FORMAT_SVG };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_NPY,
+    FORMAT_SAFETENSORS,
+    FORMAT_CSV,
+    FORMAT_MARKDOWN,
+    FORMAT_LATEX,
+    FORMAT_SVG,
+};
 enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
 enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
@@ -35,6 +44,7 @@ enum rounding { ROUNDING_STAGES, ROUNDING_OPERATIONS };
 /* The values of --dtype and --softmax-dtype are those of enum dtype, of --empty-row those of enum empty_row. */
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 enum path { PATH_AUTO, PATH_REFERENCE, PATH_FUSED };
+enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };
 
 enum option_id {
     OPTION_IN,
@@ -79,6 +89,7 @@ enum option_id {
     OPTION_THREADS,
     OPTION_KERNEL,
     OPTION_PROGRESS,
+    OPTION_COMPLETION,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT,
@@ -118,6 +129,7 @@ struct options {
     const char *in, *weights, *out;
     int format, init, rng, as, color, dtype, kernel, progress; /* enum format, init, generator_build, orientation,
                                                                  when, dtype, path, when */
+    int completion;                                            /* enum shell, where it was given */
     int align, mask_true, empty_row, softmax_dtype, rounding;  /* enum align, mask_true, empty_row, dtype, rounding */
     uint64_t seed, skip, d_out, d_in, heads, kv_heads, dropout_seed, context_length, precision;
     double dropout, scale, softcap;
@@ -140,6 +152,10 @@ extern const struct option_row OPTION_ROWS[OPTION_COUNT];
 /* The command's name as it is typed, and what it does in one line. */
 const char *command_name(enum command command);
 const char *command_summary(enum command command);
+
+/* Whether the option is one that the help and the completion of that command list. COMMAND_HELP takes those of all
+ * commands, since `attn help` may stand before any words, and lists its own alone. */
+bool options_lists(enum command command, enum option_id id);
 
 enum { OPTION_BOUND_BYTES = 32 };
 

@@ -202,6 +202,36 @@ bool result_is_of(const struct result_table *table, enum axis axis)
     return false;
 }
 
+enum axis result_row_axis(const struct result_table *table)
+{
+    return table->rank > 1 ? table->axes[table->rank - 2] : AXIS_COLUMN;
+}
+
+enum axis result_column_axis(const struct result_table *table)
+{
+    return table->axes[table->rank - 1];
+}
+
+bool result_is_shown(const struct result *result, const struct result_table *table)
+{
+    return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
+}
+
+size_t result_shown_count(size_t count, bool full)
+{
+    return full || count <= RESULT_ELIDED ? count : RESULT_ELIDED + 1;
+}
+
+bool result_shown_index(size_t count, bool full, size_t i, size_t *index)
+{
+    *index = i;
+    if (full || count <= RESULT_ELIDED)
+        return true;
+    if (i > RESULT_ELIDED / 2)
+        *index = count - RESULT_ELIDED - 1 + i;
+    return i != RESULT_ELIDED / 2;
+}
+
 void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head)
 {
     *item = *head = 0;

@@ -1,10 +1,14 @@
 #include "write.h"
 
+#include "completion.h"
 #include "help.h"
 #include "output.h"
+#include "write_csv.h"
 #include "write_diff.h"
 #include "write_explain.h"
 #include "write_json.h"
+#include "write_latex.h"
+#include "write_markdown.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
 #include "write_svg.h"
@@ -83,6 +87,7 @@ enum status write_check(const struct options *options, struct error *error)
 static enum status write_format(const struct options *options, struct result *result, struct arena *arena,
                                 struct error *error)
 {
+    const int precision = (int)options->precision;
     if (is_binary(options) && output_is_terminal(&output))
         return refuse_terminal(error);
     switch ((enum format)options->format) {
@@ -94,6 +99,13 @@ static enum status write_format(const struct options *options, struct result *re
         return STATUS_OK;
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
+    case FORMAT_CSV:
+        write_csv(result, options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT ? CSV_SHORTEST : precision, &output);
+        return STATUS_OK;
+    case FORMAT_MARKDOWN:
+        return write_markdown(result, precision, options->full, &output, arena, error);
+    case FORMAT_LATEX:
+        return write_latex(result, precision, options->full, &output, arena, error);
     case FORMAT_SVG:
         return write_svg(result, choose_decimals(options), &output, arena, error);
     default:
@@ -104,7 +116,9 @@ static enum status write_format(const struct options *options, struct result *re
 
 bool write_elides(const struct options *options, const struct problem *problem)
 {
-    return options->format == FORMAT_TEXT && !options->full && !options->heatmap && !problem->explains;
+    const bool tables =
+        options->format == FORMAT_TEXT || options->format == FORMAT_MARKDOWN || options->format == FORMAT_LATEX;
+    return tables && !options->full && !options->heatmap && !problem->explains;
 }
 
 enum status write_open(const struct options *options, struct arena *arena, struct error *error)
@@ -154,6 +168,8 @@ enum status write_help(const struct options *options, struct arena *arena, struc
         return error->status;
     if (options->command == COMMAND_VERSION)
         help_write_version(kernel->name, &output);
+    else if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
+        completion_write((enum shell)options->completion, &output);
     else
         help_write(options->topic, &output);
     return output_close(&output);

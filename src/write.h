@@ -28,7 +28,7 @@ enum status write_result(const struct options *options, struct result *result, s
 enum status write_diff(const struct options *options, const struct diff *diff, struct arena *arena,
                        struct error *error);
 
-/* The help or the version that was asked for. */
+/* The help, the completion of a shell or the version that was asked for. */
 enum status write_help(const struct options *options, struct arena *arena, struct error *error);
 
 /* The help on standard error, as the answer to a command line that asks for nothing: quietly STATUS_USAGE. */

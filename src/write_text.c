@@ -148,21 +148,14 @@ struct sheet {
     double kept[RESULT_ELIDED + 1][RESULT_ELIDED + 1]; /* what an elided matrix shows, as it was measured */
 };
 
-/* How many of `count` rows or columns are shown, the gap counted as one. */
 static size_t shown_count(const struct sheet *sheet, size_t count)
 {
-    return sheet->style.full || count <= RESULT_ELIDED ? count : RESULT_ELIDED + 1;
+    return result_shown_count(count, sheet->style.full);
 }
 
-/* The index of the i-th one shown; false where the gap is. */
 static bool shown_index(const struct sheet *sheet, size_t count, size_t i, size_t *index)
 {
-    *index = i;
-    if (sheet->style.full || count <= RESULT_ELIDED)
-        return true;
-    if (i > RESULT_ELIDED / 2)
-        *index = count - RESULT_ELIDED - 1 + i;
-    return i != RESULT_ELIDED / 2;
+    return result_shown_index(count, sheet->style.full, i, index);
 }
 
 static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index, char *text)
@@ -189,16 +182,6 @@ static const char *number_text(const struct sheet *sheet, double number, char *t
     else
         snprintf(text, NUMBER_BYTES, sheet->exponent ? "%.*e" : "%.*f", sheet->style.precision, number);
     return text;
-}
-
-static enum axis row_axis(const struct result_table *table)
-{
-    return table->rank > 1 ? table->axes[table->rank - 2] : AXIS_COLUMN;
-}
-
-static enum axis column_axis(const struct result_table *table)
-{
-    return table->axes[table->rank - 1];
 }
 
 static void note_number(struct column *column, double number)
@@ -232,9 +215,9 @@ static void measure_rows(struct sheet *sheet)
                 if (!sheet->style.full)
                     sheet->kept[i][c] = sheet->numbers[index];
             }
-            width = label_text(sheet, row_axis(sheet->table), row, label);
+            width = label_text(sheet, result_row_axis(sheet->table), row, label);
         }
-        if (row_axis(sheet->table) != AXIS_COLUMN && width > sheet->label_width)
+        if (result_row_axis(sheet->table) != AXIS_COLUMN && width > sheet->label_width)
             sheet->label_width = width;
     }
 }
@@ -256,7 +239,7 @@ static void measure_columns(struct sheet *sheet)
             column->width = memory_larger(column->width, strlen(number_text(sheet, -0.0, text)));
         if (column->special)
             column->width = memory_larger(column->width, strlen("-inf"));
-        column->width = memory_larger(column->width, label_text(sheet, column_axis(sheet->table), index, label));
+        column->width = memory_larger(column->width, label_text(sheet, result_column_axis(sheet->table), index, label));
     }
 }
 
@@ -287,7 +270,7 @@ static void write_column_labels(const struct sheet *sheet)
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index, taken = strlen(GAP);
         if (shown_index(sheet, columns, c, &index))
-            taken = label_text(sheet, column_axis(sheet->table), index, label);
+            taken = label_text(sheet, result_column_axis(sheet->table), index, label);
         else
             strcpy(label, GAP);
         write_padding(sheet->output, 2);
@@ -328,7 +311,7 @@ static void write_rows(struct sheet *sheet)
             output_print(sheet->output, "%s\n", GAP);
             continue;
         }
-        size_t taken = label_text(sheet, row_axis(sheet->table), row, label);
+        size_t taken = label_text(sheet, result_row_axis(sheet->table), row, label);
         write_cell(sheet->output, label, taken, sheet->label_width, false);
         if (sheet->style.full)
             result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
@@ -430,15 +413,10 @@ static void write_table(struct sheet *sheet)
         if (matrices > 1)
             measure_rows(sheet);
         measure_columns(sheet);
-        if (column_axis(table) != AXIS_COLUMN)
+        if (result_column_axis(table) != AXIS_COLUMN)
             write_column_labels(sheet);
         write_rows(sheet);
     }
-}
-
-static bool is_shown(const struct result *result, const struct result_table *table)
-{
-    return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
 }
 
 static enum status create_sheet(struct sheet *sheet, struct result *result, struct text_style style,
@@ -472,7 +450,7 @@ enum status write_text(struct result *result, struct text_style style, struct ou
     write_text_settings(result->problem, style.color, output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
-        if (!is_shown(result, sheet.table))
+        if (!result_is_shown(result, sheet.table))
             continue;
         if (!style.draws || !stage_is_square(sheet.table->stage)) {
             write_table(&sheet);

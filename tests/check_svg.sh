@@ -38,8 +38,13 @@ picture() { # NAME ARGUMENTS...
 
 for file in data/*.json; do
     name=$(basename "$file" .json)
-    picture "$name" causal "$file"
-    picture "$name-weights" causal "$file" --stages weights
+    case $name in
+    patterns) command=multihead ;;
+    grouped) command=sdpa ;;
+    *) command=causal ;;
+    esac
+    picture "$name" $command "$file"
+    picture "$name-weights" $command "$file" --stages weights
 done
 picture heads multihead -H 2 data/inputs.json
 picture hostile self "$scratch/hostile.json"

@@ -1,0 +1,276 @@
+#include "ruled.h"
+
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- cells ------------------------------------------------------------------------------------------------------- */
+
+static const char *escape_of(const struct ruled *ruled, const char *character)
+{
+    const unsigned char byte = (unsigned char)*character;
+    return byte < RULED_CHARACTERS ? ruled->dialect->escapes[byte] : NULL;
+}
+
+void ruled_write_escaped(const struct ruled *ruled, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char *escape = escape_of(ruled, text);
+        if (escape != NULL)
+            output_write(ruled->output, escape, strlen(escape));
+        else
+            output_write(ruled->output, text, 1);
+    }
+}
+
+static void copy_escaped(const struct ruled *ruled, const char *shown, char *text)
+{
+    for (; *shown != '\0'; shown++) {
+        const char *escape = escape_of(ruled, shown);
+        const size_t length = escape != NULL ? strlen(escape) : 1;
+        memcpy(text, escape != NULL ? escape : shown, length);
+        text += length;
+    }
+    *text = '\0';
+}
+
+/* What stands before a row or above a column, into text (RULED_CELL_BYTES). */
+static void label_text(const struct ruled *ruled, enum axis axis, size_t index, char *text)
+{
+    char shown[RULED_LABEL_BYTES];
+    size_t position;
+    const char *label = result_label(ruled->result, axis, ruled->item, index, &position);
+    if (label != NULL) {
+        text_shown(label, RULED_LABEL_COLUMNS, shown, sizeof shown);
+        copy_escaped(ruled, shown, text);
+        return;
+    }
+    const char *what = axis == AXIS_ITEM ? "item " : axis == AXIS_HEAD ? "head " : "";
+    snprintf(text, RULED_CELL_BYTES, "%s%zu", what, position);
+}
+
+static void row_label(const struct ruled *ruled, size_t row, char *text)
+{
+    text[0] = '\0';
+    if (ruled->table->rank > 1)
+        label_text(ruled, result_row_axis(ruled->table), row, text);
+}
+
+void ruled_number(const struct ruled *ruled, double number, char *text)
+{
+    if (ruled->table->dtype == DTYPE_BOOL)
+        snprintf(text, RULED_CELL_BYTES, number != 0 ? "true" : "false");
+    else if (isnan(number))
+        snprintf(text, RULED_CELL_BYTES, "NaN");
+    else
+        snprintf(text, RULED_CELL_BYTES, ruled->exponent ? "%.*e" : "%.*f", ruled->precision, number);
+}
+
+static size_t columns_of(const char *text)
+{
+    size_t columns = 0;
+    while (*text != '\0')
+        columns += text_width(text_next(&text));
+    return columns;
+}
+
+static void write_cell(const struct ruled *ruled, const char *text, size_t width, bool right)
+{
+    const size_t taken = columns_of(text), padding = width > taken ? width - taken : 0;
+    for (size_t i = 0; right && i < padding; i++)
+        output_write(ruled->output, " ", 1);
+    output_write(ruled->output, text, strlen(text));
+    for (size_t i = 0; !right && i < padding; i++)
+        output_write(ruled->output, " ", 1);
+}
+
+void ruled_write_place(const struct ruled *ruled, const char *times)
+{
+    const struct result_table *table = ruled->table;
+    size_t item, head;
+    result_place(table, ruled->matrix, &item, &head);
+    output_write(ruled->output, " (", 2);
+    for (size_t axis = 0; axis + 2 < table->rank; axis++)
+        if (table->axes[axis] == AXIS_ITEM)
+            output_print(ruled->output, "item %zu, ", item + 1);
+        else if (table->axes[axis] == AXIS_HEAD)
+            output_print(ruled->output, "head %zu, ", head + 1);
+    if (table->rank > 1)
+        output_print(ruled->output, "%zu%s", result_rows(table), times);
+    output_print(ruled->output, "%zu)", result_columns(table));
+}
+
+/* --- what the numbers take --------------------------------------------------------------------------------------- */
+
+/* The numbers of a table that decide on its notation and its width. */
+struct extremes {
+    double smallest, largest; /* of the finite ones */
+    double least;             /* magnitude of those that are not 0: it has the longest exponent */
+    bool negative_zero, nan, infinite;
+};
+
+static void note_number(struct extremes *extremes, double number)
+{
+    extremes->nan |= isnan(number);
+    extremes->infinite |= isinf(number);
+    extremes->negative_zero |= number == 0 && signbit(number);
+    if (isfinite(number)) {
+        extremes->smallest = fmin(extremes->smallest, number);
+        extremes->largest = fmax(extremes->largest, number);
+        extremes->least = number != 0 ? fmin(extremes->least, fabs(number)) : extremes->least;
+    }
+}
+
+static void note_matrix(const struct ruled *ruled, size_t matrix, struct extremes *extremes)
+{
+    const size_t rows = result_rows(ruled->table), columns = result_columns(ruled->table);
+    double *numbers = ruled->result->numbers;
+    for (size_t i = 0; i < result_shown_count(rows, ruled->full); i++) {
+        size_t row, column;
+        if (!result_shown_index(rows, ruled->full, i, &row))
+            continue;
+        result_row(ruled->result, ruled->table, matrix, row, numbers);
+        for (size_t c = 0; c < ruled->column_count; c++)
+            if (result_shown_index(columns, ruled->full, c, &column))
+                note_number(extremes, numbers[column]);
+    }
+}
+
+static void widen(struct ruled *ruled, double number)
+{
+    char text[RULED_CELL_BYTES];
+    ruled->dialect->number(ruled, number, text);
+    ruled->number_width = memory_larger(ruled->number_width, columns_of(text));
+}
+
+/* One notation and one width of numbers for all matrices of the table. */
+static void measure_numbers(struct ruled *ruled)
+{
+    struct extremes extremes = {.least = INFINITY};
+    for (size_t matrix = 0; matrix < result_matrices(ruled->table); matrix++)
+        note_matrix(ruled, matrix, &extremes);
+    ruled->exponent = text_wants_exponent(fmax(-extremes.smallest, extremes.largest));
+    ruled->number_width = 0;
+    widen(ruled, extremes.smallest);
+    widen(ruled, extremes.largest);
+    if (isfinite(extremes.least))
+        widen(ruled, copysign(extremes.least, extremes.smallest));
+    if (extremes.negative_zero)
+        widen(ruled, -0.0);
+    if (extremes.nan)
+        widen(ruled, NAN);
+    if (extremes.infinite)
+        widen(ruled, -INFINITY);
+}
+
+static void measure_row_labels(struct ruled *ruled)
+{
+    const size_t rows = result_rows(ruled->table);
+    char text[RULED_CELL_BYTES];
+    size_t index;
+    ruled->label_width = 0;
+    for (size_t i = 0; i < result_shown_count(rows, ruled->full); i++) {
+        const char *label = ruled->dialect->gaps[true][false];
+        if (result_shown_index(rows, ruled->full, i, &index)) {
+            row_label(ruled, index, text);
+            label = text;
+        }
+        ruled->label_width = memory_larger(ruled->label_width, columns_of(label));
+    }
+}
+
+static void measure_columns(struct ruled *ruled)
+{
+    const struct result_table *table = ruled->table;
+    const bool gap = result_shown_count(result_rows(table), ruled->full) < result_rows(table);
+    const size_t least = gap ? columns_of(ruled->dialect->gaps[true][false]) : 0;
+    char text[RULED_CELL_BYTES];
+    size_t index;
+    for (size_t c = 0; c < ruled->column_count; c++) {
+        ruled->widths[c] = columns_of(ruled->dialect->gaps[false][true]);
+        if (result_shown_index(result_columns(table), ruled->full, c, &index)) {
+            label_text(ruled, result_column_axis(table), index, text);
+            ruled->widths[c] = memory_larger(least, memory_larger(ruled->number_width, columns_of(text)));
+        }
+    }
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* The row of column labels where numbers is NULL; else a row of numbers, or of the gap between rows. */
+static void write_row(const struct ruled *ruled, const char *label, const double *numbers, bool gap)
+{
+    const struct ruled_dialect *dialect = ruled->dialect;
+    char text[RULED_CELL_BYTES];
+    output_print(ruled->output, "%s", dialect->row_begin);
+    write_cell(ruled, label, ruled->label_width, false);
+    for (size_t c = 0; c < ruled->column_count; c++) {
+        size_t column;
+        const char *cell = text;
+        const bool shown = result_shown_index(result_columns(ruled->table), ruled->full, c, &column);
+        if (gap || !shown)
+            cell = dialect->gaps[gap][!shown];
+        else if (numbers == NULL)
+            label_text(ruled, result_column_axis(ruled->table), column, text);
+        else
+            dialect->number(ruled, numbers[column], text);
+        output_print(ruled->output, "%s", dialect->between);
+        write_cell(ruled, cell, ruled->widths[c], true);
+    }
+    output_print(ruled->output, "%s", dialect->row_end);
+}
+
+static void write_matrix(struct ruled *ruled)
+{
+    const size_t rows = result_rows(ruled->table);
+    double *numbers = ruled->result->numbers;
+    char label[RULED_CELL_BYTES];
+    ruled->dialect->begin(ruled);
+    write_row(ruled, "", NULL, false);
+    ruled->dialect->rule(ruled);
+    for (size_t i = 0; i < result_shown_count(rows, ruled->full) && !ruled->output->failed; i++) {
+        size_t row;
+        if (!result_shown_index(rows, ruled->full, i, &row)) {
+            write_row(ruled, ruled->dialect->gaps[true][false], numbers, true);
+            continue;
+        }
+        result_row(ruled->result, ruled->table, ruled->matrix, row, numbers);
+        row_label(ruled, row, label);
+        write_row(ruled, label, numbers, false);
+    }
+    ruled->dialect->end(ruled);
+}
+
+static void write_table(struct ruled *ruled, bool first)
+{
+    size_t head;
+    ruled->column_count = result_shown_count(result_columns(ruled->table), ruled->full);
+    measure_numbers(ruled);
+    for (ruled->matrix = 0; ruled->matrix < result_matrices(ruled->table) && !ruled->output->failed; ruled->matrix++) {
+        result_place(ruled->table, ruled->matrix, &ruled->item, &head);
+        measure_row_labels(ruled);
+        measure_columns(ruled);
+        if (!first || ruled->matrix > 0)
+            output_write(ruled->output, "\n", 1);
+        write_matrix(ruled);
+    }
+}
+
+enum status ruled_write(struct result *result, const struct ruled_dialect *dialect, int precision, bool full,
+                        struct output *output, struct arena *arena, struct error *error)
+{
+    struct ruled ruled = {.result = result, .dialect = dialect, .output = output, .precision = precision, .full = full};
+    bool first = true;
+    ruled.widths = arena_allocate(arena, result_shown_count(result->widest, full), sizeof *ruled.widths, error);
+    if (ruled.widths == NULL)
+        return error->status;
+    for (size_t i = 0; i < result->table_count; i++) {
+        ruled.table = &result->tables[i];
+        if (!result_is_shown(result, ruled.table))
+            continue;
+        write_table(&ruled, first);
+        first = false;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,207 @@
+#include "write_csv.h"
+
+#include "decimal.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Which columns the file has. */
+struct layout {
+    bool items, heads, tokens;
+    size_t features; /* columns 1, 2, ... */
+    size_t keys;     /* columns of T x T tables */
+};
+
+/* One file on its way. */
+struct sheet {
+    struct result *result;
+    struct output *output;
+    int decimals;
+    struct layout layout;
+};
+
+/* --- fields ------------------------------------------------------------------------------------------------------ */
+
+/* A spreadsheet takes what begins with one of these for a formula, unless it is that character alone. */
+static bool looks_like_formula(const char *text)
+{
+    return text[0] != '\0' && strchr("=+-@", text[0]) != NULL && text[1] != '\0';
+}
+
+/* A token, whole and on one line. */
+static void write_text_field(const char *text, struct output *output)
+{
+    const bool quoted = text[strcspn(text, ",\"")] != '\0';
+    output_print(output, "%s%s", quoted ? "\"" : "", looks_like_formula(text) ? "'" : "");
+    while (*text != '\0') {
+        char piece[8], shown[16];
+        const char *from = text;
+        text_next(&text);
+        snprintf(piece, sizeof piece, "%.*s", (int)(text - from), from);
+        text_shown(piece, sizeof shown, shown, sizeof shown);
+        output_print(output, "%s%s", shown[0] == '"' ? "\"" : "", shown);
+    }
+    output_print(output, "%s", quoted ? "\"" : "");
+}
+
+static void write_number(const struct sheet *sheet, enum dtype dtype, double number)
+{
+    char text[DECIMAL_BYTES];
+    if (dtype == DTYPE_BOOL)
+        output_print(sheet->output, "%s", number != 0 ? "true" : "false");
+    else if (isnan(number))
+        output_write(sheet->output, "NaN", 3);
+    else if (isinf(number))
+        output_print(sheet->output, "%s", number > 0 ? "Infinity" : "");
+    else if (sheet->decimals == CSV_SHORTEST)
+        output_write(sheet->output, text, dtype_decimal(dtype, number, text));
+    else
+        output_print(sheet->output, "%.*f", sheet->decimals, number);
+}
+
+static void write_commas(size_t count, struct output *output)
+{
+    for (size_t i = 0; i < count; i++)
+        output_write(output, ",", 1);
+}
+
+/* --- the columns ------------------------------------------------------------------------------------------------- */
+
+/* Tables that have a column for each query are turned: a row for each, and one number in it. */
+static bool is_turned(const struct result_table *table)
+{
+    return result_column_axis(table) == AXIS_QUERY;
+}
+
+static void lay_out(struct layout *layout, const struct result_table *table)
+{
+    const enum axis columns = result_column_axis(table);
+    for (size_t axis = 0; axis + 1 < table->rank; axis++) {
+        layout->items |= table->axes[axis] == AXIS_ITEM;
+        layout->heads |= table->axes[axis] == AXIS_HEAD;
+    }
+    if (columns == AXIS_TOKEN)
+        layout->keys = result_columns(table);
+    else
+        layout->features = memory_larger(layout->features, is_turned(table) ? 1 : result_columns(table));
+}
+
+static void write_header(const struct sheet *sheet)
+{
+    const struct layout *layout = &sheet->layout;
+    const bool one_list = sheet->result->problem->label_lists == 1;
+    output_print(sheet->output, "stage%s%s,row%s", layout->items ? ",item" : "", layout->heads ? ",head" : "",
+                 layout->tokens ? ",token" : "");
+    for (size_t column = 1; column <= layout->features; column++)
+        output_print(sheet->output, ",%zu", column);
+    for (size_t key = 0; key < layout->keys; key++) {
+        size_t position;
+        const char *token = one_list ? result_label(sheet->result, AXIS_TOKEN, 0, key, &position) : NULL;
+        output_write(sheet->output, ",", 1);
+        if (token != NULL)
+            write_text_field(token, sheet->output);
+        else
+            output_print(sheet->output, "key %zu", key + 1);
+    }
+    output_write(sheet->output, "\n", 1);
+}
+
+/* --- the rows ---------------------------------------------------------------------------------------------------- */
+
+/* Where a row of numbers belongs: item, head and index along that axis. */
+struct place {
+    size_t item, head;
+    bool of_item, of_head;
+    enum axis axis;
+    size_t index;
+};
+
+static struct place find_place(const struct result_table *table, size_t matrix, size_t row)
+{
+    struct place place = {.axis = result_row_axis(table), .index = row};
+    result_place(table, matrix, &place.item, &place.head);
+    for (size_t axis = 0; axis + 2 < table->rank; axis++) {
+        place.of_item |= table->axes[axis] == AXIS_ITEM;
+        place.of_head |= table->axes[axis] == AXIS_HEAD;
+    }
+    return place;
+}
+
+static void write_index(const struct sheet *sheet, bool column, bool here, size_t index)
+{
+    if (column && here)
+        output_print(sheet->output, ",%zu", index + 1);
+    else if (column)
+        output_write(sheet->output, ",", 1);
+}
+
+/* "weights,1,2,3,starts": what stands before the numbers. */
+static void write_place(const struct sheet *sheet, const struct result_table *table, struct place place)
+{
+    size_t position;
+    const char *token = result_label(sheet->result, place.axis, place.item, place.index, &position);
+    write_text_field(table->name, sheet->output);
+    write_index(sheet, sheet->layout.items, place.of_item, place.item);
+    write_index(sheet, sheet->layout.heads, place.of_head, place.head);
+    output_print(sheet->output, ",%zu%s", position, sheet->layout.tokens ? "," : "");
+    if (token != NULL)
+        write_text_field(token, sheet->output);
+}
+
+static void write_line(const struct sheet *sheet, const struct result_table *table, struct place place,
+                       const double *numbers, size_t count)
+{
+    const bool of_keys = result_column_axis(table) == AXIS_TOKEN;
+    write_place(sheet, table, place);
+    if (of_keys)
+        write_commas(sheet->layout.features, sheet->output);
+    for (size_t column = 0; column < count; column++) {
+        output_write(sheet->output, ",", 1);
+        write_number(sheet, table->dtype, numbers[column]);
+    }
+    write_commas(of_keys ? 0 : sheet->layout.features - count + sheet->layout.keys, sheet->output);
+    output_write(sheet->output, "\n", 1);
+}
+
+/* A row of numbers over the queries, of the item or head that the row is of, becomes a column. */
+static void write_turned(const struct sheet *sheet, const struct result_table *table, struct place place,
+                         const double *numbers)
+{
+    if (table->rank > 1 && place.axis == AXIS_ITEM) {
+        place.item = place.index;
+        place.of_item = true;
+    } else if (table->rank > 1) {
+        place.head = place.index;
+        place.of_head = true;
+    }
+    place.axis = AXIS_QUERY;
+    for (place.index = 0; place.index < result_columns(table); place.index++)
+        write_line(sheet, table, place, numbers + place.index, 1);
+}
+
+static void write_table(const struct sheet *sheet, const struct result_table *table)
+{
+    double *numbers = sheet->result->numbers;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = 0; row < result_rows(table) && !sheet->output->failed; row++) {
+            result_row(sheet->result, table, matrix, row, numbers);
+            if (is_turned(table))
+                write_turned(sheet, table, find_place(table, matrix, row), numbers);
+            else
+                write_line(sheet, table, find_place(table, matrix, row), numbers, result_columns(table));
+        }
+}
+
+void write_csv(struct result *result, int decimals, struct output *output)
+{
+    struct sheet sheet = {.result = result, .output = output, .decimals = decimals};
+    sheet.layout.tokens = result->problem->labels != NULL;
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result_is_shown(result, &result->tables[i]))
+            lay_out(&sheet.layout, &result->tables[i]);
+    write_header(&sheet);
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result_is_shown(result, &result->tables[i]))
+            write_table(&sheet, &result->tables[i]);
+}

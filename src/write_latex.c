@@ -1,0 +1,119 @@
+#include "write_latex.h"
+
+#include "ruled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Special characters; those that OT1, the default encoding, prints as something else; the quotation mark, which some
+ * languages of babel make a command; what \\ would read as its argument at the start of a row; and the hyphen, of which
+ * two make a dash. */
+static const char *const ESCAPES[RULED_CHARACTERS] = {
+    ['\\'] = "\\textbackslash{}",
+    ['~'] = "\\textasciitilde{}",
+    ['^'] = "\\textasciicircum{}",
+    ['`'] = "\\textasciigrave{}",
+    ['<'] = "\\textless{}",
+    ['>'] = "\\textgreater{}",
+    ['|'] = "\\textbar{}",
+    ['"'] = "\\char34{}",
+    ['#'] = "\\#",
+    ['$'] = "\\$",
+    ['%'] = "\\%",
+    ['&'] = "\\&",
+    ['_'] = "\\_",
+    ['{'] = "\\{",
+    ['}'] = "\\}",
+    ['['] = "{[}",
+    ['*'] = "{*}",
+    ['-'] = "-{}",
+};
+
+/* What a formula says in letters, and mathematics says better. */
+static const struct {
+    const char *plain, *set;
+} SIGNS[] = {
+    {" . ", " $\\cdot$ "}, {"^T", "$^\\top$"}, {"-inf", "$-\\infty$"}, {" x ", " $\\times$ "}, {" - ", " $-$ "},
+};
+
+enum { SIGN_COUNT = sizeof SIGNS / sizeof SIGNS[0] };
+
+static void write_formula(const struct ruled *ruled, const char *formula)
+{
+    while (*formula != '\0') {
+        size_t sign = 0;
+        while (sign < SIGN_COUNT && strncmp(formula, SIGNS[sign].plain, strlen(SIGNS[sign].plain)) != 0)
+            sign++;
+        if (sign < SIGN_COUNT) {
+            output_print(ruled->output, "%s", SIGNS[sign].set);
+            formula += strlen(SIGNS[sign].plain);
+        } else {
+            const char one[2] = {*formula++, '\0'};
+            ruled_write_escaped(ruled, one);
+        }
+    }
+}
+
+/* Not the float `table`: tables stay in order, and LaTeX takes any number of them. */
+static void begin(const struct ruled *ruled)
+{
+    const struct result_table *table = ruled->table;
+    output_print(ruled->output, "\\begin{center}\n");
+    ruled_write_escaped(ruled, table->name);
+    if (table->formula[0] != '\0') {
+        output_print(ruled->output, " = ");
+        write_formula(ruled, table->formula);
+    }
+    ruled_write_place(ruled, " $\\times$ ");
+    output_print(ruled->output, "\\\\*[1ex]\n\\begin{tabular}{l*{%zu}{r}}\n\\toprule\n", ruled->column_count);
+}
+
+static void rule(const struct ruled *ruled)
+{
+    output_print(ruled->output, "\\midrule\n");
+}
+
+static void end(const struct ruled *ruled)
+{
+    output_print(ruled->output, "\\bottomrule\n\\end{tabular}\n\\end{center}\n");
+}
+
+/* Below zero within $, for a minus instead of a hyphen; 1.5000e-07 as a product with a power of ten. */
+static void number_text(const struct ruled *ruled, double number, char *text)
+{
+    char plain[RULED_CELL_BYTES];
+    if (isinf(number)) {
+        snprintf(text, RULED_CELL_BYTES, number < 0 ? "$-\\infty$" : "$\\infty$");
+        return;
+    }
+    ruled_number(ruled, number, plain);
+    char *exponent = ruled->exponent && isfinite(number) ? strchr(plain, 'e') : NULL;
+    if (ruled->exponent && number == 0) {
+        snprintf(text, RULED_CELL_BYTES, "0");
+    } else if (exponent != NULL) {
+        *exponent++ = '\0';
+        snprintf(text, RULED_CELL_BYTES, "$%.64s \\times 10^{%d}$", plain, atoi(exponent));
+    } else {
+        const char *dollar = plain[0] == '-' ? "$" : "";
+        snprintf(text, RULED_CELL_BYTES, "%s%.400s%s", dollar, plain, dollar);
+    }
+}
+
+enum status write_latex(struct result *result, int precision, bool full, struct output *output, struct arena *arena,
+                        struct error *error)
+{
+    static const struct ruled_dialect LATEX = {
+        .escapes = ESCAPES,
+        .gaps = {{"", "$\\cdots$"}, {"$\\vdots$", "$\\ddots$"}},
+        .row_begin = "",
+        .between = " & ",
+        .row_end = " \\\\\n",
+        .begin = begin,
+        .rule = rule,
+        .end = end,
+        .number = number_text,
+    };
+    output_print(output, "%% needs \\usepackage{booktabs}\n");
+    return ruled_write(result, &LATEX, precision, full, output, arena, error);
+}
