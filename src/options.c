@@ -24,7 +24,7 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", NULL};
+static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", "html", NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
@@ -103,7 +103,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_RTOL] = {"rtol", 0, "RTOL", OPTION_REAL, FIELD(rtol), .bounded = true, .commands = DIFF,
         .fallback = "by dtype: f64 1e-7, f32 1.3e-6, f16 1e-3, bf16 1.6e-2", .help = "the share of |a| in that"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
-        .fallback = "4; diff: 1", .help = "text: decimals"},
+        .fallback = "4; diff: 1", .help = "text and html: decimals"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
         .help = "text: tables whole; else the first and last 6 of more than 12 rows or columns"},
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
@@ -533,7 +533,7 @@ static enum status choose_format(struct options *options, struct error *error)
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
-    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors"};
+    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".html"};
     for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
         if (strcmp(suffix, SUFFIXES[format]) == 0) {
             options->format = format;
@@ -541,8 +541,8 @@ static enum status choose_format(struct options *options, struct error *error)
         }
     return error_usage(
         error,
-        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy or .safetensors, "
-        "or give --format",
+        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors or "
+        ".html, or give --format",
         options->out, suffix);
 }
 
@@ -598,15 +598,15 @@ static enum status check_together(struct options *options, struct error *error)
     }
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
-    if (parse_stages(options, error) != STATUS_OK || parse_part(options, error) != STATUS_OK)
+    if (parse_stages(options, error) || parse_part(options, error) || choose_format(options, error))
         return error->status;
-    if (choose_format(options, error) != STATUS_OK)
-        return error->status;
+    if (options->command == COMMAND_INIT && options->format == FORMAT_HTML)
+        return error_usage(error, "a page shows attention, init draws parameters; expected text, json or safetensors");
     if (options->command == COMMAND_DIFF)
         return check_diff(options, error);
     if (options->command != COMMAND_JOIN)
         return check_npy(options, error);
-    if (options->format == FORMAT_TEXT)
+    if (options->format == FORMAT_TEXT || options->format == FORMAT_HTML)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
     return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "help.h"
 #include "output.h"
 #include "write_diff.h"
+#include "write_html.h"
 #include "write_json.h"
 #include "write_npy.h"
 #include "write_safetensors.h"
@@ -55,6 +56,9 @@ static enum status write_format(const struct options *options, struct result *re
         return STATUS_OK;
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
+    case FORMAT_HTML:
+        write_html(result, (int)options->precision, &output);
+        return STATUS_OK;
     default:
         return write_text(result, style, &output, arena, error);
     }
