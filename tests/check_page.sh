@@ -33,23 +33,39 @@ page() {
         cat tests/page/check.js
         echo '</script>'
     } >"$scratch/$label.html"
-    echo "<iframe src=\"$label.html\" width=\"${width:-1000}\" height=\"700\"></iframe>" >>"$scratch/frames"
+    echo "<iframe src=\"$label.html\" width=\"$width\" height=\"700\"></iframe>" >>"$scratch/frames"
     pages=$((pages + 1))
 }
 
+echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]],
+    "key": [[[[1, 0], [0, 1], [1, 1], [2, 0]]], [[[1, 1], [0, 2], [1, -1], [0.5, 0]]]],
+    "value": [[[[1], [2], [3], [4]]], [[[5], [6], [7], [8]]]], "attn_mask": [[0.5, -1, 0.25]]}' >"$scratch/lengths.json"
+# The same in a narrow frame.
+phone() {
+    width=375
+    page "$@"
+    made=$?
+    width=1000
+    return $made
+}
+
+width=1000
 pages=0
 golden=tests/golden/sdpa
+all=scores,scaled,masked,weights,context
 check "self" page self self data/inputs.json
 check "causal with dropout" page dropout causal data/inputs.json --dropout 0.5
-width=375 check "several heads on a phone" page heads multihead -H 3 -d 6 data/inputs.json
+check "several heads on a phone" phone heads multihead -H 3 -d 6 data/inputs.json
 check "stacked heads with dropout" page stacked multihead -H 2 --stacked data/inputs.json --dropout 0.3
 check "some queries" page queries causal data/inputs.json --query 2,5 -p 6
 check "float64" page float64 causal data/inputs.json --dtype f64 -p 12
 check "float16" page float16 causal data/inputs.json --dtype f16 -p 7 --softcap 0.5
 check "bfloat16, softmax in float32" page bfloat16 self data/inputs.json --dtype bf16 --softmax-dtype f32 --window 1,2
+check "many heads" page many multihead -H 40 -d 40 data/inputs.json --no-causal
+check "empty rows" page empty sdpa $golden/bool-mask-empty-row.safetensors --empty-row mean --stages $all
+check "lengths of a cache" page lengths sdpa "$scratch/lengths.json" --causal --window 2,-1 --empty-row nan --stages $all
 check "some stages" page stages causal data/inputs.json --stages weights,scores
-width=375 check "hostile tokens on a phone" page hostile self tests/page/hostile.json
-all=scores,scaled,masked,weights,context
+check "hostile tokens on a phone" phone hostile self tests/page/hostile.json
 for masks in float-mask-empty-row bool-mask-of-heads grouped-causal; do
     check "sdpa: $masks" page "$masks" sdpa "$golden/$masks.safetensors" --stages $all
 done
@@ -74,6 +90,6 @@ for frame in "$scratch"/*.html; do
     label=$(basename "$frame" .html)
     [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
 done
-check "all pages were made" test $pages -eq 15
+check "all pages were made" test $pages -eq 18
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 finish

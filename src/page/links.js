@@ -3,11 +3,18 @@
 
 const TALLEST_LINKS = 640, LINK_PITCH = 26, MOST_LINES = 1 << 17;
 
-function linksLayout(context, width, item) {
+/* The heads whose lines are drawn. */
+function linkHeads(place) {
+    return place.allHeads ? Array.from({ length: job.heads }, (nothing, head) => head) : [place.head];
+}
+
+const stripsWidth = (place) => Math.min(8 * linkHeads(place).length, 40);
+
+function linksLayout(context, width, place) {
     const most = Math.max(job.rows, job.keys), room = width * 0.32;
-    const labels = Math.max(widestLabel(context, job.rows, (row) => queryName(item, row), room),
-        widestLabel(context, job.keys, (key) => keyName(item, key), room));
-    const column = Math.min(width * 0.36, Math.max(72, labels + 40));
+    const labels = Math.max(widestLabel(context, job.rows, (row) => queryName(place.item, row), room),
+        widestLabel(context, job.keys, (key) => keyName(place.item, key), room));
+    const column = Math.min(width * 0.36, Math.max(72, labels + 24 + stripsWidth(place)));
     const height = Math.min(TALLEST_LINKS, Math.max(most * LINK_PITCH, 120));
     const pitchOf = (count) => Math.min(height / count, LINK_PITCH * 2);
     return { width, height, column, rowPitch: pitchOf(job.rows), keyPitch: pitchOf(job.keys) };
@@ -15,11 +22,6 @@ function linksLayout(context, width, item) {
 
 const linkRowY = (layout, row) => 10 + (row + 0.5) * layout.rowPitch;
 const linkKeyY = (layout, key) => 10 + (key + 0.5) * layout.keyPitch;
-
-/* The heads whose lines are drawn. */
-function linkHeads(place) {
-    return place.allHeads ? Array.from({ length: job.heads }, (nothing, head) => head) : [place.head];
-}
 
 /* The largest weight of a row, over the heads that are drawn: its line is opaque. */
 function heaviest(place, row) {
@@ -34,21 +36,24 @@ const heaviestKey = (place, row) => {
     return weights.reduce((best, weight, key) => (weight > weights[best] ? key : best), 0);
 };
 
+/* The lines of one row; those of several heads run side by side, so that none hides another. */
 function drawRowLinks(context, layout, place, row, strength) {
-    for (const head of linkHeads(place)) {
-        const weights = lineOf(place.item, head, row).weights;
+    const heads = linkHeads(place), apart = Math.min(3, layout.keyPitch * 0.7 / heads.length);
+    heads.forEach((head, i) => {
+        const weights = lineOf(place.item, head, row).weights, shift = (i - (heads.length - 1) / 2) * apart;
+        const from = linkRowY(layout, row) + shift;
         context.strokeStyle = headColour(head);
         for (let key = 0; key < job.keys; key++) {
             const opacity = Math.min(1, weights[key] * strength);
             if (!(opacity > 0.01)) continue;
             context.globalAlpha = opacity;
             context.beginPath();
-            context.moveTo(layout.column, linkRowY(layout, row));
-            context.bezierCurveTo(layout.width / 2, linkRowY(layout, row), layout.width / 2, linkKeyY(layout, key),
-                layout.width - layout.column, linkKeyY(layout, key));
+            const to = linkKeyY(layout, key) + shift, middle = layout.width / 2;
+            context.moveTo(layout.column, from);
+            context.bezierCurveTo(middle, from, middle, to, layout.width - layout.column, to);
             context.stroke();
         }
-    }
+    });
     context.globalAlpha = 1;
 }
 
@@ -62,7 +67,7 @@ function meanWeights(place, row) {
 
 /* A block beside each key, one strip a head. */
 function drawKeyStrips(context, layout, place, row, most) {
-    const heads = linkHeads(place), width = Math.min(8, 40 / heads.length);
+    const heads = linkHeads(place), width = stripsWidth(place) / heads.length;
     const height = Math.max(1, Math.min(layout.keyPitch - 2, LINK_PITCH - 4));
     heads.forEach((head, i) => {
         const weights = lineOf(place.item, head, row).weights;
@@ -73,7 +78,6 @@ function drawKeyStrips(context, layout, place, row, most) {
         }
     });
     context.globalAlpha = 1;
-    return heads.length * width;
 }
 
 /* Labels in order of rank, each where it meets none that is there already. */
@@ -122,17 +126,17 @@ const allRowsFit = (place) => job.rows * job.keys * linkHeads(place).length <= M
 
 function drawLinks(canvas, place, chosen, looked) {
     const width = canvas.parentElement.clientWidth;
-    const layout = linksLayout(prepareCanvas(canvas, width, 1), width, place.item);
+    const layout = linksLayout(prepareCanvas(canvas, width, 1), width, place);
     const context = prepareCanvas(canvas, layout.width, layout.height + 20);
     const most = heaviest(place, chosen.row) || 1;
-    context.lineWidth = Math.max(1, Math.min(2.5, layout.keyPitch / 6));
+    context.lineWidth = Math.max(1, Math.min(2.5, layout.keyPitch / 6 / Math.sqrt(linkHeads(place).length)));
     if (place.allRows && allRowsFit(place))
         for (let row = 0; row < job.rows; row++)
             if (row !== chosen.row) drawRowLinks(context, layout, place, row, 0.4 / most);
     drawRowLinks(context, layout, place, chosen.row, 1 / most);
-    const indent = drawKeyStrips(context, layout, place, chosen.row, most);
+    drawKeyStrips(context, layout, place, chosen.row, most);
     drawLinkQueries(context, layout, place, chosen.row);
-    drawLinkKeys(context, layout, place, chosen.row, looked.key, indent);
+    drawLinkKeys(context, layout, place, chosen.row, looked.key, stripsWidth(place));
     byId('links-most').textContent = numberText(most);
     return layout;
 }

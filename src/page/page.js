@@ -74,9 +74,8 @@ function onKey(event) {
     const cell = cellOfKeyPress(event);
     if (cell) choose(cell);
     else if (event.ctrlKey || event.metaKey || event.altKey) return;
-    else if (event.key === '[' || event.key === ']') chooseHead(state.head + (event.key === ']' ? 1 : -1));
-    else if (event.key === ',' || event.key === '.')
-        chooseStage(job.squares.indexOf(state.stage) + (event.key === '.' ? 1 : -1));
+    else if (event.key.toLowerCase() === 'h') chooseHead(state.head + (event.shiftKey ? -1 : 1));
+    else if (event.key.toLowerCase() === 's') chooseStage(job.squares.indexOf(state.stage) + (event.shiftKey ? -1 : 1));
     else return;
     event.preventDefault();
 }

@@ -51,9 +51,9 @@
     const headInputs = Array.from(document.querySelectorAll('#heads input'));
     const items = at('item-list') ? at('item-list').options.length : 1;
 
-    const chooseItem = (item) => {
-        at('item-list').value = String(item);
-        at('item-list').dispatchEvent(new Event('change'));
+    const chooseOption = (list, index) => {
+        at(list).value = String(index);
+        at(list).dispatchEvent(new Event('change'));
     };
 
     /* --- what is checked ------------------------------------------------------------------------------------------- */
@@ -122,9 +122,10 @@
             check(`the heatmap of ${stage} has colours`, colourCount(at('heatmap')) > 3);
             check(`${stage} is spoken`, at('spoken').textContent.includes(`: ${stage} `));
         }
-        press('.');
-        press(',');
-        check('keys change the stage there and back', at(`stage-${stages[stages.length - 1]}`).checked);
+        press('s');
+        check('S goes from the last stage to the first', at(`stage-${stages[0]}`).checked);
+        press('S', { shiftKey: true });
+        check('and with Shift back', at(`stage-${stages[stages.length - 1]}`).checked);
     };
 
     const checkPointer = () => {
@@ -158,10 +159,10 @@
 
     const checkHeads = () => {
         if (headInputs.length < 2) return;
-        press(']');
-        check('] goes to the next head', headInputs[1].checked);
-        press('[');
-        check('[ goes back', headInputs[0].checked);
+        press('h');
+        check('H goes to the next head', headInputs[1].checked);
+        press('H', { shiftKey: true });
+        check('and with Shift back', headInputs[0].checked);
     };
 
     const checkForm = () => {
@@ -193,13 +194,19 @@
     if (stages.includes('weights')) at('stage-weights').click();
     checkHeads();
     for (let item = 0; item < items; item++) {
-        if (items > 1) chooseItem(item);
+        if (items > 1) chooseOption('item-list', item);
         for (let head = 0; head < Math.max(headInputs.length, 1); head++) {
             if (headInputs.length > 0) headInputs[head].click();
             walk(item, head);
         }
     }
-    if (items > 1) chooseItem(0);
+    if (at('head-list')) { // too many heads for buttons
+        chooseOption('head-list', 1);
+        walk(0, 1);
+        press('h');
+        check('H goes on in the list', at('head-list').value === '2');
+    }
+    if (items > 1) chooseOption('item-list', 0);
     if (headInputs.length > 0) headInputs[0].click();
     checkPointer();
     checkLinks();
