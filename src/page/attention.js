@@ -71,11 +71,10 @@ function maskSpan(item, query) {
     return { first, end: Math.max(end, first), position, length };
 }
 
-/* What attn_mask adds to a score: minus infinity where it forbids the key. */
+/* What attn_mask adds to the score of a key within the span: minus infinity where it forbids the key. */
 function attnMask(item, head, query, key) {
     const mask = job.attn_mask;
     if (!mask) return 0;
-    if (key >= job.masked_keys) return -Infinity;
     const [items, heads, queries, keys] = mask.strides;
     const at = item * items + head * heads + query * queries + key * keys;
     if (mask.adds) return mask.numbers[at];
