@@ -33,7 +33,7 @@ KERNEL_avx512 = -DKERNEL_AVX512 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq
 KERNELS := $(KERNEL_ISAS:%=$(BUILD)/kernel_%.o)
 
 SOURCES := $(filter-out src/kernel.c,$(wildcard src/*.c))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(KERNELS)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/page.o $(KERNELS)
 MODULES := $(filter-out $(BUILD)/main.o,$(OBJECTS))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
@@ -50,6 +50,21 @@ $(KERNELS): $(BUILD)/kernel_%.o: src/kernel.c Makefile | $(BUILD)
 	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_$*) -c -o $@ $<
 
 $(BUILD)/%.o: src/%.c Makefile | $(BUILD)
+	$(COMPILE) -c -o $@ $<
+
+# The page of write_html.c: its style and its scripts put into page.html, and all of it into an array.
+PAGE_SCRIPTS := $(patsubst %,src/page/%.js,attention numbers colours heatmap links arithmetic context page)
+
+$(BUILD)/page.html: src/page/page.html src/page/page.css $(PAGE_SCRIPTS) Makefile | $(BUILD)
+	cat $(PAGE_SCRIPTS) >$(BUILD)/page.js
+	sed -e '/^@style@$$/{r src/page/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/page.js' -e 'd' -e '}' $< >$@
+
+$(BUILD)/page.c: $(BUILD)/page.html
+	{ echo '#include "page.h"'; echo 'const unsigned char page_bytes[] = {'; \
+		od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \
+		echo '0};'; echo 'const size_t page_length = sizeof page_bytes - 1;'; } >$@
+
+$(BUILD)/page.o: $(BUILD)/page.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)

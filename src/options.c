@@ -24,7 +24,8 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text", "json", "npy", "safetensors", "csv", "markdown", "latex", "svg", NULL};
+static const char *const FORMATS[] = {"text",     "json",  "npy", "safetensors", "csv",
+                                      "markdown", "latex", "svg", "html",        NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
@@ -106,7 +107,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_EXPLAIN] = {"explain", 0, "CELL", OPTION_TEXT, FIELD(cell), .optional = true, .commands = COMPUTING,
         .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
-        .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", .help = "decimals in text, tables and pictures"},
+        .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", .help = "decimals in text, tables, pictures and pages"},
     [OPTION_FULL] = {"full", 0, NULL, OPTION_FLAG, FIELD(full), .truth = true, .commands = EVERY,
         .help = "text, markdown, latex: tables whole; else the first and last 6 of more than 12 rows or columns"},
     [OPTION_HEATMAP] = {"heatmap", 0, NULL, OPTION_FLAG, FIELD(heatmap), .truth = true, .commands = COMPUTING,
@@ -560,7 +561,8 @@ static enum status choose_format(struct options *options, struct error *error)
     const char *suffix = strrchr(file, '.');
     if (suffix == NULL || suffix == file)
         return STATUS_OK;
-    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".csv", ".md", ".tex", ".svg"};
+    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".csv",
+                                           ".md",  ".tex",  ".svg", ".html"};
     for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
         if (strcmp(suffix, SUFFIXES[format]) == 0) {
             options->format = format;
@@ -569,7 +571,7 @@ static enum status choose_format(struct options *options, struct error *error)
     return error_usage(
         error,
         "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors, .csv, "
-        ".md, .tex or .svg, or give --format",
+        ".md, .tex, .svg or .html, or give --format",
         options->out, suffix);
 }
 
@@ -669,10 +671,10 @@ static enum status check_together(struct options *options, struct error *error)
     }
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
-    if (parse_stages(options, error) != STATUS_OK || parse_part(options, error) != STATUS_OK)
+    if (parse_stages(options, error) || parse_part(options, error) || choose_format(options, error))
         return error->status;
-    if (choose_format(options, error) != STATUS_OK)
-        return error->status;
+    if (options->command == COMMAND_INIT && options->format == FORMAT_HTML)
+        return error_usage(error, "a page shows attention, init draws parameters; expected text, json or safetensors");
     if (options->command == COMMAND_DIFF)
         return check_diff(options, error);
     if (check_explain(options, error) != STATUS_OK)

@@ -35,6 +35,7 @@ enum format {
     FORMAT_MARKDOWN,
     FORMAT_LATEX,
     FORMAT_SVG,
+    FORMAT_HTML,
 };
 enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };

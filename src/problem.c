@@ -428,18 +428,44 @@ bool problem_has_stage(const struct problem *problem, enum stage stage)
 /* All of the mechanism; of sdpa the context alone. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
-    const bool picture = options_are_of_picture(options);
+    const bool page = options->format == FORMAT_HTML, picture = options_are_of_picture(options) || page;
     if (problem->mechanism == COMMAND_SDPA && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return;
     }
-    if (problem_has_stage(problem, STAGE_INPUTS) && !options->heatmap)
+    if (problem_has_stage(problem, STAGE_INPUTS) && !options->heatmap && !page)
         problem->stages[problem->stage_count++] = STAGE_INPUTS;
     if (problem_has_stage(problem, STAGE_PARAMETERS) && !picture)
         problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
-    for (int stage = 0; stage <= STAGE_OUTPUT; stage++)
+    for (int stage = 0; stage <= (int)(page ? STAGE_CONTEXT : STAGE_OUTPUT); stage++)
         if (problem_has_stage(problem, (enum stage)stage) && (!options->heatmap || stage_is_square((enum stage)stage)))
             problem->stages[problem->stage_count++] = (enum stage)stage;
+}
+
+/* A page draws T x T stages and computes them from query, key and value, which it needs beside those asked for, as it
+ * needs to know what dropout keeps. */
+static enum status complete_page(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    bool draws = false, has[STAGE_NAMES] = {false};
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        if (stage > STAGE_CONTEXT)
+            return error_usage(making->error,
+                               "--stages: a page does not show '%s'; expected T x T stages, such as scores,weights, "
+                               "and context",
+                               stage_name(stage));
+        draws = draws || stage_is_square(stage);
+        has[stage] = true;
+    }
+    if (!draws)
+        return error_usage(making->error, "--stages: a page draws T x T stages; expected one, such as weights");
+    for (int stage = STAGE_QUERY; stage <= STAGE_VALUE; stage++)
+        if (!has[stage])
+            problem->stages[problem->stage_count++] = (enum stage)stage;
+    if (problem->dropout > 0 && !has[STAGE_DROPPED])
+        problem->stages[problem->stage_count++] = STAGE_DROPPED;
+    return STATUS_OK;
 }
 
 static enum status choose_stages(const struct making *making)
@@ -454,6 +480,8 @@ static enum status choose_stages(const struct making *making)
     }
     if (!problem->stages_asked)
         list_stages(problem, options);
+    else if (options->format == FORMAT_HTML && complete_page(making) != STATUS_OK)
+        return making->error->status;
     return problem->explains ? making_explained(making) : STATUS_OK;
 }
 
@@ -582,6 +610,38 @@ static enum status record_settings(const struct making *making)
     return problem->parameters_only ? STATUS_OK : record_computation(making);
 }
 
+/* What a browser computes and draws at once: cells of one head, and numbers of all. */
+enum { PAGE_CELLS = 1 << 22, PAGE_NUMBERS = 1 << 23 };
+
+static enum status check_page(const struct making *making)
+{
+    const struct problem *problem = making->problem;
+    const struct tensor *attn_mask = &problem->mask.attn_mask;
+    if (making->options->format != FORMAT_HTML)
+        return STATUS_OK;
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        return error_usage(making->error, "--rounding operations is not what a page computes; expected --rounding "
+                                          "stages, or another --format");
+    if (making->options->kernel == PATH_FUSED)
+        return error_usage(making->error, "--kernel fused never forms the T x T stages that a page shows; expected "
+                                          "--kernel auto or reference");
+    const double rows = (double)problem->row_count, keys = (double)problem->keys, items = (double)problem->items;
+    const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
+                                    keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
+                           (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0);
+    if (numbers > PAGE_NUMBERS)
+        return error_usage(making->error,
+                           "query, key, value and mask are %.0f numbers, a page holds at most %d; expected fewer "
+                           "queries, as --query asks for, or a shorter input",
+                           numbers, PAGE_NUMBERS);
+    if (rows * keys > PAGE_CELLS)
+        return error_usage(making->error,
+                           "%zu x %zu are more cells than the %d that a page draws; expected fewer queries, as in "
+                           "--query 1-%zu",
+                           problem->row_count, problem->keys, PAGE_CELLS, PAGE_CELLS / problem->keys);
+    return STATUS_OK;
+}
+
 /* Where numbers come from, and how they are rounded. */
 static void start_problem(const struct making *making)
 {
@@ -623,7 +683,7 @@ static enum status finish_problem(const struct making *making)
         return making->error->status;
     if (problem->has_cell && making_cell(making) != STATUS_OK)
         return making->error->status;
-    if (choose_stages(making) || (!problem->parameters_only && choose_path(making)))
+    if (choose_stages(making) || (!problem->parameters_only && (check_page(making) || choose_path(making))))
         return making->error->status;
     return record_settings(making);
 }

@@ -6,6 +6,7 @@
 #include "write_csv.h"
 #include "write_diff.h"
 #include "write_explain.h"
+#include "write_html.h"
 #include "write_json.h"
 #include "write_latex.h"
 #include "write_markdown.h"
@@ -108,6 +109,9 @@ static enum status write_format(const struct options *options, struct result *re
         return write_latex(result, precision, options->full, &output, arena, error);
     case FORMAT_SVG:
         return write_svg(result, choose_decimals(options), &output, arena, error);
+    case FORMAT_HTML:
+        write_html(result, (int)options->precision, &output);
+        return STATUS_OK;
     default:
         return (result->problem->explains ? write_explain : write_text)(result, choose_style(options), &output, arena,
                                                                         error);

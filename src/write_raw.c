@@ -42,8 +42,7 @@ static void encode_16(double number, enum dtype dtype, unsigned char *bytes)
     bytes[1] = (unsigned char)(bits >> 8);
 }
 
-/* Numbers -> bytes, the least significant first on any machine. */
-static void encode(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes)
+void write_raw_bytes(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes)
 {
     if (dtype == DTYPE_F64)
         for (size_t i = 0; i < count; i++)
@@ -81,7 +80,7 @@ void write_raw(struct result *result, const struct result_table *table, struct o
             result_row(result, table, matrix, row, result->numbers);
             for (size_t first = 0; first < columns; first += CHUNK) {
                 const size_t count = columns - first < CHUNK ? columns - first : CHUNK;
-                encode(result->numbers + first, count, dtype, bytes);
+                write_raw_bytes(result->numbers + first, count, dtype, bytes);
                 output_write(output, (const char *)bytes, count * dtype_size(dtype));
             }
         }

@@ -23,6 +23,24 @@ awk 'BEGIN { srand(1); printf "{\"inputs\": ["
 "$build/bench_measure" 20 "$attn" self "$scratch/x128.json" --stages weights -f svg | awk '{
     printf "%-44s %9.3f ms %25s (at most 50 ms: %s)\n", "128 x 128 weights as SVG", 1000 * $1, "", $1 <= 0.05 ? "yes" : "NO"
     exit $1 > 0.05 }' || worst=1
+# A page holds query, key and value of all heads; its peer copies the same bytes.
+awk 'BEGIN { srand(1); printf "{\"inputs\": ["
+    for (i = 0; i < 512; i++) {
+        printf "%s[", i ? ",\n" : ""
+        for (j = 0; j < 768; j++) printf "%s%.4f", j ? ", " : "", 4 * (rand() + rand() + rand() - 1.5)
+        printf "]"
+    }
+    print "]}" }' | "$attn" self --stages inputs -o "$scratch/x512.npy"
+"$attn" multihead -H 12 "$scratch/x512.npy" -o "$scratch/page.html" || exit 1
+"$attn" multihead -H 12 "$scratch/x512.npy" --stages query -o "$scratch/query.npy" || exit 1
+sed -n 's/.*"data-query">\(.*\)<\/script>/\1/p' "$scratch/page.html" | base64 -d >"$scratch/query" &&
+    tail -c +129 "$scratch/query.npy" | cmp - "$scratch/query" || { echo "the page is wrong"; exit 1; }
+"$times" 7 40 "HTML of 12 heads, T 512 : cp of the page" "$attn multihead -H 12 $scratch/x512.npy -o $scratch/a.html" \
+    "cp $scratch/page.html $scratch/b.html" || worst=1
+"$build/bench_measure" 5 "$attn" multihead -H 12 "$scratch/x512.npy" -o "$scratch/a.html" |
+    awk -v bytes="$(wc -c <"$scratch/page.html")" '{ held = $1 < 1 && bytes < 10e6
+        printf "%-44s %9.3f ms %9.3f MB  (at most 1 s and 10 MB: %s)\n", "the same", $1 * 1e3, bytes / 1e6, held ? "yes" : "NO"
+        exit !held }' || worst=1
 
 if ! command -v python3 >/dev/null; then
     echo "skipped: JSON of 1024 x 768: its peer, python3, is not installed"

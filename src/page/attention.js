@@ -1,0 +1,206 @@
+/* The job that attn wrote into the page, and the equations of attention over it: those of attention.c, in double
+ * precision and in the same order, each stage rounded to the working dtype as it is stored.
+ *
+ *   H heads, H_kv heads of key and value, S queries on the page, Tk keys, d and d_v columns of one head. */
+
+/* --- what was written -------------------------------------------------------------------------------------------- */
+
+const byId = (id) => document.getElementById(id);
+
+function decodeBytes(id) {
+    const letters = atob(byId('data-' + id).textContent);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+    return bytes;
+}
+
+/* Little-endian numbers, as the page holds them; the machine's order is the same on all that run a browser. */
+function decodeNumbers(id, dtype) {
+    const bytes = decodeBytes(id);
+    return dtype === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
+}
+
+const job = JSON.parse(byId('data-job').textContent);
+job.query = decodeNumbers('query', job.dtype); // (B, H, S, d)
+job.key = decodeNumbers('key', job.dtype); // (B, H_kv, Tk, d)
+job.value = decodeNumbers('value', job.dtype); // (B, H_kv, Tk, d_v)
+job.rows = job.positions.length; // S
+job.formulas = Object.fromEntries(job.stages);
+job.kept = job.dropout > 0 ? decodeBytes('kept') : null; // (B, H, S, Tk) bits, a row from a byte on
+if (job.attn_mask)
+    job.attn_mask.numbers = job.attn_mask.adds ? decodeNumbers('attn_mask', job.dtype) : decodeBytes('attn_mask');
+
+const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
+job.squares = job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name));
+job.has = (stage) => stage in job.formulas;
+
+/* --- rounding ---------------------------------------------------------------------------------------------------- */
+
+/* To `bits` significant binary digits, ties to even, but to no finer unit than `unit`; Infinity above `largest`. */
+function roundTo(number, bits, unit, largest) {
+    const magnitude = Math.abs(number);
+    if (!(magnitude > 0 && magnitude < Infinity)) return number;
+    let step = 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1);
+    while (magnitude >= step * 2 ** bits) step *= 2;
+    while (magnitude < step * 2 ** (bits - 1)) step /= 2;
+    step = Math.max(step, unit);
+    const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
+    return Math.sign(number) * (rounded > largest ? Infinity : rounded);
+}
+
+const ROUNDERS = {
+    f32: Math.fround,
+    f64: (number) => number,
+    f16: (number) => roundTo(number, 11, 2 ** -24, 65504),
+    bf16: (number) => roundTo(number, 8, 2 ** -133, 255 * 2 ** 120),
+};
+const round = ROUNDERS[job.dtype];
+const roundSoftmax = ROUNDERS[job.softmax_dtype];
+
+/* --- the mask ---------------------------------------------------------------------------------------------------- */
+
+/* Keys `first` to `end` - 1, which rules of position leave to a query, and the position of the query among them. */
+function maskSpan(item, query) {
+    const position = query + job.offsets[item];
+    const length = job.has_lengths ? job.offsets[item] + job.queries : job.keys;
+    const limit = Math.min(length, job.masked_keys);
+    const clamp = (key) => Math.min(Math.max(key, 0), limit);
+    const first = job.left >= 0 ? clamp(position - job.left) : 0;
+    let end = job.right >= 0 ? clamp(position + job.right + 1) : limit;
+    if (job.causal) end = Math.min(end, clamp(position + 1));
+    return { first, end: Math.max(end, first), position, length };
+}
+
+/* What attn_mask adds to the score of a key within the span: minus infinity where it forbids the key. */
+function attnMask(item, head, query, key) {
+    const mask = job.attn_mask;
+    if (!mask) return 0;
+    const [items, heads, queries, keys] = mask.strides;
+    const at = item * items + head * heads + query * queries + key * keys;
+    if (mask.adds) return mask.numbers[at];
+    return (mask.numbers[at >> 3] >> (at & 7)) & 1 ? 0 : -Infinity;
+}
+
+function alibi(item, head, query, key) {
+    return job.alibi_slopes ? job.alibi_slopes[head] * Math.abs(key - (query + job.offsets[item])) : 0;
+}
+
+/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. */
+function maskRow(item, head, query) {
+    const bias = new Float64Array(job.keys).fill(-Infinity);
+    const span = maskSpan(item, query);
+    for (let key = span.first; key < span.end; key++)
+        bias[key] = attnMask(item, head, query, key) - alibi(item, head, query, key);
+    return bias;
+}
+
+/* --- one row through the stages ---------------------------------------------------------------------------------- */
+
+/* In four sums side by side, as attention.c adds them up. */
+function dotProduct(a, at, b, from, columns) {
+    let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, i = 0;
+    for (; i + 4 <= columns; i += 4) {
+        sum0 += a[at + i] * b[from + i];
+        sum1 += a[at + i + 1] * b[from + i + 1];
+        sum2 += a[at + i + 2] * b[from + i + 2];
+        sum3 += a[at + i + 3] * b[from + i + 3];
+    }
+    for (; i < columns; i++) sum0 += a[at + i] * b[from + i];
+    return sum0 + sum1 + (sum2 + sum3);
+}
+
+/* Where the numbers of a row of query, or of the first key or value of a head, begin. */
+const queryAt = (item, head, row) => ((item * job.heads + head) * job.rows + row) * job.d_head;
+const keyHead = (head) => Math.floor(head / (job.heads / job.key_heads));
+const keysAt = (item, head) => (item * job.key_heads + keyHead(head)) * job.keys;
+
+/* The largest masked score and the sum of exponentials, of the keys that are seen and of the sink. */
+function softmaxParts(cast, bias, sink) {
+    let maximum = sink === null ? -Infinity : sink;
+    for (let key = 0; key < cast.length; key++)
+        if (bias[key] > -Infinity && (cast[key] > maximum || Number.isNaN(cast[key]))) maximum = cast[key];
+    const exponentials = cast.map((score, key) => (bias[key] > -Infinity ? Math.exp(score - maximum) : 0));
+    let sum = 0;
+    for (const exponential of exponentials) sum += exponential;
+    if (sink !== null) sum += Math.exp(sink - maximum);
+    return { maximum, exponentials, sum };
+}
+
+/* The weights of a row that sees some key, and what they are made of. */
+function softmax(masked, bias, sink) {
+    const cast = masked.map(roundSoftmax);
+    const parts = softmaxParts(cast, bias, sink);
+    const weights = parts.exponentials.map((exponential, key) =>
+        bias[key] > -Infinity ? round(roundSoftmax(exponential / parts.sum)) : 0);
+    return { ...parts, cast, weights };
+}
+
+const EMPTY_WEIGHTS = { zero: 0, nan: NaN, mean: 1 / job.keys };
+const dropoutFactor = job.dtype === 'f64' ? 1 / (1 - job.dropout) : Math.fround(1 / (1 - job.dropout));
+
+function isKept(item, head, row, key) {
+    const bytes = Math.ceil(job.keys / 8);
+    return ((job.kept[((item * job.heads + head) * job.rows + row) * bytes + (key >> 3)] >> (key & 7)) & 1) === 1;
+}
+
+/* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
+function attentionRow(item, head, row) {
+    const query = job.positions[row], bias = maskRow(item, head, query);
+    const at = queryAt(item, head, row), from = keysAt(item, head) * job.d_head;
+    const scores = new Float64Array(job.keys);
+    for (let key = 0; key < job.keys; key++)
+        scores[key] = round(dotProduct(job.query, at, job.key, from + key * job.d_head, job.d_head));
+    const scaled = scores.map((score) => round(score * job.scale));
+    const capped = job.softcap > 0
+        ? scaled.map((score) => round(job.softcap * Math.tanh(score / job.softcap))) : scaled;
+    const masked = capped.map((score, key) => (bias[key] === -Infinity ? -Infinity : round(score + bias[key])));
+    const empty = bias.every((number) => number === -Infinity);
+    const sink = job.sinks ? job.sinks[head] : null;
+    const softened = empty
+        ? { weights: new Float64Array(job.keys).fill(round(EMPTY_WEIGHTS[job.empty_row])) }
+        : softmax(masked, bias, sink);
+    const dropped = job.kept
+        ? softened.weights.map((weight, key) => round(weight * (isKept(item, head, row, key) ? dropoutFactor : 0)))
+        : softened.weights;
+    return { item, head, row, query, bias, empty, sink, scores, scaled, capped, masked, ...softened, dropped };
+}
+
+/* context = weights . value, (d_v). */
+function contextOf(line) {
+    const from = keysAt(line.item, line.head) * job.d_value;
+    const context = new Float64Array(job.d_value);
+    for (let key = 0; key < job.keys; key++) {
+        if (!line.empty && line.bias[key] === -Infinity) continue;
+        for (let column = 0; column < job.d_value; column++)
+            context[column] += line.dropped[key] * job.value[from + key * job.d_value + column];
+    }
+    return context.map(round);
+}
+
+/* One stage of a head, (S, Tk), where it is masked, and the scales of its colours. */
+function attentionMatrix(item, head, stage) {
+    const numbers = new Float64Array(job.rows * job.keys), masked = new Uint8Array(job.rows * job.keys);
+    const masks = SQUARE_STAGES.indexOf(stage) >= SQUARE_STAGES.indexOf('masked');
+    for (let row = 0; row < job.rows; row++) {
+        const line = attentionRow(item, head, row);
+        numbers.set(line[stage], row * job.keys);
+        if (masks) masked.set(line.bias.map((bias) => (bias === -Infinity ? 1 : 0)), row * job.keys);
+    }
+    return { numbers, masked, ...matrixScales(numbers, stage) };
+}
+
+/* The last few results are kept, as many as have room. */
+function remembered(make, most) {
+    const results = new Map();
+    return (...place) => {
+        const name = place.join();
+        const result = results.get(name) || make(...place);
+        results.delete(name);
+        results.set(name, result);
+        if (results.size > most) results.delete(results.keys().next().value);
+        return result;
+    };
+}
+
+const lineOf = remembered(attentionRow, Math.min(256, 1 + Math.floor(2 ** 20 / job.keys)));
+const matrixOf = remembered(attentionMatrix, 1 + Math.floor(2 ** 22 / (job.rows * job.keys)));

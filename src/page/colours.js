@@ -1,0 +1,84 @@
+/* Colours that readers with any kind of colour vision tell apart, on light ground and on dark: the lightness of a map
+ * grows or falls all the way, blue and orange stand for the two signs. */
+
+const MAPS = {
+    light: {
+        sequential: ['#f6f8fc', '#c9dcf3', '#8db7e6', '#4d8acb', '#2460a7', '#0f3a78', '#071d45'],
+        diverging: ['#8a3b00', '#cf6a14', '#f2b277', '#f7f6f3', '#94c1e4', '#2f7dbd', '#0b3d70'],
+        heads: ['#1f6fb5', '#c85200', '#008a6b', '#b0439a', '#7a6000', '#5a52c4', '#b3263a', '#4b6470'],
+        masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#6b6f76', accent: '#1554c0',
+        paper: '#ffffff',
+    },
+    dark: {
+        sequential: ['#14171d', '#16294a', '#1d4780', '#2c6fb3', '#55a0d8', '#a2d2ef', '#f4fbff'],
+        diverging: ['#ffc48a', '#e28a3a', '#8c4a12', '#1c1e22', '#1f5486', '#4d9bd8', '#b5e0ff'],
+        heads: ['#5aa9ee', '#ff9a4d', '#3ec9a3', '#e58ad0', '#d0b54a', '#a29bff', '#ff7f8c', '#9fb6c2'],
+        masked: '#2a2c31', hatch: '#3d4047', unknown: '#ff7cc0', ink: '#e9eaec', faint: '#9a9ea6', accent: '#8ab6ff',
+        paper: '#1a1d23',
+    },
+};
+
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+let printing = false;
+const scheme = () => (prefersDark.matches && !printing ? 'dark' : 'light');
+const colours = () => MAPS[scheme()];
+
+function parseColour(text) {
+    return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+}
+
+/* A map as 256 colours, three bytes each, and behind them those of cells that are masked and that hold NaN. */
+const MASKED = 256, UNKNOWN = 257;
+
+const colourTable = remembered((ground, name) => {
+    const stops = MAPS[ground][name].map(parseColour), table = new Uint8Array(258 * 3);
+    table.set(parseColour(MAPS[ground].masked), MASKED * 3);
+    table.set(parseColour(MAPS[ground].unknown), UNKNOWN * 3);
+    for (let i = 0; i < 256; i++) {
+        const place = i / 255 * (stops.length - 1), below = Math.min(Math.floor(place), stops.length - 2);
+        for (let part = 0; part < 3; part++)
+            table[i * 3 + part] = stops[below][part] + (place - below) * (stops[below + 1][part] - stops[below][part]);
+    }
+    return table;
+}, 8);
+
+/* How numbers become places in a map: from 0 for weights, around 0 for whatever has a sign. */
+function colourScale(numbers, stage) {
+    const signed = stage !== 'weights' && stage !== 'dropped';
+    let most = 0;
+    for (const number of numbers) {
+        const magnitude = Math.abs(number);
+        if (magnitude > most && magnitude < Infinity) most = magnitude;
+    }
+    const least = signed ? -most : 0, width = most - least || 1;
+    return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, (number - least) / width))) };
+}
+
+/* One for the whole matrix, and one for each row. */
+function matrixScales(numbers, stage) {
+    const scale = colourScale(numbers, stage);
+    const rowScales = Array.from({ length: job.rows }, (nothing, row) =>
+        colourScale(numbers.subarray(row * job.keys, (row + 1) * job.keys), stage));
+    return { scale, rowScales };
+}
+
+const scaleTable = (scale) =>
+    colourTable(scheme(), scale.signed ? 'diverging' : 'sequential');
+
+/* A cell's place in the table. */
+const colourPlace = (number, masked, scale) => (masked ? MASKED : Number.isNaN(number) ? UNKNOWN : scale.place(number));
+
+function cellColour(number, masked, scale) {
+    const at = colourPlace(number, masked, scale) * 3;
+    return scaleTable(scale).subarray(at, at + 3);
+}
+
+const colourText = ([red, green, blue]) => `rgb(${red}, ${green}, ${blue})`;
+
+/* Ink that can be read on that colour: black or white, whichever has more contrast by its luminance. */
+function inkOn(colour) {
+    const [red, green, blue] = Array.from(colour, (part) => (part / 255) ** 2.2);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 ? '#101215' : '#ffffff';
+}
+
+const headColour = (head) => colours().heads[head % colours().heads.length];

@@ -1,0 +1,110 @@
+/* The context of the chosen query, built up: each key's weight times its value, one after another. */
+
+const MOST_SHARES = 12, MOST_BARS = 4;
+
+/* The keys that are shown, in order: all, or those with the largest weights and null for the rest. */
+function shownShares(line) {
+    const keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity);
+    if (keys.length <= MOST_SHARES) return keys;
+    const heaviest = keys.slice().sort((a, b) => line.dropped[b] - line.dropped[a] || a - b).slice(0, MOST_SHARES - 2);
+    return [...heaviest.sort((a, b) => a - b), null];
+}
+
+/* What some keys give to the context together, (d_v). */
+function shareOf(line, keys) {
+    const from = keysAt(line.item, line.head) * job.d_value, share = new Float64Array(job.d_value);
+    for (const key of keys)
+        for (let column = 0; column < job.d_value; column++)
+            share[column] += line.dropped[key] * job.value[from + key * job.d_value + column];
+    return share;
+}
+
+/* Each row's label, weight and share; the sums before and after it. */
+function contextRows(line) {
+    const shown = shownShares(line), listed = new Set(shown);
+    const rest = Array.from(line.dropped.keys()).filter((key) => !listed.has(key) && (line.empty || line.bias[key] > -Infinity));
+    let before = new Float64Array(job.d_value);
+    return shown.map((key) => {
+        const keys = key === null ? rest : [key], share = shareOf(line, keys);
+        const after = before.map((sum, column) => sum + share[column]);
+        const weight = keys.reduce((sum, one) => sum + line.dropped[one], 0);
+        const row = { key, others: rest.length, weight, share, before, after };
+        before = after;
+        return row;
+    });
+}
+
+/* --- few columns: a number, and a bar from the sum before to the sum after ----------------------------------------- */
+
+function waterfall(from, to, least, most) {
+    const place = (number) => 100 * (number - least) / (most - least || 1);
+    const bar = element('span', { class: to < from ? 'bar minus' : 'bar' });
+    bar.style.left = `${Math.min(place(from), place(to))}%`;
+    bar.style.width = `${Math.max(Math.abs(place(to) - place(from)), 0.6)}%`;
+    const zero = element('span', { class: 'zero' });
+    zero.style.left = `${place(0)}%`;
+    return element('span', { class: 'waterfall', 'aria-hidden': 'true' }, zero, bar);
+}
+
+function barCells(rows, context) {
+    const ranges = Array.from(context, (number, column) => {
+        const sums = [0, number, ...rows.flatMap((row) => [row.before[column], row.after[column]])].filter(Number.isFinite);
+        return [Math.min(...sums), Math.max(...sums)];
+    });
+    const cell = (number, from, to, column) =>
+        element('td', {}, numberText(number), waterfall(from, to, ...ranges[column]));
+    return {
+        ofRow: (row) => Array.from(row.share, (number, column) => cell(number, row.before[column], row.after[column], column)),
+        ofTotal: () => Array.from(context, (number, column) => cell(number, 0, number, column)),
+    };
+}
+
+/* --- many columns: a strip of colours ---------------------------------------------------------------------------- */
+
+function stripCanvas(numbers, scale) {
+    const canvas = element('canvas', { class: 'strip', 'aria-hidden': 'true', width: String(numbers.length), height: '1' });
+    const picture = new ImageData(numbers.length, 1);
+    numbers.forEach((number, i) => picture.data.set([...cellColour(number, false, scale), 255], i * 4));
+    canvas.getContext('2d').putImageData(picture, 0, 0);
+    return canvas;
+}
+
+function stripCells(rows, context) {
+    const scale = colourScale([...context, ...rows.flatMap((row) => Array.from(row.share))], 'context');
+    const cell = (numbers) => element('td', { class: 'wide' }, stripCanvas(numbers, scale),
+        element('span', { class: 'numbers' }, vectorText(Array.from(numbers), 2)));
+    return { ofRow: (row) => [cell(row.share)], ofTotal: () => [cell(context)] };
+}
+
+/* --- the table --------------------------------------------------------------------------------------------------- */
+
+function weightCell(weight, most) {
+    const bar = element('span', { class: 'weight-bar', 'aria-hidden': 'true' });
+    bar.style.width = `${100 * Math.min(1, Math.max(0, weight / most || 0))}%`;
+    return element('td', { class: 'weight' }, numberText(weight), bar);
+}
+
+function contextHead(narrow) {
+    const columns = narrow ? Array.from({ length: job.d_value }, (nothing, i) => `× value ${i + 1}`) : ['× value'];
+    return element('thead', {}, element('tr', {}, ...['key', job.kept ? 'dropped' : 'weight', ...columns].map((text) =>
+        element('th', { scope: 'col' }, text))));
+}
+
+function contextRow(place, row, most, cells, looked) {
+    const label = row.key === null ? `${row.others} others` : tokenElement(keyName(place.item, row.key));
+    const attributes = row.key !== null && row.key === looked.key ? { class: 'looked' } : {};
+    return element('tr', attributes, element('th', { scope: 'row' }, label), weightCell(row.weight, most), ...cells.ofRow(row));
+}
+
+function showContext(place, chosen, looked) {
+    const line = lineOf(place.item, place.head, chosen.row), context = contextOf(line), rows = contextRows(line);
+    const narrow = job.d_value <= MOST_BARS, cells = (narrow ? barCells : stripCells)(rows, context);
+    const most = Math.max(...rows.map((row) => row.weight), 0);
+    const total = element('tr', { class: 'total', id: 'context-total' }, element('th', { scope: 'row', colspan: '2' }, 'context'),
+        ...cells.ofTotal());
+    byId('context').replaceChildren(element('table', { class: narrow ? 'shares' : 'shares wide' },
+        element('caption', { class: 'unseen' }, 'What each key gives to the context'),
+        contextHead(narrow), element('tbody', {}, ...rows.map((row) => contextRow(place, row, most, cells, looked))),
+        element('tfoot', {}, total)));
+    byId('context-of').textContent = queryTitle(place.item, chosen.row);
+}

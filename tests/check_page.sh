@@ -1,0 +1,95 @@
+#!/bin/sh
+# Pages of -f html in headless Chromium: each is clicked through by tests/page/check.js, which compares what it shows with
+# what attn prints as JSON for the same job. All pages stand in frames of one page, so that one browser does it.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+for browser in chromium chromium-browser google-chrome ''; do
+    [ -z "$browser" ] || ! command -v "$browser" >/dev/null || break
+done
+if [ -z "$browser" ]; then
+    skip "the page in a browser" "chromium is not installed"
+    finish
+fi
+
+# page NAME OPTION...: the page, what watches over it, what attn prints as JSON and the test of it. As in the page itself,
+# no '<' of a token may end a script.
+page() {
+    label=$1
+    shift
+    "$attn" "$@" -f html >"$scratch/page" && "$attn" "$@" -f json >"$scratch/json" || return 1
+    {
+        sed '/^<head>$/q' "$scratch/page"
+        echo '<script id="test-watch">'
+        cat tests/page/watch.js
+        echo '</script>'
+        sed '1,/^<head>$/d' "$scratch/page"
+        echo "<script type=\"application/json\" id=\"test-expected\" data-name=\"$label\">"
+        sed 's/</\\u003c/g' "$scratch/json"
+        echo '</script>'
+        echo '<script id="test-check">'
+        cat tests/page/check.js
+        echo '</script>'
+    } >"$scratch/$label.html"
+    echo "<iframe src=\"$label.html\" width=\"$width\" height=\"700\"></iframe>" >>"$scratch/frames"
+    pages=$((pages + 1))
+}
+
+echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]],
+    "key": [[[[1, 0], [0, 1], [1, 1], [2, 0]]], [[[1, 1], [0, 2], [1, -1], [0.5, 0]]]],
+    "value": [[[[1], [2], [3], [4]]], [[[5], [6], [7], [8]]]], "attn_mask": [[0.5, -1, 0.25]]}' >"$scratch/lengths.json"
+# The same in a narrow frame.
+phone() {
+    width=375
+    page "$@"
+    made=$?
+    width=1000
+    return $made
+}
+
+width=1000
+pages=0
+golden=tests/golden/sdpa
+all=scores,scaled,masked,weights,context
+check "self" page self self data/inputs.json
+check "causal with dropout" page dropout causal data/inputs.json --dropout 0.5
+check "several heads on a phone" phone heads multihead -H 3 -d 6 data/inputs.json
+check "stacked heads with dropout" page stacked multihead -H 2 --stacked data/inputs.json --dropout 0.3
+check "some queries" page queries causal data/inputs.json --query 2,5 -p 6
+check "float64" page float64 causal data/inputs.json --dtype f64 -p 12
+check "float16" page float16 causal data/inputs.json --dtype f16 -p 7 --softcap 0.5
+check "bfloat16, softmax in float32" page bfloat16 self data/inputs.json --dtype bf16 --softmax-dtype f32 --window 1,2
+check "many heads" page many multihead -H 40 -d 40 data/inputs.json --no-causal
+check "empty rows" page empty sdpa $golden/bool-mask-empty-row.safetensors --empty-row mean --stages $all
+check "lengths of a cache" page lengths sdpa "$scratch/lengths.json" --causal --window 2,-1 --empty-row nan --stages $all
+check "some stages" page stages causal data/inputs.json --stages weights,scores
+check "hostile tokens on a phone" phone hostile self tests/page/hostile.json
+for masks in float-mask-empty-row bool-mask-of-heads grouped-causal; do
+    check "sdpa: $masks" page "$masks" sdpa "$golden/$masks.safetensors" --stages $all
+done
+check "sdpa with dropout" page dropout-mask sdpa "$golden/dropout-grouped-float-mask.safetensors" --stages $all,dropped
+awk 'BEGIN { srand(3); printf "{\"inputs\": ["
+    for (item = 0; item < 2; item++) for (i = 0; i < 20; i++)
+        for (j = 0; j < 12; j++) printf "%s%.2f", j ? ", " : i ? "], [" : item ? "]], [[" : "[[", 4 * rand() - 2
+    print "]]], \"alibi_slopes\": [0.5, 0.25], \"sinks\": [0.5, -1]}" }' >"$scratch/batch.json"
+check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.json" --no-causal
+
+{
+    echo '<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>'
+    cat tests/page/collect.js
+    echo '</script>'
+    cat "$scratch/frames"
+} >"$scratch/all.html"
+"$browser" --headless=new --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" --virtual-time-budget=60000 \
+    --enable-logging=stderr --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
+sed -n '/<pre id="found">/,/<\/pre>/p' "$scratch/dom" | sed 's/.*<pre id="found">//; s/<\/pre>.*//' >"$scratch/found"
+grep '^FAILED' "$scratch/found"
+for frame in "$scratch"/*.html; do
+    label=$(basename "$frame" .html)
+    [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
+done
+check "all pages were made" test $pages -eq 18
+check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
+finish
