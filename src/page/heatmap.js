@@ -130,8 +130,10 @@ function drawNumbers(context, matrix, byRow, layout) {
     context.textBaseline = 'middle';
     for (let at = 0; at < matrix.numbers.length; at++) {
         const number = matrix.numbers[at], masked = matrix.masked[at] === 1;
-        const text = masked && number === 0 ? '' : numberText(number, 2);
-        if (context.measureText(text).width > layout.cell - 4) continue;
+        const room = layout.cell - 4, whole = masked && number === 0 ? '' : numberText(number, 2);
+        const text = context.measureText(whole).width > room && Math.abs(number) < 1
+            ? (number < 0 ? '−' : '') + fixedDecimals(Math.abs(number), 2) : whole;
+        if (context.measureText(text).width > room) continue;
         context.fillStyle = masked ? colours().faint : inkOn(cellColour(number, masked, scaleAt(matrix, at, byRow)));
         context.fillText(text, layout.left + (at % job.keys + 0.5) * layout.cell,
             layout.top + (Math.floor(at / job.keys) + 0.5) * layout.cellHeight + 0.5);
