@@ -16,8 +16,7 @@ struct board_cell {
 
 enum { INDENT = 4, GAP = 2, GUTTER = 2, CELLS_PER_TERM = 6, CELLS_BESIDE = 48 };
 
-static const char *const FUNCTIONS[] = {
-    [BOARD_EXP] = "exp(", [BOARD_LOG] = "log(", [BOARD_TANH] = "tanh(", [BOARD_SQRT] = "sqrt("};
+static const char *const FUNCTIONS[] = {[BOARD_EXP] = "exp(", [BOARD_LOG] = "log(", [BOARD_TANH] = "tanh("};
 
 enum status board_create(struct board *board, struct output *output, size_t terms, struct arena *arena,
                          struct error *error)
@@ -80,7 +79,7 @@ static bool known_value(enum board_function function, const struct board_side *a
     struct exact point;
     read_whole(&point, function == BOARD_LOG);
     *value = function == BOARD_EXP;
-    return function != BOARD_SQRT && exact_equal(&argument->sum, &point);
+    return exact_equal(&argument->sum, &point);
 }
 
 /* a / x = b / y, where x and y are there. */
@@ -97,12 +96,7 @@ static bool equal_quotients(const struct board_side *a, const struct board_side 
 static bool equal_sides(const struct board_side *a, const struct board_side *b)
 {
     if (!a->finite || !b->finite)
-        return !b->finite;
-    if (a->unknown && !b->unknown && a->function == BOARD_SQRT) {
-        struct board_side square = *a;
-        exact_multiply(&b->sum, &b->sum, &square.sum);
-        return exact_equal(&square.sum, &a->sum);
-    }
+        return !a->finite && !b->finite;
     return a->unknown == b->unknown && a->function == b->function && equal_quotients(a, b);
 }
 

@@ -26,7 +26,7 @@ enum {
 };
 
 /* A function whose argument is written between board_open and board_close. */
-enum board_function { BOARD_NO_FUNCTION, BOARD_EXP, BOARD_LOG, BOARD_TANH, BOARD_SQRT };
+enum board_function { BOARD_NO_FUNCTION, BOARD_EXP, BOARD_LOG, BOARD_TANH };
 
 /* What a side comes to: (sum + term) / divisor, or a function that has no exact value, of sum / divisor. */
 struct board_side {

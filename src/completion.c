@@ -66,6 +66,8 @@ static void write_quoted(const char *text, const char *special, struct output *o
     }
 }
 
+/* What is typed so far is compared, never expanded: `compgen -W` sees words of the table alone. */
+
 /* --- bash -------------------------------------------------------------------------------------------------------- */
 
 static const char BASH_BEGIN[] = "# bash completion for attn, written by: attn help --completion bash\n"
@@ -73,14 +75,13 @@ static const char BASH_BEGIN[] = "# bash completion for attn, written by: attn h
                                  "# Names of stages after the last comma, those before it left out.\n"
                                  "_attn_stages()\n"
                                  "{\n"
-                                 "    local chosen='' stage words=''\n"
+                                 "    local chosen='' stage\n"
                                  "    [[ $1 == *,* ]] && chosen=${1%,*},\n";
 
 static const char BASH_STAGES[] =
     "; do\n"
-    "        [[ ,$chosen == *,$stage,* ]] || words+=\" $chosen$stage\"\n"
+    "        [[ ,$chosen == *,\"$stage\",* || $chosen$stage != \"$1\"* ]] || COMPREPLY+=(\"$chosen$stage\")\n"
     "    done\n"
-    "    COMPREPLY=($(compgen -W \"$words\" -- \"$1\"))\n"
     "    compopt -o nospace 2>/dev/null\n"
     "}\n"
     "\n"

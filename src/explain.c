@@ -285,8 +285,6 @@ void explain_row(struct explanation *e, enum stage stage, struct explain_place p
         explaining_projection(e, stage, place);
     else if (stage == STAGE_SCORES)
         explaining_scores(e, stage, place);
-    else if (stage == STAGE_SCALED && e->result->problem->rounding == ROUNDING_OPERATIONS)
-        explaining_scores(e, stage, place);
     else if (stage == STAGE_SCALED)
         explaining_scaled(e, place);
     else if (stage == STAGE_CAPPED)

@@ -50,8 +50,6 @@ static struct softmax take_exponentials(struct explanation *e, struct explain_pl
     for (size_t i = 0; i < e->seen_count; i++) {
         const size_t key = e->seen[i];
         e->factor[key] = exp(e->operand[key] - softmax.largest);
-        if (problem->rounding == ROUNDING_OPERATIONS)
-            tensor_round(problem->softmax_dtype, e->factor + key, 1);
         softmax.sum += e->factor[key];
     }
     if (softmax.sink != NULL)

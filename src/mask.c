@@ -83,3 +83,22 @@ enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, s
     mask_bias(mask, item, head, query, key, 1, &bias);
     return bias == -INFINITY ? MASK_ENTRY : MASK_ALLOWS;
 }
+
+bool mask_forbids(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
+{
+    const struct span span = mask_span(mask, item, query);
+    double bias;
+    if (key < span.first || key >= span.end)
+        return true;
+    mask_bias(mask, item, head, query, key, 1, &bias);
+    return bias == -INFINITY;
+}
+
+bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t query)
+{
+    const struct span span = mask_span(mask, item, query);
+    size_t key = span.first;
+    while (key < span.end && mask_forbids(mask, item, head, query, key))
+        key++;
+    return key == span.end;
+}

@@ -62,6 +62,10 @@ enum mask_rule {
 
 enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key);
 
+/* Whether a key is forbidden to a query, and whether all are. */
+bool mask_forbids(const struct mask *mask, size_t item, size_t head, size_t query, size_t key);
+bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t query);
+
 /* What is added to the scores of keys first .. first + count of one query: bias (count) written, minus infinity where
  * attn_mask forbids the key. Says nothing of the span. */
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,

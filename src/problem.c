@@ -628,10 +628,12 @@ static enum status check_page(const struct making *making)
     const double rows = (double)problem->row_count, keys = (double)problem->keys, items = (double)problem->items;
     const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
                                     keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
-                           (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0);
+                           (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
+                           (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0);
     if (numbers > PAGE_NUMBERS)
         return error_usage(making->error,
-                           "query, key, value and mask are %.0f numbers, a page holds at most %d; expected fewer "
+                           "query, key, value, mask and what dropout keeps are as much as %.0f numbers, a page holds "
+                           "at most %d; expected fewer "
                            "queries, as --query asks for, or a shorter input",
                            numbers, PAGE_NUMBERS);
     if (rows * keys > PAGE_CELLS)
@@ -681,6 +683,9 @@ static enum status finish_problem(const struct making *making)
     problem->has_cell = options->cell != NULL;
     if (!problem->parameters_only && (take_tokens(making) || making_queries(making)))
         return making->error->status;
+    if (problem->explains && problem->rounding == ROUNDING_OPERATIONS)
+        return error_usage(making->error, "--explain shows stages that are computed exactly and rounded once; expected "
+                                          "--rounding stages");
     if (problem->has_cell && making_cell(making) != STATUS_OK)
         return making->error->status;
     if (choose_stages(making) || (!problem->parameters_only && (check_page(making) || choose_path(making))))

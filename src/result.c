@@ -326,16 +326,15 @@ bool result_masked(const struct result *result, const struct result_table *table
                    size_t column)
 {
     const struct problem *problem = result->problem;
+    const struct mask *mask = &problem->mask;
     size_t item, head;
     if (!problem->masks || !stage_is_square(table->stage) || table->stage < STAGE_MASKED)
         return false;
     result_place(table, matrix, &item, &head);
-    const struct span span = mask_span(&problem->mask, item, problem->rows[row]);
-    if (column < span.first || column >= span.end)
-        return true;
-    double bias;
-    mask_bias(&problem->mask, item, head, problem->rows[row], column, 1, &bias);
-    return bias == -INFINITY;
+    if (!mask_forbids(mask, item, head, problem->rows[row], column))
+        return false;
+    const bool numbers = table->stage > STAGE_MASKED && mask->empty_row != EMPTY_ROW_ZERO;
+    return !numbers || !mask_is_empty(mask, item, head, problem->rows[row]);
 }
 
 /* Whether any of sdpa's query, key and value is shown as a stage. */

@@ -94,7 +94,8 @@ enum { RESULT_LACKS_BYTES = 96 };
  * sinks", into text (size bytes, RESULT_LACKS_BYTES for all), else "". Returns text. */
 const char *result_lacks(const struct result *result, char *text, size_t size);
 
-/* Whether the mask forbids this element of a T x T table. */
+/* Whether the mask forbids this element of a T x T table, from masked on; not where an empty row has other weights than
+ * zero. */
 bool result_masked(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
                    size_t column);
 

@@ -42,6 +42,8 @@ if command -v bash >/dev/null; then
     check "bash: choices behind =" bash_says "json" attn self --format = js
     check "bash: all of them" bash_says "f32 f64 f16 bf16" attn self --dtype =
     check "bash: a stage" bash_says "scores scaled" attn self --stages sc
+    in_bash attn self --stages "\$(touch\${IFS}$scratch/run),we" >/dev/null
+    check "bash: what is typed is not run" test ! -e "$scratch/run"
     check "bash: a further stage" bash_says "weights,scores,scaled" attn self --stages weights,scores,sc
     check "bash: none twice" bash_says "key,scaled" attn self --stages key,sca
     check "bash: none again" bash_says "" attn self --stages scaled,sca

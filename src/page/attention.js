@@ -54,6 +54,7 @@ const ROUNDERS = {
     f16: (number) => roundTo(number, 11, 2 ** -24, 65504),
     bf16: (number) => roundTo(number, 8, 2 ** -133, 255 * 2 ** 120),
 };
+const LOWEST = { f32: -3.4028234663852886e38, f64: -Number.MAX_VALUE, f16: -65504, bf16: -255 * 2 ** 120 };
 const round = ROUNDERS[job.dtype];
 const roundSoftmax = ROUNDERS[job.softmax_dtype];
 
@@ -143,6 +144,13 @@ function isKept(item, head, row, key) {
     return ((job.kept[((item * job.heads + head) * job.rows + row) * bytes + (key >> 3)] >> (key & 7)) & 1) === 1;
 }
 
+/* Minus infinity where the key is forbidden; a sum that would round to it stays at the lowest number. */
+function addBias(score, bias) {
+    if (bias === -Infinity) return -Infinity;
+    const sum = score + bias;
+    return bias < 0 && score > -Infinity && sum < LOWEST[job.dtype] ? LOWEST[job.dtype] : round(sum);
+}
+
 /* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
 function attentionRow(item, head, row) {
     const query = job.positions[row], bias = maskRow(item, head, query);
@@ -153,7 +161,7 @@ function attentionRow(item, head, row) {
     const scaled = scores.map((score) => round(score * job.scale));
     const capped = job.softcap > 0
         ? scaled.map((score) => round(job.softcap * Math.tanh(score / job.softcap))) : scaled;
-    const masked = capped.map((score, key) => (bias[key] === -Infinity ? -Infinity : round(score + bias[key])));
+    const masked = capped.map((score, key) => addBias(score, bias[key]));
     const empty = bias.every((number) => number === -Infinity);
     const sink = job.sinks ? job.sinks[head] : null;
     const softened = empty
@@ -169,6 +177,7 @@ function attentionRow(item, head, row) {
 function contextOf(line) {
     const from = keysAt(line.item, line.head) * job.d_value;
     const context = new Float64Array(job.d_value);
+    if (line.empty && job.empty_row !== 'mean') return context.fill(EMPTY_WEIGHTS[job.empty_row]);
     for (let key = 0; key < job.keys; key++) {
         if (!line.empty && line.bias[key] === -Infinity) continue;
         for (let column = 0; column < job.d_value; column++)
@@ -184,7 +193,8 @@ function attentionMatrix(item, head, stage) {
     for (let row = 0; row < job.rows; row++) {
         const line = attentionRow(item, head, row);
         numbers.set(line[stage], row * job.keys);
-        if (masks) masked.set(line.bias.map((bias) => (bias === -Infinity ? 1 : 0)), row * job.keys);
+        const weighed = line.empty && job.empty_row !== 'zero' && stage !== 'masked'; /* its weights are numbers */
+        if (masks && !weighed) masked.set(line.bias.map((bias) => (bias === -Infinity ? 1 : 0)), row * job.keys);
     }
     return { numbers, masked, ...matrixScales(numbers, stage) };
 }
