@@ -348,17 +348,31 @@ static void write_piece(struct pen *pen, const char *text, size_t columns)
     pen->due = 0;
 }
 
-static void write_cell(const struct board_group *group, const struct board_cell *cell, struct pen *pen)
+/* A number with the sign that came before it, right before its digits; NULL: none. */
+static void write_cell(const struct board_group *group, const struct board_cell *cell, const struct board_cell *sign,
+                       struct pen *pen)
 {
     const size_t columns = cell_columns(group, cell);
     size_t after = 0;
     if (cell->kind == CELL_FACTOR && !ends_in_parenthesis(cell))
         after = group->parenthesis[cell->side];
     pen->due += columns - cell->width - after;
+    if (sign != NULL && sign->width > 0)
+        write_piece(pen, sign->text, sign->width);
     if (cell->width > 0)
         write_piece(pen, cell->text, cell->width);
     pen->column += columns - cell->width;
     pen->due += after;
+}
+
+/* The sign waits for its number, with the blanks before it. */
+static const struct board_cell *hold_sign(const struct board_group *group, const struct board_cell *cell,
+                                          struct pen *pen)
+{
+    const size_t blanks = group->sign[cell->side] - cell->width;
+    pen->due += blanks;
+    pen->column += blanks;
+    return cell;
 }
 
 /* Columns from a cell up to the next one that a line may begin with: an operator, or with `whole` a relation. */
@@ -399,12 +413,18 @@ static void print_line(struct board *board)
     const struct board_group *group = board->group;
     const bool broken = is_broken(group);
     const size_t first = first_column(group);
+    const struct board_cell *sign = NULL;
     struct pen pen = {board->output, first + (broken ? GUTTER : 0), 0};
     write_label(board, broken);
     for (size_t i = 0; i < board->count; i++) {
         const struct board_cell *cell = &board->cells[i];
+        if (cell->kind == CELL_SIGN) {
+            sign = hold_sign(group, cell, &pen);
+            continue;
+        }
         if (!broken || !begins_line(board, i, pen.column)) {
-            write_cell(group, cell, &pen);
+            write_cell(group, cell, sign, &pen);
+            sign = NULL;
             continue;
         }
         output_print(board->output, "\n");
@@ -474,7 +494,15 @@ void board_end_sum(struct board *board, size_t group_index, const char *number)
     if (!broken)
         pen.due = group_columns(group) - strlen(" = ") - group->sign[last] - group->width[last][CELL_TERM];
     write_piece(&pen, relation + broken, 0);
-    for (size_t i = 0; i < board->count; i++)
-        write_cell(group, &board->cells[i], &pen);
+    const struct board_cell *sign = NULL;
+    for (size_t i = 0; i < board->count; i++) {
+        const struct board_cell *cell = &board->cells[i];
+        if (cell->kind == CELL_SIGN) {
+            sign = hold_sign(group, cell, &pen);
+            continue;
+        }
+        write_cell(group, cell, sign, &pen);
+        sign = NULL;
+    }
     output_print(board->output, "\n");
 }

@@ -68,14 +68,35 @@ static void write_list(const char *name, const double *numbers, size_t count, st
     output_print(output, "]");
 }
 
+/* What draws says nothing of parameters that a file gave, unless dropout draws on. */
+static bool tells_nothing(const struct problem *problem, const char *setting)
+{
+    static const char *const DRAWING[] = {"seed", "skip", "init", "rng"};
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(setting, DRAWING[i]) == 0)
+            return problem->parameters.given && problem->dropout == 0;
+    return false;
+}
+
+static void write_setting(const char *name, const char *text, bool first, struct output *output)
+{
+    output_print(output, "%s[\"%s\", ", first ? "" : ", ", name);
+    write_string(text, TEXT_COLUMNS, output);
+    output_print(output, "]");
+}
+
 static void write_settings(const struct problem *problem, struct output *output)
 {
+    bool first = !problem->parameters.given;
     write_key("settings", output);
     output_print(output, "[");
+    if (problem->parameters.given)
+        write_setting("parameters from", problem->parameters.source, true, output);
     for (size_t i = 0; i < problem->setting_count; i++) {
-        output_print(output, "%s[\"%s\", ", i ? ", " : "", problem->settings[i].name);
-        write_string(problem->settings[i].text, TEXT_COLUMNS, output);
-        output_print(output, "]");
+        if (tells_nothing(problem, problem->settings[i].name))
+            continue;
+        write_setting(problem->settings[i].name, problem->settings[i].text, first, output);
+        first = false;
     }
     output_print(output, "]");
 }

@@ -37,6 +37,8 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     *flow = false;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
+        if (table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs)
+            continue; /* a mask, slopes, sinks: their work is seen in the stages */
         picture->figures[picture->count++].panel.pool.table = table;
         *flow |= !stage_is_square(table->stage);
         if (large == NULL && !svg_flow_holds(table))

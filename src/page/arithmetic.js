@@ -93,13 +93,13 @@ function maskedStep(line, key) {
     return arithmeticStep('masked', 'Masked', formulaLine(...parts, ' = ', result(line.masked[key], 'masked')));
 }
 
-const EMPTY_REASONS = { zero: 'weights are 0', nan: 'weights are NaN', mean: `each weight is 1 / ${job.keys}` };
+const EMPTY_REASONS = { zero: 'its weights are 0', nan: 'its weights are NaN', mean: `each of its weights is 1 / ${job.keys}` };
 
 function weightStep(line, key) {
     const weight = result(line.weights[key], 'weights');
     if (line.empty)
         return arithmeticStep('weights', 'Weight', formulaLine(weight),
-            element('p', { class: 'note' }, `No key is seen by this query, so its ${EMPTY_REASONS[job.empty_row]}.`));
+            element('p', { class: 'note' }, `No key is seen by this query, so ${EMPTY_REASONS[job.empty_row]}.`));
     const sink = line.sink === null ? '' : `, the sink's exp(${numberText(line.sink - line.maximum)}) among them`;
     if (line.bias[key] === -Infinity)
         return arithmeticStep('weights', 'Weight', formulaLine(weight),

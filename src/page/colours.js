@@ -4,14 +4,14 @@
 const MAPS = {
     light: {
         sequential: ['#f6f8fc', '#c9dcf3', '#8db7e6', '#4d8acb', '#2460a7', '#0f3a78', '#071d45'],
-        diverging: ['#8a3b00', '#cf6a14', '#f2b277', '#f7f6f3', '#94c1e4', '#2f7dbd', '#0b3d70'],
+        diverging: ['#0b3d70', '#2f7dbd', '#94c1e4', '#f7f6f3', '#f2b277', '#cf6a14', '#8a3b00'],
         heads: ['#1f6fb5', '#c85200', '#008a6b', '#b0439a', '#7a6000', '#5a52c4', '#b3263a', '#4b6470'],
         masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#6b6f76', accent: '#1554c0',
         paper: '#ffffff',
     },
     dark: {
         sequential: ['#14171d', '#16294a', '#1d4780', '#2c6fb3', '#55a0d8', '#a2d2ef', '#f4fbff'],
-        diverging: ['#ffc48a', '#e28a3a', '#8c4a12', '#1c1e22', '#1f5486', '#4d9bd8', '#b5e0ff'],
+        diverging: ['#b5e0ff', '#4d9bd8', '#1f5486', '#1c1e22', '#8c4a12', '#e28a3a', '#ffc48a'],
         heads: ['#5aa9ee', '#ff9a4d', '#3ec9a3', '#e58ad0', '#d0b54a', '#a29bff', '#ff7f8c', '#9fb6c2'],
         masked: '#2a2c31', hatch: '#3d4047', unknown: '#ff7cc0', ink: '#e9eaec', faint: '#9a9ea6', accent: '#8ab6ff',
         paper: '#1a1d23',

@@ -76,7 +76,7 @@ const scaleAt = (matrix, at, byRow) => (byRow ? matrix.rowScales[Math.floor(at /
 
 /* The cells as a picture of one pixel each, or fewer where they are smaller than those of the screen. */
 function heatmapPicture(matrix, byRow, across, down) {
-    const shownKeys = Math.min(job.keys, across), shownRows = Math.min(job.rows, down);
+    const shownKeys = Math.max(1, Math.min(job.keys, across)), shownRows = Math.max(1, Math.min(job.rows, down));
     const picture = new ImageData(shownKeys, shownRows), pixels = picture.data, table = scaleTable(matrix.scale);
     pooledCells(matrix, shownRows, shownKeys).forEach((at, place) => {
         const from = colourPlace(matrix.numbers[at], matrix.masked[at], scaleAt(matrix, at, byRow)) * 3;
