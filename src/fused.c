@@ -26,7 +26,6 @@ enum {
     BLOCK_ROWS = 5,    /* of a block's scratch beside the scores */
     MEAN_COLUMNS = 64, /* of value that are summed at once */
     TRIM_KEYS = 24,    /* the steps by which a block is cut: whole tiles of every kernel, and divides KEY_BLOCK */
-    CACHE_LINE = 64,
 };
 
 static const double LOG2_E = 1.4426950408889634;
@@ -376,66 +375,22 @@ static void close_tile(const struct plan *plan, const struct place *place, const
 
 /* --- context: attn_mask ------------------------------------------------------------------------------------------ */
 
-/* Where the row of a query begins in attn_mask. */
-static size_t mask_row(const struct plan *plan, const struct place *place, size_t query)
-{
-    const size_t *strides = plan->job->mask->strides;
-    return place->item * strides[0] + place->head_of_item * strides[1] + query_position(plan->job, query) * strides[2];
-}
-
 /* How many rows of attn_mask a tile has: one where it is the same for every query. */
 static size_t mask_rows(const struct plan *plan, const struct tile *tile)
 {
     return plan->job->mask->strides[2] == 0 ? 1 : tile->count;
 }
 
-/* What attn_mask says of some keys: a set. Plain is neither forbidden nor biased. */
-enum { SAYS_PLAIN = 1, SAYS_FORBIDDEN = 2, SAYS_MORE = 4 };
-
-#define SCAN_NUMBERS(name, type)                                             \
-    static unsigned name(const type *numbers, size_t count)                  \
-    {                                                                        \
-        int biased = 0, allowed = 0;                                         \
-        for (size_t i = 0; i < count; i++) {                                 \
-            biased |= numbers[i] != 0;                                       \
-            allowed |= numbers[i] > (type)-INFINITY;                         \
-        }                                                                    \
-        return !biased ? SAYS_PLAIN : !allowed ? SAYS_FORBIDDEN : SAYS_MORE; \
-    }
-SCAN_NUMBERS(scan_floats, float)
-SCAN_NUMBERS(scan_doubles, double)
-#undef SCAN_NUMBERS
-
-static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
-{
-    uint8_t some_true = 0, some_false = 0;
-    for (size_t i = 0; i < count; i++) {
-        some_true |= booleans[i];
-        some_false |= booleans[i] == 0;
-    }
-    const unsigned of_true = true_drops ? SAYS_FORBIDDEN : SAYS_PLAIN;
-    return (some_true ? of_true : 0) | (some_false ? of_true ^ (SAYS_FORBIDDEN | SAYS_PLAIN) : 0);
-}
-
-/* What attn_mask says of `count` numbers that follow one another from `at` on. */
-static unsigned scan(const struct mask *mask, size_t at, size_t count)
-{
-    const struct tensor *tensor = &mask->attn_mask;
-    if (tensor->dtype == DTYPE_BOOL)
-        return scan_booleans((const uint8_t *)tensor->data + at, count, mask->true_drops);
-    return tensor->dtype == DTYPE_F32 ? scan_floats((const float *)tensor->data + at, count)
-                                      : scan_doubles((const double *)tensor->data + at, count);
-}
-
-/* The same of `count` keys from `first` on for a tile; it may end early once it knows that they do not all agree. */
+/* What attn_mask says of `count` keys from `first` on for a tile; it may end early once it knows that they do not all
+ * agree. */
 static unsigned scan_keys(const struct plan *plan, const struct place *place, const struct tile *tile, size_t first,
                           size_t count)
 {
-    const struct mask *mask = plan->job->mask;
-    const size_t rows = mask_rows(plan, tile), stride = mask->strides[3];
+    const size_t rows = mask_rows(plan, tile);
     unsigned says = 0;
-    for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != SAYS_MORE; i++)
-        says |= scan(mask, mask_row(plan, place, tile->first + i) + first * stride, stride ? count : 1);
+    for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
+        says |= mask_scan(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
+                          first, count);
     return says;
 }
 
@@ -443,14 +398,11 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
 static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
                          const struct block *block)
 {
-    const struct mask *mask = plan->job->mask;
-    const size_t size = dtype_size(mask->attn_mask.dtype), next = block->start + KEY_BLOCK;
+    const size_t next = block->start + KEY_BLOCK, rows = mask_rows(plan, tile);
     const size_t keys = next < tile->any.end ? smaller(KEY_BLOCK, tile->any.end - next) : 0;
-    for (size_t i = 0; i < mask_rows(plan, tile) && mask->strides[3] != 0; i++) {
-        const char *row = (const char *)mask->attn_mask.data + (mask_row(plan, place, tile->first + i) + next) * size;
-        for (size_t done = 0; done < keys * size; done += CACHE_LINE)
-            __builtin_prefetch(row + done, 0, 2);
-    }
+    for (size_t i = 0; i < rows; i++)
+        mask_prefetch(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
+                      next, keys);
 }
 
 /* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps. */
@@ -459,37 +411,17 @@ static unsigned scan_block(const struct plan *plan, const struct place *place, c
 {
     ask_for_next(plan, place, tile, block);
     const unsigned says = scan_keys(plan, place, tile, block->first, block->keys);
-    if (says == SAYS_PLAIN || says == SAYS_FORBIDDEN)
+    if (says == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
-    while (scan_keys(plan, place, tile, block->first, smaller(TRIM_KEYS, block->keys)) == SAYS_FORBIDDEN) {
+    while (scan_keys(plan, place, tile, block->first, smaller(TRIM_KEYS, block->keys)) == MASK_SAYS_FORBIDDEN) {
         block->first += TRIM_KEYS;
         block->keys -= TRIM_KEYS;
     }
     for (;;) {
         const size_t tail = (block->keys - 1) % TRIM_KEYS + 1;
-        if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != SAYS_FORBIDDEN)
+        if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != MASK_SAYS_FORBIDDEN)
             return says;
         block->keys -= tail;
-    }
-}
-
-/* `count` numbers of attn_mask from `at` on as what is added to scores. A finite number stays one. */
-static void load_bias(const struct mask *mask, size_t at, size_t count, float *bias)
-{
-    const uint8_t *booleans = mask->attn_mask.data;
-    const float *floats = mask->attn_mask.data;
-    const double *doubles = mask->attn_mask.data;
-    switch (mask->attn_mask.dtype) {
-    case DTYPE_BOOL:
-        for (size_t i = 0; i < count; i++)
-            bias[i] = (booleans[at + i] != 0) == mask->true_drops ? -INFINITY : 0;
-        break;
-    case DTYPE_F32:
-        memcpy(bias, floats + at, count * sizeof *bias);
-        break;
-    default:
-        for (size_t i = 0; i < count; i++)
-            bias[i] = doubles[at + i] > -INFINITY ? (float)fmax(-FLT_MAX, fmin(FLT_MAX, doubles[at + i])) : -INFINITY;
     }
 }
 
@@ -497,14 +429,10 @@ static void load_bias(const struct mask *mask, size_t at, size_t count, float *b
 static void pack_bias(const struct plan *plan, const struct place *place, const struct tile *tile,
                       const struct block *block)
 {
-    const struct mask *mask = plan->job->mask;
-    const size_t rows = mask_rows(plan, tile), stride = mask->strides[3];
-    for (size_t i = 0; i < rows; i++) {
-        float *row = block->scores + i * KEY_BLOCK;
-        load_bias(mask, mask_row(plan, place, tile->first + i) + block->first * stride, stride ? block->keys : 1, row);
-        for (size_t j = 1; j < block->keys && stride == 0; j++)
-            row[j] = row[0];
-    }
+    const size_t rows = mask_rows(plan, tile);
+    for (size_t i = 0; i < rows; i++)
+        mask_load(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
+                  block->first, block->keys, block->scores + i * KEY_BLOCK);
     plan->job->kernel->pack(block->scores, rows > 1 ? KEY_BLOCK : 0, tile->count, block->keys, 1, block->bias);
 }
 
@@ -586,18 +514,18 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
                         struct block *block)
 {
     const struct fused_job *job = plan->job;
-    const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : SAYS_PLAIN;
+    const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : MASK_SAYS_PLAIN;
     const bool bounded = block->first < tile->all.first || block->first + block->keys > tile->all.end;
-    if (says == SAYS_FORBIDDEN)
+    if (says == MASK_SAYS_FORBIDDEN)
         return false;
     if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
         return false;
-    if (says != SAYS_PLAIN)
+    if (says != MASK_SAYS_PLAIN)
         pack_bias(plan, place, tile, block);
     else if (plan->biased)
         mark_seen(plan, tile, block);
-    if (plan->adjusted || says != SAYS_PLAIN)
-        adjust_scores(plan, place, tile, block, says != SAYS_PLAIN ? block->bias : NULL);
+    if (plan->adjusted || says != MASK_SAYS_PLAIN)
+        adjust_scores(plan, place, tile, block, says != MASK_SAYS_PLAIN ? block->bias : NULL);
     else
         job->kernel->scores(place->key + block->first * job->d, block->keys, job->d, tile->query,
                             bounded ? block->from : NULL, bounded ? block->till : NULL, block->scores, tile->peak);

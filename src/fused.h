@@ -51,8 +51,8 @@ struct fused_job {
     size_t keys;           /* Tk */
     size_t d, d_v;         /* columns of one head */
     const size_t *positions; /* (Tq) which query of the mask each one is, ascending; NULL: 0, 1, 2, ... */
-    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; the last of its strides is 0
-                                or 1. NULL: every query sees every key */
+    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; attn_mask is BOOL or F32, the
+                                last of its strides 0 or 1. NULL: every query sees every key */
     double scale;            /* the reference's, usually 1 / sqrt(d) */
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
