@@ -3,6 +3,7 @@
 #include "check.h"
 #include "fused.h"
 #include "generator.h"
+#include "project.h"
 
 #include <float.h>
 #include <math.h>
