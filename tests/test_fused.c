@@ -782,7 +782,8 @@ static void check_progress(void)
     for (job.threads = 1; job.threads <= 3; job.threads++) {
         reports = (struct reports){.ascending = true};
         run(&job);
-        CHECK(reports.ascending && reports.last == 1 && reports.count > 1,
+        /* Beside other threads the one that reports may come too late for any task. */
+        CHECK(reports.ascending && reports.last == 1 && reports.count > (job.threads == 1),
               "%u threads: expected shares up to 1, got %d, the last %g", job.threads, reports.count, reports.last);
     }
 }
