@@ -1,7 +1,8 @@
 /* The reference: the equations of attention, one stage after another, made to be read.
  *
  * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working dtype as
- * it is stored itself. query, key and value are held whole; a T x T stage is made a row at a time, so that it is never held.
+ * it is stored itself; with --rounding operations every operation on the way is rounded too. query, key and value are
+ * held whole; a T x T stage is made a row at a time, so that it is never held.
  *
  *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, S queries asked for, d_in columns of the inputs,
  *   d columns of one head of query and key, d_v of value.
@@ -13,7 +14,7 @@
 
 #include "problem.h"
 
-/* What one row needs on its way; a thread has its own. */
+/* What one row needs on its way; a thread has its own. prepare.c lays it out. */
 struct attention_scratch {
     double *operand;           /* the widest row that is multiplied, as doubles */
     double *sums;              /* the widest row that is summed, or query x root of the scale */
@@ -23,6 +24,7 @@ struct attention_scratch {
     double *rows[STAGE_COUNT]; /* (Tk) the present row of each T x T stage, rounded; context: (d_v); query: (d) */
 };
 
+/* Made by prepare_attention. */
 struct attention {
     const struct problem *problem;
     const size_t *positions; /* (S) the queries that will be asked for, from 0, ascending */
@@ -40,18 +42,24 @@ struct attention {
     unsigned threads;                  /* that are worth while for its rows */
 };
 
-/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions`. What
- * is held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts. */
-enum status attention_create(struct attention *attention, const struct problem *problem, const size_t *positions,
-                             size_t slots, unsigned stages, struct arena *arena, struct error *error);
-
 /* Slot `slot` of one head of one item through the stages from scores to `last`, which may be context; each lies in
  * scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout keeps; NULL: all,
  * unscaled. Threads may do it at the same time, each with its own scratch. */
 void attention_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, enum stage last, const bool *kept);
 
+/* lse of that row, rounded to the working dtype. */
+double attention_lse(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
+                     size_t slot);
+
 /* output = the heads' context side by side (H d_v), through out_proj where there is one, into output (its columns). */
 void attention_output(const struct attention *attention, const double *context, double *output);
+
+/* y = x . W + bias, one row.
+ *   x       (d_in)
+ *   weight  (d_in, d_out)
+ *   bias    (d_out), or NULL
+ *   y       (d_out) written */
+void attention_project(const double *x, const double *weight, const double *bias, double *y, size_t d_in, size_t d_out);
 
 #endif

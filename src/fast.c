@@ -1,6 +1,7 @@
 #include "fast.h"
 
 #include "fused.h"
+#include "project.h"
 
 #include <string.h>
 

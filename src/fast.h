@@ -1,4 +1,4 @@
-/* The problem's tensors on their way to the float32 kernels: what attention.c computes in double, at length.
+/* The problem's tensors on their way to the float32 kernels: what prepare.c and attention.c compute in double, at length.
  *
  * The fused path computes in float32 and rounds nothing in between: its stages are query, key, value, context and output
  * alone. Equal bits for any number of threads and for any choice of queries. */

@@ -107,54 +107,60 @@ static void mask_formula(const struct problem *problem, char *text, size_t size)
         }
 }
 
+/* scores and what becomes of them before the softmax. */
+static void score_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
+{
+    if (stage == STAGE_SCORES)
+        snprintf(text, size, "query . key^T");
+    else if (stage == STAGE_SCALED)
+        scale_formula(problem, text, size);
+    else if (stage == STAGE_CAPPED)
+        cap_formula(problem, text, size);
+    else
+        mask_formula(problem, text, size);
+}
+
+static void drop_formula(const struct problem *problem, char *text, size_t size)
+{
+    char dropout[DECIMAL_BYTES];
+    decimal_from_double(problem->dropout, dropout);
+    snprintf(text, size, "weights / (1 - %s) where kept, else 0", dropout);
+}
+
+static const char *output_formula(const struct problem *problem)
+{
+    if (problem->plan.stacked)
+        return "heads side by side";
+    return problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
+                                                 : "heads . out_proj.weight^T";
+}
+
+/* The softmax and what is made of it. */
+static void weight_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
+{
+    const bool sinks = problem->mask.sinks != NULL;
+    if (stage == STAGE_WEIGHTS)
+        snprintf(text, size, "softmax(%s)%s", before_softmax(problem), sinks ? ", a sink in the sum" : "");
+    else if (stage == STAGE_DROPPED)
+        drop_formula(problem, text, size);
+    else if (stage == STAGE_CONTEXT)
+        snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
+    else if (stage == STAGE_OUTPUT)
+        snprintf(text, size, "%s", output_formula(problem));
+    else
+        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem), sinks ? ", the sink too" : "");
+}
+
 void formula_of_stage(const struct problem *problem, enum stage stage, char *text, size_t size)
 {
-    const bool stacked = problem->plan.stacked;
-    char dropout[DECIMAL_BYTES];
-    switch (stage) {
-    case STAGE_QUERY:
-    case STAGE_KEY:
-    case STAGE_VALUE:
+    if (stage <= STAGE_VALUE)
         projection_formula(problem, stage, text, size);
-        break;
-    case STAGE_SCORES:
-        snprintf(text, size, "query . key^T");
-        break;
-    case STAGE_SCALED:
-        scale_formula(problem, text, size);
-        break;
-    case STAGE_CAPPED:
-        cap_formula(problem, text, size);
-        break;
-    case STAGE_MASKED:
-        mask_formula(problem, text, size);
-        break;
-    case STAGE_WEIGHTS:
-        snprintf(text, size, "softmax(%s)%s", before_softmax(problem),
-                 problem->mask.sinks ? ", a sink in the sum" : "");
-        break;
-    case STAGE_DROPPED:
-        decimal_from_double(problem->dropout, dropout);
-        snprintf(text, size, "weights / (1 - %s) where kept, else 0", dropout);
-        break;
-    case STAGE_CONTEXT:
-        snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
-        break;
-    case STAGE_OUTPUT:
-        snprintf(text, size,
-                 stacked                                 ? "heads side by side"
-                 : problem->parameters.out.bias.rank > 0 ? "heads . out_proj.weight^T + out_proj.bias"
-                                                         : "heads . out_proj.weight^T");
-        break;
-    case STAGE_PRESENT_KEY:
-    case STAGE_PRESENT_VALUE:
+    else if (stage <= STAGE_MASKED)
+        score_formula(problem, stage, text, size);
+    else if (stage <= STAGE_LSE)
+        weight_formula(problem, stage, text, size);
+    else if (stage < STAGE_COUNT)
         snprintf(text, size, stage == STAGE_PRESENT_KEY ? "key" : "value");
-        break;
-    case STAGE_LSE:
-        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem),
-                 problem->mask.sinks ? ", the sink too" : "");
-        break;
-    default:
+    else
         text[0] = '\0';
-    }
 }

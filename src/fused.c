@@ -1,11 +1,9 @@
 #include "fused.h"
 
-#include "memory.h"
 #include "threads.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,86 +13,18 @@ enum {
     TASK_BYTES = 1 << 19, /* of tiles: half a usual second cache; a wide d has narrower tasks */
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
     LEAST_LANES = 8,      /* of any kernel */
-    PROJECT_ROWS = 144,   /* rows of x in a task */
-    PROJECT_STRIP =
-        24, /* rows whose sums go to y at once: whole tiles of every kernel, few enough for the first cache */
-    PROJECT_PANELS = 8,   /* panels of the weight in a task */
-    PROJECT_DEPTH = 1024, /* columns of x that run through the registers at once: panel and rows fit the cache */
-    SMALL_WORK = 1 << 23, /* multiply-adds that take about as long as a thread needs to start */
     MOST_TILES = TASK_QUERIES / LEAST_LANES,
     TILE_ROWS = 4,     /* of a tile's scratch: peak, maximum, sum, seen */
     BLOCK_ROWS = 5,    /* of a block's scratch beside the scores */
     MEAN_COLUMNS = 64, /* of value that are summed at once */
     TRIM_KEYS = 24,    /* the steps by which a block is cut: whole tiles of every kernel, and divides KEY_BLOCK */
-    CACHE_LINE = 64,
 };
 
 static const double LOG2_E = 1.4426950408889634;
 static const double BOUNDLESS_SOFTCAP =
     1e30; /* from here on a softcap changes no logit that a softmax can tell apart */
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t ceil_divide(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-/* `threads`, or 1 where the work is not worth a second one. */
-static unsigned worthwhile(unsigned threads, double multiply_adds)
-{
-    return threads > 1 && multiply_adds >= SMALL_WORK ? threads : 1;
-}
-
-/* --- scratch and progress ---------------------------------------------------------------------------------------- */
-
-/* bytes = shared + threads x own, all in floats, and room to align the start; SIZE_MAX where it does not fit. */
-static size_t scratch_bytes(size_t shared, size_t own, unsigned threads)
-{
-    size_t all, bytes;
-    if (!memory_multiply(own, threads, &all) || all > SIZE_MAX - shared ||
-        !memory_multiply(all + shared, sizeof(float), &bytes) || bytes > SIZE_MAX - KERNEL_ALIGNMENT)
-        return SIZE_MAX;
-    return bytes + KERNEL_ALIGNMENT;
-}
-
-static float *scratch_allocate(struct arena *arena, size_t bytes, struct error *error)
-{
-    char *memory = arena_allocate(arena, bytes, 1, error);
-    if (memory == NULL)
-        return NULL;
-    return (float *)(void *)(memory + (KERNEL_ALIGNMENT - (uintptr_t)memory % KERNEL_ALIGNMENT) % KERNEL_ALIGNMENT);
-}
-
-/* a x b floats rounded up so that what follows is aligned, *floats grown by it; false where it does not fit. */
-static bool add_floats(size_t a, size_t b, size_t *floats)
-{
-    const size_t step = KERNEL_ALIGNMENT / sizeof(float);
-    size_t product;
-    if (!memory_multiply(a, b, &product) || product > SIZE_MAX - step - *floats)
-        return false;
-    *floats += ceil_divide(product, step) * step;
-    return true;
-}
-
-struct counter {
-    const struct fused_progress *progress;
-    double total;
-    atomic_uint_least64_t done;
-};
-
-/* `amount` of the work is done. Thread 0, the caller's own, reports for all. */
-static void count_work(struct counter *counter, uint64_t amount, unsigned thread)
-{
-    const uint64_t done = atomic_fetch_add_explicit(&counter->done, amount, memory_order_relaxed) + amount;
-    if (thread == 0 && counter->progress->report != NULL)
-        counter->progress->report(counter->progress->context, (double)done / counter->total);
-}
-
-/* --- context: the plan ------------------------------------------------------------------------------------------- */
+/* --- the plan ---------------------------------------------------------------------------------------------------- */
 
 struct plan {
     const struct fused_job *job;
@@ -110,7 +40,7 @@ struct plan {
     size_t tile_floats;  /* scratch of one tile */
     size_t block_floats; /* scratch for a block of keys */
     float *scratch;
-    struct counter counter;
+    struct work_counter counter;
 };
 
 static size_t query_position(const struct fused_job *job, size_t query)
@@ -137,7 +67,7 @@ static uint64_t block_work(const struct fused_job *job, size_t item, size_t firs
     const size_t lanes = job->kernel->lanes;
     uint64_t work = 0;
     for (size_t done = 0; done < count; done += lanes) {
-        const struct span span = joint_span(job, item, first + done, smaller(lanes, count - done));
+        const struct span span = joint_span(job, item, first + done, memory_smaller(lanes, count - done));
         work += (uint64_t)lanes * (span.end - span.first + 1);
     }
     return work;
@@ -149,8 +79,8 @@ static bool plan_sizes(struct plan *plan)
     const struct fused_job *job = plan->job;
     const size_t lanes = job->kernel->lanes, most = SIZE_MAX / sizeof(float) / (MOST_TILES + 1);
     const size_t rows = (plan->biased ? 2 * KEY_BLOCK : KEY_BLOCK) + BLOCK_ROWS;
-    return add_floats(job->d, lanes, &plan->tile_floats) && add_floats(job->d_v, lanes, &plan->tile_floats) &&
-           add_floats(TILE_ROWS, lanes, &plan->tile_floats) && add_floats(rows, lanes, &plan->block_floats) &&
+    return work_add_floats(job->d, lanes, &plan->tile_floats) && work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
+           work_add_floats(TILE_ROWS, lanes, &plan->tile_floats) && work_add_floats(rows, lanes, &plan->block_floats) &&
            plan->tile_floats <= most;
 }
 
@@ -184,14 +114,14 @@ static void plan_tasks(struct plan *plan)
     double work = 0;
     for (size_t item = 0; item < plan->items; item++)
         work += (double)plan->heads_per_item * (double)block_work(job, item, 0, job->queries);
-    plan->threads = worthwhile(job->threads, work * (double)(job->d + job->d_v));
+    plan->threads = work_threads(job->threads, work * (double)(job->d + job->d_v));
     plan->tiles = TASK_QUERIES / lanes;
     while (plan->tiles > 1 &&
-           (plan->tiles * tile_bytes > TASK_BYTES ||
-            job->heads * ceil_divide(job->queries, plan->tiles * lanes) < (size_t)plan->threads * TASKS_PER_THREAD))
+           (plan->tiles * tile_bytes > TASK_BYTES || job->heads * work_ceil_divide(job->queries, plan->tiles * lanes) <
+                                                         (size_t)plan->threads * TASKS_PER_THREAD))
         plan->tiles /= 2;
-    plan->blocks = ceil_divide(job->queries, plan->tiles * lanes);
-    plan->threads = (unsigned)smaller(plan->threads, job->heads * plan->blocks);
+    plan->blocks = work_ceil_divide(job->queries, plan->tiles * lanes);
+    plan->threads = (unsigned)memory_smaller(plan->threads, job->heads * plan->blocks);
     plan->counter.progress = &job->progress;
     plan->counter.total = work;
 }
@@ -214,7 +144,7 @@ static size_t thread_floats(const struct plan *plan)
     return plan->block_floats + plan->tiles * plan->tile_floats;
 }
 
-/* --- context: tiles ---------------------------------------------------------------------------------------------- */
+/* --- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* A query head: where it stands in the batch, and the key head that it reads. */
 struct place {
@@ -305,7 +235,7 @@ static void open_tile(const struct plan *plan, const struct place *place, struct
 {
     const struct fused_job *job = plan->job;
     const size_t lanes = job->kernel->lanes;
-    tile->count = smaller(lanes, job->queries - tile->first);
+    tile->count = memory_smaller(lanes, job->queries - tile->first);
     tile->any = joint_span(job, place->item, tile->first, tile->count);
     tile->all = (struct span){query_span(job, place->item, tile->first + tile->count - 1).first,
                               query_span(job, place->item, tile->first).end};
@@ -321,7 +251,7 @@ static void mean_value(const struct fused_job *job, const float *value, float *r
 {
     double sums[MEAN_COLUMNS];
     for (size_t first = 0, count; first < job->d_v; first += count) {
-        count = smaller(MEAN_COLUMNS, job->d_v - first);
+        count = memory_smaller(MEAN_COLUMNS, job->d_v - first);
         memset(sums, 0, sizeof sums);
         for (size_t j = 0; j < job->keys; j++)
             for (size_t c = 0; c < count; c++)
@@ -374,14 +304,7 @@ static void close_tile(const struct plan *plan, const struct place *place, const
     fill_empty_rows(job, place, tile, rows, stride);
 }
 
-/* --- context: attn_mask ------------------------------------------------------------------------------------------ */
-
-/* Where the row of a query begins in attn_mask. */
-static size_t mask_row(const struct plan *plan, const struct place *place, size_t query)
-{
-    const size_t *strides = plan->job->mask->strides;
-    return place->item * strides[0] + place->head_of_item * strides[1] + query_position(plan->job, query) * strides[2];
-}
+/* --- attn_mask --------------------------------------------------------------------------------------------------- */
 
 /* How many rows of attn_mask a tile has: one where it is the same for every query. */
 static size_t mask_rows(const struct plan *plan, const struct tile *tile)
@@ -389,53 +312,16 @@ static size_t mask_rows(const struct plan *plan, const struct tile *tile)
     return plan->job->mask->strides[2] == 0 ? 1 : tile->count;
 }
 
-/* What attn_mask says of some keys: a set. Plain is neither forbidden nor biased. */
-enum { SAYS_PLAIN = 1, SAYS_FORBIDDEN = 2, SAYS_MORE = 4 };
-
-#define SCAN_NUMBERS(name, type)                                             \
-    static unsigned name(const type *numbers, size_t count)                  \
-    {                                                                        \
-        int biased = 0, allowed = 0;                                         \
-        for (size_t i = 0; i < count; i++) {                                 \
-            biased |= numbers[i] != 0;                                       \
-            allowed |= numbers[i] > (type)-INFINITY;                         \
-        }                                                                    \
-        return !biased ? SAYS_PLAIN : !allowed ? SAYS_FORBIDDEN : SAYS_MORE; \
-    }
-SCAN_NUMBERS(scan_floats, float)
-SCAN_NUMBERS(scan_doubles, double)
-#undef SCAN_NUMBERS
-
-static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
-{
-    uint8_t some_true = 0, some_false = 0;
-    for (size_t i = 0; i < count; i++) {
-        some_true |= booleans[i];
-        some_false |= booleans[i] == 0;
-    }
-    const unsigned of_true = true_drops ? SAYS_FORBIDDEN : SAYS_PLAIN;
-    return (some_true ? of_true : 0) | (some_false ? of_true ^ (SAYS_FORBIDDEN | SAYS_PLAIN) : 0);
-}
-
-/* What attn_mask says of `count` numbers that follow one another from `at` on. */
-static unsigned scan(const struct mask *mask, size_t at, size_t count)
-{
-    const struct tensor *tensor = &mask->attn_mask;
-    if (tensor->dtype == DTYPE_BOOL)
-        return scan_booleans((const uint8_t *)tensor->data + at, count, mask->true_drops);
-    return tensor->dtype == DTYPE_F32 ? scan_floats((const float *)tensor->data + at, count)
-                                      : scan_doubles((const double *)tensor->data + at, count);
-}
-
-/* The same of `count` keys from `first` on for a tile; it may end early once it knows that they do not all agree. */
+/* What attn_mask says of `count` keys from `first` on for a tile; it may end early once it knows that they do not all
+ * agree. */
 static unsigned scan_keys(const struct plan *plan, const struct place *place, const struct tile *tile, size_t first,
                           size_t count)
 {
-    const struct mask *mask = plan->job->mask;
-    const size_t rows = mask_rows(plan, tile), stride = mask->strides[3];
+    const size_t rows = mask_rows(plan, tile);
     unsigned says = 0;
-    for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != SAYS_MORE; i++)
-        says |= scan(mask, mask_row(plan, place, tile->first + i) + first * stride, stride ? count : 1);
+    for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
+        says |= mask_scan(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
+                          first, count);
     return says;
 }
 
@@ -443,14 +329,11 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
 static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
                          const struct block *block)
 {
-    const struct mask *mask = plan->job->mask;
-    const size_t size = dtype_size(mask->attn_mask.dtype), next = block->start + KEY_BLOCK;
-    const size_t keys = next < tile->any.end ? smaller(KEY_BLOCK, tile->any.end - next) : 0;
-    for (size_t i = 0; i < mask_rows(plan, tile) && mask->strides[3] != 0; i++) {
-        const char *row = (const char *)mask->attn_mask.data + (mask_row(plan, place, tile->first + i) + next) * size;
-        for (size_t done = 0; done < keys * size; done += CACHE_LINE)
-            __builtin_prefetch(row + done, 0, 2);
-    }
+    const size_t next = block->start + KEY_BLOCK, rows = mask_rows(plan, tile);
+    const size_t keys = next < tile->any.end ? memory_smaller(KEY_BLOCK, tile->any.end - next) : 0;
+    for (size_t i = 0; i < rows; i++)
+        mask_prefetch(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
+                      next, keys);
 }
 
 /* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps. */
@@ -459,37 +342,17 @@ static unsigned scan_block(const struct plan *plan, const struct place *place, c
 {
     ask_for_next(plan, place, tile, block);
     const unsigned says = scan_keys(plan, place, tile, block->first, block->keys);
-    if (says == SAYS_PLAIN || says == SAYS_FORBIDDEN)
+    if (says == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
-    while (scan_keys(plan, place, tile, block->first, smaller(TRIM_KEYS, block->keys)) == SAYS_FORBIDDEN) {
+    while (scan_keys(plan, place, tile, block->first, memory_smaller(TRIM_KEYS, block->keys)) == MASK_SAYS_FORBIDDEN) {
         block->first += TRIM_KEYS;
         block->keys -= TRIM_KEYS;
     }
     for (;;) {
         const size_t tail = (block->keys - 1) % TRIM_KEYS + 1;
-        if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != SAYS_FORBIDDEN)
+        if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != MASK_SAYS_FORBIDDEN)
             return says;
         block->keys -= tail;
-    }
-}
-
-/* `count` numbers of attn_mask from `at` on as what is added to scores. A finite number stays one. */
-static void load_bias(const struct mask *mask, size_t at, size_t count, float *bias)
-{
-    const uint8_t *booleans = mask->attn_mask.data;
-    const float *floats = mask->attn_mask.data;
-    const double *doubles = mask->attn_mask.data;
-    switch (mask->attn_mask.dtype) {
-    case DTYPE_BOOL:
-        for (size_t i = 0; i < count; i++)
-            bias[i] = (booleans[at + i] != 0) == mask->true_drops ? -INFINITY : 0;
-        break;
-    case DTYPE_F32:
-        memcpy(bias, floats + at, count * sizeof *bias);
-        break;
-    default:
-        for (size_t i = 0; i < count; i++)
-            bias[i] = doubles[at + i] > -INFINITY ? (float)fmax(-FLT_MAX, fmin(FLT_MAX, doubles[at + i])) : -INFINITY;
     }
 }
 
@@ -497,18 +360,14 @@ static void load_bias(const struct mask *mask, size_t at, size_t count, float *b
 static void pack_bias(const struct plan *plan, const struct place *place, const struct tile *tile,
                       const struct block *block)
 {
-    const struct mask *mask = plan->job->mask;
-    const size_t rows = mask_rows(plan, tile), stride = mask->strides[3];
-    for (size_t i = 0; i < rows; i++) {
-        float *row = block->scores + i * KEY_BLOCK;
-        load_bias(mask, mask_row(plan, place, tile->first + i) + block->first * stride, stride ? block->keys : 1, row);
-        for (size_t j = 1; j < block->keys && stride == 0; j++)
-            row[j] = row[0];
-    }
+    const size_t rows = mask_rows(plan, tile);
+    for (size_t i = 0; i < rows; i++)
+        mask_load(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
+                  block->first, block->keys, block->scores + i * KEY_BLOCK);
     plan->job->kernel->pack(block->scores, rows > 1 ? KEY_BLOCK : 0, tile->count, block->keys, 1, block->bias);
 }
 
-/* --- context: blocks of keys ------------------------------------------------------------------------------------- */
+/* --- blocks of keys ---------------------------------------------------------------------------------------------- */
 
 static struct block open_block(const struct plan *plan, float *scratch)
 {
@@ -525,7 +384,7 @@ static struct block open_block(const struct plan *plan, float *scratch)
 
 static int32_t clip(size_t key, const struct block *block)
 {
-    return key > block->first ? (int32_t)smaller(key - block->first, block->keys) : 0;
+    return key > block->first ? (int32_t)memory_smaller(key - block->first, block->keys) : 0;
 }
 
 /* Marks what each lane's span holds of the block; false where that is nothing for all. A lane without a query sees what
@@ -535,7 +394,8 @@ static bool mark_spans(const struct plan *plan, const struct place *place, const
 {
     bool any = false;
     for (size_t lane = 0; lane < plan->job->kernel->lanes; lane++) {
-        const struct span span = query_span(plan->job, place->item, tile->first + smaller(lane, tile->count - 1));
+        const struct span span =
+            query_span(plan->job, place->item, tile->first + memory_smaller(lane, tile->count - 1));
         block->from[lane] = clip(span.first, block);
         block->till[lane] = clip(span.end, block);
         any = any || block->from[lane] < block->till[lane];
@@ -558,7 +418,7 @@ static void measure_distance(const struct plan *plan, const struct place *place,
     const int64_t offset = mask_offset(job->mask, place->item) - (int64_t)block->start;
     for (size_t lane = 0; lane < job->kernel->lanes; lane++)
         block->distance[lane] =
-            (float)((int64_t)query_position(job, tile->first + smaller(lane, tile->count - 1)) + offset);
+            (float)((int64_t)query_position(job, tile->first + memory_smaller(lane, tile->count - 1)) + offset);
 }
 
 /* The block's scores with all that is done to them; the spans are marked. */
@@ -586,18 +446,18 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
                         struct block *block)
 {
     const struct fused_job *job = plan->job;
-    const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : SAYS_PLAIN;
+    const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : MASK_SAYS_PLAIN;
     const bool bounded = block->first < tile->all.first || block->first + block->keys > tile->all.end;
-    if (says == SAYS_FORBIDDEN)
+    if (says == MASK_SAYS_FORBIDDEN)
         return false;
     if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
         return false;
-    if (says != SAYS_PLAIN)
+    if (says != MASK_SAYS_PLAIN)
         pack_bias(plan, place, tile, block);
     else if (plan->biased)
         mark_seen(plan, tile, block);
-    if (plan->adjusted || says != SAYS_PLAIN)
-        adjust_scores(plan, place, tile, block, says != SAYS_PLAIN ? block->bias : NULL);
+    if (plan->adjusted || says != MASK_SAYS_PLAIN)
+        adjust_scores(plan, place, tile, block, says != MASK_SAYS_PLAIN ? block->bias : NULL);
     else
         job->kernel->scores(place->key + block->first * job->d, block->keys, job->d, tile->query,
                             bounded ? block->from : NULL, bounded ? block->till : NULL, block->scores, tile->peak);
@@ -611,7 +471,7 @@ static void attend_block(const struct plan *plan, const struct place *place, con
 {
     const struct fused_job *job = plan->job;
     const struct kernel *kernel = job->kernel;
-    const size_t end = smaller(block->start + KEY_BLOCK, tile->any.end);
+    const size_t end = memory_smaller(block->start + KEY_BLOCK, tile->any.end);
     const size_t before = tile->any.first > block->start ? tile->any.first - block->start : 0;
     block->first = block->start + before / TRIM_KEYS * TRIM_KEYS;
     if (block->first >= end)
@@ -627,7 +487,7 @@ static void attend_block(const struct plan *plan, const struct place *place, con
                    tile->context);
 }
 
-/* --- context: tasks ---------------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* Block by block, each for all tiles while it lies in the cache. */
 static void attend_tiles(const struct plan *plan, const struct place *place, const struct tile *tiles, size_t count,
@@ -636,7 +496,7 @@ static void attend_tiles(const struct plan *plan, const struct place *place, con
     struct span span = {SIZE_MAX, 0};
     for (size_t i = 0; i < count; i++)
         if (tiles[i].any.first < tiles[i].any.end) {
-            span.first = smaller(span.first, tiles[i].any.first);
+            span.first = memory_smaller(span.first, tiles[i].any.first);
             span.end = memory_larger(span.end, tiles[i].any.end);
         }
     for (block->start = span.first / KEY_BLOCK * KEY_BLOCK; block->start < span.end; block->start += KEY_BLOCK)
@@ -652,12 +512,12 @@ static void attend_task(void *context, size_t task, unsigned thread)
     const struct fused_job *job = plan->job;
     const size_t lanes = job->kernel->lanes, width = plan->tiles * lanes;
     const size_t query_block = plan->blocks - 1 - task % plan->blocks;
-    const size_t first = query_block * width, count = smaller(width, job->queries - first);
+    const size_t first = query_block * width, count = memory_smaller(width, job->queries - first);
     const struct place place = find_place(plan, task / plan->blocks);
     float *scratch = plan->scratch + thread * thread_floats(plan);
     struct block block = open_block(plan, scratch);
     struct tile tiles[MOST_TILES];
-    const size_t tile_count = ceil_divide(count, lanes);
+    const size_t tile_count = work_ceil_divide(count, lanes);
     for (size_t i = 0; i < tile_count; i++) {
         tiles[i] = lay_tile(job, first + i * lanes, scratch + plan->block_floats + i * plan->tile_floats);
         open_tile(plan, &place, &tiles[i]);
@@ -665,163 +525,25 @@ static void attend_task(void *context, size_t task, unsigned thread)
     attend_tiles(plan, &place, tiles, tile_count, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
-    count_work(&plan->counter, block_work(job, place.item, first, count), thread);
+    work_count(&plan->counter, block_work(job, place.item, first, count), thread);
 }
 
 size_t fused_scratch_bytes(const struct fused_job *job)
 {
     struct plan plan;
-    return make_plan(&plan, job) ? scratch_bytes(0, thread_floats(&plan), plan.threads) : SIZE_MAX;
+    return make_plan(&plan, job) ? work_scratch_bytes(0, thread_floats(&plan), plan.threads) : SIZE_MAX;
 }
 
 enum status fused_context(const struct fused_job *job, struct error *error)
 {
     struct plan plan;
     struct arena arena = {0};
-    const size_t bytes = make_plan(&plan, job) ? scratch_bytes(0, thread_floats(&plan), plan.threads) : SIZE_MAX;
-    plan.scratch = scratch_allocate(&arena, bytes, error);
+    const size_t bytes = make_plan(&plan, job) ? work_scratch_bytes(0, thread_floats(&plan), plan.threads) : SIZE_MAX;
+    plan.scratch = work_scratch(&arena, bytes, error);
     if (plan.scratch == NULL)
         return error->status;
     threads_run(plan.threads, job->heads * plan.blocks, attend_task, &plan);
     arena_free(&arena);
-    if (job->progress.report != NULL)
-        job->progress.report(job->progress.context, 1);
-    return STATUS_OK;
-}
-
-/* --- projections ------------------------------------------------------------------------------------------------- */
-
-struct project_plan {
-    const struct fused_projection *projection;
-    unsigned threads;
-    size_t panels;       /* of W columns of the weight each */
-    size_t chunks;       /* of PROJECT_PANELS panels */
-    size_t panel_floats; /* a panel is (d_in, W) */
-    float *packed;       /* (panels, d_in, W) */
-    float *sums;         /* (threads, PROJECT_STRIP, W) */
-    struct counter counter;
-};
-
-static size_t all_rows(const struct fused_projection *projection)
-{
-    return projection->items * projection->rows;
-}
-
-static size_t make_project_plan(struct project_plan *plan, const struct fused_projection *projection)
-{
-    const size_t lanes = projection->kernel->lanes, panels = ceil_divide(projection->d_out, lanes);
-    const double work = (double)all_rows(projection) * (double)panels * (double)lanes;
-    *plan = (struct project_plan){.projection = projection, .panels = panels};
-    plan->chunks = ceil_divide(panels, PROJECT_PANELS);
-    plan->threads = worthwhile(projection->threads, work * (double)projection->d_in);
-    plan->counter.progress = &projection->progress;
-    plan->counter.total = (double)all_rows(projection) * (double)panels;
-    size_t packed;
-    if (!add_floats(projection->d_in, lanes, &plan->panel_floats) ||
-        !memory_multiply(plan->panel_floats, panels, &packed))
-        return SIZE_MAX;
-    return scratch_bytes(packed, PROJECT_STRIP * lanes, plan->threads);
-}
-
-/* Columns first .. first + count of row k of the weight, (d_in, d_out), go to as many panels as they fill; columns
- * beyond d_out are 0. Row after row, a long piece of each: the weight is read as it lies in memory. */
-static void pack_row(const struct project_plan *plan, size_t k, size_t first, size_t count)
-{
-    const struct fused_projection *projection = plan->projection;
-    const size_t lanes = projection->kernel->lanes;
-    const float *row = projection->weight + k * projection->d_out;
-    for (size_t column = first; column < first + count; column += lanes) {
-        const size_t given = smaller(lanes, first + count - column);
-        float *packed = plan->packed + column / lanes * plan->panel_floats + k * lanes;
-        memcpy(packed, row + column, given * sizeof *packed);
-        memset(packed + given, 0, (lanes - given) * sizeof *packed);
-    }
-}
-
-/* The panels of one chunk. A panel is W columns of the weight. */
-static void pack_chunk(void *context, size_t chunk, unsigned thread)
-{
-    (void)thread;
-    const struct project_plan *plan = context;
-    const struct fused_projection *projection = plan->projection;
-    const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, width = PROJECT_PANELS * lanes;
-    const size_t first = chunk * width, count = smaller(width, projection->d_out - first);
-    for (size_t k = 0; k < d_in && !projection->transposed; k++)
-        pack_row(plan, k, first, count);
-    for (size_t column = first; column < first + count && projection->transposed; column += lanes)
-        projection->kernel->pack(projection->weight + column * d_in, d_in, smaller(lanes, first + count - column), d_in,
-                                 1, plan->packed + column / lanes * plan->panel_floats);
-}
-
-/* Where column `column` of a row of x (items and rows counted as one) goes. */
-static float *place(const struct fused_projection *projection, size_t row, size_t column)
-{
-    return projection->y + row / projection->rows * projection->item_stride +
-           row % projection->rows * projection->row_stride + column / projection->d_head * projection->head_stride +
-           column % projection->d_head;
-}
-
-/* sums (rows, W) go to their places in y, cut where a head ends. */
-static void scatter(const struct fused_projection *projection, size_t first_row, size_t rows, size_t first_column,
-                    const float *sums)
-{
-    const size_t lanes = projection->kernel->lanes, d_head = projection->d_head;
-    const size_t columns = smaller(lanes, projection->d_out - first_column);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t done = 0, length; done < columns; done += length) {
-            const size_t column = first_column + done;
-            length = smaller(d_head - column % d_head, columns - done);
-            memcpy(place(projection, first_row + i, column), sums + i * lanes + done, length * sizeof *sums);
-        }
-}
-
-/* A strip of x against one panel, the bias first, then depth by depth. */
-static void project_strip(const struct project_plan *plan, size_t panel, size_t first_row, size_t rows, float *sums)
-{
-    const struct fused_projection *projection = plan->projection;
-    const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, first = panel * lanes;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t lane = 0; lane < lanes; lane++)
-            sums[i * lanes + lane] =
-                projection->bias != NULL && first + lane < projection->d_out ? projection->bias[first + lane] : 0;
-    for (size_t k = 0; k < d_in; k += PROJECT_DEPTH)
-        projection->kernel->project(projection->x + first_row * d_in + k, d_in, rows, smaller(PROJECT_DEPTH, d_in - k),
-                                    plan->packed + panel * plan->panel_floats + k * lanes, sums);
-    scatter(projection, first_row, rows, first, sums);
-}
-
-static void project_task(void *context, size_t task, unsigned thread)
-{
-    struct project_plan *plan = context;
-    const size_t first_row = task / plan->chunks * PROJECT_ROWS;
-    const size_t rows = smaller(PROJECT_ROWS, all_rows(plan->projection) - first_row);
-    const size_t first = task % plan->chunks * PROJECT_PANELS, end = smaller(first + PROJECT_PANELS, plan->panels);
-    float *sums = plan->sums + thread * PROJECT_STRIP * plan->projection->kernel->lanes;
-    for (size_t panel = first; panel < end; panel++)
-        for (size_t done = 0; done < rows; done += PROJECT_STRIP)
-            project_strip(plan, panel, first_row + done, smaller(PROJECT_STRIP, rows - done), sums);
-    count_work(&plan->counter, rows * (end - first), thread);
-}
-
-size_t fused_project_scratch_bytes(const struct fused_projection *projection)
-{
-    struct project_plan plan;
-    return make_project_plan(&plan, projection);
-}
-
-enum status fused_project(const struct fused_projection *projection, struct error *error)
-{
-    struct project_plan plan;
-    struct arena arena = {0};
-    const size_t bytes = make_project_plan(&plan, projection);
-    plan.packed = scratch_allocate(&arena, bytes, error);
-    if (plan.packed == NULL)
-        return error->status;
-    plan.sums = plan.packed + plan.panels * plan.panel_floats;
-    threads_run(plan.threads, plan.chunks, pack_chunk, &plan);
-    threads_run(plan.threads, ceil_divide(all_rows(projection), PROJECT_ROWS) * plan.chunks, project_task, &plan);
-    arena_free(&arena);
-    if (projection->progress.report != NULL)
-        projection->progress.report(projection->progress.context, 1);
+    work_end(&job->progress);
     return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* The fused path: context and projections in float32 on the vector kernels, in memory that grows with T d, not T x T.
+/* The fused path: the context in float32 on the vector kernels, in memory that grows with T d, not T x T.
  *
  *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of
  *   value. `group` query heads that follow one another read one key head.
@@ -15,25 +15,15 @@
  * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other
  * bits.
  *
- * query, key, value, x, weight and bias must be finite. What overflows inside gives infinities or NaN, as in the
+ * query, key and value must be finite. What overflows inside gives infinities or NaN, as in the
  * reference, in the rows concerned: a row that sees keys is no empty row, whatever becomes of their scores.
  * attn_mask's numbers count as +-2.3e38 where they are beyond. */
 #ifndef ATTN_FUSED_H
 #define ATTN_FUSED_H
 
-#include "error.h"
 #include "kernel.h"
 #include "mask.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-
-/* How far the work is: report(context, share) with share growing from 0 to 1, from the calling thread, after each of
- * its tasks (some milliseconds) and at the end. report may be NULL. */
-struct fused_progress {
-    void (*report)(void *context, double share);
-    void *context;
-};
+#include "work.h"
 
 /* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. */
 struct fused_job {
@@ -51,8 +41,8 @@ struct fused_job {
     size_t keys;           /* Tk */
     size_t d, d_v;         /* columns of one head */
     const size_t *positions; /* (Tq) which query of the mask each one is, ascending; NULL: 0, 1, 2, ... */
-    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; the last of its strides is 0
-                                or 1. NULL: every query sees every key */
+    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; attn_mask is BOOL or F32, the
+                                last of its strides 0 or 1. NULL: every query sees every key */
     double scale;            /* the reference's, usually 1 / sqrt(d) */
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
@@ -71,35 +61,5 @@ enum status fused_context(const struct fused_job *job, struct error *error);
  * d = d_v = 64 and growing with d + d_v, never with the number of tokens; a quarter more where there is an attn_mask.
  * SIZE_MAX where no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
-
-/* y = x . W + bias. The strides (in floats) put column h d_head + c of row i of item b at
- * y[b item_stride + h head_stride + i row_stride + c]; so heads are split on the way:
- *
- *     y                      d_head   row_stride   head_stride      item_stride
- *     (B, T, d_out)          d_out    d_out        0                T d_out
- *     (B, H, T, d_head)      d_head   d_head       T d_head         H T d_head
- */
-struct fused_projection {
-    const float *x;      /* (B, T, d_in) */
-    const float *weight; /* (d_in, d_out), or (d_out, d_in) where transposed */
-    const float *bias;   /* (d_out), or NULL */
-    float *y;            /* written by the strides below; does not overlap the rest */
-    size_t items, rows;  /* B, T */
-    size_t d_in, d_out;
-    bool transposed;
-    size_t d_head, row_stride, head_stride, item_stride;
-    unsigned threads; /* at most; small jobs use one */
-    const struct kernel *kernel;
-    struct fused_progress progress;
-};
-
-/* Writes the whole of y, or fails with STATUS_SYSTEM before it has written anything. The same bits for any subset of
- * the rows and any number of threads. Allocates and frees fused_project_scratch_bytes(projection). Sizes are at least
- * 1; y is written fastest where it is aligned to KERNEL_ALIGNMENT. */
-enum status fused_project(const struct fused_projection *projection, struct error *error);
-
-/* The packed weight, as large as the weight with d_out rounded up to whole panels, and 3 KB a thread. SIZE_MAX where
- * no size_t holds it. */
-size_t fused_project_scratch_bytes(const struct fused_projection *projection);
 
 #endif

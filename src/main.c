@@ -1,6 +1,7 @@
 #include "diff.h"
 #include "join.h"
 #include "load.h"
+#include "problem_create.h"
 #include "write.h"
 
 #include <fcntl.h>

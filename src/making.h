@@ -1,4 +1,4 @@
-/* How problem.c and its making_*.c make a problem: what they share, and nothing that others see.
+/* How problem_create.c and its making_*.c make a problem: what they share, and nothing that others see.
  *
  * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
 #ifndef ATTN_MAKING_H
@@ -17,16 +17,19 @@ struct making {
 
 enum { MAKING_PLACE_BYTES = BUNDLE_SOURCE_BYTES + 64 };
 
+/* Whether the command line or the file gives the option. */
+bool making_said(const struct making *making, enum option_id id);
+
 /* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages, into
  * text (size bytes); returns text. */
 const char *making_place(const struct making *making, enum option_id id, char *text, size_t size);
 
+/* Keeps a tensor of the input, for a result to be an input again. */
+void making_keep(const struct making *making, const char *name, const struct tensor *tensor);
+
 /* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask depends
  * on the lengths. STATUS_USAGE where they do not fit each other. */
 enum status making_operands(const struct making *making);
-
-/* Keeps a tensor of the input, for a result to be an input again. */
-void making_keep(const struct making *making, const char *name, const struct tensor *tensor);
 
 /* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
 enum status making_mask(const struct making *making);
@@ -42,10 +45,26 @@ enum status making_check_stage(const struct making *making, const char *place, e
 /* The cell that --explain names: problem->cell, and its query alone as problem->rows. */
 enum status making_cell(const struct making *making);
 
-/* What --explain explains, and all stages that this is made from, once problem->stages holds what was asked for. */
-enum status making_explained(const struct making *making);
-
 /* The queries asked for by --query and --part: problem->rows. */
 enum status making_queries(const struct making *making);
+
+/* The mechanisms' parameters, taken or drawn, and the sizes of heads that follow from them. Moves the generator to where
+ * dropout goes on. STATUS_USAGE where they do not fit each other or the options. */
+enum status making_parameters(const struct making *making);
+
+/* The stages to be shown, problem->stages; with --explain what it explains, and all stages that this is made from. The
+ * cell is known. */
+enum status making_stages(const struct making *making);
+
+/* Which path computes, by which kernel and how many threads, once the stages are known. STATUS_USAGE where --kernel
+ * fused cannot. */
+enum status making_path(const struct making *making);
+
+/* problem->settings: what changes the numbers, as it came out, once all else is known. */
+enum status making_settings(const struct making *making);
+
+/* A page: the stages that it needs beside those asked for, once problem->stages has these; and whether it can be drawn. */
+enum status making_page_stages(const struct making *making);
+enum status making_page(const struct making *making);
 
 #endif

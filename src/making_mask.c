@@ -3,11 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-void making_keep(const struct making *making, const char *name, const struct tensor *tensor)
-{
-    making->problem->beside[making->problem->beside_count++] = (struct input_tensor){name, *tensor};
-}
-
 /* A list of H finite numbers, or NULL where the file has none of that name. */
 static enum status take_list(const struct making *making, const char *name, const double **list)
 {

@@ -71,4 +71,24 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                double *bias);
 
+/* attn_mask alone, of keys first .. first + count of one query, for a path that computes in float32. There is an
+ * attn_mask, its dtype is BOOL or F32, and strides[3] is 0 or 1; count is at least 1 and first + count at most
+ * masked_keys. */
+
+/* What it says of them: a set. */
+enum {
+    MASK_SAYS_PLAIN = 1,     /* some are allowed, with nothing added */
+    MASK_SAYS_FORBIDDEN = 2, /* some are forbidden */
+    MASK_SAYS_MORE = 4,      /* numbers that are not all 0 nor all minus infinity: this bit alone */
+};
+
+unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
+
+/* The same as mask_bias without ALiBi, in float: bias (count) written. */
+void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               float *bias);
+
+/* Asks the memory for what the other two will read; count may be 0. */
+void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
+
 #endif

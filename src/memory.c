@@ -24,11 +24,6 @@ struct arena_kept {
     size_t mapped;
 };
 
-size_t memory_larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 bool memory_multiply(size_t a, size_t b, size_t *product)
 {
     if (a != 0 && b > SIZE_MAX / a)

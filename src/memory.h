@@ -32,8 +32,16 @@ void arena_free(struct arena *arena);
 /* The bytes that this process may have: the machine's, or what its limits (ulimit -v, a container's) leave. */
 double memory_there(void);
 
-/* The larger of two sizes. */
-size_t memory_larger(size_t a, size_t b);
+/* The larger, and the smaller, of two sizes. */
+static inline size_t memory_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline size_t memory_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* *product = a x b; false where it does not fit a size_t. */
 bool memory_multiply(size_t a, size_t b, size_t *product);

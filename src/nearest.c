@@ -1,5 +1,7 @@
 #include "nearest.h"
 
+#include "memory.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,11 +12,6 @@ enum { LONGEST = 64 };
 static bool same_letter(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Edits between two words of at most LONGEST letters: optimal string alignment, three rows of the table at a time. */
@@ -28,9 +25,9 @@ static size_t edits(const char *a, size_t a_length, const char *b, size_t b_leng
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
             row[j] = last[j - 1] + !same_letter(a[i - 1], b[j - 1]);
-            row[j] = smaller(row[j], smaller(last[j], row[j - 1]) + 1);
+            row[j] = memory_smaller(row[j], memory_smaller(last[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
-                row[j] = smaller(row[j], before[j - 2] + 1);
+                row[j] = memory_smaller(row[j], before[j - 2] + 1);
         }
         size_t *oldest = before;
         before = last;

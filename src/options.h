@@ -115,9 +115,10 @@ struct option_row {
     const char *const *choices; /* ends in NULL */
     bool truth;
     bool bounded;
-    bool optional;        /* the argument may be missing; the next word is it where it looks like STAGE:... */
-    bool setting;         /* what changes numbers: may stand in a file's "settings" */
-    unsigned commands;    /* bits of the commands that take it */
+    bool optional;     /* the argument may be missing; the next word is it where it looks like STAGE:... */
+    bool setting;      /* what changes numbers: may stand in a file's "settings" */
+    const char *asked; /* a setting that a result records only where it was asked for, as its text calls it; or NULL */
+    unsigned commands; /* bits of the commands that take it */
     const char *fallback; /* the default in words, or NULL */
     const char *help;
 };

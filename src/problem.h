@@ -1,5 +1,4 @@
-/* Options and bundles -> one validated attention problem. Every shape is checked here, or in parameters.c where it is a
- * parameter's; what comes after relies on it.
+/* One validated attention problem, as problem_create.c makes it of options and bundles, and what can be asked of it.
  *
  * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs, but
  * for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of value. */
@@ -77,13 +76,6 @@ struct problem {
     struct setting settings[OPTION_COUNT]; /* what changes the numbers, as it came out */
     size_t setting_count;
 };
-
-/* Options, with the settings of `inputs` taken into them, the inputs' bundle (NULL: init with --d-in) and that of
- * --weights (or NULL) become a problem. It points into the bundles and into the arena.
- * STATUS_USAGE where something does not fit, STATUS_SYSTEM where memory is short. */
-enum status problem_create(struct problem *problem, struct options *options, const struct bundle *inputs,
-                           const struct bundle *weights, struct progress *progress, struct arena *arena,
-                           struct error *error);
 
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
 const char **problem_key_labels(const struct problem *problem, size_t item);

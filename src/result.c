@@ -1,6 +1,7 @@
 #include "result.h"
 
 #include "formula.h"
+#include "prepare.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,7 +167,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
         const size_t *positions;
         size_t slots;
         if (choose_rows(result, &positions, &slots, arena, error) ||
-            attention_create(&result->attention, problem, positions, slots, stage_closure(stages), arena, error))
+            prepare_attention(&result->attention, problem, positions, slots, stage_closure(stages), arena, error))
             return error->status;
         if (rows_create(&result->rows, problem, &result->attention, elided, arena, error) != STATUS_OK)
             return error->status;

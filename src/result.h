@@ -1,7 +1,7 @@
 /* What a writer sees: settings as rows, tokens, and tables with name, formula, axes and rows on demand.
  *
  * A table is the inputs, one parameter, or a stage. A writer asks for rows and never knows how they come: stages of
- * T x T are computed as they are asked for, dropout's generator is kept in step here. */
+ * T x T are computed as they are asked for; rows.c keeps dropout's generator in step. */
 #ifndef ATTN_RESULT_H
 #define ATTN_RESULT_H
 

@@ -9,14 +9,20 @@ enum { CHUNK = 512 };
 static const uint32_t NAN_F32 = UINT32_C(0x7fc00000);
 static const uint64_t NAN_F64 = UINT64_C(0x7ff8000000000000);
 
+/* `size` bytes, the least significant first on any machine. */
+static void store_bits(uint64_t bits, size_t size, unsigned char *bytes)
+{
+    for (size_t byte = 0; byte < size; byte++)
+        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+}
+
 static void encode_f32(double number, unsigned char *bytes)
 {
     const float rounded = (float)number;
     uint32_t bits;
     memcpy(&bits, &rounded, sizeof bits);
     bits = isnan(number) ? NAN_F32 : bits;
-    for (unsigned byte = 0; byte < sizeof bits; byte++)
-        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+    store_bits(bits, sizeof bits, bytes);
 }
 
 static void encode_f64(double number, unsigned char *bytes)
@@ -24,22 +30,19 @@ static void encode_f64(double number, unsigned char *bytes)
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     bits = isnan(number) ? NAN_F64 : bits;
-    for (unsigned byte = 0; byte < sizeof bits; byte++)
-        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+    store_bits(bits, sizeof bits, bytes);
 }
 
 static void encode_whole(double number, unsigned char *bytes)
 {
     const uint64_t bits = (uint64_t)(int64_t)number;
-    for (unsigned byte = 0; byte < sizeof bits; byte++)
-        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+    store_bits(bits, sizeof bits, bytes);
 }
 
 static void encode_16(double number, enum dtype dtype, unsigned char *bytes)
 {
     const uint16_t bits = dtype_bits(dtype, number);
-    bytes[0] = (unsigned char)(bits & 0xff);
-    bytes[1] = (unsigned char)(bits >> 8);
+    store_bits(bits, sizeof bits, bytes);
 }
 
 void write_raw_bytes(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes)

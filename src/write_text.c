@@ -80,6 +80,38 @@ static void add_sizes(struct line *line, const struct problem *problem, const ch
         line_add(line, "%s", dtype_name(problem->dtype));
 }
 
+/* What drew the parameters, or draws for dropout. */
+static void add_draws(struct line *line, const struct problem *problem)
+{
+    const bool drops = problem->dropout > 0;
+    const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
+    const bool draws = problem->mechanism != COMMAND_SDPA && !problem->parameters.given;
+    if (draws || (drops && !seeded_again)) {
+        add_setting(line, problem, "seed", "seed", NULL);
+        add_setting(line, problem, "skip", "skip", "0");
+        add_setting(line, problem, "init", "init", NULL);
+    }
+    if (draws || drops)
+        add_setting(line, problem, "rng", "rng", "torch");
+    if (problem->plan.qkv_bias)
+        line_add(line, "qkv bias");
+    add_setting(line, problem, "dropout", "dropout", "0");
+    if (drops)
+        add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
+}
+
+/* What was asked for beside: numbers, then words, the queries last. */
+static void add_asked(struct line *line, const struct problem *problem)
+{
+    char name[LABEL_BYTES];
+    for (int words = 0; words <= 1; words++)
+        for (int id = 0; id < OPTION_COUNT; id++)
+            if (OPTION_ROWS[id].asked != NULL && (OPTION_ROWS[id].kind != OPTION_REAL) == words)
+                add_setting(line, problem, options_setting_name((enum option_id)id, name, sizeof name),
+                            OPTION_ROWS[id].asked, NULL);
+    add_setting(line, problem, "query", "query", NULL);
+}
+
 void write_text_settings(const struct problem *problem, bool color, struct output *output)
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
@@ -94,34 +126,8 @@ void write_text_settings(const struct problem *problem, bool color, struct outpu
         text_shown(problem->parameters.source, LABEL_COLUMNS * 2, shown, sizeof shown);
         line_add(&line, "parameters from %s", shown);
     }
-    const bool drops = problem->dropout > 0;
-    const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
-    const bool draws = problem->mechanism != COMMAND_SDPA && !problem->parameters.given;
-    if (draws || (drops && !seeded_again)) {
-        add_setting(&line, problem, "seed", "seed", NULL);
-        add_setting(&line, problem, "skip", "skip", "0");
-        add_setting(&line, problem, "init", "init", NULL);
-    }
-    if (draws || drops)
-        add_setting(&line, problem, "rng", "rng", "torch");
-    if (problem->plan.qkv_bias)
-        line_add(&line, "qkv bias");
-    add_setting(&line, problem, "dropout", "dropout", "0");
-    if (drops)
-        add_setting(&line, problem, "dropout_seed", "dropout seed", NULL);
-    static const char *const ASKED[][2] = {
-        {"scale", "scale"},
-        {"softcap", "softcap"},
-        {"align", "align"},
-        {"window", "window"},
-        {"mask_true", "true means"},
-        {"empty_row", "empty row"},
-        {"softmax_dtype", "softmax in"},
-        {"rounding", "rounding"},
-        {"query", "query"},
-    };
-    for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
-        add_setting(&line, problem, ASKED[i][0], ASKED[i][1], NULL);
+    add_draws(&line, problem);
+    add_asked(&line, problem);
     output_print(output, "%s\n", color ? TEXT_PLAIN : "");
 }
 

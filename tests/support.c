@@ -2,6 +2,7 @@
 
 #include "check.h"
 #include "json.h"
+#include "problem_create.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * others made of it in NAME.expected.safetensors. A line of cases.txt is "NAME STAGES RTOL ATOL". */
 #include "check.h"
 #include "load.h"
+#include "problem_create.h"
 #include "support.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "fused.h"
 #include "generator.h"
+#include "project.h"
 
 #include <float.h>
 #include <math.h>
@@ -421,7 +422,6 @@ struct shape {
 };
 
 static float mask_floats[MASK_ROOM];
-static double mask_doubles[MASK_ROOM];
 static uint8_t mask_booleans[MASK_ROOM];
 static int64_t item_lengths[CASE_ITEMS];
 static double slopes[CASE_HEADS] = {0.5, 0.25, 0, 0.01}, sinks[CASE_HEADS] = {0.5, -2, 3, 1};
@@ -455,12 +455,9 @@ static void set_attn_mask(struct mask *mask, enum dtype dtype, unsigned axes, si
     const size_t columns = mask->attn_mask.shape[3];
     for (size_t i = 0; i < count; i++) {
         mask_floats[i] = mask_number(i / columns + (columns == 1 ? 3 : 0), i % columns);
-        mask_doubles[i] = mask_floats[i];
         mask_booleans[i] = (mask_floats[i] > -INFINITY) != mask->true_drops ? (uint8_t)(1 + i % 2) : 0;
     }
-    mask->attn_mask.data = dtype == DTYPE_BOOL  ? (void *)mask_booleans
-                           : dtype == DTYPE_F32 ? (void *)mask_floats
-                                                : (void *)mask_doubles;
+    mask->attn_mask.data = dtype == DTYPE_BOOL ? (void *)mask_booleans : (void *)mask_floats;
 }
 
 /* The variant turns what a feature leaves open: how long, how wide, which axes. */
@@ -481,7 +478,7 @@ static struct mask make_case_mask(unsigned features, const struct shape *shape, 
     }
     mask.true_drops = variant % 2;
     if (features & (BOOLEANS | FLOATS)) {
-        const enum dtype dtype = features & BOOLEANS ? DTYPE_BOOL : variant % 4 == 3 ? DTYPE_F64 : DTYPE_F32;
+        const enum dtype dtype = features & BOOLEANS ? DTYPE_BOOL : DTYPE_F32;
         set_attn_mask(&mask, dtype, (const unsigned[]){3, 15, 1, 7, 11, 5, 2, 9, 0}[variant % 9],
                       variant % 5 == 2 ? (shape->keys + 1) / 2 : shape->keys);
     }
@@ -711,21 +708,18 @@ static void check_formulas(void)
 }
 
 /* Masks made with the lowest number instead of minus infinity: a row that has nothing else is a plain mean. */
-static void check_lowest_number(enum dtype dtype)
+static void check_lowest_number(void)
 {
     enum { TOKENS = 300 };
-    check_begin("by hand: biases of the lowest %s", dtype_name(dtype));
+    check_begin("by hand: biases of the lowest number");
     struct mask mask = make_mask(2, TOKENS);
     struct fused_job job = make_counting_job(&mask);
-    void *data = dtype == DTYPE_F32 ? (void *)mask_floats : (void *)mask_doubles;
     query[0] = query[1] = 3;
-    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = dtype, .data = data};
+    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, TOKENS}, .dtype = DTYPE_F32, .data = mask_floats};
     mask.strides[2] = TOKENS;
     mask.strides[3] = 1;
-    for (size_t i = 0; i < 2 * TOKENS; i++) {
+    for (size_t i = 0; i < 2 * TOKENS; i++)
         mask_floats[i] = i == TOKENS + 250 ? 0 : -FLT_MAX;
-        mask_doubles[i] = i == TOKENS + 250 ? 0 : -DBL_MAX;
-    }
     for (size_t i = 0; i < kernel_count; i++) {
         job.kernel = kernels[i];
         run(&job);
@@ -788,7 +782,8 @@ static void check_progress(void)
     for (job.threads = 1; job.threads <= 3; job.threads++) {
         reports = (struct reports){.ascending = true};
         run(&job);
-        CHECK(reports.ascending && reports.last == 1 && reports.count > 1,
+        /* Beside other threads the one that reports may come too late for any task. */
+        CHECK(reports.ascending && reports.last == 1 && reports.count > (job.threads == 1),
               "%u threads: expected shares up to 1, got %d, the last %g", job.threads, reports.count, reports.last);
     }
 }
@@ -955,8 +950,7 @@ int main(void)
     check_counts();
     check_places();
     check_formulas();
-    check_lowest_number(DTYPE_F32);
-    check_lowest_number(DTYPE_F64);
+    check_lowest_number();
     check_overflow_masked();
     check_progress();
     check_scratch();

@@ -98,6 +98,59 @@ static void check_bias_row(const struct mask *mask, size_t item, size_t head, si
         }
 }
 
+/* Every run of keys: what it says as a set, and its floats, against the bias. */
+static void check_runs(const struct mask *mask, size_t item, size_t head, size_t query)
+{
+    double bias[MOST];
+    float loaded[MOST];
+    for (size_t first = 0; first < mask->masked_keys; first++)
+        for (size_t count = 1; first + count <= mask->masked_keys; count++) {
+            unsigned expected = 0;
+            mask_bias(mask, item, head, query, first, count, bias);
+            mask_load(mask, item, head, query, first, count, loaded);
+            for (size_t j = 0; j < count; j++) {
+                CHECK((double)loaded[j] == bias[j], "key %zu: expected %g, got %g", first + j, bias[j], loaded[j]);
+                expected |= bias[j] == 0           ? MASK_SAYS_PLAIN
+                            : bias[j] == -INFINITY ? MASK_SAYS_FORBIDDEN
+                                                   : MASK_SAYS_MORE;
+            }
+            const bool floats = mask->attn_mask.dtype == DTYPE_F32 && (expected & (expected - 1)) != 0;
+            expected = floats ? MASK_SAYS_MORE : expected;
+            CHECK(mask_scan(mask, item, head, query, first, count) == expected,
+                  "%zu keys from %zu: expected %u, got %u", count, first, expected,
+                  mask_scan(mask, item, head, query, first, count));
+            mask_prefetch(mask, item, head, query, first, count);
+        }
+}
+
+static void check_scans(void)
+{
+    float floats[] = {0, 0, -INFINITY, -INFINITY, 0.5F, -1, 0, 0};
+    uint8_t booleans[] = {1, 0, 0, 2, 3, 1, 0, 0};
+    struct mask mask = {.queries = 2,
+                        .keys = 5,
+                        .left = -1,
+                        .right = -1,
+                        .attn_mask = {.rank = 2, .shape = {2, 4}, .dtype = DTYPE_F32, .data = floats},
+                        .strides = {0, 0, 4, 1},
+                        .masked_keys = 4};
+    for (int kind = 0; kind < 3; kind++) {
+        check_begin("runs of keys: %s", (const char *[]){"floats", "true keeps", "true drops"}[kind]);
+        mask.attn_mask.dtype = kind == 0 ? DTYPE_F32 : DTYPE_BOOL;
+        mask.attn_mask.data = kind == 0 ? (void *)floats : (void *)booleans;
+        mask.true_drops = kind == 2;
+        check_runs(&mask, 1, 1, 0);
+        check_runs(&mask, 0, 0, 1);
+    }
+    check_begin("runs of keys: one number for all keys of a query");
+    mask.attn_mask.shape[1] = 1;
+    mask.strides[2] = 1;
+    mask.strides[3] = 0;
+    mask.masked_keys = 5;
+    check_runs(&mask, 0, 0, 0);
+    check_runs(&mask, 0, 0, 1);
+}
+
 static void check_attn_mask(void)
 {
     float floats[ITEMS * HEADS * 2 * 3];
@@ -178,5 +231,6 @@ int main(void)
     check_far();
     check_attn_mask();
     check_booleans();
+    check_scans();
     return check_end();
 }

@@ -13,6 +13,7 @@
  * "wrong" says what was found. A figure is the best of the runs that a short while allows. */
 #include "fused.h"
 #include "generator.h"
+#include "project.h"
 
 #include <math.h>
 #include <stdio.h>

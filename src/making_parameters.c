@@ -1,0 +1,136 @@
+#include "making.h"
+
+/* An option or a setting that says otherwise than the parameters given. A setting in the inputs' file says nothing of
+ * parameters from --weights: the command line wins. */
+static bool contradicts(const struct making *making, enum option_id id, bool differs)
+{
+    const enum origin origin = making->options->origin[id];
+    return differs && (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && making->weights == NULL));
+}
+
+static enum status take_parameters(const struct making *making, const struct bundle *bundle)
+{
+    struct problem *problem = making->problem;
+    struct parameters_plan *plan = &problem->plan;
+    const struct options *options = making->options;
+    char place[MAKING_PLACE_BYTES];
+    if (parameters_take(&problem->parameters, plan, bundle, problem->source, making->arena, making->error) != STATUS_OK)
+        return making->error->status;
+    if (contradicts(making, OPTION_D_OUT, options->d_out != plan->d_out))
+        return error_usage(making->error,
+                           "%s %llu does not fit the parameters in %s, whose projections make %zu column%s",
+                           making_place(making, OPTION_D_OUT, place, sizeof place), (unsigned long long)options->d_out,
+                           bundle->source, plan->d_out, plan->d_out == 1 ? "" : "s");
+    if (contradicts(making, OPTION_QKV_BIAS, options->qkv_bias != plan->qkv_bias))
+        return error_usage(making->error, "%s does not fit the parameters in %s, whose projections have %s",
+                           making_place(making, OPTION_QKV_BIAS, place, sizeof place), bundle->source,
+                           plan->qkv_bias ? "biases" : "no biases");
+    return STATUS_OK;
+}
+
+/* Split heads share the columns of one projection. */
+static enum status check_division(const struct making *making)
+{
+    const struct problem *problem = making->problem;
+    const size_t d_out = problem->plan.d_out, heads = problem->heads;
+    const enum origin origin = making->options->origin[OPTION_D_OUT];
+    char advice[96], what[MAKING_PLACE_BYTES + 64], place[MAKING_PLACE_BYTES];
+    if (problem->plan.stacked || d_out % heads == 0)
+        return STATUS_OK;
+    size_t below = d_out / heads * heads;
+    if (below == 0)
+        snprintf(advice, sizeof advice, "--d-out %zu, or --stacked", heads);
+    else
+        snprintf(advice, sizeof advice, "--d-out %zu or %zu, or --stacked", below, below + heads);
+    if (problem->parameters.given)
+        snprintf(what, sizeof what, "d_out %zu of the parameters in %s", d_out, problem->parameters.source);
+    else if (origin == ORIGIN_DEFAULT)
+        snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
+    else
+        snprintf(what, sizeof what, "%s %zu", making_place(making, OPTION_D_OUT, place, sizeof place), d_out);
+    return error_usage(making->error, "%s is not divisible by %s %zu: split heads share d_out; try %s", what,
+                       making_place(making, OPTION_HEADS, place, sizeof place), heads,
+                       problem->parameters.given ? "other --heads" : advice);
+}
+
+/* Each head of key and value serves equally many of query; stacked heads have their own. */
+static enum status check_groups(const struct making *making)
+{
+    const struct problem *problem = making->problem;
+    char place[MAKING_PLACE_BYTES], kv_place[MAKING_PLACE_BYTES];
+    making_place(making, OPTION_KV_HEADS, kv_place, sizeof kv_place);
+    if (making->options->stacked && problem->kv_heads != problem->heads)
+        return error_usage(making->error, "%s %zu does not go with --stacked, whose heads have a key and value each",
+                           kv_place, problem->kv_heads);
+    if (problem->heads % problem->kv_heads == 0)
+        return STATUS_OK;
+    return error_usage(
+        making->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
+        making_place(making, OPTION_HEADS, place, sizeof place), problem->heads, kv_place, problem->kv_heads);
+}
+
+static enum status plan_parameters(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    const bool multihead = problem->mechanism == COMMAND_MULTIHEAD;
+    if (multihead && options->heads == 0)
+        return error_usage(making->error,
+                           "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
+    problem->has_heads = multihead;
+    problem->heads = multihead ? options->heads : 1;
+    problem->kv_heads = multihead && options->kv_heads > 0 ? options->kv_heads : problem->heads;
+    if (check_groups(making) != STATUS_OK)
+        return making->error->status;
+    problem->plan = (struct parameters_plan){
+        .d_in = problem->d_in,
+        .d_out = options->d_out != 0 ? options->d_out : problem->d_in,
+        .groups = problem->heads / problem->kv_heads,
+        .module_count = options->stacked ? problem->heads : 1,
+        .stacked = options->stacked,
+        .has_out = multihead && !options->stacked,
+        .qkv_bias = options->qkv_bias,
+        .init = options->init,
+        .dtype = problem->dtype,
+        .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
+                         ? options->as == ORIENTATION_MATRIX
+                         : options->init != INIT_LINEAR,
+    };
+    return STATUS_OK;
+}
+
+/* The draws that the parameters would have taken, for dropout to go on after them. */
+static enum status draw_past(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    struct arena scratch = {0};
+    struct parameters drawn;
+    enum status status = parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, making->error);
+    arena_free(&scratch);
+    return status;
+}
+
+enum status making_parameters(const struct making *making)
+{
+    struct problem *problem = making->problem;
+    const struct options *options = making->options;
+    const struct bundle *bundle = making->weights != NULL ? making->weights : making->inputs;
+    const bool given = bundle != NULL && !problem->parameters_only && parameters_present(bundle);
+    char place[MAKING_PLACE_BYTES];
+    if (making->weights != NULL && !given)
+        return error_usage(making->error, "%s: no parameters; expected W_query, W_key and W_value", bundle->source);
+    if (plan_parameters(making) != STATUS_OK || (given && take_parameters(making, bundle) != STATUS_OK))
+        return making->error->status;
+    if (!given && options->qkv_bias && options->init != INIT_LINEAR)
+        return error_usage(making->error, "%s goes with --init linear alone: torch.rand and torch.randn draw no bias",
+                           making_place(making, OPTION_QKV_BIAS, place, sizeof place));
+    if (check_division(making) != STATUS_OK)
+        return making->error->status;
+    problem->d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->heads;
+    problem->d_value = problem->d_head;
+    if (!given)
+        return parameters_draw(&problem->parameters, &problem->plan, &problem->generator, making->arena, making->error);
+    if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)
+        return draw_past(making);
+    return STATUS_OK;
+}
