@@ -1,5 +1,7 @@
 #include "cell.h"
 
+#include "text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 struct cell_style cell_style(const struct pool *pool, int decimals)
 {
     const double largest = fmax(fabs(pool->low), fabs(pool->high));
-    const bool exponent = largest != 0 && (largest < 0.999999e-4 || largest > 1e6);
+    const bool exponent = text_wants_exponent(largest);
     if (decimals >= 0 || exponent)
         return (struct cell_style){decimals >= 0 ? decimals : 1, exponent};
     /* two digits that count, of the largest; no more before the point than need be */

@@ -38,16 +38,9 @@ static void copy_escaped(const struct ruled *ruled, const char *shown, char *tex
 /* What stands before a row or above a column, into text (RULED_CELL_BYTES). */
 static void label_text(const struct ruled *ruled, enum axis axis, size_t index, char *text)
 {
-    char shown[RULED_LABEL_BYTES];
-    size_t position;
-    const char *label = result_label(ruled->result, axis, ruled->item, index, &position);
-    if (label != NULL) {
-        text_shown(label, RULED_LABEL_COLUMNS, shown, sizeof shown);
-        copy_escaped(ruled, shown, text);
-        return;
-    }
-    const char *what = axis == AXIS_ITEM ? "item " : axis == AXIS_HEAD ? "head " : "";
-    snprintf(text, RULED_CELL_BYTES, "%s%zu", what, position);
+    char shown[SHOWN_LABEL_BYTES];
+    shown_label(ruled->result, axis, ruled->item, index, shown);
+    copy_escaped(ruled, shown, text);
 }
 
 static void row_label(const struct ruled *ruled, size_t row, char *text)
@@ -59,30 +52,15 @@ static void row_label(const struct ruled *ruled, size_t row, char *text)
 
 void ruled_number(const struct ruled *ruled, double number, char *text)
 {
-    if (ruled->table->dtype == DTYPE_BOOL)
-        snprintf(text, RULED_CELL_BYTES, number != 0 ? "true" : "false");
-    else if (isnan(number))
-        snprintf(text, RULED_CELL_BYTES, "NaN");
+    if (isnan(number))
+        strcpy(text, "NaN");
     else
-        snprintf(text, RULED_CELL_BYTES, ruled->exponent ? "%.*e" : "%.*f", ruled->precision, number);
-}
-
-static size_t columns_of(const char *text)
-{
-    size_t columns = 0;
-    while (*text != '\0')
-        columns += text_width(text_next(&text));
-    return columns;
+        shown_number(ruled->table->dtype, (struct shown_style){ruled->precision, ruled->exponent}, number, text);
 }
 
 static void write_cell(const struct ruled *ruled, const char *text, size_t width, bool right)
 {
-    const size_t taken = columns_of(text), padding = width > taken ? width - taken : 0;
-    for (size_t i = 0; right && i < padding; i++)
-        output_write(ruled->output, " ", 1);
-    output_write(ruled->output, text, strlen(text));
-    for (size_t i = 0; !right && i < padding; i++)
-        output_write(ruled->output, " ", 1);
+    shown_cell(ruled->output, text, text_columns(text), width, right);
 }
 
 void ruled_write_place(const struct ruled *ruled, const char *times)
@@ -141,7 +119,7 @@ static void widen(struct ruled *ruled, double number)
 {
     char text[RULED_CELL_BYTES];
     ruled->dialect->number(ruled, number, text);
-    ruled->number_width = memory_larger(ruled->number_width, columns_of(text));
+    ruled->number_width = memory_larger(ruled->number_width, text_columns(text));
 }
 
 /* One notation and one width of numbers for all matrices of the table. */
@@ -176,7 +154,7 @@ static void measure_row_labels(struct ruled *ruled)
             row_label(ruled, index, text);
             label = text;
         }
-        ruled->label_width = memory_larger(ruled->label_width, columns_of(label));
+        ruled->label_width = memory_larger(ruled->label_width, text_columns(label));
     }
 }
 
@@ -184,14 +162,14 @@ static void measure_columns(struct ruled *ruled)
 {
     const struct result_table *table = ruled->table;
     const bool gap = result_shown_count(result_rows(table), ruled->full) < result_rows(table);
-    const size_t least = gap ? columns_of(ruled->dialect->gaps[true][false]) : 0;
+    const size_t least = gap ? text_columns(ruled->dialect->gaps[true][false]) : 0;
     char text[RULED_CELL_BYTES];
     size_t index;
     for (size_t c = 0; c < ruled->column_count; c++) {
-        ruled->widths[c] = columns_of(ruled->dialect->gaps[false][true]);
+        ruled->widths[c] = text_columns(ruled->dialect->gaps[false][true]);
         if (result_shown_index(result_columns(table), ruled->full, c, &index)) {
             label_text(ruled, result_column_axis(table), index, text);
-            ruled->widths[c] = memory_larger(least, memory_larger(ruled->number_width, columns_of(text)));
+            ruled->widths[c] = memory_larger(least, memory_larger(ruled->number_width, text_columns(text)));
         }
     }
 }

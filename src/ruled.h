@@ -5,13 +5,10 @@
 #ifndef ATTN_RULED_H
 #define ATTN_RULED_H
 
-#include "output.h"
-#include "result.h"
+#include "shown.h"
 
 enum {
-    RULED_LABEL_COLUMNS = 20, /* a longer label is cut */
-    RULED_LABEL_BYTES = 4 * RULED_LABEL_COLUMNS + 64,
-    RULED_CELL_BYTES = 24 * RULED_LABEL_BYTES, /* of a label whose every byte is escaped, and of any number */
+    RULED_CELL_BYTES = 24 * SHOWN_LABEL_BYTES, /* of a label whose every byte is escaped, and of any number */
     RULED_CHARACTERS = 128,
 };
 

@@ -53,6 +53,14 @@ size_t text_width(uint32_t point)
     return width < 0 ? 1 : (size_t)width;
 }
 
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+    while (*text != '\0')
+        columns += text_width(text_next(&text));
+    return columns;
+}
+
 bool text_is_hidden(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x200b || point == 0x200e || point == 0x200f ||

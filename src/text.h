@@ -24,6 +24,9 @@ bool text_is_hidden(uint32_t point);
 /* Its columns on a terminal, 1 where no locale tells. The process locale is never set. */
 size_t text_width(uint32_t point);
 
+/* The columns of a text. */
+size_t text_columns(const char *text);
+
 /* Whether numbers of this largest magnitude are shown with exponents: those outside 1e-4 .. 1e6. */
 bool text_wants_exponent(double magnitude);
 

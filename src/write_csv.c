@@ -1,6 +1,6 @@
 #include "write_csv.h"
 
-#include "decimal.h"
+#include "shown.h"
 #include "text.h"
 
 #include <math.h>
@@ -47,17 +47,16 @@ static void write_text_field(const char *text, struct output *output)
 
 static void write_number(const struct sheet *sheet, enum dtype dtype, double number)
 {
-    char text[DECIMAL_BYTES];
-    if (dtype == DTYPE_BOOL)
-        output_print(sheet->output, "%s", number != 0 ? "true" : "false");
-    else if (isnan(number))
+    char text[SHOWN_NUMBER_BYTES];
+    if (isnan(number))
         output_write(sheet->output, "NaN", 3);
     else if (isinf(number))
         output_print(sheet->output, "%s", number > 0 ? "Infinity" : "");
-    else if (sheet->decimals == CSV_SHORTEST)
+    else if (sheet->decimals == CSV_SHORTEST && dtype != DTYPE_BOOL)
         output_write(sheet->output, text, dtype_decimal(dtype, number, text));
     else
-        output_print(sheet->output, "%.*f", sheet->decimals, number);
+        output_print(sheet->output, "%s",
+                     shown_number(dtype, (struct shown_style){sheet->decimals, false}, number, text));
 }
 
 static void write_commas(size_t count, struct output *output)

@@ -335,7 +335,7 @@ static void write_column_labels(struct heatmap *map, size_t item, size_t heads)
     end_line(map);
 }
 
-/* "head 1" above each of those in a line. */
+/* "head 1" above each of those in a line, its number alone where that is too wide, nothing where that is, too. */
 static void write_heads(struct heatmap *map, size_t first, size_t heads)
 {
     char text[32];
@@ -344,9 +344,11 @@ static void write_heads(struct heatmap *map, size_t first, size_t heads)
     for (size_t i = 0; i < heads; i++) {
         size_t taken = (size_t)snprintf(text, sizeof text, "head %zu", first + i + 1);
         if (taken >= width)
-            taken = (size_t)snprintf(text, sizeof text, "%.*zu", (int)width - 1, first + i + 1);
+            taken = (size_t)snprintf(text, sizeof text, "%zu", first + i + 1);
+        if (taken >= width)
+            text[taken = 0] = '\0';
         write_word(map, text);
-        write_blanks(map, i + 1 < heads && taken < width ? width - taken : 0);
+        write_blanks(map, width - taken);
     }
     end_line(map);
 }

@@ -1,6 +1,7 @@
 #include "write_text.h"
 
 #include "line.h"
+#include "shown.h"
 #include "text.h"
 
 #include <math.h>
@@ -8,9 +9,7 @@
 
 enum {
     SHAPE_COLUMN = 52,
-    LABEL_COLUMNS = 20,
-    LABEL_BYTES = 4 * LABEL_COLUMNS + 64,
-    NUMBER_BYTES = 64,
+    SETTING_COLUMNS = 40,
 };
 
 static const char GAP[] = "...";
@@ -32,7 +31,7 @@ static void add_setting(struct line *line, const struct problem *problem, const 
     char shown[128];
     if (text == NULL || (unless != NULL && strcmp(text, unless) == 0))
         return;
-    text_shown(text, LABEL_COLUMNS * 2, shown, sizeof shown);
+    text_shown(text, SETTING_COLUMNS, shown, sizeof shown);
     line_add(line, "%s %s", words, shown);
 }
 
@@ -103,7 +102,7 @@ static void add_draws(struct line *line, const struct problem *problem)
 /* What was asked for beside: numbers, then words, the queries last. */
 static void add_asked(struct line *line, const struct problem *problem)
 {
-    char name[LABEL_BYTES];
+    char name[SHOWN_LABEL_BYTES];
     for (int words = 0; words <= 1; words++)
         for (int id = 0; id < OPTION_COUNT; id++)
             if (OPTION_ROWS[id].asked != NULL && (OPTION_ROWS[id].kind != OPTION_REAL) == words)
@@ -123,7 +122,7 @@ void write_text_settings(const struct problem *problem, bool color, struct outpu
         output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, title);
     if (problem->parameters.given) {
-        text_shown(problem->parameters.source, LABEL_COLUMNS * 2, shown, sizeof shown);
+        text_shown(problem->parameters.source, SETTING_COLUMNS, shown, sizeof shown);
         line_add(&line, "parameters from %s", shown);
     }
     add_draws(&line, problem);
@@ -164,30 +163,17 @@ static bool shown_index(const struct sheet *sheet, size_t count, size_t i, size_
     return result_shown_index(count, sheet->style.full, i, index);
 }
 
+/* Rows and columns of features have no label. */
 static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index, char *text)
 {
-    size_t position;
-    const char *label = result_label(sheet->result, axis, sheet->item, index, &position);
-    if (axis == AXIS_HEAD)
-        return (size_t)snprintf(text, LABEL_BYTES, "head %zu", index + 1);
-    if (label != NULL)
-        return text_shown(label, LABEL_COLUMNS, text, LABEL_BYTES);
-    if (axis == AXIS_COLUMN)
-        return text[0] = '\0', 0;
-    return (size_t)snprintf(text, LABEL_BYTES, "%zu", position);
+    text[0] = '\0';
+    return axis == AXIS_COLUMN ? 0 : shown_label(sheet->result, axis, sheet->item, index, text);
 }
 
 static const char *number_text(const struct sheet *sheet, double number, char *text)
 {
-    if (sheet->table->dtype == DTYPE_BOOL)
-        snprintf(text, NUMBER_BYTES, number != 0 ? "true" : "false");
-    else if (sheet->table->dtype == DTYPE_I64)
-        snprintf(text, NUMBER_BYTES, "%.0f", number);
-    else if (isnan(number))
-        snprintf(text, NUMBER_BYTES, "nan");
-    else
-        snprintf(text, NUMBER_BYTES, sheet->exponent ? "%.*e" : "%.*f", sheet->style.precision, number);
-    return text;
+    const struct shown_style style = {sheet->style.precision, sheet->exponent};
+    return shown_number(sheet->table->dtype, style, number, text);
 }
 
 static void note_number(struct column *column, double number)
@@ -205,7 +191,7 @@ static void note_number(struct column *column, double number)
 static void measure_rows(struct sheet *sheet)
 {
     const size_t rows = result_rows(sheet->table), columns = result_columns(sheet->table);
-    char label[LABEL_BYTES];
+    char label[SHOWN_LABEL_BYTES];
     for (size_t c = 0; c < shown_count(sheet, columns); c++)
         sheet->columns[c] = (struct column){0};
     sheet->label_width = 0;
@@ -231,7 +217,7 @@ static void measure_rows(struct sheet *sheet)
 static void measure_columns(struct sheet *sheet)
 {
     const size_t columns = result_columns(sheet->table);
-    char text[NUMBER_BYTES], label[LABEL_BYTES];
+    char text[SHOWN_NUMBER_BYTES], label[SHOWN_LABEL_BYTES];
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         struct column *column = &sheet->columns[c];
         size_t index;
@@ -249,38 +235,20 @@ static void measure_columns(struct sheet *sheet)
     }
 }
 
-static void write_padding(struct output *output, size_t width)
-{
-    static const char BLANKS[] = "                                ";
-    for (; width > 0; width -= width < 32 ? width : 32)
-        output_write(output, BLANKS, width < 32 ? width : 32);
-}
-
-/* Text that fills `width` columns, from the right where `right`; `taken` is what it takes itself. */
-static void write_cell(struct output *output, const char *text, size_t taken, size_t width, bool right)
-{
-    size_t padding = width > taken ? width - taken : 0;
-    if (right)
-        write_padding(output, padding);
-    output_write(output, text, strlen(text));
-    if (!right)
-        write_padding(output, padding);
-}
-
 /* The tokens above their columns. */
 static void write_column_labels(const struct sheet *sheet)
 {
     const size_t columns = result_columns(sheet->table);
-    char label[LABEL_BYTES];
-    write_padding(sheet->output, sheet->indent + sheet->label_width);
+    char label[SHOWN_LABEL_BYTES];
+    shown_blanks(sheet->output, sheet->indent + sheet->label_width);
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index, taken = strlen(GAP);
         if (shown_index(sheet, columns, c, &index))
             taken = label_text(sheet, result_column_axis(sheet->table), index, label);
         else
             strcpy(label, GAP);
-        write_padding(sheet->output, 2);
-        write_cell(sheet->output, label, taken, sheet->columns[c].width, true);
+        shown_blanks(sheet->output, 2);
+        shown_cell(sheet->output, label, taken, sheet->columns[c].width, true);
     }
     output_write(sheet->output, "\n", 1);
 }
@@ -290,17 +258,17 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
 {
     const size_t columns = result_columns(sheet->table);
     const bool labelled = sheet->label_width > 0;
-    char text[NUMBER_BYTES];
+    char text[SHOWN_NUMBER_BYTES];
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index;
         const bool number = shown_index(sheet, columns, c, &index);
         const bool dim =
             number && sheet->style.color && result_masked(sheet->result, sheet->table, sheet->matrix, row, index);
         const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
-        write_padding(sheet->output, c > 0 || labelled ? 2 : 0);
+        shown_blanks(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)
             output_print(sheet->output, "%s", TEXT_DIM);
-        write_cell(sheet->output, cell, strlen(cell), sheet->columns[c].width, true);
+        shown_cell(sheet->output, cell, strlen(cell), sheet->columns[c].width, true);
         if (dim)
             output_print(sheet->output, "%s", TEXT_PLAIN);
     }
@@ -309,16 +277,16 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
 static void write_rows(struct sheet *sheet)
 {
     const size_t rows = result_rows(sheet->table);
-    char label[LABEL_BYTES];
+    char label[SHOWN_LABEL_BYTES];
     for (size_t i = 0; i < shown_count(sheet, rows) && !sheet->output->failed; i++) {
         size_t row;
-        write_padding(sheet->output, sheet->indent);
+        shown_blanks(sheet->output, sheet->indent);
         if (!shown_index(sheet, rows, i, &row)) {
             output_print(sheet->output, "%s\n", GAP);
             continue;
         }
         size_t taken = label_text(sheet, result_row_axis(sheet->table), row, label);
-        write_cell(sheet->output, label, taken, sheet->label_width, false);
+        shown_cell(sheet->output, label, taken, sheet->label_width, false);
         if (sheet->style.full)
             result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
         write_numbers(sheet, row, sheet->style.full ? sheet->numbers : sheet->kept[i]);
@@ -374,7 +342,7 @@ static void write_heading(const struct sheet *sheet)
         output_write(sheet->output, "\n", 1);
         width = 0;
     }
-    write_padding(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
+    shown_blanks(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
     output_print(sheet->output, "%s\n", shape);
 }
 
