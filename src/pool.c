@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How many of `count` make one, so that at most `most` are left. */
@@ -81,6 +82,27 @@ enum status pool_create(struct pool *pool, struct result *result, const struct r
 bool pool_is_reduced(const struct pool *pool)
 {
     return pool->row_block > 1 || pool->column_block > 1;
+}
+
+const char *pool_words(const struct pool *pool, char *text)
+{
+    snprintf(text, POOL_WORDS_BYTES, "the mean of %zu x %zu numbers%s", pool->row_block, pool->column_block,
+             pool->any_masked ? ", those masked left out" : "");
+    return text;
+}
+
+size_t pool_step(double size, double room)
+{
+    static const size_t FACTORS[] = {1, 2, 5};
+    for (size_t power = 1;; power *= 10)
+        for (size_t i = 0; i < 3; i++)
+            if ((double)(power * FACTORS[i]) * size >= room)
+                return power * FACTORS[i];
+}
+
+bool pool_is_labelled(size_t i, size_t step, size_t block)
+{
+    return step < 5 || block > 1 ? i % step == 0 : (i + 1) % step == 0 || i == 0;
 }
 
 size_t pool_index(const struct pool *pool, size_t matrix, size_t row, size_t column)

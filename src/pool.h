@@ -7,6 +7,8 @@
 
 #include "result.h"
 
+enum { POOL_WORDS_BYTES = 128 };
+
 struct pool {
     const struct result_table *table;
     size_t matrices, rows, columns; /* of the picture: M, R, C */
@@ -24,6 +26,15 @@ enum status pool_create(struct pool *pool, struct result *result, const struct r
 
 /* Whether anything was put together. */
 bool pool_is_reduced(const struct pool *pool);
+
+/* "the mean of 2 x 2 numbers, those masked left out": what a cell is, into text (POOL_WORDS_BYTES). Returns text. */
+const char *pool_words(const struct pool *pool, char *text);
+
+/* Every how many rows or columns of that size there is room for a label: 1, 2, 5, 10, 20, 50 ... */
+size_t pool_step(double size, double room);
+
+/* Whether the i-th row or column has a label: each, or 1, 5, 10, 15 ..., or of blocks of several the first of so many. */
+bool pool_is_labelled(size_t i, size_t step, size_t block);
 
 /* Where a number of the picture lies in numbers and masked. */
 size_t pool_index(const struct pool *pool, size_t matrix, size_t row, size_t column);

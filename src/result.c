@@ -177,6 +177,14 @@ enum status result_create(struct result *result, const struct problem *problem, 
     return result_make_room(result, arena, error);
 }
 
+const struct result_table *result_table_of(const struct result *result, enum stage stage)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result->tables[i].stage == stage)
+            return &result->tables[i];
+    return NULL;
+}
+
 size_t result_matrices(const struct result_table *table)
 {
     size_t matrices = 1;

@@ -54,6 +54,9 @@ enum status result_create(struct result *result, const struct problem *problem, 
 /* Room for one row of the widest table; the last step of making a result. */
 enum status result_make_room(struct result *result, struct arena *arena, struct error *error);
 
+/* The first table of that stage, NULL where there is none. */
+const struct result_table *result_table_of(const struct result *result, enum stage stage);
+
 /* Sizes of a table seen as a list of matrices: the leading axes' product, the rows and the columns of each. */
 size_t result_matrices(const struct result_table *table);
 size_t result_rows(const struct result_table *table);

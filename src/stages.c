@@ -59,3 +59,8 @@ bool stage_is_square(enum stage stage)
 {
     return stage >= STAGE_SCORES && stage <= STAGE_DROPPED;
 }
+
+bool stage_is_shares(enum stage stage)
+{
+    return stage == STAGE_WEIGHTS || stage == STAGE_DROPPED;
+}

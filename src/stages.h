@@ -51,4 +51,7 @@ bool stage_is_of_keys(enum stage stage);
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);
 
+/* Whether its numbers are shares of a row: from 0 on, not around it. */
+bool stage_is_shares(enum stage stage);
+
 #endif

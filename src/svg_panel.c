@@ -10,7 +10,7 @@ static const double LABEL_SIZE = 12, SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, L
 
 static enum axis axis_of(const struct svg_panel *panel, bool of_rows)
 {
-    return panel->pool.table->axes[panel->pool.table->rank - (of_rows ? 2 : 1)];
+    return of_rows ? result_row_axis(panel->pool.table) : result_column_axis(panel->pool.table);
 }
 
 void svg_panel_label(const struct svg_panel *panel, bool of_rows, size_t matrix, size_t index, char *text)
@@ -104,8 +104,7 @@ static size_t level_of(const struct svg_panel *panel, size_t index)
 void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette)
 {
     const struct pool *pool = &panel->pool;
-    const bool shares = pool->table->stage == STAGE_WEIGHTS || pool->table->stage == STAGE_DROPPED;
-    panel->scale = colormap_scale(pool->low, pool->high, shares);
+    panel->scale = colormap_scale(pool->low, pool->high, stage_is_shares(pool->table->stage));
     panel->number = cell_style(pool, measure.decimals);
     panel->longest = measure.longest_label;
     measure_cells(panel, measure);
@@ -219,17 +218,8 @@ static void draw_cells(const struct pen *pen)
 /* Every so many rows or columns there is a position: 1, 5, 10, 20, 50 ... */
 static size_t tick_step(double cell, double room)
 {
-    static const size_t FACTORS[] = {1, 2, 5};
-    for (size_t power = 1;; power *= 10)
-        for (size_t i = 0; i < 3; i++)
-            if (power * FACTORS[i] != 2 && (double)(power * FACTORS[i]) * cell >= room)
-                return power * FACTORS[i];
-}
-
-/* Whether the i-th row or column has a label: each, or 1, 5, 10, 15 ..., or of blocks the first, the sixth ... */
-static bool is_labelled(size_t i, size_t step, size_t block)
-{
-    return step < 5 || block > 1 ? i % step == 0 : (i + 1) % step == 0 || i == 0;
+    const size_t step = pool_step(cell, room);
+    return step == 2 ? 5 : step;
 }
 
 static void draw_row_labels(const struct pen *pen)
@@ -238,7 +228,7 @@ static void draw_row_labels(const struct pen *pen)
     const size_t step = panel->row_tokens ? 1 : tick_step(panel->cell_height, LABEL_SIZE + 8);
     char text[SVG_LABEL_BYTES];
     for (size_t row = 0; row < panel->pool.rows; row++) {
-        if (!is_labelled(row, step, panel->pool.row_block))
+        if (!pool_is_labelled(row, step, panel->pool.row_block))
             continue;
         svg_panel_label(panel, true, pen->matrix, row, text);
         svg_text(pen->output, pen->x - LABEL_GAP, pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * LABEL_SIZE,
@@ -253,7 +243,7 @@ static void draw_column_labels(const struct pen *pen)
         panel->column_tokens ? 1 : tick_step(panel->cell_width, svg_width("0000", LABEL_SIZE) + LABEL_GAP);
     char text[SVG_LABEL_BYTES];
     for (size_t column = 0; column < panel->pool.columns; column++) {
-        if (!is_labelled(column, step, panel->pool.column_block))
+        if (!pool_is_labelled(column, step, panel->pool.column_block))
             continue;
         svg_panel_label(panel, false, pen->matrix, column, text);
         const double x = pen->x + panel->cell_width * ((double)column + 0.5);

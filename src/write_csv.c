@@ -120,10 +120,8 @@ static struct place find_place(const struct result_table *table, size_t matrix, 
 {
     struct place place = {.axis = result_row_axis(table), .index = row};
     result_place(table, matrix, &place.item, &place.head);
-    for (size_t axis = 0; axis + 2 < table->rank; axis++) {
-        place.of_item |= table->axes[axis] == AXIS_ITEM;
-        place.of_head |= table->axes[axis] == AXIS_HEAD;
-    }
+    place.of_item = result_is_of(table, AXIS_ITEM);
+    place.of_head = result_is_of(table, AXIS_HEAD);
     return place;
 }
 

@@ -49,7 +49,7 @@ static size_t digits_of(size_t number)
 
 static enum axis axis_of(const struct heatmap *map, bool of_rows)
 {
-    return map->table->axes[map->table->rank - (of_rows ? 2 : 1)];
+    return of_rows ? result_row_axis(map->table) : result_column_axis(map->table);
 }
 
 /* The token of a row or column in at most `columns`, or where it has none its position; returns the columns taken. */
@@ -288,28 +288,16 @@ static void write_row(struct heatmap *map, size_t matrix, size_t heads, size_t r
     end_line(map);
 }
 
-/* Every so many columns a position fits above: 1, 2, 5, 10, 20 ... */
-static size_t tick_step(const struct heatmap *map)
-{
-    static const size_t FACTORS[] = {1, 2, 5};
-    const size_t widest = digits_of(result_columns(map->table));
-    for (size_t power = 1;; power *= 10)
-        for (size_t i = 0; i < 3; i++)
-            if (power * FACTORS[i] * map->cell > widest)
-                return power * FACTORS[i];
-}
-
 /* The positions above one head: 1, 5, 10, 15 ..., or where columns stand for several the first one of each. */
 static void write_ticks(struct heatmap *map)
 {
-    const size_t step = tick_step(map), block = map->pool.column_block, width = map->pool.columns * map->cell;
-    const bool round = block == 1 && step >= 5;
+    const size_t block = map->pool.column_block, width = map->pool.columns * map->cell;
+    const size_t step = pool_step((double)map->cell, (double)digits_of(result_columns(map->table)) + 1);
     size_t written = 0;
     for (size_t column = 0; column < map->pool.columns; column++) {
         const size_t position = position_of(map, false, column * block);
         const size_t place = column * map->cell + (map->numbered ? (map->cell - digits_of(position)) / 2 : 0);
-        const bool marked = round ? (column + 1) % step == 0 || column == 0 : column % step == 0;
-        if (!marked || place < written || place + digits_of(position) > width)
+        if (!pool_is_labelled(column, step, block) || place < written || place + digits_of(position) > width)
             continue;
         write_blanks(map, place - written);
         print(map, "%zu", position);
@@ -377,7 +365,7 @@ static void write_matrices(struct heatmap *map)
 /* The map from its low to its high end, and what is not on it. */
 static void write_scale(struct heatmap *map)
 {
-    char low[CELL_BYTES], high[CELL_BYTES];
+    char low[CELL_BYTES], high[CELL_BYTES], words[POOL_WORDS_BYTES];
     cell_text(map->number, map->scale.low, low);
     cell_text(map->number, map->scale.high, high);
     const char *edge = map->style.depth == PAINT_SHADES ? "|" : "";
@@ -393,8 +381,7 @@ static void write_scale(struct heatmap *map)
         print(map, "   %s masked", MASKED);
     end_line(map);
     if (pool_is_reduced(&map->pool))
-        print(map, "  each cell is the mean of %zu x %zu numbers%s\n", map->pool.row_block, map->pool.column_block,
-              map->pool.any_masked ? ", those masked left out" : "");
+        print(map, "  each cell is %s\n", pool_words(&map->pool, words));
 }
 
 enum status write_heatmap(struct result *result, const struct result_table *table, struct heatmap_style style,
@@ -404,8 +391,7 @@ enum status write_heatmap(struct result *result, const struct result_table *tabl
         .result = result, .table = table, .style = style, .output = output, .painted = COLORMAP_LEVELS};
     if (make_pool(&map, arena, error) != STATUS_OK)
         return error->status;
-    const bool shares = table->stage == STAGE_WEIGHTS || table->stage == STAGE_DROPPED;
-    map.scale = colormap_scale(map.pool.low, map.pool.high, shares);
+    map.scale = colormap_scale(map.pool.low, map.pool.high, stage_is_shares(table->stage));
     /* Density has no sign: shades go from the lowest number to the highest. */
     if (style.depth == PAINT_SHADES && map.scale.diverging)
         map.scale = (struct colormap_scale){false, map.pool.low, map.pool.high};

@@ -12,14 +12,6 @@ enum { CAPTION_BYTES = 1024, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
 
 /* --- what is drawn ----------------------------------------------------------------------------------------------- */
 
-static const struct result_table *find_table(const struct result *result, enum stage stage)
-{
-    for (size_t i = 0; i < result->table_count; i++)
-        if (result->tables[i].stage == stage)
-            return &result->tables[i];
-    return NULL;
-}
-
 static enum status too_large(const struct result_table *table, struct error *error)
 {
     return error_usage(
@@ -50,7 +42,7 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         return too_large(large, picture->error);
     *flow = false;
     picture->count = 1;
-    picture->figures[0].panel.pool.table = find_table(result, STAGE_WEIGHTS);
+    picture->figures[0].panel.pool.table = result_table_of(result, STAGE_WEIGHTS);
     return STATUS_OK;
 }
 
@@ -81,14 +73,14 @@ static enum status settings_text(const struct svg_picture *picture, char *text)
 static void caption_text(const struct svg_picture *picture, bool flow, const char *settings, char *text)
 {
     const struct pool *pool = NULL;
+    char words[POOL_WORDS_BYTES];
     for (size_t i = 0; i < picture->count; i++)
         if (pool_is_reduced(&picture->figures[i].panel.pool))
             pool = &picture->figures[i].panel.pool;
     const size_t used =
         (size_t)snprintf(text, 2 * CAPTION_BYTES, "%s.%s", settings, flow ? "" : " A row is a query, a column a key.");
     if (pool != NULL)
-        snprintf(text + used, 2 * CAPTION_BYTES - used, " Each cell is the mean of %zu x %zu numbers%s.",
-                 pool->row_block, pool->column_block, pool->any_masked ? ", those masked left out" : "");
+        snprintf(text + used, 2 * CAPTION_BYTES - used, " Each cell is %s.", pool_words(pool, words));
 }
 
 /* "weights of causal attention: 6 tokens": up to the first comma. */

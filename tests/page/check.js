@@ -36,6 +36,61 @@
         return Math.abs(shown - exact) <= unit / 2 * (1 + 1e-9);
     };
 
+    /* --- arithmetic ------------------------------------------------------------------------------------------------ */
+
+    /* What a number of the page may be off by: half of its last digit. One with fewer decimals than asked for is exact. */
+    const slackOf = (text) => {
+        const [digits, exponent] = text.split('e'), decimals = (digits.split('.')[1] || '').length;
+        return decimals < job.precision ? 0 : 10 ** (Number(exponent || 0) - decimals) / 2;
+    };
+
+    /* The value of "−0.2 / √2" or "exp(0.2 − (−0.3))", with `shift` of its slack added to the number at that place. */
+    const evaluate = (text, place = -1, shift = 0) => {
+        const words = text.match(/[\d.]+(e[+-]?\d+)?|∞|NaN|exp|tanh|[-+×/√()]/g);
+        let at = 0, numbers = 0;
+        const functions = { exp: Math.exp, tanh: Math.tanh, '√': Math.sqrt, '-': (number) => -number };
+        const factor = () => {
+            const word = words[at++];
+            if (functions[word]) return functions[word](factor());
+            if (word !== '(') return readNumber(word) + (numbers++ === place ? shift * slackOf(word) : 0);
+            const inner = sum();
+            at++;
+            return inner;
+        };
+        const product = () => {
+            let value = factor();
+            while (words[at] === '×' || words[at] === '/') value = words[at++] === '×' ? value * factor() : value / factor();
+            return value;
+        };
+        const sum = () => {
+            let value = product();
+            while (words[at] === '+' || words[at] === '-') value = words[at++] === '+' ? value + product() : value - product();
+            return value;
+        };
+        return sum();
+    };
+
+    const ROUNDING = { f32: 1e-6, f64: 1e-12, f16: 1e-3, bf16: 8e-3 };
+    const rounding = ROUNDING[expected.settings.dtype];
+
+    /* Whether the shown result is what the shown operands come to, as far as their digits tell. */
+    const holds = (left, right) => {
+        const plain = left.replace(/−/g, '-'), value = evaluate(plain), shown = readNumber(right);
+        if (!Number.isFinite(value) || !Number.isFinite(shown)) return true;
+        let slack = slackOf(right.replace('−', '')) + rounding * Math.abs(shown);
+        (plain.match(/\d+(\.\d+)?/g) || []).forEach((number, place) => {
+            slack += Math.max(...[-1, 1].map((shift) => Math.abs(evaluate(plain, place, shift) - value)));
+        });
+        return Math.abs(value - shown) <= slack * (1 + 1e-6) + 1e-300;
+    };
+
+    /* Whether a number is shown that was computed here, from numbers of JSON. */
+    const shows = (text, number) => (Number.isFinite(number)
+        ? Math.abs(readNumber(text) - number) <= slackOf(text.replace('−', '')) * (1 + 1e-6) + rounding * Math.abs(number)
+        : Object.is(readNumber(text), number));
+
+    /* --- what attn prints ------------------------------------------------------------------------------------------- */
+
     /* A stage in JSON has axes for items and heads only where the job has them. */
     const has = { batch: !at('items').hidden, heads: !at('heads').hidden };
     const stageMatrix = (stage, item, head) =>
@@ -74,6 +129,107 @@
         }
     };
 
+    /* "0.2 / √2 = 0.1414", and "0.5 × (1, 2)" above "= (0.5, 1)". */
+    const checkFormulas = (place) => {
+        const lines = texts('#arithmetic .formula');
+        for (const line of lines) {
+            const [left, right] = line.split(' = ');
+            if (right !== undefined) check(`${place}: ${line}`, holds(left, right));
+        }
+        const vector = lines.findIndex((line) => line.startsWith('= ('));
+        if (vector < 0) return;
+        const numbersOf = (text) => text.slice(text.indexOf('(') + 1, -1).split(', ');
+        const weight = lines[vector - 1].split(' ')[0], shares = numbersOf(lines[vector]);
+        numbersOf(lines[vector - 1]).forEach((value, i) => {
+            if (value !== '…') check(`${place}: ${weight} × ${value} = ${shares[i]}`, holds(`${weight} × (${value})`, shares[i]));
+        });
+    };
+
+    /* The keys that a row of the context's table stands for, in order. */
+    const sharesOf = (weights, masked) => {
+        const seen = Array.from(weights.keys()).filter((key) => !masked[key]);
+        const keys = seen.length > 0 ? seen : Array.from(weights.keys());
+        if (keys.length <= 12) return keys.map((key) => [key]);
+        const most = keys.slice().sort((a, b) => weights[b] - weights[a] || a - b).slice(0, 10).sort((a, b) => a - b);
+        return [...most.map((key) => [key]), keys.filter((key) => !most.includes(key))];
+    };
+
+    const valueOf = (item, head, key) => {
+        if (expected.value && job.key_heads === job.heads) return stageMatrix('value', item, head)[key].map(expectedNumber);
+        const shared = item * job.key_heads + Math.floor(head * job.key_heads / job.heads);
+        const from = (shared * job.keys + key) * job.d_value;
+        return Array.from(job.value.subarray(from, from + job.d_value));
+    };
+
+    /* Each row of the table: the weight, and the weight times the value; together they are the context. */
+    const checkShares = (place, item, head, row) => {
+        if (!expected.dropped && job.kept) return;
+        const weights = stageMatrix(expected.dropped ? 'dropped' : 'weights', item, head)[row].map(expectedNumber);
+        const masked = matrixOf(item, head, 'weights').masked.subarray(row * job.keys, (row + 1) * job.keys);
+        const rows = document.querySelectorAll('#context tbody tr'), listed = sharesOf(weights, masked);
+        const numbersOf = (line) => Array.from(line.querySelectorAll('td:not(.weight)'), (cell) => cell.textContent)
+            .join(', ').replace(/[()]/g, '').split(', ');
+        const total = numbersOf(at('context-total')), sums = total.map(() => 0), sizes = total.map(() => 0);
+        check(`${place}: ${rows.length} shares, not ${listed.length}`, rows.length === listed.length);
+        listed.forEach((keys, i) => {
+            const shown = numbersOf(rows[i]), weight = keys.reduce((sum, key) => sum + weights[key], 0);
+            const share = Array.from({ length: job.d_value }, (nothing, column) =>
+                keys.reduce((sum, key) => sum + weights[key] * valueOf(item, head, key)[column], 0));
+            const ends = shown.includes('…') ? [...share.slice(0, 2), NaN, ...share.slice(-2)] : share;
+            const heavy = rows[i].querySelector('.weight').textContent;
+            check(`${place}: the weight of keys ${keys} is ${heavy}, not ${weight}`, shows(heavy, weight));
+            check(`${place}: the share of keys ${keys} is ${shown}, not ${ends}`, shown.length === ends.length
+                && shown.every((text, column) => text === '…' || shows(text, ends[column])));
+            shown.forEach((text, column) => {
+                sums[column] += readNumber(text);
+                sizes[column] += slackOf(text.replace('−', '')) + rounding * Math.abs(readNumber(text));
+            });
+        });
+        check(`${place}: the shares come to ${sums}, the context is ${total}`, total.every((text, i) =>
+            text === '…' || !Number.isFinite(sums[i])
+            || Math.abs(sums[i] - readNumber(text)) <= (sizes[i] + slackOf(text.replace('−', ''))) * 1.001));
+    };
+
+    /* Near a corner, where neither a number nor a frame is, a cell has the colour of its number. */
+    const checkColours = (place, stage, item, head) => {
+        const numbers = stageMatrix(stage, item, head).map((row) => row.map(expectedNumber));
+        const { masked } = matrixOf(item, head, stage), layout = layouts.heatmap, canvas = at('heatmap');
+        const ratio = canvas.width / canvas.clientWidth, pixels = new Uint8Array(pixelsOf(canvas).buffer);
+        const inside = (size) => Math.min(size / 2, 4.5), step = numbers.length > 16 ? 3 : 1;
+        const whole = colourScale(numbers.flat(), stage);
+        for (let row = 0; row < numbers.length; row += step)
+            for (let key = 0; key < job.keys; key += step) {
+                const x = layout.left + key * layout.cell + inside(layout.cell);
+                const y = layout.top + row * layout.cellHeight + inside(layout.cellHeight);
+                const first = (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio)) * 4;
+                const hidden = masked[row * job.keys + key] === 1, seen = pixels.subarray(first, first + 3);
+                const scale = state.byRow ? colourScale(numbers[row], stage) : whole;
+                const wanted = Array.from(cellColour(numbers[row][key], hidden, scale));
+                const other = hidden ? parseColour(colours().hatch) : wanted;
+                check(`${place}: ${stage} of query ${row + 1}, key ${key + 1} is ${seen}, not ${wanted}`,
+                    wanted.every((part, i) =>
+                        seen[i] >= Math.min(part, other[i]) - 4 && seen[i] <= Math.max(part, other[i]) + 4));
+            }
+    };
+
+    /* Where the lines arrive at the keys, level but for a pixel, each is as opaque as its weight is of the row's largest. */
+    const checkLines = (place, item, head, row) => {
+        const weights = stageMatrix('weights', item, head)[row].map(expectedNumber);
+        const most = Math.max(...weights.filter((weight) => weight > 0), 0);
+        const canvas = at('links'), layout = layouts.links, ratio = canvas.width / canvas.clientWidth;
+        picture.canvas.width = 1;
+        picture.canvas.height = canvas.height;
+        const across = Math.floor((layout.width - layout.column - 3) * ratio);
+        picture.drawImage(canvas, across, 0, 1, canvas.height, 0, 0, 1, canvas.height);
+        const strip = picture.getImageData(0, 0, 1, canvas.height).data;
+        weights.forEach((weight, key) => {
+            const opacity = weight / (most || 1), wanted = opacity > 0.01 ? 255 * opacity : 0;
+            const y = Math.floor(linkKeyY(layout, key) * ratio);
+            const seen = Math.max(...[y - 1, y, y + 1].map((place) => strip[place * 4 + 3]));
+            check(`${place}: the line to key ${key + 1} has opacity ${seen}, not ${wanted}`, Math.abs(seen - wanted) <= 4);
+        });
+    };
+
     const checkContext = (place, item, head, row) => {
         const numbers = stageMatrix('context', item, head)[row];
         const shown = texts('#context-total td').join(' ').match(/[−\d.e∞NaN+-]+/g) || [];
@@ -106,10 +262,15 @@
             const place = `item ${item + 1}, head ${head + 1}, query ${row + 1}`;
             for (let key = 0; key < weights[row].length; key++) {
                 checkCell(`${place}, key ${key + 1}`, item, head, row, key);
+                checkFormulas(`${place}, key ${key + 1}`);
                 checkTokens(`${place}, key ${key + 1}`, item, key);
                 press('ArrowRight');
             }
-            if (expected.context) checkContext(place, item, head, row);
+            checkLines(place, item, head, row);
+            if (expected.context) {
+                checkContext(place, item, head, row);
+                checkShares(place, item, head, row);
+            }
             press('Home');
             press(step === 1 ? 'ArrowDown' : 'PageDown');
         }
@@ -120,6 +281,7 @@
             at(`stage-${stage}`).click();
             check(`${stage} is chosen`, at('formula').textContent.startsWith(`${stage} = `));
             check(`the heatmap of ${stage} has colours`, colourCount(at('heatmap')) > 3);
+            checkColours('the first head', stage, 0, 0);
             check(`${stage} is spoken`, at('spoken').textContent.includes(`: ${stage} `));
         }
         press('s');
@@ -198,6 +360,7 @@
         for (let head = 0; head < Math.max(headInputs.length, 1); head++) {
             if (headInputs.length > 0) headInputs[head].click();
             walk(item, head);
+            checkColours(`item ${item + 1}, head ${head + 1}`, 'weights', item, head);
         }
     }
     if (at('head-list')) { // too many heads for buttons
