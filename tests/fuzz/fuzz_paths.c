@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 40, WORD_BYTES = 64, TENSORS = 8, MOST_WORK = 1 << 14 };
+enum { WORDS = 40, WORD_BYTES = 64, TENSORS = 8, TABLES = 8, MOST_WORK = 1 << 13 };
 
 static const char *const ISAS[] = {"baseline", "avx2", "avx512"};
 
@@ -42,6 +42,7 @@ struct made {
     struct problem problem;
     struct progress progress;
     struct result result;
+    double *numbers[TABLES]; /* of each table, whole */
 };
 
 static unsigned choose(struct choice *choice, unsigned count)
@@ -163,7 +164,7 @@ static void choose_mechanism(struct choice *choice, struct arena *arena)
     choice->d = 1 + choose(choice, 20);
     choice->d_v = 1 + choose(choice, 20);
     const size_t rows = choice->items * choice->kv_heads * choice->group * choice->queries;
-    while (rows * choice->keys * (choice->d + choice->d_v) > MOST_WORK)
+    while (choice->keys > 1 && rows * choice->keys * (choice->d + choice->d_v) > MOST_WORK)
         choice->keys = (choice->keys + 1) / 2;
     choice->factor = FACTORS[choose(choice, 4)];
     generator_seed(&choice->generator, GENERATOR_TORCH, choose(choice, 256));
@@ -226,6 +227,18 @@ static void choose_options(struct choice *choice, struct arena *arena)
 
 /* --- one way of computing it ------------------------------------------------------------------------------------- */
 
+/* Every number of every table. */
+static void load(struct made *made)
+{
+    for (size_t i = 0; i < made->result.table_count; i++) {
+        const struct result_table *table = &made->result.tables[i];
+        const size_t rows = result_rows(table), columns = result_columns(table), all = result_matrices(table) * rows;
+        made->numbers[i] = arena_allocate(&made->arena, all * columns, sizeof made->numbers[i][0], NULL);
+        for (size_t row = 0; row < all; row++)
+            result_row(&made->result, table, row / rows, row % rows, made->numbers[i] + row * columns);
+    }
+}
+
 static enum status make(struct made *made, const struct choice *choice, const char *kernel, const char *stages,
                         size_t query)
 {
@@ -248,40 +261,33 @@ static enum status make(struct made *made, const struct choice *choice, const ch
     if (problem_create(&made->problem, &made->options, &choice->bundle, NULL, &made->progress, &made->arena,
                        &made->error))
         return made->error.status;
-    return result_create(&made->result, &made->problem, false, &made->arena, &made->error);
+    if (result_create(&made->result, &made->problem, false, &made->arena, &made->error) != STATUS_OK)
+        return made->error.status;
+    load(made);
+    return STATUS_OK;
 }
 
-static const struct result_table *find(const struct made *made, const char *name)
+/* The table of that name, or SIZE_MAX. */
+static size_t find(const struct made *made, const char *name)
 {
     for (size_t i = 0; i < made->result.table_count; i++)
         if (strcmp(made->result.tables[i].name, name) == 0)
-            return &made->result.tables[i];
-    return NULL;
+            return i;
+    return SIZE_MAX;
 }
 
-/* All numbers of a table, by malloc. */
-static double *load(struct made *made, const struct result_table *table)
+static size_t count_numbers(const struct result_table *table)
 {
-    const size_t rows = result_rows(table), columns = result_columns(table), matrices = result_matrices(table);
-    double *numbers = malloc((matrices * rows * columns + 1) * sizeof *numbers);
-    if (numbers == NULL)
-        abort();
-    for (size_t row = 0; row < matrices * rows; row++)
-        result_row(&made->result, table, row / rows, row % rows, numbers + row * columns);
-    return numbers;
+    return result_matrices(table) * result_rows(table) * result_columns(table);
 }
 
 /* The largest magnitude in a table of that name; 0 where there is none. */
-static double largest(struct made *made, const char *name)
+static double largest(const struct made *made, const char *name)
 {
-    const struct result_table *table = find(made, name);
+    const size_t table = find(made, name);
     double most = 0;
-    if (table == NULL)
-        return 0;
-    double *numbers = load(made, table);
-    for (size_t i = 0; i < result_matrices(table) * result_rows(table) * result_columns(table); i++)
-        most = fmax(most, isfinite(numbers[i]) ? fabs(numbers[i]) : 0);
-    free(numbers);
+    for (size_t i = 0; table != SIZE_MAX && i < count_numbers(&made->result.tables[table]); i++)
+        most = fmax(most, isfinite(made->numbers[table][i]) ? fabs(made->numbers[table][i]) : 0);
     return most;
 }
 
@@ -292,7 +298,7 @@ struct tolerance {
     double context, lse, output;
 };
 
-static struct tolerance find_tolerance(const struct choice *choice, struct made *reference)
+static struct tolerance find_tolerance(const struct choice *choice, const struct made *reference)
 {
     static const double ROUNDINGS[] = {
         [DTYPE_F32] = 0x1p-23, [DTYPE_F64] = 0x1p-23, [DTYPE_F16] = 0x1p-10, [DTYPE_BF16] = 0x1p-7};
@@ -330,47 +336,39 @@ static bool agree(double a, double b, double tolerance)
     return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance;
 }
 
-static void compare(const struct choice *choice, const char *isa, struct made *expected, struct made *got,
+static void compare(const struct choice *choice, const char *isa, const struct made *expected, const struct made *got,
                     const char *name, double tolerance)
 {
-    const struct result_table *a = find(expected, name), *b = find(got, name);
-    if ((a == NULL) != (b == NULL))
+    const size_t a = find(expected, name), b = find(got, name);
+    if ((a == SIZE_MAX) != (b == SIZE_MAX))
         abort();
-    if (a == NULL)
-        return;
-    double *numbers = load(expected, a), *others = load(got, b);
-    for (size_t i = 0; i < result_matrices(a) * result_rows(a) * result_columns(a); i++)
-        if (!agree(numbers[i], others[i], tolerance))
-            fail(choice, isa, name, i, numbers[i], others[i], tolerance);
-    free(numbers);
-    free(others);
+    for (size_t i = 0; a != SIZE_MAX && i < count_numbers(&expected->result.tables[a]); i++)
+        if (!agree(expected->numbers[a][i], got->numbers[b][i], tolerance))
+            fail(choice, isa, name, i, expected->numbers[a][i], got->numbers[b][i], tolerance);
 }
 
 /* The rows of query `query` (from 1) are, computed alone, the same bits in each table. */
-static void compare_alone(const struct choice *choice, const char *kernel, const char *stages, struct made *whole,
+static void compare_alone(const struct choice *choice, const char *kernel, const char *stages, const struct made *whole,
                           size_t query)
 {
     struct made alone;
     if (make(&alone, choice, kernel, stages, query) != STATUS_OK)
         abort(); /* the whole had a result */
     for (size_t i = 0; i < alone.result.table_count; i++) {
-        const struct result_table *a = &whole->result.tables[i], *b = &alone.result.tables[i];
-        const bool of_keys = a->stage < STAGE_COUNT && stage_is_of_keys(a->stage), lse = a->stage == STAGE_LSE;
-        const size_t columns = lse ? 1 : result_columns(a), rows = lse ? result_columns(a) : result_rows(a);
-        const size_t matrices = lse ? result_matrices(a) * result_rows(a) : result_matrices(a);
-        double *numbers = load(whole, a), *others = load(&alone, b);
-        for (size_t at = 0; !of_keys && at < matrices * columns; at++) {
-            const double expected = numbers[(at / columns * rows + query - 1) * columns + at % columns];
-            if (!agree(expected, others[at], 0))
-                fail(choice, "one query at a time", a->name, at, expected, others[at], 0);
+        const struct result_table *table = &whole->result.tables[i];
+        const bool of_keys = stage_is_of_keys(table->stage), lse = table->stage == STAGE_LSE;
+        const size_t columns = lse ? 1 : result_columns(table);
+        const size_t rows = lse ? result_columns(table) : result_rows(table);
+        for (size_t at = 0; !of_keys && at < count_numbers(&alone.result.tables[i]); at++) {
+            const double expected = whole->numbers[i][(at / columns * rows + query - 1) * columns + at % columns];
+            if (!agree(expected, alone.numbers[i][at], 0))
+                fail(choice, "one query at a time", table->name, at, expected, alone.numbers[i][at], 0);
         }
-        free(numbers);
-        free(others);
     }
     arena_free(&alone.arena);
 }
 
-static void compare_rows(struct choice *choice, const char *kernel, const char *stages, struct made *whole)
+static void compare_rows(struct choice *choice, const char *kernel, const char *stages, const struct made *whole)
 {
     const size_t queries = whole->problem.queries;
     compare_alone(choice, kernel, stages, whole, 1);
@@ -378,8 +376,8 @@ static void compare_rows(struct choice *choice, const char *kernel, const char *
     compare_alone(choice, kernel, stages, whole, 1 + choose(choice, (unsigned)queries));
 }
 
-static void check_fused(struct choice *choice, const char *isa, struct made *reference, struct tolerance tolerance,
-                        const char *stages)
+static void check_fused(struct choice *choice, const char *isa, const struct made *reference,
+                        struct tolerance tolerance, const char *stages)
 {
     struct made fused;
     struct error error = {0};
