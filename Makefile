@@ -1,7 +1,7 @@
 # make                the program, ./attn
 # make check          builds and runs the tests
 # make check-asan     the same under the address and undefined-behaviour sanitizers
-# make fuzz           fuzzes the readers with libFuzzer (clang), FUZZ_SECONDS each
+# make fuzz           fuzzes the readers, the command line and the paths with libFuzzer (clang), FUZZ_SECONDS each
 # make bench          the benchmarks (PYTHON: an interpreter that has PyTorch)
 # make install        PREFIX and DESTDIR as usual, with the completion of bash, zsh and fish; make uninstall takes
 #                     it away again
@@ -89,23 +89,30 @@ check-asan:
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 
-# Each target starts from the golden files and ends at its first finding, which it leaves in build/fuzz.
+# Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
+# build/fuzz. `make -j2 fuzz` runs two at a time.
 FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-fuzz:
-	$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link' \
-		$(FUZZERS:%=build/fuzz/fuzz_%)
-	set -e; for format in $(FUZZERS); do \
-		mkdir -p build/fuzz/$$format; \
-		build/fuzz/fuzz_$$format -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=4096 -print_final_stats=1 \
-			-dict=tests/fuzz/$$format.dict -artifact_prefix=build/fuzz/ \
-			build/fuzz/$$format tests/golden/binary data; \
-	done
+fuzz: fuzzers
+	$(MAKE) --no-print-directory $(FUZZERS:%=fuzz-%)
+
+fuzzers:
+	$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link' $(FUZZERS:%=build/fuzz/fuzz_%)
+
+$(FUZZERS:%=fuzz-%): fuzz-%:
+	sh tests/fuzz/run.sh $* $(FUZZ_SECONDS)
 
 $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(MODULES)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The same targets in one program, each under a name of its own.
+REPLAYS := $(FUZZERS:%=$(BUILD)/replay_%.o)
+$(REPLAYS): $(BUILD)/replay_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
+	$(COMPILE) -DLLVMFuzzerTestOneInput=fuzz_$* -c -o $@ $<
+
+$(BUILD)/test_fuzz: $(REPLAYS)
 
 # All of them run, and one that fell short fails the whole.
 bench: attn $(BUILD)/bench_baseline $(BUILD)/bench_processes $(BUILD)/bench_measure $(BUILD)/bench_kernel
@@ -150,6 +157,6 @@ clean:
 	rm -rf build attn
 
 -include $(wildcard $(BUILD)/*.d)
-.PHONY: all check check-asan fuzz tests bench install uninstall lint format clean
+.PHONY: all check check-asan fuzz fuzzers $(FUZZERS:%=fuzz-%) tests bench install uninstall lint format clean
 .SECONDARY:
 .DELETE_ON_ERROR:

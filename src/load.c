@@ -33,31 +33,55 @@ static size_t first_room(int file)
     return FIRST_BYTES;
 }
 
+/* Whether what was read so far begins no format, however it goes on: then the rest changes no message. */
+static bool is_hopeless(const struct content *content)
+{
+    const unsigned char *bytes = (const unsigned char *)content->bytes;
+    size_t at = 0;
+    if (npy_begins(bytes, content->length) || safetensors_begins(bytes, content->length))
+        return false;
+    while (at < content->length && memchr(" \t\r\n", bytes[at], 4) != NULL)
+        at++;
+    return at < content->length && memchr("{[\"-0123456789tfn", bytes[at], 17) == NULL;
+}
+
+/* Twice the room, up to what a file without end may take: half of the memory there is. */
+static enum status grow(const char *source, struct content *content, size_t *room, struct error *error)
+{
+    const double most = memory_there() / 2;
+    if ((double)content->length >= most)
+        return error_system(error, 0, "%s: %.1f GB and no end, half of the memory there is; expected a shorter input",
+                            source, (double)content->length / 1e9);
+    char *larger = *room <= SIZE_MAX / 2 ? realloc(content->bytes, *room * 2) : NULL;
+    if (larger == NULL)
+        return error_system(error, 0, "%s: not enough memory to read it", source);
+    content->bytes = larger;
+    *room *= 2;
+    return STATUS_OK;
+}
+
 /* All bytes of the file and a NUL. */
 static enum status read_all(int file, const char *source, struct content *content, struct error *error)
 {
     size_t room = first_room(file);
+    bool ended = false;
     content->bytes = malloc(room);
-    while (content->bytes != NULL) {
+    if (content->bytes == NULL)
+        return error_system(error, 0, "%s: not enough memory to read it", source);
+    while (!ended) {
         ssize_t bytes = read(file, content->bytes + content->length, room - content->length - 1);
-        if (bytes == 0) {
-            content->bytes[content->length] = '\0';
-            return STATUS_OK;
-        }
         if (bytes < 0 && errno == EAGAIN)
             poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1);
         else if (bytes < 0 && errno != EINTR)
             return error_system(error, errno, "%s", source);
         content->length += bytes > 0 ? (size_t)bytes : 0;
-        if (room - content->length > 1)
-            continue;
-        char *larger = room <= SIZE_MAX / 2 ? realloc(content->bytes, room * 2) : NULL;
-        if (larger == NULL)
-            break;
-        content->bytes = larger;
-        room *= 2;
+        const bool full = room - content->length <= 1;
+        ended = bytes == 0 || (full && is_hopeless(content));
+        if (full && !ended && grow(source, content, &room, error) != STATUS_OK)
+            return error->status;
     }
-    return error_system(error, 0, "%s: not enough memory to read it", source);
+    content->bytes[content->length] = '\0';
+    return STATUS_OK;
 }
 
 /* The path as messages have it: its beginning, "..." and its end where it is longer than BUNDLE_SOURCE_BYTES. */

@@ -34,10 +34,21 @@ enum status making_operands(const struct making *making);
 /* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
 enum status making_mask(const struct making *making);
 
-/* The one position (from 0) of a token by its name, in one list of labels, or NULL where there are none. `place` begins a
- * message. STATUS_USAGE with the nearest where there is none, or several. */
-enum status making_token(const struct making *making, const char *place, const char *word, const char *const *labels,
-                         size_t count, size_t *position);
+/* The tokens of one list of labels by their names; none where there are no labels. */
+struct making_names {
+    const char *const *labels; /* (count) or NULL */
+    size_t count;
+    struct making_name *sorted; /* (count) */
+};
+
+/* Puts the labels in order. The index lives in the arena. STATUS_SYSTEM where memory is short. */
+enum status making_index(const struct making *making, const char *const *labels, size_t count,
+                         struct making_names *names);
+
+/* The one position (from 0) of a token by its name. `place` begins a message. STATUS_USAGE with the nearest where there is
+ * none, or several. */
+enum status making_token(const struct making *making, const char *place, const char *word,
+                         const struct making_names *names, size_t *position);
 
 /* Whether a stage can be asked for; `place` is the option that asks. STATUS_USAGE says why not. */
 enum status making_check_stage(const struct making *making, const char *place, enum stage stage);

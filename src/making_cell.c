@@ -78,6 +78,15 @@ static enum status wrong_count(const struct making *making, size_t got, const st
                        got == 1 ? "ex" : "ices", expected);
 }
 
+static enum status read_token(const struct making *making, const char *place, const char *word,
+                              const struct index *axis)
+{
+    struct making_names names;
+    if (making_index(making, axis->labels, axis->count, &names) != STATUS_OK)
+        return making->error->status;
+    return making_token(making, place, word, &names, axis->position);
+}
+
 static enum status read_index(const struct making *making, const char *word, const struct index *axis)
 {
     const bool names =
@@ -86,7 +95,7 @@ static enum status read_index(const struct making *making, const char *word, con
     char place[PLACE_BYTES], name[8] = "";
     snprintf(place, sizeof place, "--explain %.80s", making->options->cell);
     if (names && !digits && word[0] != '\0')
-        return making_token(making, place, word, axis->labels, axis->count, axis->position);
+        return read_token(making, place, word, axis);
     const unsigned long long position = digits ? strtoull(word, NULL, 10) : 0;
     for (size_t i = 0; axis->name[i] != '\0'; i++)
         name[i] = (char)(axis->name[i] | 0x20);

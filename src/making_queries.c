@@ -20,50 +20,115 @@ static enum status unknown_token(const struct making *making, const char *place,
                        hint[0] ? hint : "; expected a token or its position");
 }
 
-enum status making_token(const struct making *making, const char *place, const char *word, const char *const *labels,
-                         size_t count, size_t *position)
+/* --- tokens by name ---------------------------------------------------------------------------------------------- */
+
+struct making_name {
+    const char *label;
+    size_t position;
+};
+
+/* By name, those of the same name in their order. */
+static int by_label(const void *a, const void *b)
 {
-    *position = count;
-    for (size_t token = 0; labels != NULL && token < count; token++) {
-        if (strcmp(labels[token], word) != 0)
-            continue;
-        if (*position < count)
-            return error_usage(making->error, "%s: '%.80s' names tokens %zu and %zu; expected one, give its position",
-                               place, word, *position + 1, token + 1);
-        *position = token;
-    }
-    return *position < count ? STATUS_OK : unknown_token(making, place, word, labels, count);
+    const struct making_name *left = a, *right = b;
+    const int order = strcmp(left->label, right->label);
+    return order != 0 ? order : (left->position > right->position) - (left->position < right->position);
 }
 
-static bool has_label(const struct problem *problem, const char *const *labels, const char *word)
+enum status making_index(const struct making *making, const char *const *labels, size_t count,
+                         struct making_names *names)
 {
-    for (size_t token = 0; token < problem->queries; token++)
-        if (strcmp(labels[token], word) == 0)
-            return true;
-    return false;
+    *names = (struct making_names){.labels = labels, .count = count};
+    if (labels == NULL)
+        return STATUS_OK;
+    names->sorted = arena_allocate(making->arena, count, sizeof names->sorted[0], making->error);
+    if (names->sorted == NULL)
+        return making->error->status;
+    for (size_t i = 0; i < count; i++)
+        names->sorted[i] = (struct making_name){labels[i], i};
+    qsort(names->sorted, count, sizeof names->sorted[0], by_label);
+    return STATUS_OK;
+}
+
+/* The first token of that name in the index, or NULL; *next is the second or NULL. */
+static const struct making_name *find_name(const struct making_names *names, const char *word,
+                                           const struct making_name **next)
+{
+    size_t low = 0, high = names->labels != NULL ? names->count : 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(names->sorted[middle].label, word) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct making_name *found = names->sorted + low, *end = names->sorted + names->count;
+    *next = NULL;
+    if (names->labels == NULL || found == end || strcmp(found->label, word) != 0)
+        return NULL;
+    if (found + 1 < end && strcmp(found[1].label, word) == 0)
+        *next = found + 1;
+    return found;
+}
+
+enum status making_token(const struct making *making, const char *place, const char *word,
+                         const struct making_names *names, size_t *position)
+{
+    const struct making_name *next, *found = find_name(names, word, &next);
+    if (found == NULL)
+        return unknown_token(making, place, word, names->labels, names->count);
+    if (next != NULL)
+        return error_usage(making->error, "%s: '%.80s' names tokens %zu and %zu; expected one, give its position",
+                           place, word, found->position + 1, next->position + 1);
+    *position = found->position;
+    return STATUS_OK;
+}
+
+/* --- the list ---------------------------------------------------------------------------------------------------- */
+
+/* What --query has chosen so far. */
+struct choice {
+    const struct making *making;
+    const char *place;          /* of the list in messages */
+    struct making_names *names; /* (label_lists) of the queries; NULL until the first name is asked for */
+    int64_t *changes;           /* (Tq + 1) by how many ranges more than before it a query is chosen */
+};
+
+static enum status index_lists(struct choice *choice)
+{
+    const struct making *making = choice->making;
+    const struct problem *problem = making->problem;
+    choice->names = arena_allocate(making->arena, problem->label_lists, sizeof choice->names[0], making->error);
+    for (size_t list = 0; choice->names != NULL && list < problem->label_lists; list++)
+        if (making_index(making, problem_query_labels(problem, list), problem->queries, &choice->names[list]))
+            return making->error->status;
+    return choice->names == NULL ? making->error->status : STATUS_OK;
 }
 
 /* The one position (from 0) that the word names in every item. */
-static enum status find_token(const struct making *making, const char *place, const char *word, size_t *position)
+static enum status find_token(struct choice *choice, const char *word, size_t *position)
 {
+    const struct making *making = choice->making;
     const struct problem *problem = making->problem;
+    const struct making_name *next;
     if (problem_query_labels(problem, 0) == NULL)
-        return unknown_token(making, place, word, NULL, problem->queries);
+        return unknown_token(making, choice->place, word, NULL, problem->queries);
+    if (choice->names == NULL && index_lists(choice) != STATUS_OK)
+        return making->error->status;
     for (size_t list = 0; list < problem->label_lists; list++) {
-        const char *const *labels = problem_query_labels(problem, list);
-        size_t found;
-        if (list > 0 && !has_label(problem, labels, word))
+        size_t found = 0;
+        if (list > 0 && find_name(&choice->names[list], word, &next) == NULL)
             return error_usage(making->error,
                                "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; "
                                "expected one position in all",
-                               place, word, *position + 1, list + 1);
-        if (making_token(making, place, word, labels, problem->queries, &found) != STATUS_OK)
+                               choice->place, word, *position + 1, list + 1);
+        if (making_token(making, choice->place, word, &choice->names[list], &found) != STATUS_OK)
             return making->error->status;
         if (list > 0 && found != *position)
             return error_usage(making->error,
                                "%s: '%.80s' is token %zu of item 1, but %zu of item %zu; expected one "
                                "position in all",
-                               place, word, *position + 1, found + 1, list + 1);
+                               choice->place, word, *position + 1, found + 1, list + 1);
         *position = found;
     }
     return STATUS_OK;
@@ -90,32 +155,34 @@ static enum status parse_positions(const struct making *making, const char *plac
     return STATUS_OK;
 }
 
-static enum status select_word(const struct making *making, const char *place, const char *word, bool *selected)
+static enum status select_word(struct choice *choice, const char *word)
 {
+    const struct making *making = choice->making;
     size_t first = 0, last = 0;
     bool positions;
-    enum status status = parse_positions(making, place, word, &positions, &first, &last);
+    enum status status = parse_positions(making, choice->place, word, &positions, &first, &last);
     if (status == STATUS_OK && !positions) {
         if (word[0] == '\0')
             return error_usage(making->error,
-                               "%s '%.80s' has an empty item; expected tokens or positions such as 1,4-6", place,
-                               making->options->query);
-        status = find_token(making, place, word, &first);
+                               "%s '%.80s' has an empty item; expected tokens or positions such as 1,4-6",
+                               choice->place, making->options->query);
+        status = find_token(choice, word, &first);
         last = first;
     }
-    for (size_t token = first; status == STATUS_OK && token <= last; token++)
-        selected[token] = true;
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    choice->changes[first]++;
+    choice->changes[last + 1]--;
+    return STATUS_OK;
 }
 
-static enum status select_listed(const struct making *making, bool *selected)
+static enum status select_listed(struct choice *choice)
 {
-    char place[MAKING_PLACE_BYTES];
-    making_place(making, OPTION_QUERY, place, sizeof place);
+    const struct making *making = choice->making;
     for (const char *item = making->options->query; item != NULL;) {
         size_t length = strcspn(item, ",");
         char *word = arena_text(making->arena, item, length, making->error);
-        if (word == NULL || select_word(making, place, word, selected) != STATUS_OK)
+        if (word == NULL || select_word(choice, word) != STATUS_OK)
             return making->error->status;
         item = item[length] == ',' ? item + length + 1 : NULL;
     }
@@ -141,16 +208,24 @@ static enum status select_part(const struct making *making)
 enum status making_queries(const struct making *making)
 {
     struct problem *problem = making->problem;
-    bool *selected = arena_allocate(making->arena, problem->queries, sizeof *selected, making->error);
+    char place[MAKING_PLACE_BYTES];
+    int64_t *changes = arena_allocate(making->arena, problem->queries + 1, sizeof *changes, making->error);
     problem->rows = arena_allocate(making->arena, problem->queries, sizeof *problem->rows, making->error);
-    if (selected == NULL || problem->rows == NULL)
+    if (changes == NULL || problem->rows == NULL)
         return making->error->status;
-    memset(selected, making->options->query == NULL, problem->queries * sizeof *selected);
-    if (making->options->query != NULL && select_listed(making, selected) != STATUS_OK)
+    memset(changes, 0, (problem->queries + 1) * sizeof *changes);
+    making_place(making, OPTION_QUERY, place, sizeof place);
+    struct choice choice = {.making = making, .place = place, .changes = changes};
+    if (making->options->query == NULL)
+        changes[0] = 1;
+    else if (select_listed(&choice) != STATUS_OK)
         return making->error->status;
-    for (size_t token = 0; token < problem->queries; token++)
-        if (selected[token])
+    int64_t ranges = 0;
+    for (size_t token = 0; token < problem->queries; token++) {
+        ranges += changes[token];
+        if (ranges > 0)
             problem->rows[problem->row_count++] = token;
+    }
     problem->whole_count = problem->row_count;
     return select_part(making);
 }

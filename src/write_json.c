@@ -1,26 +1,36 @@
 #include "write_json.h"
 
 #include "decimal.h"
+#include "text.h"
 #include "version.h"
 
 #include <math.h>
 #include <string.h>
 
+/* What would act on a terminal or is not seen, as one or two code units. */
+static void write_escape(uint32_t point, struct output *output)
+{
+    if (point == '\n' || point == '\t')
+        output_write(output, point == '\n' ? "\\n" : "\\t", 2);
+    else if (point < 0x10000)
+        output_print(output, "\\u%04x", (unsigned)point);
+    else
+        output_print(output, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (point >> 10)),
+                     (unsigned)(0xdc00 + (point & 0x3ff)));
+}
+
 void write_json_string(const char *text, struct output *output)
 {
     output_write(output, "\"", 1);
-    for (; *text != '\0'; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            output_print(output, "\\%c", byte);
-        else if (byte == '\n')
-            output_write(output, "\\n", 2);
-        else if (byte == '\t')
-            output_write(output, "\\t", 2);
-        else if (byte < 0x20 || byte == 0x7f)
-            output_print(output, "\\u%04x", byte);
+    while (*text != '\0') {
+        const char *from = text;
+        const uint32_t point = text_next(&text);
+        if (point == '"' || point == '\\')
+            output_print(output, "\\%c", (char)point);
+        else if (text_is_hidden(point))
+            write_escape(point, output);
         else
-            output_write(output, text, 1);
+            output_write(output, from, (size_t)(text - from));
     }
     output_write(output, "\"", 1);
 }

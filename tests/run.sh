@@ -34,6 +34,7 @@ ATTN_BIN=$build
 export ATTN_BIN
 run run_examples_selfcheck sh tests/run_examples_selfcheck.sh "$build/run_examples"
 run "command line" "$build/run_examples" tests/cli/*.test
+run hostile "$build/run_examples" tests/hostile/*.test
 run documentation "$build/run_examples" README.md man/attn.1
 for script in tests/check_*.sh; do
     run "${script##*/}" sh "$script"

@@ -121,14 +121,19 @@ static int split_words(char *line, char **words)
 
 enum status support_make(struct made *made, const char *command_line, const char *json)
 {
+    return support_make_bytes(made, command_line, json, json != NULL ? strlen(json) : 0);
+}
+
+enum status support_make_bytes(struct made *made, const char *command_line, const char *json, size_t length)
+{
     *made = (struct made){0};
     char *words[WORDS + 1];
     char *line = arena_text(&made->arena, command_line, strlen(command_line), &made->error);
-    char *text = json ? arena_text(&made->arena, json, strlen(json), &made->error) : NULL;
+    char *text = json ? arena_text(&made->arena, json, length, &made->error) : NULL;
     const int count = split_words(line, words);
     if (options_parse(&made->options, count, words, &made->error))
         return made->error.status;
-    if (text != NULL && json_read("test.json", text, strlen(text), READ, &made->arena, &made->inputs, &made->error))
+    if (text != NULL && json_read("test.json", text, length, READ, &made->arena, &made->inputs, &made->error))
         return made->error.status;
     if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->progress, &made->arena,
                        &made->error))

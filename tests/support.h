@@ -44,6 +44,9 @@ struct made {
 /* "multihead --heads 2": words parted by single blanks. The caller frees made->arena, also after a failure. */
 enum status support_make(struct made *made, const char *command_line, const char *json);
 
+/* The same, of a text that may have NUL bytes. */
+enum status support_make_bytes(struct made *made, const char *command_line, const char *json, size_t length);
+
 /* The table of that name, or NULL. */
 const struct result_table *support_table(const struct made *made, const char *name);
 

@@ -187,7 +187,7 @@ static const struct {
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[1,5]}}", 4,
      "inputs: data_offsets: 1 to 5, but the data are 4 bytes; the file is cut short or its header wrong"},
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[18446744073709551612,18446744073709551616]}}", 4,
-     "inputs: data_offsets: 1.84467e+19 is no size; expected a whole number from 0 to 2^53"},
+     "inputs: data_offsets: 1.844674407370955e+19 is no size; expected a whole number from 0 to 2^53"},
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
      "of the data, 0 to 4 belong to no tensor, before inputs; expected no holes"},
     {"{" INPUTS "}", 9, "the data are 9 bytes, but from 8 on they belong to no tensor"},

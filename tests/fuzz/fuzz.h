@@ -1,5 +1,6 @@
 /* What the fuzz targets share: libFuzzer gives bytes, a reader makes a bundle of them or refuses them with a reason; the
- * bundle's tensors are then read to the last number. `make fuzz` builds and runs the targets. */
+ * bundle's tensors are then read to the last number. Anything else ends the program. `make fuzz` builds and runs the
+ * targets; `make check` runs them in one program, on their seeds and on what was found (test_fuzz.c). */
 #ifndef ATTN_FUZZ_H
 #define ATTN_FUZZ_H
 
@@ -8,17 +9,22 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* Of which test_fuzz has one for each target, under other names. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 /* Everything that a file may hold and attn reads: where it computes, and where it compares. */
-enum { FUZZ_KINDS = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS };
-enum { FUZZ_COMPARED = BUNDLE_STAGE | BUNDLE_FOREIGN | BUNDLE_TOKENS | BUNDLE_SETTINGS };
+enum {
+    FUZZ_KINDS = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_MASKING | BUNDLE_OPERAND |
+                 BUNDLE_CACHE | BUNDLE_BUFFER,
+    FUZZ_COMPARED = BUNDLE_STAGE | BUNDLE_FOREIGN | BUNDLE_TOKENS | BUNDLE_SETTINGS,
+};
 
 /* A failure has a status and a message; a success has tensors of a rank and numbers in reach, and tokens that are text. */
 static inline void fuzz_check(enum status status, unsigned kinds, const struct bundle *bundle, struct arena *arena,
                               struct error *error)
 {
     struct tensor converted;
+    bool finite;
     if (status != STATUS_OK) {
         if (error->status != status || error->message[0] == '\0')
             abort();
@@ -33,7 +39,7 @@ static inline void fuzz_check(enum status status, unsigned kinds, const struct b
             continue;
         if (named->tensor.rank == 0 || named->tensor.rank > TENSOR_RANK || tensor_count(&named->tensor) == 0)
             abort();
-        tensor_convert(&named->tensor, DTYPE_F32, bundle->source, named->name, &converted, arena, error);
+        tensor_convert(&named->tensor, DTYPE_F32, bundle->source, named->name, &finite, &converted, arena, error);
     }
     for (size_t i = 0; bundle->tokens != NULL && i < bundle->token_lists * bundle->tokens_per_list; i++)
         if (bundle->tokens[i] == NULL)

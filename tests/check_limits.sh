@@ -1,0 +1,85 @@
+#!/bin/sh
+# Where memory ends: what is refused before it is taken, and input without an end. What would act on a terminal is never
+# shown. And nothing is executed, fetched or written but what --out names.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
+root=$PWD
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+cp "$root/data/inputs.json" . || exit 1
+
+# status EXPECTED TEXT COMMAND...: what it says on standard error contains the text.
+status() {
+    expected=$1 text=$2
+    shift 2
+    "$@" >out 2>message
+    [ $? -eq "$expected" ] && grep -qF -- "$text" message
+}
+
+# --- memory
+within() (ulimit -v 200000 && exec "$attn" "$@")
+endless() { yes "$1" | tr -d '\n' | within self; }
+if within --version >/dev/null 2>&1; then
+    check "parameters beyond memory" status 3 "not enough memory" within init self --d-in 1048576 -d 1048576
+    check "heads beyond memory" status 3 "not enough memory" within init multihead --stacked -H 65536 --d-in 1048576
+    check "JSON without an end" status 3 "0.1 GB and no end, half of the memory there is" endless '[],'
+    check "blanks without an end" status 3 "0.1 GB and no end, half of the memory there is" endless ' '
+    check "a string without an end" status 3 "0.1 GB and no end, half of the memory there is" endless '"'
+else
+    skip "memory" "this build asks for more than 200 MB of addresses by itself"
+fi
+
+# --- what would act on a terminal: C0 but for the newline, DEL, C1, marks that turn a line's direction
+printf '%s' '{"tokens": ["a\u001b[31m", "\u009b2J\u0007\u007f", "\u202e\u2066\u200b\r\t\n"], "inputs": [[1], [2], [3]]}' >hostile.json
+sed 's/1\], /1.5], /' hostile.json >other.json
+harmless() {
+    "$@" >out 2>message
+    [ -s out ] && ! LC_ALL=C grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]' out message
+}
+if echo a | grep -qP a 2>/dev/null; then
+    for format in text json csv markdown latex svg; do
+        check "hostile tokens in $format" harmless "$attn" causal hostile.json -f $format
+        check "and as a whole" harmless "$attn" causal hostile.json -f $format --full
+    done
+    for option in --heatmap --explain --explain=weights:3,1 --query=3; do
+        check "hostile tokens with $option" harmless "$attn" causal hostile.json $option
+    done
+    "$attn" causal hostile.json -f json -o a.json
+    "$attn" causal other.json -f json -o b.json
+    check "hostile tokens in a difference" harmless "$attn" diff a.json b.json
+    check "and in JSON" harmless "$attn" diff a.json b.json -f json
+    check "JSON gives the same bytes again" sh -c '"$1" causal a.json -f json | cmp - a.json' - "$attn"
+else
+    skip "what would act on a terminal" "grep has no -P"
+fi
+
+# --- nothing else: the calls to the system of one run of each kind, of all its threads
+traced() { # FILES-WRITTEN COMMAND...: the files opened to be written, and what is renamed
+    expected=$1
+    shift
+    strace -f -qq -o trace -e trace=file,process,network,ipc "$@" >out 2>message </dev/null || return 1
+    [ "$(grep -c 'execve' trace)" -eq 1 ] || return 1
+    ! grep -E ' (socket|connect|bind|listen|accept4?|sendto|mkdir|rmdir|mknod|link|linkat|symlink|truncate|chdir|fork|vfork|ptrace|shmget|msgget)\(' trace || return 1
+    written=$(grep -E ' (openat?|creat)\(.*(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND)' trace |
+        sed 's/.*"\(.*\)".*/\1/; s/[0-9a-zA-Z]*\.tmp$/TMP/' | sort -u)
+    [ -z "$expected" ] && [ -z "$written" ] || { [ "$(echo "$written" | wc -l)" -eq 1 ] && grep -q "rename.*\"$expected\"" trace; }
+}
+if strace -o /dev/null true 2>/dev/null; then
+    "$attn" causal inputs.json --stages context --part 1/2 -o 1.safetensors
+    "$attn" causal inputs.json --stages context --part 2/2 -o 2.safetensors
+    "$attn" causal inputs.json -o a.json
+    check "text writes no file" traced '' "$attn" causal inputs.json
+    check "nor does a picture" traced '' "$attn" causal inputs.json -f svg
+    check "nor a heatmap" traced '' "$attn" causal inputs.json --heatmap --color always
+    check "nor the help" traced '' "$attn" self --help
+    check "nor diff" traced '' "$attn" diff a.json a.json
+    check "nor work on several threads" traced '' "$attn" causal inputs.json -t 4 --kernel fused --stages context
+    check "nor parameters" traced '' "$attn" init multihead -H 2 --d-in 4
+    check "--out writes one" traced out.json "$attn" causal inputs.json -o out.json
+    check "and so does join" traced whole.npy "$attn" join 1.safetensors 2.safetensors -o whole.npy
+else
+    skip "nothing else is done" "strace is not installed, or may not trace"
+fi
+finish

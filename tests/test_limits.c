@@ -1,0 +1,238 @@
+/* Time and memory in proportion to what is read: the peak memory of a process that reads JSON of the shapes that cost
+ * most, and the processor's time for four times as much. Both figures stand in the man page, LIMITS. */
+#include "check.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    SIZE = 1 << 21,   /* bytes of a text whose memory is measured */
+    MOST_MEMORY = 48, /* times its size */
+    FEW = 10000,      /* members of a text whose time is measured; then so many times as many: */
+    MORE = 8,
+    MOST_TIME = 4 * MORE, /* times as long: n log n and some noise pass, n x n does not */
+};
+
+static const double LEAST_SECONDS = 0.004; /* what is shorter is noise */
+
+/* The text is before, the piece over and over, after; pieces may have a %d, which counts them. */
+static const struct shape {
+    const char *name, *line, *before, *piece, *after;
+    bool refused;
+} shapes[] = {
+    {"an array of digits, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0", ",0", "]}", false},
+    {"an array of empty arrays, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0", ",[]", "]}", false},
+    {"an array of empty objects, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0", ",{}", "]}", false},
+    {"an array of empty strings, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0", ",\"\"", "]}", false},
+    {"an object of empty keys, ignored", "self", "{\"inputs\": [[1]], \"comment\": {\"\":0", ",\"\":0", "}}", false},
+    {"a row of digits", "self -d 1 --stages query", "{\"inputs\": [[0", ",0", "]]}", false},
+    {"rows of a digit", "self --stages query", "{\"inputs\": [[0]", ",[0]", "]}", false},
+    {"items of a digit", "self --stages query", "{\"inputs\": [[[0]]", ",[[0]]", "]}", false},
+    {"other keys in the top object", "self", "{\"inputs\": [[1]]", ",\"k%d\":0", "}", true},
+    {"other names in the settings", "self", "{\"inputs\": [[1]], \"settings\": {\"seed\":1", ",\"k%d\":0", "}}", true},
+    {"tokens without inputs for them", "self", "{\"inputs\": [[1]], \"tokens\": [\"\"", ",\"\"", "]}", true},
+    {"lists of tokens without inputs for them", "self", "{\"inputs\": [[1]], \"tokens\": [[\"\"]", ",[\"\"]", "]}",
+     true},
+    {"heads that nobody asked for", "self", "{\"inputs\": [[1]]", ",\"heads.%d.W_query\":[[0]]", "}", true},
+    {"a long string", "self", "{\"inputs\": [[1]], \"comment\": \"", "\\u0000", "\"}", false},
+    {"a long number", "self", "{\"inputs\": [[0.", "1", "]]}", false},
+    {"blanks", "self", "{\"inputs\": [[1]]", " ", "}", false},
+    {"a fault at the end of a long line", "self", "{\"inputs\": [[1", ",1", "x]]}", true},
+    {"a fault at the end of many lines", "self", "{\"inputs\": [[1", "\n,1", "x]]}", true},
+    {"arrays that do not end", "self", "", "[", "", true},
+    {"levels, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0",
+     ",[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "]}", false},
+};
+
+/* The text with `count` pieces, or of SIZE bytes where count is 0; the caller frees it. */
+static char *make_text(const struct shape *shape, size_t count, size_t *length)
+{
+    const size_t room = count > 0 ? count * (strlen(shape->piece) + 10) + 256 : SIZE + 256;
+    char *text = malloc(room);
+    if (text == NULL)
+        abort();
+    *length = (size_t)snprintf(text, room, "%s", shape->before);
+    for (int i = 0; count > 0 ? (size_t)i < count : *length < SIZE; i++)
+        *length += (size_t)snprintf(text + *length, room - *length, shape->piece, i);
+    *length += (size_t)snprintf(text + *length, room - *length, "%s", shape->after);
+    return text;
+}
+
+/* What a process took that reads the text and makes the result of it, or only holds the text (line NULL). */
+struct cost {
+    double bytes, seconds;
+    enum status status;
+};
+
+static struct cost measure(const char *line, const char *text, size_t length)
+{
+    struct rusage usage;
+    struct made made;
+    int status;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(line != NULL ? (int)support_make_bytes(&made, line, text, length) : 0);
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status))
+        return (struct cost){.status = STATUS_SYSTEM};
+    return (struct cost){(double)usage.ru_maxrss * 1024,
+                         (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                             (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6,
+                         (enum status)WEXITSTATUS(status)};
+}
+
+static void check_status(const struct shape *shape, enum status status)
+{
+    CHECK(status == (shape->refused ? STATUS_USAGE : STATUS_OK), "expected %s, got status %d",
+          shape->refused ? "it to be refused" : "a result", (int)status);
+}
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = true };
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = true };
+#else
+enum { SANITIZED = false };
+#endif
+#else
+enum { SANITIZED = false };
+#endif
+
+static void check_memory(const struct shape *shape)
+{
+    size_t length;
+    check_begin("memory: %s", shape->name);
+    char *text = make_text(shape, 0, &length);
+    const struct cost base = measure(NULL, text, length), cost = measure(shape->line, text, length);
+    const double factor = (cost.bytes - base.bytes) / (double)length;
+    check_status(shape, cost.status);
+    if (SANITIZED)
+        check_skip("the sanitizers take memory of their own");
+    else
+        CHECK(factor <= MOST_MEMORY, "expected at most %d bytes for each of the text, got %.1f", MOST_MEMORY, factor);
+    free(text);
+}
+
+/* --- time -------------------------------------------------------------------------------------------------------- */
+
+/* `count` tokens and as many names, or ranges over all tokens, in the query of the settings. */
+static char *make_query(bool names, size_t count, size_t *length)
+{
+    char *text = malloc(count * 48 + 256);
+    if (text == NULL)
+        abort();
+    *length = (size_t)sprintf(text, "{\"inputs\": [[0]");
+    for (size_t i = 1; i < count; i++)
+        *length += (size_t)sprintf(text + *length, ",[%zu]", i % 10);
+    *length += (size_t)sprintf(text + *length, "], \"tokens\": [\"t0\"");
+    for (size_t i = 1; i < count; i++)
+        *length += (size_t)sprintf(text + *length, ",\"t%zu\"", i);
+    *length += (size_t)sprintf(text + *length, "], \"settings\": {\"query\": \"1");
+    for (size_t i = 1; i < count; i++)
+        *length += (size_t)sprintf(text + *length, names ? ",t%zu" : ",1-%zu", names ? i : count);
+    *length += (size_t)sprintf(text + *length, "\"}}");
+    return text;
+}
+
+/* MORE times as much may take MOST_TIME times as long. */
+static void check_time(const char *line, char *few, size_t few_length, char *more, size_t more_length)
+{
+    const struct cost base = measure(NULL, few, few_length);
+    const struct cost less = measure(line, few, few_length), cost = measure(line, more, more_length);
+    const double least = fmax(less.seconds - base.seconds, LEAST_SECONDS);
+    CHECK(cost.status == less.status && cost.status != STATUS_SYSTEM, "expected one status, got %d and %d",
+          (int)less.status, (int)cost.status);
+    CHECK(cost.seconds - base.seconds <= MOST_TIME * least,
+          "expected at most %d times %g s for %d times as much, got %g s", MOST_TIME, least, MORE,
+          cost.seconds - base.seconds);
+    free(few);
+    free(more);
+}
+
+static void check_times(void)
+{
+    size_t few_length, more_length;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        check_begin("time: %s", shapes[i].name);
+        char *few = make_text(&shapes[i], FEW, &few_length), *more = make_text(&shapes[i], FEW * MORE, &more_length);
+        check_time(shapes[i].line, few, few_length, more, more_length);
+    }
+    for (int names = 0; names <= 1; names++) {
+        check_begin("time: --query with as many %s as tokens", names ? "names" : "ranges");
+        char *few = make_query(names, FEW, &few_length), *more = make_query(names, FEW * MORE, &more_length);
+        check_time("self --stages query", few, few_length, more, more_length);
+    }
+}
+
+/* --- the largest ------------------------------------------------------------------------------------------------- */
+
+/* Each of these sizes is taken, and one more is refused where the option has a bound. */
+static void check_line(const char *line, const char *json, enum status expected)
+{
+    check_begin("%s", line);
+    const struct cost cost = measure(line, json, json != NULL ? strlen(json) : 0);
+    CHECK(cost.status == expected, "expected status %d, got %d", (int)expected, (int)cost.status);
+}
+
+/* A name, a token, a comment and a path of a megabyte. */
+static void check_long_words(void)
+{
+    enum { LONG = 1 << 20 };
+    static const struct {
+        const char *before, *after;
+        enum status status;
+    } places[] = {
+        {"{\"inputs\": [[1]], \"tokens\": [\"", "\"]}", STATUS_OK},
+        {"{\"inputs\": [[1]], \"comment\": \"", "\"}", STATUS_OK},
+        {"{\"inputs\": [[1]], \"", "\": 1}", STATUS_USAGE},
+        {"{\"inputs\": [[1]], \"settings\": {\"", "\": 1}}", STATUS_USAGE},
+        {"{\"inputs\": [[1]], \"settings\": {\"seed\": \"", "\"}}", STATUS_USAGE},
+        {"{\"inputs\": [[1]], \"settings\": {\"query\": \"", "\"}}", STATUS_USAGE},
+    };
+    char *text = malloc(LONG + 256);
+    if (text == NULL)
+        abort();
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        check_begin("a word of a megabyte: %s...%s", places[i].before, places[i].after);
+        size_t length = (size_t)sprintf(text, "%s", places[i].before);
+        memset(text + length, 'x', LONG);
+        length += LONG;
+        length += (size_t)sprintf(text + length, "%s", places[i].after);
+        const struct cost cost = measure("self", text, length);
+        CHECK(cost.status == places[i].status, "expected status %d, got %d", (int)places[i].status, (int)cost.status);
+    }
+    free(text);
+}
+
+static void check_largest(void)
+{
+    const char *one = "{\"inputs\": [[1]]}";
+    check_line("init self --d-in 1048576 -d 1", NULL, STATUS_OK);
+    check_line("init self --d-in 1048577 -d 1", NULL, STATUS_USAGE);
+    check_line("self -d 1048576 --stages query", one, STATUS_OK);
+    check_line("self -d 1048577", one, STATUS_USAGE);
+    check_line("multihead -H 65536 -d 1 --stacked", one, STATUS_OK);
+    check_line("multihead -H 65537 -d 65537", one, STATUS_USAGE);
+    check_line("self --window 2147483647,2147483647", one, STATUS_OK);
+    check_line("self --window 2147483648,0", one, STATUS_USAGE);
+    check_line("self --threads 1024", one, STATUS_OK);
+    check_line("self --context-length 2147483647", one, STATUS_OK);
+    check_line("self --seed 18446744073709551615 --dropout-seed 18446744073709551615", one, STATUS_OK);
+    check_long_words();
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_memory(&shapes[i]);
+    check_times();
+    check_largest();
+    return check_end();
+}
