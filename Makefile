@@ -73,6 +73,18 @@ $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(MODULES)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# The whole program with wrappers before what the system gives it, and each allocation a block of its own.
+FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen getrlimit stat64 open64 fstat64 \
+	lseek64 mmap64 mkstemp64 fopen64 getrlimit64 munmap read write close access readlink __read_chk __readlink_chk \
+	fchmod fchown rename pthread_create newlocale sysconf sched_getaffinity
+FAULT_MODULES := $(BUILD)/faults_main.o $(BUILD)/faults_memory.o $(filter-out $(BUILD)/memory.o,$(MODULES))
+
+$(BUILD)/faults_%.o: src/%.c Makefile | $(BUILD)
+	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $<
+
+$(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_MODULES)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_NAMES:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
+
 $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
@@ -82,10 +94,11 @@ $(BUILD):
 check: attn $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 	sh tests/run.sh $(BUILD)
 
-# Everything again under the sanitizers, in a folder of its own.
+# Everything again under the sanitizers, in a folder of its own; of the faults one in twenty, as a process takes longer to
+# start there.
 check-asan:
-	$(MAKE) BUILD=build/asan CFLAGS='$(SANITIZE)' tests
-	sh tests/run.sh build/asan
+	$(MAKE) BUILD=build/asan CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='$(SANITIZE)' tests
+	FAULTS_STRIDE=20 sh tests/run.sh build/asan
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 

@@ -167,10 +167,10 @@ static enum status load_bundle(const char *path, unsigned kinds, struct arena *a
 {
     const bool standard = strcmp(path, "-") == 0;
     const char *source = standard ? "standard input" : shorten(path, arena, error);
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct content content = {0};
     if (source == NULL)
         return error->status;
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return error_system(error, errno, "%s", source);
     enum status status = map_whole(file, &content) ? STATUS_OK : read_all(file, source, &content, error);

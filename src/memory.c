@@ -9,11 +9,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 16 };
+/* With 0 every allocation is a block of its own, with not a byte behind it: then a sanitizer sees each of them. */
+#ifndef ARENA_BLOCK_BYTES
+#define ARENA_BLOCK_BYTES (1 << 16)
+#endif
+
+static const size_t BLOCK_BYTES = ARENA_BLOCK_BYTES;
 
 struct arena_block {
     struct arena_block *older;
-    size_t used, size; /* bytes of the payload, which follows */
+    size_t used, size; /* bytes of the payload, which follows; used is aligned, and may be beyond size */
     max_align_t payload[];
 };
 
@@ -48,7 +53,7 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
 static struct arena_block *block_for(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = arena->newest;
-    if (block != NULL && block->size - block->used >= bytes)
+    if (block != NULL && block->used <= block->size && block->size - block->used >= bytes)
         return block;
     if (block == NULL || bytes < BLOCK_BYTES / 4)
         return add_block(arena, bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes);
@@ -66,17 +71,15 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size, struct erro
     const size_t alignment = _Alignof(max_align_t);
     size_t bytes;
     struct arena_block *block = NULL;
-    if (memory_multiply(count, size, &bytes) && bytes <= SIZE_MAX - alignment) {
-        bytes = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
+    if (memory_multiply(count, size, &bytes) && bytes <= SIZE_MAX - alignment)
         block = block_for(arena, bytes);
-    }
     if (block == NULL) {
         if (error != NULL)
             error_system(error, 0, "not enough memory for %zu x %zu bytes", count, size);
         return NULL;
     }
     void *memory = (char *)block->payload + block->used;
-    block->used += bytes;
+    block->used += (bytes + alignment - 1) / alignment * alignment;
     return memory;
 }
 
@@ -125,11 +128,14 @@ void arena_free(struct arena *arena)
 static double group_limit(void)
 {
     double limit = INFINITY;
+    char text[32], *end;
     FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
     if (file == NULL)
         return limit;
-    if (fscanf(file, "%lf", &limit) != 1) /* "max" */
-        limit = INFINITY;
+    if (fgets(text, sizeof text, file) != NULL) {
+        const double bytes = strtod(text, &end);
+        limit = end != text ? bytes : INFINITY; /* "max" */
+    }
     fclose(file);
     return limit;
 }
@@ -137,8 +143,8 @@ static double group_limit(void)
 double memory_there(void)
 {
     struct rlimit limit;
-    const double pages = (double)sysconf(_SC_PHYS_PAGES);
-    double there = pages > 0 ? pages * (double)sysconf(_SC_PAGESIZE) : INFINITY;
+    const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
+    double there = pages > 0 && page_size > 0 ? (double)pages * (double)page_size : INFINITY;
     there = fmin(there, group_limit());
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         there = fmin(there, (double)limit.rlim_cur);

@@ -84,9 +84,13 @@ static const char *follow_links(struct output *output, const char *path, struct 
 {
     char link[PATH_MAX];
     for (int i = 0; i < LINKS; i++) {
-        ssize_t length = descriptor_of(path) < 0 ? readlink(path, link, sizeof link) : -1;
-        if (length < 0)
+        ssize_t length = descriptor_of(path) < 0 ? readlink(path, link, sizeof link) : 0;
+        if (length == 0 || (length < 0 && (errno == EINVAL || errno == ENOENT))) /* no link, or nothing yet */
             return path;
+        if (length < 0) {
+            open_failed(output);
+            return NULL;
+        }
         const char *slash = link[0] == '/' ? NULL : strrchr(path, '/');
         size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
         char *next = arena_allocate(arena, folder + (size_t)length + 1, 1, output->error);

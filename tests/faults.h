@@ -1,0 +1,64 @@
+/* Faults on order: the linker puts these wrappers between the program and the system (-Wl,--wrap=NAME for each of
+ * FAULT_NAMES in the Makefile), so the product has no hook. A plan says which call fails, from which time on, and how. */
+#ifndef ATTN_FAULTS_H
+#define ATTN_FAULTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What is counted together. */
+enum fault_call {
+    CALL_ALLOCATE, /* malloc, calloc, realloc */
+    CALL_OPEN,
+    CALL_STAT,
+    CALL_FSTAT,
+    CALL_LSEEK,
+    CALL_MMAP,
+    CALL_READ,
+    CALL_WRITE,
+    CALL_CLOSE,
+    CALL_ACCESS,
+    CALL_READLINK,
+    CALL_MKSTEMP,
+    CALL_FCHMOD,
+    CALL_FCHOWN,
+    CALL_RENAME,
+    CALL_THREAD,
+    CALL_LOCALE,
+    CALL_FOPEN,
+    CALL_LIMITS, /* sysconf, getrlimit, sched_getaffinity */
+    CALL_COUNT,
+    CALL_SYSTEM = CALL_COUNT /* as a plan's call: any but CALL_ALLOCATE */
+};
+
+extern const char *const FAULT_CALLS[CALL_COUNT];
+
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_FAIL,    /* the call fails with errno `code` */
+    FAULT_SHORT,   /* read and write: one byte of what was asked for */
+    FAULT_NOTHING, /* read and write: 0 */
+    FAULT_BEFORE,  /* the signal `code` comes before the call */
+    FAULT_AFTER,   /* and after it */
+    FAULT_CUT      /* before the call, the file `path` is cut to `length` bytes */
+};
+
+/* Lies in memory that parent and child share. */
+struct faults {
+    atomic_bool armed; /* calls count, and the plan holds */
+    enum fault_call call;
+    enum fault_kind kind;
+    long at; /* the first is 1 */
+    bool onwards, unmapped /* every mmap fails */;
+    int code;
+    const char *path;
+    off_t length;
+    atomic_long counts[CALL_COUNT + 1]; /* the last one is CALL_SYSTEM's */
+    atomic_long injected;
+    atomic_long blocks, maps, files; /* that are there and not given back */
+};
+
+extern struct faults *faults;
+
+#endif
