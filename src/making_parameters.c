@@ -78,13 +78,13 @@ static enum status plan_parameters(const struct making *making)
         return error_usage(making->error,
                            "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
     problem->has_heads = multihead;
-    problem->heads = multihead ? options->heads : 1;
-    problem->kv_heads = multihead && options->kv_heads > 0 ? options->kv_heads : problem->heads;
+    problem->heads = multihead ? (size_t)options->heads : 1;
+    problem->kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->heads;
     if (check_groups(making) != STATUS_OK)
         return making->error->status;
     problem->plan = (struct parameters_plan){
         .d_in = problem->d_in,
-        .d_out = options->d_out != 0 ? options->d_out : problem->d_in,
+        .d_out = options->d_out != 0 ? (size_t)options->d_out : problem->d_in,
         .groups = problem->heads / problem->kv_heads,
         .module_count = options->stacked ? problem->heads : 1,
         .stacked = options->stacked,

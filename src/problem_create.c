@@ -22,7 +22,7 @@ static enum status take_inputs(const struct making *making)
     char shape[TENSOR_SHAPE_BYTES];
     if (making->inputs == NULL) {
         problem->source = "--d-in";
-        problem->d_in = options->d_in;
+        problem->d_in = (size_t)options->d_in;
         return STATUS_OK;
     }
     const struct bundle_tensor *found = bundle_find(making->inputs, "inputs");

@@ -46,9 +46,12 @@ static enum status take_number(const struct json_reader *reader, const cJSON *it
     if (!cJSON_IsNumber(item))
         return error_usage(reader->error, "%s: %s: %s: expected whole numbers, got %s", reader->source, reader->key,
                            what, item != NULL ? json_kind_name(item) : "too few");
-    if (!(value >= 0 && value <= LARGEST_NUMBER && value <= (double)(SIZE_MAX / 2) && value == floor(value)))
+    if (!(value >= 0 && value <= LARGEST_NUMBER && value == floor(value)))
         return error_usage(reader->error, "%s: %s: %s: %.16g is no size; expected a whole number from 0 to 2^53",
                            reader->source, reader->key, what, value);
+    if (value > (double)(SIZE_MAX / 2))
+        return error_usage(reader->error, "%s: %s: %s: %.0f is larger than any memory", reader->source, reader->key,
+                           what, value);
     *number = (size_t)value;
     return STATUS_OK;
 }

@@ -96,7 +96,7 @@ enum status write_safetensors(struct result *result, struct output *output, stru
         return error_usage(error, "the tokens make a header of %zu bytes; readers of .safetensors take at most %d",
                            length + padding, SAFETENSORS_LONGEST_HEADER);
     for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
-        output_write(output, (const char[]){(char)((length + padding) >> 8 * i & 0xff)}, 1);
+        output_write(output, (const char[]){(char)((uint64_t)(length + padding) >> 8 * i & 0xff)}, 1);
     output_write(output, header, length);
     output_write(output, "        ", padding);
     for (size_t i = 0; i < result->table_count; i++)

@@ -7,6 +7,9 @@
 #include <cjson/cJSON.h>
 #include <dirent.h>
 
+/* What is expected where sizes have 64 bits, and where they have 32. */
+#define SUPPORT_BITS(wide, narrow) (SIZE_MAX > UINT32_MAX ? (wide) : (narrow))
+
 /* The file's text (freed by the caller); ends the program where it cannot be read. */
 char *support_read(const char *path);
 

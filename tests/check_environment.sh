@@ -1,0 +1,66 @@
+#!/bin/sh
+# What surrounds a run changes nothing: locale, environment, working directory.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cp data/inputs.json "$scratch/inputs.json"
+printf '{"tokens": ["\303\251t\303\251", "\346\227\245\346\234\254"], "inputs": [[1.5, -2e-3], [0.25, 1e20]]}' >"$scratch/words.json"
+cd "$scratch" || exit 1
+
+# What a run says, in one file: text, JSON, a picture, a table, an explanation, a comparison, messages.
+everything() { # FILE, and what stands before the command
+    file=$1
+    shift
+    {
+        "$@" "$attn" self inputs.json --init rand
+        "$@" "$attn" self words.json --precision 17 --full
+        "$@" "$attn" multihead inputs.json -H 2 --dropout 0.5 -f json
+        for format in svg csv markdown latex; do "$@" "$attn" causal inputs.json -f $format --stages weights; done
+        "$@" "$attn" causal inputs.json --heatmap
+        "$@" "$attn" causal inputs.json --explain weights:2,1
+        "$@" "$attn" causal inputs.json --stages context -o context.npy && cat context.npy
+        "$@" "$attn" diff context.npy context.npy --stages context --rtol 0.5
+        "$@" "$attn" self inputs.json --dropout 0,5
+        echo '{"inputs": [[0,5], [1]]}' | "$@" "$attn" self
+        "$@" "$attn" help self
+    } >"$file" 2>&1
+}
+everything expected.txt env -i
+check "a run in an empty environment" grep -q '^self-attention: 6 tokens' expected.txt
+check "a decimal comma is no number" grep -q "dropout '0,5' is not a number" expected.txt
+
+# same NAME, and what stands before the command
+same() {
+    everything got.txt "$@"
+    cmp expected.txt got.txt
+}
+for locale in C C.UTF-8 nowhere de_DE; do
+    check "LC_ALL=$locale" same env -i LC_ALL=$locale
+done
+check "other settings" same env -i TZ=Asia/Tokyo HOME=/nowhere TMPDIR=/nowhere PATH=/nowhere POSIXLY_CORRECT=1 IFS=0 \
+    TERM=xterm-256color MALLOC_PERTURB_=85 ATTN_ISA=
+
+# A locale with a decimal comma, made here.
+if command -v localedef >/dev/null && mkdir -p locales && localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>localedef.txt; then
+    german="LOCPATH=$scratch/locales LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8"
+    check "a decimal comma is what others print" \
+        test "$(env $german "$(command -v printf || echo printf)" %.1f 1,5 2>printf.txt)" = 1,5
+    check "a locale with a decimal comma" same env -i $german
+else
+    skip "a locale with a decimal comma" "localedef, or what it makes de_DE.UTF-8 of, is not installed"
+fi
+
+# Another working directory.
+mkdir -p "$scratch/a folder"
+cp inputs.json words.json "$scratch/a folder"
+cd "$scratch/a folder" || exit 1
+everything ../got.txt env -i
+check "another working directory" cmp ../expected.txt ../got.txt
+cd "$scratch" || exit 1
+"$attn" self inputs.json -f json >there.json
+mkdir gone
+nowhere() { (cd gone && rmdir ../gone && exec "$attn" self "$scratch/inputs.json" -f json) 2>gone.txt | cmp - there.json; }
+check "a working directory that is gone" nowhere
+finish
