@@ -221,6 +221,8 @@ static _Noreturn void live(const char *words)
 static pid_t start(const struct line *line)
 {
     fflush(stdout);
+    close(open("stdout", O_WRONLY | O_CREAT | O_TRUNC, 0644)); /* a signal may come before the child makes them */
+    close(open("stderr", O_WRONLY | O_CREAT | O_TRUNC, 0644));
     const pid_t child = fork();
     if (child < 0)
         give_up("fork");
