@@ -566,7 +566,7 @@ static int surround(const char *words, const char *out, bool (*change)(void), co
         set_plan(CALL_SYSTEM, FAULT_NONE, 0, false, 0);
         live(words);
     }
-    int status;
+    int status = 0;
     size_t length;
     if (child < 0 || waitpid(child, &status, 0) != child)
         give_up("fork");
