@@ -123,15 +123,15 @@ static const char *misspelt(const struct bundle *bundle, enum stage stage)
     return NULL;
 }
 
-/* "; is 'contxt' meant as context?" where a name of the file is near to a stage that the other one has (or, with
- * `stage`, to that one). */
+/* "; is 'contxt' meant as context?" where a name of the file is near to a stage that the other one has (where that is
+ * NULL, to `stage`). */
 static const char *misspelt_hint(const struct bundle *bundle, const struct bundle *other, enum stage stage, char *text,
                                  size_t size)
 {
     text[0] = '\0';
     for (int i = 0; i < STAGE_COUNT; i++) {
         const char *name = stage_name((enum stage)i);
-        const bool sought = stage < STAGE_COUNT ? i == (int)stage : bundle_find(other, name) != NULL;
+        const bool sought = other == NULL ? i == (int)stage : bundle_find(other, name) != NULL;
         const char *found = sought ? misspelt(bundle, (enum stage)i) : NULL;
         if (found == NULL)
             continue;

@@ -50,7 +50,7 @@ bool exact_read(const char *text, struct exact *number)
     number->first = number->end = 0;
     if (length == 0 || (digits[length] != '\0' && digits[length] != 'e'))
         return false;
-    int power = (int)whole - 1 + (digits[length] == 'e' ? atoi(digits + length + 1) : 0);
+    int power = (int)whole - 1 + (digits[length] == 'e' ? (int)strtol(digits + length + 1, NULL, 10) : 0);
     for (size_t i = 0; i < length; i++)
         if (digits[i] != '.')
             add_digit(number, sign * (digits[i] - '0'), power--);

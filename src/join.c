@@ -97,6 +97,7 @@ static enum status wrong_piece(const struct joining *joining, size_t part, const
 /* The pieces of a table in the order of the parts; its rows grow by theirs. */
 static enum status collect_pieces(const struct joining *joining, struct result_table *table)
 {
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const struct tensor **pieces = arena_allocate(joining->arena, joining->count, sizeof *pieces, joining->error);
     if (pieces == NULL)
         return joining->error->status;

@@ -241,7 +241,7 @@ static void rewrite_number(char *number, size_t length)
     else
         snprintf(digits, sizeof digits, "%.17g", value);
     size_t shown = strlen(digits);
-    memcpy(number, digits, shown);
+    memcpy(number, digits, shown); /* NOLINT(bugprone-not-null-terminated-result): within a text */
     memset(number + shown, ' ', length - shown);
 }
 
@@ -318,7 +318,7 @@ static enum status read_unicode_escape(struct reader *reader)
     if (unit == 0) {
         reader->to_rewrite = true;
         if (reader->rewriting)
-            memcpy(escape + 2, "fffd", 4);
+            memcpy(escape + 2, "fffd", 4); /* NOLINT(bugprone-not-null-terminated-result): within a text */
     }
     return STATUS_OK;
 }

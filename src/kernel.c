@@ -37,6 +37,7 @@ static const float LOG2_E = 0x1.715476p+0f;
 
 /* For i in 0 .. count, a constant of at most 8: what is unrolled as a whole keeps its array of vectors in registers. */
 #ifdef __clang__
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): i is the name that it declares */
 #define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (size_t i = 0; i < (count); i++)
 #else
 #define UNROLLED(i, count) _Pragma("GCC unroll 8") for (size_t i = 0; i < (count); i++)
@@ -283,6 +284,7 @@ INLINE void adjust(bool capped, bool biased, bool sloped, const struct kernel_ad
             if (capped)
                 score = tanh_vector(score * broadcast(adjustment->steepness), broadcast(adjustment->height));
             if (biased) {
+                /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): biased says that there is one */
                 const vector bias = ((const vector *)(adjustment->bias + i * LANES))[j];
                 allowed &= bias > broadcast(-INFINITY);
                 score += held(bias * broadcast(LOG2_E));
@@ -306,7 +308,7 @@ static void adjust_f32(const struct kernel_adjustment *adjustment, size_t keys, 
     const int kind = 4 * adjustment->capped + 2 * (adjustment->bias != NULL) + (adjustment->slope != 0);
     switch (kind) {
 #define KIND(capped, biased, sloped)                                          \
-    case 4 * capped + 2 * biased + sloped:                                    \
+    case 4 * (capped) + 2 * (biased) + (sloped):                              \
         adjust(capped, biased, sloped, adjustment, keys, scores, peak, seen); \
         break
         KIND(0, 0, 0);

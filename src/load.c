@@ -130,9 +130,9 @@ static enum status make_text(const char *source, struct content *content, struct
         return error_system(error, 0, "%s: not enough memory to read it", source);
     memcpy(text, content->bytes, content->length);
     text[content->length] = '\0';
-    const size_t length = content->length;
-    release(content);
-    *content = (struct content){text, length, 0};
+    munmap(content->bytes, content->mapped);
+    content->bytes = text;
+    content->mapped = 0;
     return STATUS_OK;
 }
 

@@ -34,8 +34,9 @@ static enum status find_operands(const struct making *making, struct operand ope
         if (found == NULL)
             return error_usage(making->error, "%s: no \"%s\"; sdpa expects query, key and value", inputs->source,
                                NAMES[i]);
-        if (check_floats(making, NAMES[i], &found->tensor) != STATUS_OK)
-            return making->error->status;
+        enum status status = check_floats(making, NAMES[i], &found->tensor);
+        if (status != STATUS_OK)
+            return status;
         operands[i] = (struct operand){.name = NAMES[i], .tensor = &found->tensor};
     }
     if (bundle_find(inputs, "mask") != NULL)

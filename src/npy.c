@@ -36,7 +36,8 @@ bool npy_begins(const unsigned char *bytes, size_t length)
 
 static void skip_blanks(struct reader *reader)
 {
-    while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4) != NULL)
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
+    while (reader->at < reader->end && memchr(BLANKS, *reader->at, sizeof BLANKS) != NULL)
         reader->at++;
 }
 

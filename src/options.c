@@ -742,7 +742,8 @@ const char *options_setting_name(enum option_id id, char *text, size_t size)
 {
     snprintf(text, size, "%s", OPTION_ROWS[id].name);
     for (char *c = text; *c != '\0'; c++)
-        *c = *c == '-' ? '_' : *c;
+        if (*c == '-')
+            *c = '_';
     return text;
 }
 

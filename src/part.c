@@ -63,8 +63,10 @@ static uint64_t hash_tensor(uint64_t hash, const struct tensor *tensor)
 {
     if (tensor->rank == 0)
         return hash;
-    for (size_t axis = 0; axis < tensor->rank; axis++)
-        hash = hash_bytes(hash, &(uint64_t){tensor->shape[axis]}, 8);
+    for (size_t axis = 0; axis < tensor->rank; axis++) {
+        const uint64_t size = tensor->shape[axis];
+        hash = hash_bytes(hash, &size, sizeof size);
+    }
     return hash_bytes(hash, tensor->data, tensor_count(tensor) * dtype_size(tensor->dtype));
 }
 
@@ -98,6 +100,7 @@ static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
 
 uint64_t part_job(const struct problem *problem)
 {
+    const uint64_t whole = problem->whole_count;
     uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), ATTN_VERSION);
     hash = hash_labels(hash_text(hash, command_name(problem->mechanism)), problem);
     for (size_t i = 0; i < problem->setting_count; i++)
@@ -107,7 +110,7 @@ uint64_t part_job(const struct problem *problem)
     hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
     if (problem->fused || problem->fast_projections) /* another instruction set may give other last bits */
         hash = hash_text(hash, problem->kernel->name);
-    hash = hash_bytes(hash, &(uint64_t){problem->whole_count}, 8); /* which ones, query and labels say */
+    hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
     hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
     for (size_t i = 0; i < 3; i++)
         hash = hash_tensor(hash, &problem->given[i]);

@@ -27,7 +27,7 @@ static bool usable_as_it_is(const struct raw *raw)
 static void reorder(const struct raw *raw, unsigned char *to)
 {
     const size_t size = dtype_size(raw->dtype), rank = raw->rank;
-    size_t strides[TENSOR_RANK], index[TENSOR_RANK] = {0}, stride = size;
+    size_t strides[TENSOR_RANK] = {0}, index[TENSOR_RANK] = {0}, stride = size;
     for (size_t i = 0; i < rank; i++) {
         const size_t axis = raw->fortran ? i : rank - 1 - i;
         strides[axis] = stride;

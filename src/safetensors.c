@@ -42,8 +42,8 @@ bool safetensors_begins(const unsigned char *bytes, size_t length)
 
 static enum status take_number(const struct json_reader *reader, const cJSON *item, const char *what, size_t *number)
 {
-    const double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
-    if (!cJSON_IsNumber(item))
+    const double value = item != NULL ? item->valuedouble : -1;
+    if (item == NULL || !cJSON_IsNumber(item))
         return error_usage(reader->error, "%s: %s: %s: expected whole numbers, got %s", reader->source, reader->key,
                            what, item != NULL ? json_kind_name(item) : "too few");
     if (!(value >= 0 && value <= LARGEST_NUMBER && value == floor(value)))
@@ -82,7 +82,7 @@ static enum status take_extent(const struct file *file, const cJSON *offsets, st
     if (take_number(reader, first, "data_offsets", &extent->begin) ||
         take_number(reader, second, "data_offsets", &extent->end))
         return reader->error->status;
-    if (second->next != NULL)
+    if (second != NULL && second->next != NULL)
         return error_usage(reader->error, "%s: %s: data_offsets: expected 2 numbers, got %zu", reader->source,
                            reader->key, json_count(offsets));
     if (extent->begin > extent->end)

@@ -163,9 +163,9 @@ static void draw_figure(const struct svg_figure *figure, struct output *output)
     const bool titled = panel->pool.table->rank > 2;
     draw_title(figure, output);
     for (size_t matrix = 0; matrix < panel->pool.matrices; matrix++) {
-        const double across = (double)(matrix % figure->per_line), down = (double)(matrix / figure->per_line);
-        const double x = panel->left + across * step_across(figure);
-        const double y = figure->y + TITLE + down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
+        const size_t across = matrix % figure->per_line, down = matrix / figure->per_line;
+        const double x = panel->left + (double)across * step_across(figure);
+        const double y = figure->y + TITLE + (double)down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
         if (titled)
             draw_place(figure, output, matrix, x, y - panel->above - 8);
         svg_panel_draw(panel, output, matrix, x, y, labels_each(figure) || matrix % figure->per_line == 0);

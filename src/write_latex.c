@@ -93,7 +93,7 @@ static void number_text(const struct ruled *ruled, double number, char *text)
         snprintf(text, RULED_CELL_BYTES, "0");
     } else if (exponent != NULL) {
         *exponent++ = '\0';
-        snprintf(text, RULED_CELL_BYTES, "$%.64s \\times 10^{%d}$", plain, atoi(exponent));
+        snprintf(text, RULED_CELL_BYTES, "$%.64s \\times 10^{%d}$", plain, (int)strtol(exponent, NULL, 10));
     } else {
         const char *dollar = plain[0] == '-' ? "$" : "";
         snprintf(text, RULED_CELL_BYTES, "%s%.400s%s", dollar, plain, dollar);
