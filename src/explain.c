@@ -1,4 +1,4 @@
-#include "explaining.h"
+#include "explain.h"
 
 #include "text.h"
 
@@ -11,7 +11,7 @@ static const double WIDEST_FIXED = 1e15;
 
 /* --- what is read ------------------------------------------------------------------------------------------------- */
 
-const struct result_table *explaining_table(const struct result *result, enum stage stage)
+const struct result_table *explain_table(const struct result *result, enum stage stage)
 {
     for (size_t i = 0; i < result->table_count; i++)
         if (result->tables[i].stage == stage)
@@ -29,24 +29,24 @@ static size_t matrix_of(const struct problem *problem, enum stage stage, size_t 
     return item * problem->heads + head;
 }
 
-void explaining_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
+void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
 {
-    const struct result_table *table = explaining_table(e->result, stage);
+    const struct result_table *table = explain_table(e->result, stage);
     const size_t matrix = matrix_of(e->result->problem, stage, place.item, place.head);
     result_row(e->result, table, matrix, place.row, numbers);
 }
 
-enum stage explaining_before_mask(const struct problem *problem)
+enum stage explain_before_mask(const struct problem *problem)
 {
     return problem->softcap > 0 ? STAGE_CAPPED : STAGE_SCALED;
 }
 
-enum stage explaining_before_softmax(const struct problem *problem)
+enum stage explain_before_softmax(const struct problem *problem)
 {
-    return problem->masks ? STAGE_MASKED : explaining_before_mask(problem);
+    return problem->masks ? STAGE_MASKED : explain_before_mask(problem);
 }
 
-enum mask_rule explaining_rule(const struct explanation *e, struct explain_place place, size_t key)
+enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->result->problem;
     if (!problem->masks)
@@ -107,13 +107,13 @@ struct explain_range explain_rows(const struct explanation *e, enum stage stage)
     return range_of(of_one_key || stage == cell->stage, of_one_key ? cell->column : cell->row, problem->keys);
 }
 
-struct explain_range explaining_keys(const struct explanation *e)
+struct explain_range explain_keys(const struct explanation *e)
 {
     const struct problem *problem = e->result->problem;
     return range_of(problem->has_cell && stage_is_square(problem->cell.stage), problem->cell.column, problem->keys);
 }
 
-struct explain_range explaining_columns(const struct explanation *e, enum stage stage)
+struct explain_range explain_columns(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->result->problem;
     const struct cell *cell = &problem->cell;
@@ -128,7 +128,7 @@ struct explain_range explaining_columns(const struct explanation *e, enum stage 
 
 /* --- numbers and labels ------------------------------------------------------------------------------------------- */
 
-const char *explaining_number(struct explanation *e, int kind, double value)
+const char *explain_number(struct explanation *e, int kind, double value)
 {
     const bool exponent = e->exponent[kind] || fabs(value) >= WIDEST_FIXED;
     if (isnan(value))
@@ -139,7 +139,7 @@ const char *explaining_number(struct explanation *e, int kind, double value)
     return e->number + zero; /* which has no sign on a board */
 }
 
-void explaining_line(struct explanation *e, size_t group, const char *format, ...)
+void explain_line(struct explanation *e, size_t group, const char *format, ...)
 {
     char label[BOARD_LABEL_BYTES];
     va_list arguments;
@@ -149,20 +149,20 @@ void explaining_line(struct explanation *e, size_t group, const char *format, ..
     board_line(&e->board, group, label, strlen(label));
 }
 
-void explaining_key_line(struct explanation *e, size_t group, size_t item, size_t key)
+void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key)
 {
     char label[BOARD_LABEL_BYTES];
     size_t position;
     const char *token = result_label(e->result, AXIS_TOKEN, item, key, &position);
     if (token == NULL) {
-        explaining_line(e, group, "key %zu", position);
+        explain_line(e, group, "key %zu", position);
         return;
     }
     const size_t width = text_shown(token, EXPLAIN_LABEL_COLUMNS, label, sizeof label);
     board_line(&e->board, group, label, width);
 }
 
-void explaining_place(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
+void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
 {
     const struct problem *problem = e->result->problem;
     const bool of_keys = stage_is_of_keys(stage);
@@ -183,7 +183,7 @@ void explaining_place(struct explanation *e, enum stage stage, struct explain_pl
     output_print(e->board.output, "%s %s%s%s\n", of_keys ? "token" : "query", shown, what[0] ? ": " : "", what);
 }
 
-void explaining_note(struct explanation *e, const char *format, ...)
+void explain_note(struct explanation *e, const char *format, ...)
 {
     char text[BOARD_LABEL_BYTES];
     va_list arguments;
@@ -194,7 +194,7 @@ void explaining_note(struct explanation *e, const char *format, ...)
         output_print(e->board.output, "    %s\n", text);
 }
 
-void explaining_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal)
+void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal)
 {
     const size_t next = explain_next(e, range, i);
     if (next > i + 1)
@@ -277,28 +277,4 @@ enum status explain_create(struct explanation *e, struct result *result, int pre
         return error->status;
     choose_notation(e);
     return STATUS_OK;
-}
-
-void explain_row(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    if (stage <= STAGE_VALUE)
-        explaining_projection(e, stage, place);
-    else if (stage == STAGE_SCORES)
-        explaining_scores(e, stage, place);
-    else if (stage == STAGE_SCALED)
-        explaining_scaled(e, place);
-    else if (stage == STAGE_CAPPED)
-        explaining_capped(e, place);
-    else if (stage == STAGE_MASKED)
-        explaining_masked(e, place);
-    else if (stage == STAGE_WEIGHTS)
-        explaining_weights(e, place);
-    else if (stage == STAGE_DROPPED)
-        explaining_dropped(e, place);
-    else if (stage == STAGE_CONTEXT)
-        explaining_context(e, place);
-    else if (stage == STAGE_OUTPUT)
-        explaining_output(e, place);
-    else
-        explaining_lse(e, place);
 }

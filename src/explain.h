@@ -1,8 +1,5 @@
-/* The arithmetic of each stage, written on a board: what stands behind one row of one stage, in the numbers of the stages
- * before it.
- *
- * Everything is read from the result, as it is stored; only the exponentials of a softmax, which no stage holds, are
- * made here. Dimensions as in result.h. */
+/* What the arithmetic of every stage is written with: how rows are read from the result, which of them are explained, and
+ * how lines and notes about them are begun on a board. Dimensions as in result.h. */
 #ifndef ATTN_EXPLAIN_H
 #define ATTN_EXPLAIN_H
 
@@ -50,7 +47,40 @@ struct explain_range explain_items(const struct explanation *explanation);
 struct explain_range explain_heads(const struct explanation *explanation, enum stage stage);
 struct explain_range explain_rows(const struct explanation *explanation, enum stage stage);
 
-/* One row of a stage that is computed. Written twice, for the board's two passes. */
-void explain_row(struct explanation *explanation, enum stage stage, struct explain_place place);
+/* Groups of lines that are aligned with each other; a softmax has two. */
+enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS };
+
+/* The table of a stage that the result has. */
+const struct result_table *explain_table(const struct result *result, enum stage stage);
+
+/* A row of a stage into numbers (its columns); the place's head is one of query. */
+void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
+
+/* The stage that the mask works on, and that of the softmax. */
+enum stage explain_before_mask(const struct problem *problem);
+enum stage explain_before_softmax(const struct problem *problem);
+
+/* Why the place's query does not see a key. */
+enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
+
+/* The keys of a T x T stage and the columns of another that are explained: a cell's own, or all. */
+struct explain_range explain_keys(const struct explanation *e);
+struct explain_range explain_columns(const struct explanation *e, enum stage stage);
+
+/* The number as it is shown among its kind, a stage or EXPLAIN_WEIGHTS and on; until the next one is made. */
+const char *explain_number(struct explanation *e, int kind, double value);
+
+/* Begins a line with that label, or one about a key, with its token or its position. */
+void explain_line(struct explanation *e, size_t group, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key);
+
+/* "  item 1, head 2, query journey", and what is done with it. */
+void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what);
+
+/* A line of words beneath the lines of a place. */
+void explain_note(struct explanation *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Behind the i-th line of a range whose middle is left out: how many are, and where they add up, to what; else NULL. */
+void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal);
 
 #endif

@@ -1,4 +1,4 @@
-#include "explaining.h"
+#include "explain_stages.h"
 
 #include <math.h>
 
@@ -33,22 +33,22 @@ static void write_terms(struct explanation *e, const struct dot *dot, bool as_pr
     for (size_t i = 0; i < dot->count;) {
         const size_t next = explain_next(e, range, i);
         if (as_products) {
-            board_term(&e->board, explaining_number(e, dot->left_kind, dot->left[i]));
-            board_times(&e->board, explaining_number(e, dot->right_kind, dot->right[i]));
+            board_term(&e->board, explain_number(e, dot->left_kind, dot->left[i]));
+            board_times(&e->board, explain_number(e, dot->right_kind, dot->right[i]));
         } else {
-            board_term(&e->board, explaining_number(e, dot->kind, dot->left[i] * dot->right[i]));
+            board_term(&e->board, explain_number(e, dot->kind, dot->left[i] * dot->right[i]));
         }
         double subtotal = 0;
         for (size_t j = i + 1; j < next; j++)
             subtotal += dot->left[j] * dot->right[j];
         if (next > i + 1 && as_products)
-            board_more(&e->board, next - i - 1, explaining_number(e, dot->kind, subtotal));
+            board_more(&e->board, next - i - 1, explain_number(e, dot->kind, subtotal));
         else if (next > i + 1)
-            board_term(&e->board, explaining_number(e, dot->kind, subtotal));
+            board_term(&e->board, explain_number(e, dot->kind, subtotal));
         i = next;
     }
     if (dot->bias != NULL)
-        board_term(&e->board, explaining_number(e, dot->right_kind, *dot->bias));
+        board_term(&e->board, explain_number(e, dot->right_kind, *dot->bias));
 }
 
 /* The rest of a line: the products, what they are, their sum. */
@@ -60,7 +60,7 @@ static void write_dot(struct explanation *e, const struct dot *dot)
         write_terms(e, dot, false);
     }
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, dot->kind, dot->result));
+    board_term(&e->board, explain_number(e, dot->kind, dot->result));
     board_end(&e->board);
 }
 
@@ -69,7 +69,7 @@ static void write_dot(struct explanation *e, const struct dot *dot)
 static void write_projection(struct explanation *e, enum stage stage, int weight_kind,
                              const struct projection *projection, size_t first, int x_kind, size_t d_in)
 {
-    const struct explain_range columns = explaining_columns(e, stage);
+    const struct explain_range columns = explain_columns(e, stage);
     double bias;
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
         load_column(projection, first + column, e->factor);
@@ -78,13 +78,13 @@ static void write_projection(struct explanation *e, enum stage stage, int weight
         const struct dot dot = {
             e->operand,     e->factor, x_kind, weight_kind, (int)stage, d_in, projection->bias.rank > 0 ? &bias : NULL,
             e->made[column]};
-        explaining_line(e, EXPLAINING_LINES, "column %zu", column + 1);
+        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
         write_dot(e, &dot);
-        explaining_gap(e, columns, column, "columns", NULL);
+        explain_gap(e, columns, column, "columns", NULL);
     }
 }
 
-void explaining_projection(struct explanation *e, enum stage stage, struct explain_place place)
+void explain_projection(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
     const int id = (int)(stage - STAGE_QUERY);
@@ -94,9 +94,9 @@ void explaining_projection(struct explanation *e, enum stage stage, struct expla
     struct explain_place of_query = place;
     if (stage_is_of_keys(stage)) /* its head is one of key and value */
         of_query.head = place.head * (problem->heads / problem->kv_heads);
-    explaining_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
-    explaining_load(e, stage, of_query, e->made);
-    explaining_place(e, stage, place, "");
+    explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
+    explain_load(e, stage, of_query, e->made);
+    explain_heading(e, stage, place, "");
     write_projection(e, stage, EXPLAIN_WEIGHTS + id, &problem->parameters.modules[module].projections[id], first,
                      STAGE_INPUTS, problem->d_in);
 }
@@ -113,37 +113,36 @@ static void share_scale(const struct explanation *e, double *numbers)
 }
 
 /* query . key of each key. */
-void explaining_scores(struct explanation *e, enum stage stage, struct explain_place place)
+void explain_scores(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
-    const struct explain_range keys = explaining_keys(e);
-    explaining_load(e, STAGE_QUERY, place, e->operand);
-    explaining_load(e, stage, place, e->made);
+    const struct explain_range keys = explain_keys(e);
+    explain_load(e, STAGE_QUERY, place, e->operand);
+    explain_load(e, stage, place, e->made);
     if (stage == STAGE_SCALED)
         share_scale(e, e->operand);
-    explaining_place(e, stage, place,
-                     stage == STAGE_SCALED ? "query and key are each times the root of the scale" : "");
+    explain_heading(e, stage, place, stage == STAGE_SCALED ? "query and key are each times the root of the scale" : "");
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explaining_load(e, STAGE_KEY, (struct explain_place){place.item, place.head, key}, e->factor);
+        explain_load(e, STAGE_KEY, (struct explain_place){place.item, place.head, key}, e->factor);
         if (stage == STAGE_SCALED)
             share_scale(e, e->factor);
         const struct dot dot = {e->operand, e->factor,       STAGE_QUERY, STAGE_KEY,
                                 (int)stage, problem->d_head, NULL,        e->made[key]};
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
         write_dot(e, &dot);
-        explaining_gap(e, keys, key, "keys", NULL);
+        explain_gap(e, keys, key, "keys", NULL);
     }
 }
 
-void explaining_output(struct explanation *e, struct explain_place place)
+void explain_output(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
     const size_t d = problem->d_value, width = problem->heads * d;
-    const struct explain_range columns = explaining_columns(e, STAGE_OUTPUT);
+    const struct explain_range columns = explain_columns(e, STAGE_OUTPUT);
     for (size_t head = 0; head < problem->heads; head++)
-        explaining_load(e, STAGE_CONTEXT, (struct explain_place){place.item, head, place.row}, e->operand + head * d);
-    explaining_load(e, STAGE_OUTPUT, place, e->made);
-    explaining_place(e, STAGE_OUTPUT, place, "");
+        explain_load(e, STAGE_CONTEXT, (struct explain_place){place.item, head, place.row}, e->operand + head * d);
+    explain_load(e, STAGE_OUTPUT, place, e->made);
+    explain_heading(e, STAGE_OUTPUT, place, "");
     if (problem->plan.has_out) {
         write_projection(e, STAGE_OUTPUT, EXPLAIN_WEIGHTS + PROJECTION_COUNT, &problem->parameters.out, 0,
                          STAGE_CONTEXT, width);
@@ -152,10 +151,10 @@ void explaining_output(struct explanation *e, struct explain_place place)
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
         char from[BOARD_CELL_BYTES];
         snprintf(from, sizeof from, ", column %zu of head %zu", column % d + 1, column / d + 1);
-        explaining_line(e, EXPLAINING_LINES, "column %zu", column + 1);
-        board_term(&e->board, explaining_number(e, STAGE_OUTPUT, e->made[column]));
+        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
+        board_term(&e->board, explain_number(e, STAGE_OUTPUT, e->made[column]));
         board_words(&e->board, from);
         board_end(&e->board);
-        explaining_gap(e, columns, column, "columns", NULL);
+        explain_gap(e, columns, column, "columns", NULL);
     }
 }

@@ -1,4 +1,4 @@
-#include "explaining.h"
+#include "explain_stages.h"
 
 #include "decimal.h"
 
@@ -18,31 +18,31 @@ static const char *write_root(const struct explanation *e, char *text, size_t si
 
 static void write_scaled(struct explanation *e, const char *root, const char *scale, size_t key)
 {
-    board_term(&e->board, explaining_number(e, STAGE_SCORES, e->operand[key]));
+    board_term(&e->board, explain_number(e, STAGE_SCORES, e->operand[key]));
     if (root != NULL)
         board_over(&e->board, root);
     else
         board_times(&e->board, scale);
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_SCALED, e->made[key]));
+    board_term(&e->board, explain_number(e, STAGE_SCALED, e->made[key]));
     board_end(&e->board);
 }
 
-void explaining_scaled(struct explanation *e, struct explain_place place)
+void explain_scaled(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
-    const struct explain_range keys = explaining_keys(e);
+    const struct explain_range keys = explain_keys(e);
     const bool by_root = problem->scale == 1 / sqrt((double)problem->d_head);
     char scale[DECIMAL_BYTES], what[EXPLAIN_NUMBER_BYTES];
     const char *root = write_root(e, what, sizeof what);
     decimal_from_double(problem->scale, scale);
-    explaining_load(e, STAGE_SCORES, place, e->operand);
-    explaining_load(e, STAGE_SCALED, place, e->made);
-    explaining_place(e, STAGE_SCALED, place, by_root ? what : "");
+    explain_load(e, STAGE_SCORES, place, e->operand);
+    explain_load(e, STAGE_SCALED, place, e->made);
+    explain_heading(e, STAGE_SCALED, place, by_root ? what : "");
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
         write_scaled(e, by_root ? root : NULL, scale, key);
-        explaining_gap(e, keys, key, "keys", NULL);
+        explain_gap(e, keys, key, "keys", NULL);
     }
 }
 
@@ -51,52 +51,52 @@ static void write_capped(struct explanation *e, const char *softcap, size_t key)
     const double argument = e->operand[key] / e->result->problem->softcap;
     board_term(&e->board, softcap);
     board_open(&e->board, BOARD_TANH, true);
-    board_term(&e->board, explaining_number(e, STAGE_SCALED, e->operand[key]));
+    board_term(&e->board, explain_number(e, STAGE_SCALED, e->operand[key]));
     board_over(&e->board, softcap);
     board_close(&e->board);
     board_relation(&e->board);
     board_term(&e->board, softcap);
     board_open(&e->board, BOARD_TANH, true);
-    board_term(&e->board, explaining_number(e, STAGE_CAPPED, argument));
+    board_term(&e->board, explain_number(e, STAGE_CAPPED, argument));
     board_close(&e->board);
     board_relation(&e->board);
     board_term(&e->board, softcap);
-    board_times(&e->board, explaining_number(e, STAGE_CAPPED, tanh(argument)));
+    board_times(&e->board, explain_number(e, STAGE_CAPPED, tanh(argument)));
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_CAPPED, e->made[key]));
+    board_term(&e->board, explain_number(e, STAGE_CAPPED, e->made[key]));
     board_end(&e->board);
 }
 
 /* A stage that does nothing here: each number is that of the stage before it. */
 static void write_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why)
 {
-    const struct explain_range keys = explaining_keys(e);
-    explaining_load(e, stage, place, e->made);
-    explaining_place(e, stage, place, why);
+    const struct explain_range keys = explain_keys(e);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, why);
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
-        board_term(&e->board, explaining_number(e, (int)stage, e->made[key]));
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
+        board_term(&e->board, explain_number(e, (int)stage, e->made[key]));
         board_end(&e->board);
-        explaining_gap(e, keys, key, "keys", NULL);
+        explain_gap(e, keys, key, "keys", NULL);
     }
 }
 
-void explaining_capped(struct explanation *e, struct explain_place place)
+void explain_capped(struct explanation *e, struct explain_place place)
 {
-    const struct explain_range keys = explaining_keys(e);
+    const struct explain_range keys = explain_keys(e);
     char softcap[DECIMAL_BYTES];
     if (e->result->problem->softcap == 0) {
         write_kept(e, STAGE_CAPPED, place, "there is no softcap, so as they were");
         return;
     }
     decimal_from_double(e->result->problem->softcap, softcap);
-    explaining_load(e, STAGE_SCALED, place, e->operand);
-    explaining_load(e, STAGE_CAPPED, place, e->made);
-    explaining_place(e, STAGE_CAPPED, place, "");
+    explain_load(e, STAGE_SCALED, place, e->operand);
+    explain_load(e, STAGE_CAPPED, place, e->made);
+    explain_heading(e, STAGE_CAPPED, place, "");
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
         write_capped(e, softcap, key);
-        explaining_gap(e, keys, key, "keys", NULL);
+        explain_gap(e, keys, key, "keys", NULL);
     }
 }
 
@@ -149,10 +149,10 @@ static void write_bias(struct explanation *e, struct explain_place place, size_t
     of_entries.alibi_slopes = NULL;
     mask_bias(&of_entries, place.item, place.head, query, key, 1, &bias);
     if (of_entries.attn_mask.rank > 0 && of_entries.attn_mask.dtype != DTYPE_BOOL)
-        board_term(&e->board, explaining_number(e, STAGE_MASKED, bias));
+        board_term(&e->board, explain_number(e, STAGE_MASKED, bias));
     if (problem->mask.alibi_slopes == NULL)
         return;
-    board_term(&e->board, explaining_number(e, STAGE_MASKED, -problem->mask.alibi_slopes[place.head]));
+    board_term(&e->board, explain_number(e, STAGE_MASKED, -problem->mask.alibi_slopes[place.head]));
     snprintf(text, sizeof text, "%lld", distance);
     board_times(&e->board, text);
 }
@@ -163,35 +163,35 @@ static void write_masked(struct explanation *e, struct explain_place place, size
     const struct mask *mask = &problem->mask;
     const bool adds = mask->alibi_slopes != NULL || (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL);
     char why[BOARD_CELL_BYTES];
-    if (explaining_rule(e, place, key) != MASK_ALLOWS) {
+    if (explain_rule(e, place, key) != MASK_ALLOWS) {
         write_rule(e, place, key, why, sizeof why);
         board_words(&e->board, why);
         return;
     }
-    board_term(&e->board, explaining_number(e, (int)explaining_before_mask(problem), e->operand[key]));
+    board_term(&e->board, explain_number(e, (int)explain_before_mask(problem), e->operand[key]));
     if (!adds) {
         board_words(&e->board, ", seen");
         return;
     }
     write_bias(e, place, key);
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_MASKED, e->made[key]));
+    board_term(&e->board, explain_number(e, STAGE_MASKED, e->made[key]));
 }
 
-void explaining_masked(struct explanation *e, struct explain_place place)
+void explain_masked(struct explanation *e, struct explain_place place)
 {
-    const struct explain_range keys = explaining_keys(e);
+    const struct explain_range keys = explain_keys(e);
     if (!e->result->problem->masks) {
         write_kept(e, STAGE_MASKED, place, "there is no mask, so as they were");
         return;
     }
-    explaining_load(e, explaining_before_mask(e->result->problem), place, e->operand);
-    explaining_load(e, STAGE_MASKED, place, e->made);
-    explaining_place(e, STAGE_MASKED, place, "");
+    explain_load(e, explain_before_mask(e->result->problem), place, e->operand);
+    explain_load(e, STAGE_MASKED, place, e->made);
+    explain_heading(e, STAGE_MASKED, place, "");
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
         write_masked(e, place, key);
         board_end(&e->board);
-        explaining_gap(e, keys, key, "keys", NULL);
+        explain_gap(e, keys, key, "keys", NULL);
     }
 }

@@ -1,4 +1,4 @@
-#include "explaining.h"
+#include "explain_stages.h"
 
 #include "decimal.h"
 
@@ -9,7 +9,7 @@ static void list_seen(struct explanation *e, struct explain_place place)
 {
     e->seen_count = 0;
     for (size_t key = 0; key < e->result->problem->keys; key++)
-        if (explaining_rule(e, place, key) == MASK_ALLOWS)
+        if (explain_rule(e, place, key) == MASK_ALLOWS)
             e->seen[e->seen_count++] = key;
 }
 
@@ -38,7 +38,7 @@ static struct softmax take_exponentials(struct explanation *e, struct explain_pl
     const struct problem *problem = e->result->problem;
     const double *sinks = problem->mask.sinks;
     struct softmax softmax = {-INFINITY, 0, sinks != NULL ? sinks + place.head : NULL};
-    explaining_load(e, explaining_before_softmax(problem), place, e->operand);
+    explain_load(e, explain_before_softmax(problem), place, e->operand);
     tensor_round(problem->softmax_dtype, e->operand, problem->keys);
     list_seen(e, place);
     if (softmax.sink != NULL)
@@ -59,17 +59,17 @@ static struct softmax take_exponentials(struct explanation *e, struct explain_pl
 
 static void write_exponential(struct explanation *e, double score, double largest, double exponential)
 {
-    const int kind = (int)explaining_before_softmax(e->result->problem);
+    const int kind = (int)explain_before_softmax(e->result->problem);
     board_open(&e->board, BOARD_EXP, false);
-    board_term(&e->board, explaining_number(e, kind, score));
-    board_minus(&e->board, explaining_number(e, kind, largest));
+    board_term(&e->board, explain_number(e, kind, score));
+    board_minus(&e->board, explain_number(e, kind, largest));
     board_close(&e->board);
     board_relation(&e->board);
     board_open(&e->board, BOARD_EXP, false);
-    board_term(&e->board, explaining_number(e, kind, score - largest));
+    board_term(&e->board, explain_number(e, kind, score - largest));
     board_close(&e->board);
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_WEIGHTS, exponential));
+    board_term(&e->board, explain_number(e, STAGE_WEIGHTS, exponential));
     board_end(&e->board);
 }
 
@@ -86,37 +86,37 @@ static void note_masked(struct explanation *e, const char *what)
 {
     const size_t masked = e->result->problem->keys - e->seen_count;
     if (masked > 0)
-        explaining_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
+        explain_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
 }
 
 static void write_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax)
 {
     const struct explain_range keys = {0, e->seen_count};
-    const int kind = (int)explaining_before_softmax(e->result->problem);
-    explaining_note(e, "the largest is %s", explaining_number(e, kind, softmax->largest));
+    const int kind = (int)explain_before_softmax(e->result->problem);
+    explain_note(e, "the largest is %s", explain_number(e, kind, softmax->largest));
     board_begin_sum(&e->board);
     for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
         const size_t key = e->seen[i];
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
         write_exponential(e, e->operand[key], softmax->largest, e->factor[key]);
-        explaining_gap(e, keys, i, "terms",
-                       explaining_number(e, STAGE_WEIGHTS, sum_between(e, i, explain_next(e, keys, i), e->factor)));
+        explain_gap(e, keys, i, "terms",
+                    explain_number(e, STAGE_WEIGHTS, sum_between(e, i, explain_next(e, keys, i), e->factor)));
     }
     if (softmax->sink != NULL) {
-        explaining_line(e, EXPLAINING_LINES, "the sink");
+        explain_line(e, EXPLAIN_LINES, "the sink");
         write_exponential(e, *softmax->sink, softmax->largest, exp(*softmax->sink - softmax->largest));
     }
-    board_end_sum(&e->board, EXPLAINING_LINES, explaining_number(e, STAGE_WEIGHTS, softmax->sum));
+    board_end_sum(&e->board, EXPLAIN_LINES, explain_number(e, STAGE_WEIGHTS, softmax->sum));
     note_masked(e, "exp(-inf) = 0");
 }
 
 static void write_weight(struct explanation *e, struct explain_place place, size_t key, double sum)
 {
-    explaining_key_line(e, EXPLAINING_QUOTIENTS, place.item, key);
-    board_term(&e->board, explaining_number(e, STAGE_WEIGHTS, e->factor[key]));
-    board_over(&e->board, explaining_number(e, STAGE_WEIGHTS, sum));
+    explain_key_line(e, EXPLAIN_QUOTIENTS, place.item, key);
+    board_term(&e->board, explain_number(e, STAGE_WEIGHTS, e->factor[key]));
+    board_over(&e->board, explain_number(e, STAGE_WEIGHTS, sum));
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_WEIGHTS, e->made[key]));
+    board_term(&e->board, explain_number(e, STAGE_WEIGHTS, e->made[key]));
     board_end(&e->board);
 }
 
@@ -127,66 +127,66 @@ static void write_quotients(struct explanation *e, struct explain_place place, c
     const struct explain_range keys = {0, e->seen_count};
     double total = softmax->sink != NULL ? exp(*softmax->sink - softmax->largest) / softmax->sum : 0;
     if (problem->has_cell && stage_is_square(problem->cell.stage)) {
-        if (explaining_rule(e, place, problem->cell.column) == MASK_ALLOWS)
+        if (explain_rule(e, place, problem->cell.column) == MASK_ALLOWS)
             write_weight(e, place, problem->cell.column, softmax->sum);
         else
-            explaining_note(e, "the key is masked: 0 / %s = 0", explaining_number(e, STAGE_WEIGHTS, softmax->sum));
+            explain_note(e, "the key is masked: 0 / %s = 0", explain_number(e, STAGE_WEIGHTS, softmax->sum));
         return;
     }
     board_begin_sum(&e->board);
     for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
         write_weight(e, place, e->seen[i], softmax->sum);
-        explaining_gap(e, keys, i, "terms",
-                       explaining_number(e, STAGE_WEIGHTS, sum_between(e, i, explain_next(e, keys, i), e->made)));
+        explain_gap(e, keys, i, "terms",
+                    explain_number(e, STAGE_WEIGHTS, sum_between(e, i, explain_next(e, keys, i), e->made)));
     }
     for (size_t i = 0; i < keys.end; i++)
         total += e->made[e->seen[i]];
     if (softmax->sink == NULL)
-        board_end_sum(&e->board, EXPLAINING_QUOTIENTS, explaining_number(e, STAGE_WEIGHTS, total));
+        board_end_sum(&e->board, EXPLAIN_QUOTIENTS, explain_number(e, STAGE_WEIGHTS, total));
 }
 
-void explaining_weights(struct explanation *e, struct explain_place place)
+void explain_weights(struct explanation *e, struct explain_place place)
 {
     static const char *const EMPTY[] = {"every key is masked: all weights are 0",
                                         "every key is masked: all weights are nan",
                                         "every key is masked: all weights are 1 / keys"};
     const struct softmax softmax = take_exponentials(e, place);
-    explaining_load(e, STAGE_WEIGHTS, place, e->made);
+    explain_load(e, STAGE_WEIGHTS, place, e->made);
     if (e->seen_count == 0) {
-        explaining_place(e, STAGE_WEIGHTS, place, EMPTY[e->result->problem->mask.empty_row]);
+        explain_heading(e, STAGE_WEIGHTS, place, EMPTY[e->result->problem->mask.empty_row]);
         return;
     }
-    explaining_place(e, STAGE_WEIGHTS, place, "exp(score - largest)");
+    explain_heading(e, STAGE_WEIGHTS, place, "exp(score - largest)");
     write_exponentials(e, place, &softmax);
-    explaining_place(e, STAGE_WEIGHTS, place, "each over their sum");
+    explain_heading(e, STAGE_WEIGHTS, place, "each over their sum");
     write_quotients(e, place, &softmax);
 }
 
 /* lse = largest + log(sum). */
-void explaining_lse(struct explanation *e, struct explain_place place)
+void explain_lse(struct explanation *e, struct explain_place place)
 {
-    const struct result_table *table = explaining_table(e->result, STAGE_LSE);
+    const struct result_table *table = explain_table(e->result, STAGE_LSE);
     const size_t rows = result_rows(table), flat = place.item * e->result->problem->heads + place.head;
     const struct softmax softmax = take_exponentials(e, place);
     if (e->seen_count == 0 && softmax.sink == NULL) {
-        explaining_place(e, STAGE_LSE, place, "every key is masked: log(0) = -inf");
+        explain_heading(e, STAGE_LSE, place, "every key is masked: log(0) = -inf");
         return;
     }
-    explaining_place(e, STAGE_LSE, place, "exp(score - largest)");
+    explain_heading(e, STAGE_LSE, place, "exp(score - largest)");
     write_exponentials(e, place, &softmax);
-    explaining_place(e, STAGE_LSE, place, "largest + log(sum)");
+    explain_heading(e, STAGE_LSE, place, "largest + log(sum)");
     result_row(e->result, table, flat / rows, flat % rows, e->made);
-    explaining_line(e, EXPLAINING_QUOTIENTS, "lse");
-    const int kind = (int)explaining_before_softmax(e->result->problem);
-    board_term(&e->board, explaining_number(e, kind, softmax.largest));
+    explain_line(e, EXPLAIN_QUOTIENTS, "lse");
+    const int kind = (int)explain_before_softmax(e->result->problem);
+    board_term(&e->board, explain_number(e, kind, softmax.largest));
     board_open(&e->board, BOARD_LOG, false);
-    board_term(&e->board, explaining_number(e, STAGE_WEIGHTS, softmax.sum));
+    board_term(&e->board, explain_number(e, STAGE_WEIGHTS, softmax.sum));
     board_close(&e->board);
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, kind, softmax.largest));
-    board_term(&e->board, explaining_number(e, STAGE_LSE, log(softmax.sum)));
+    board_term(&e->board, explain_number(e, kind, softmax.largest));
+    board_term(&e->board, explain_number(e, STAGE_LSE, log(softmax.sum)));
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_LSE, e->made[place.row]));
+    board_term(&e->board, explain_number(e, STAGE_LSE, e->made[place.row]));
     board_end(&e->board);
 }
 
@@ -204,20 +204,20 @@ static void write_share_kept(double dropout, char *text, size_t size)
 
 static void write_dropped(struct explanation *e, struct explain_place place, size_t key, const char *share)
 {
-    explaining_key_line(e, EXPLAINING_LINES, place.item, key);
+    explain_key_line(e, EXPLAIN_LINES, place.item, key);
     if (!rows_kept(&e->result->rows, place.row)[key]) {
         board_words(&e->board, "dropped: 0");
         board_end(&e->board);
         return;
     }
-    board_term(&e->board, explaining_number(e, STAGE_WEIGHTS, e->operand[key]));
+    board_term(&e->board, explain_number(e, STAGE_WEIGHTS, e->operand[key]));
     board_over(&e->board, share);
     board_relation(&e->board);
-    board_term(&e->board, explaining_number(e, STAGE_DROPPED, e->made[key]));
+    board_term(&e->board, explain_number(e, STAGE_DROPPED, e->made[key]));
     board_end(&e->board);
 }
 
-void explaining_dropped(struct explanation *e, struct explain_place place)
+void explain_dropped(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
     const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
@@ -225,16 +225,16 @@ void explaining_dropped(struct explanation *e, struct explain_place place)
     list_weighed(e, place);
     write_share_kept(problem->dropout, share, sizeof share);
     decimal_from_double(problem->dropout, dropout);
-    explaining_load(e, STAGE_WEIGHTS, place, e->operand);
-    explaining_load(e, STAGE_DROPPED, place, e->made); /* last, so that `kept` is this row's */
+    explain_load(e, STAGE_WEIGHTS, place, e->operand);
+    explain_load(e, STAGE_DROPPED, place, e->made); /* last, so that `kept` is this row's */
     snprintf(what, sizeof what, "1 - %s = %s", dropout, share);
-    explaining_place(e, STAGE_DROPPED, place, what);
+    explain_heading(e, STAGE_DROPPED, place, what);
     const struct explain_range keys = {0, one ? 0 : e->seen_count};
     if (one)
         write_dropped(e, place, problem->cell.column, share);
     for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
         write_dropped(e, place, e->seen[i], share);
-        explaining_gap(e, keys, i, "keys", NULL);
+        explain_gap(e, keys, i, "keys", NULL);
     }
     if (!one)
         note_masked(e, "weight 0");
@@ -248,47 +248,47 @@ static void write_shares(struct explanation *e, struct explain_place place, size
     board_begin_sum(&e->board);
     for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
         const size_t key = e->seen[i];
-        explaining_key_line(e, EXPLAINING_LINES, place.item, key);
-        board_term(&e->board, explaining_number(e, (int)weights, e->operand[key]));
-        explaining_load(e, STAGE_VALUE, (struct explain_place){place.item, place.head, key}, e->factor);
-        board_times(&e->board, explaining_number(e, STAGE_VALUE, e->factor[column]));
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
+        board_term(&e->board, explain_number(e, (int)weights, e->operand[key]));
+        explain_load(e, STAGE_VALUE, (struct explain_place){place.item, place.head, key}, e->factor);
+        board_times(&e->board, explain_number(e, STAGE_VALUE, e->factor[column]));
         board_relation(&e->board);
-        board_term(&e->board, explaining_number(e, STAGE_CONTEXT, e->operand[key] * e->factor[column]));
+        board_term(&e->board, explain_number(e, STAGE_CONTEXT, e->operand[key] * e->factor[column]));
         board_end(&e->board);
         subtotal = 0;
         for (size_t j = i + 1; j < explain_next(e, keys, i); j++) {
-            explaining_load(e, STAGE_VALUE, (struct explain_place){place.item, place.head, e->seen[j]}, e->factor);
+            explain_load(e, STAGE_VALUE, (struct explain_place){place.item, place.head, e->seen[j]}, e->factor);
             subtotal += e->operand[e->seen[j]] * e->factor[column];
         }
-        explaining_gap(e, keys, i, "terms", explaining_number(e, STAGE_CONTEXT, subtotal));
+        explain_gap(e, keys, i, "terms", explain_number(e, STAGE_CONTEXT, subtotal));
     }
     result = e->made[e->result->problem->packed ? place.head * e->result->problem->d_value + column : column];
-    board_end_sum(&e->board, EXPLAINING_LINES, explaining_number(e, STAGE_CONTEXT, result));
+    board_end_sum(&e->board, EXPLAIN_LINES, explain_number(e, STAGE_CONTEXT, result));
 }
 
 /* The columns of one head's context; those of packed heads lie side by side. */
-void explaining_context(struct explanation *e, struct explain_place place)
+void explain_context(struct explanation *e, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
     const enum stage weights = problem->dropout > 0 ? STAGE_DROPPED : STAGE_WEIGHTS;
-    const struct explain_range columns = explaining_columns(e, STAGE_CONTEXT);
+    const struct explain_range columns = explain_columns(e, STAGE_CONTEXT);
     char what[64];
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
         struct explain_place of_head = place;
         if (problem->packed)
             of_head.head = column / problem->d_value;
         list_weighed(e, of_head);
-        explaining_load(e, weights, of_head, e->operand);
-        explaining_load(e, STAGE_CONTEXT, place, e->made);
+        explain_load(e, weights, of_head, e->operand);
+        explain_load(e, STAGE_CONTEXT, place, e->made);
         snprintf(what, sizeof what, "column %zu", column + 1);
-        explaining_place(e, STAGE_CONTEXT, place, what);
+        explain_heading(e, STAGE_CONTEXT, place, what);
         if (e->seen_count == 0)
-            explaining_note(e, "every key is masked: %s", explaining_number(e, STAGE_CONTEXT, e->made[column]));
+            explain_note(e, "every key is masked: %s", explain_number(e, STAGE_CONTEXT, e->made[column]));
         else
             write_shares(e, of_head, problem->packed ? column % problem->d_value : column, weights);
         if (column + 1 == columns.end && e->seen_count > 0)
             note_masked(e, "no share");
         if (explain_next(e, columns, column) > column + 1)
-            explaining_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
+            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
     }
 }

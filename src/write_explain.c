@@ -1,6 +1,6 @@
 #include "write_explain.h"
 
-#include "explain.h"
+#include "explain_stages.h"
 #include "text.h"
 
 /* "weights = softmax(scaled)" */
@@ -14,6 +14,31 @@ static void write_heading(const struct result *result, enum stage stage, struct 
     }
 }
 
+/* One row of a stage that is computed. */
+static void write_row(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    if (stage <= STAGE_VALUE)
+        explain_projection(e, stage, place);
+    else if (stage == STAGE_SCORES)
+        explain_scores(e, stage, place);
+    else if (stage == STAGE_SCALED)
+        explain_scaled(e, place);
+    else if (stage == STAGE_CAPPED)
+        explain_capped(e, place);
+    else if (stage == STAGE_MASKED)
+        explain_masked(e, place);
+    else if (stage == STAGE_WEIGHTS)
+        explain_weights(e, place);
+    else if (stage == STAGE_DROPPED)
+        explain_dropped(e, place);
+    else if (stage == STAGE_CONTEXT)
+        explain_context(e, place);
+    else if (stage == STAGE_OUTPUT)
+        explain_output(e, place);
+    else
+        explain_lse(e, place);
+}
+
 /* Every row of the stage that is explained, onto the board. */
 static void write_rows(struct explanation *explanation, enum stage stage)
 {
@@ -24,7 +49,7 @@ static void write_rows(struct explanation *explanation, enum stage stage)
         for (place.head = heads.first; place.head < heads.end; place.head++)
             for (place.row = rows.first; place.row < rows.end;) {
                 const size_t next = explain_next(explanation, rows, place.row);
-                explain_row(explanation, stage, place);
+                write_row(explanation, stage, place);
                 if (next > place.row + 1 && !explanation->board.measuring)
                     output_print(explanation->board.output, "  … %zu more %s …\n", next - place.row - 1,
                                  stage_is_of_keys(stage) ? "tokens" : "queries");
