@@ -11,10 +11,10 @@ static void report_share(void *context, double share)
     progress_update(progress, share * progress->total);
 }
 
-static struct fused_progress report_to(struct progress *progress, const char *name, size_t rows)
+static struct work_progress report_to(struct progress *progress, const char *name, size_t rows)
 {
     progress_begin(progress, name, (double)rows);
-    return (struct fused_progress){report_share, progress};
+    return (struct work_progress){report_share, progress};
 }
 
 /* The inputs of the queries asked for, (B, S, d_in): as they lie where all are asked for, else a copy. */
@@ -45,7 +45,7 @@ enum status fast_projection(const struct attention *attention, size_t module, en
     const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
     struct arena scratch = {0};
     const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : problem->inputs.data;
-    const struct fused_projection work = {
+    const struct project_job work = {
         .x = x,
         .weight = projection->weight.data,
         .bias = projection->bias.data,
@@ -64,7 +64,7 @@ enum status fast_projection(const struct attention *attention, size_t module, en
         .progress =
             report_to(problem->progress, stage_name((enum stage)(STAGE_QUERY + (int)id)), problem->items * count),
     };
-    enum status status = x == NULL ? error->status : fused_project(&work, error);
+    enum status status = x == NULL ? error->status : project_compute(&work, error);
     progress_end(problem->progress);
     arena_free(&scratch);
     return status;
@@ -76,7 +76,7 @@ static enum status project_output(const struct attention *attention, const float
     const struct problem *problem = attention->problem;
     const size_t d_out = problem->plan.d_out;
     const struct projection *out = &problem->parameters.out;
-    const struct fused_projection work = {
+    const struct project_job work = {
         .x = joined,
         .weight = out->weight.data,
         .bias = out->bias.data,
@@ -93,7 +93,7 @@ static enum status project_output(const struct attention *attention, const float
         .kernel = problem->kernel,
         .progress = report_to(problem->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
     };
-    enum status status = fused_project(&work, error);
+    enum status status = project_compute(&work, error);
     progress_end(problem->progress);
     return status;
 }

@@ -47,7 +47,7 @@ struct fused_job {
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
-    struct fused_progress progress;
+    struct work_progress progress;
 };
 
 /* lse is the natural logarithm of the sum of a row's exponentials, sinks included; of an empty row, the sink or minus

@@ -12,7 +12,7 @@ enum {
 };
 
 struct plan {
-    const struct fused_projection *projection;
+    const struct project_job *projection;
     unsigned threads;
     size_t panels;       /* of W columns of the weight each */
     size_t chunks;       /* of TASK_PANELS panels */
@@ -22,13 +22,13 @@ struct plan {
     struct work_counter counter;
 };
 
-static size_t all_rows(const struct fused_projection *projection)
+static size_t all_rows(const struct project_job *projection)
 {
     return projection->items * projection->rows;
 }
 
 /* Returns the bytes of its scratch; SIZE_MAX where no size_t holds them. */
-static size_t make_plan(struct plan *plan, const struct fused_projection *projection)
+static size_t make_plan(struct plan *plan, const struct project_job *projection)
 {
     const size_t lanes = projection->kernel->lanes, panels = work_ceil_divide(projection->d_out, lanes);
     const double work = (double)all_rows(projection) * (double)panels * (double)lanes;
@@ -48,7 +48,7 @@ static size_t make_plan(struct plan *plan, const struct fused_projection *projec
  * beyond d_out are 0. Row after row, a long piece of each: the weight is read as it lies in memory. */
 static void pack_row(const struct plan *plan, size_t k, size_t first, size_t count)
 {
-    const struct fused_projection *projection = plan->projection;
+    const struct project_job *projection = plan->projection;
     const size_t lanes = projection->kernel->lanes;
     const float *row = projection->weight + k * projection->d_out;
     for (size_t column = first; column < first + count; column += lanes) {
@@ -64,7 +64,7 @@ static void pack_chunk(void *context, size_t chunk, unsigned thread)
 {
     (void)thread;
     const struct plan *plan = context;
-    const struct fused_projection *projection = plan->projection;
+    const struct project_job *projection = plan->projection;
     const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, width = TASK_PANELS * lanes;
     const size_t first = chunk * width, count = memory_smaller(width, projection->d_out - first);
     for (size_t k = 0; k < d_in && !projection->transposed; k++)
@@ -76,7 +76,7 @@ static void pack_chunk(void *context, size_t chunk, unsigned thread)
 }
 
 /* Where column `column` of a row of x (items and rows counted as one) goes. */
-static float *place(const struct fused_projection *projection, size_t row, size_t column)
+static float *place(const struct project_job *projection, size_t row, size_t column)
 {
     return projection->y + row / projection->rows * projection->item_stride +
            row % projection->rows * projection->row_stride + column / projection->d_head * projection->head_stride +
@@ -84,7 +84,7 @@ static float *place(const struct fused_projection *projection, size_t row, size_
 }
 
 /* sums (rows, W) go to their places in y, cut where a head ends. */
-static void scatter(const struct fused_projection *projection, size_t first_row, size_t rows, size_t first_column,
+static void scatter(const struct project_job *projection, size_t first_row, size_t rows, size_t first_column,
                     const float *sums)
 {
     const size_t lanes = projection->kernel->lanes, d_head = projection->d_head;
@@ -100,7 +100,7 @@ static void scatter(const struct fused_projection *projection, size_t first_row,
 /* A strip of x against one panel, the bias first, then depth by depth. */
 static void project_strip(const struct plan *plan, size_t panel, size_t first_row, size_t rows, float *sums)
 {
-    const struct fused_projection *projection = plan->projection;
+    const struct project_job *projection = plan->projection;
     const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, first = panel * lanes;
     for (size_t i = 0; i < rows; i++)
         for (size_t lane = 0; lane < lanes; lane++)
@@ -125,7 +125,7 @@ static void project_task(void *context, size_t task, unsigned thread)
     work_count(&plan->counter, rows * (end - first), thread);
 }
 
-enum status fused_project(const struct fused_projection *projection, struct error *error)
+enum status project_compute(const struct project_job *projection, struct error *error)
 {
     struct plan plan;
     struct arena arena = {0};

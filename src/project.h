@@ -20,7 +20,7 @@
  *     (B, T, d_out)          d_out    d_out        0                T d_out
  *     (B, H, T, d_head)      d_head   d_head       T d_head         H T d_head
  */
-struct fused_projection {
+struct project_job {
     const float *x;      /* (B, T, d_in) */
     const float *weight; /* (d_in, d_out), or (d_out, d_in) where transposed */
     const float *bias;   /* (d_out), or NULL */
@@ -31,13 +31,13 @@ struct fused_projection {
     size_t d_head, row_stride, head_stride, item_stride;
     unsigned threads; /* at most; small jobs use one */
     const struct kernel *kernel;
-    struct fused_progress progress;
+    struct work_progress progress;
 };
 
 /* Writes the whole of y, or fails with STATUS_SYSTEM before it has written anything. The same bits for any subset of
  * the rows and any number of threads. Allocates and frees the packed weight, as large as the weight with d_out rounded
  * up to whole panels, and 3 KB a thread. Sizes are at least 1; y is written fastest where it is aligned to
  * KERNEL_ALIGNMENT. */
-enum status fused_project(const struct fused_projection *projection, struct error *error);
+enum status project_compute(const struct project_job *projection, struct error *error);
 
 #endif

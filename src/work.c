@@ -11,7 +11,7 @@ void work_count(struct work_counter *counter, uint64_t amount, unsigned thread)
         counter->progress->report(counter->progress->context, (double)done / counter->total);
 }
 
-void work_end(const struct fused_progress *progress)
+void work_end(const struct work_progress *progress)
 {
     if (progress->report != NULL)
         progress->report(progress->context, 1);

@@ -11,14 +11,14 @@
 
 /* How far the work is: report(context, share) with share growing from 0 to 1, from the calling thread, after each of
  * its tasks (some milliseconds) and at the end. report may be NULL. */
-struct fused_progress {
+struct work_progress {
     void (*report)(void *context, double share);
     void *context;
 };
 
 /* Starts with `progress` and `total` set. */
 struct work_counter {
-    const struct fused_progress *progress;
+    const struct work_progress *progress;
     double total; /* of the work, in the unit of the amounts */
     atomic_uint_least64_t done;
 };
@@ -27,7 +27,7 @@ struct work_counter {
 void work_count(struct work_counter *counter, uint64_t amount, unsigned thread);
 
 /* The whole is done. */
-void work_end(const struct fused_progress *progress);
+void work_end(const struct work_progress *progress);
 
 /* `threads`, or 1 where the work is not worth a second one. */
 unsigned work_threads(unsigned threads, double multiply_adds);

@@ -778,7 +778,7 @@ static void check_progress(void)
     struct reports reports = {.ascending = true};
     struct fused_job job = make_job(1, 1000, 64, 64, true);
     job.kernel = kernels[0];
-    job.progress = (struct fused_progress){note_share, &reports};
+    job.progress = (struct work_progress){note_share, &reports};
     for (job.threads = 1; job.threads <= 3; job.threads++) {
         reports = (struct reports){.ascending = true};
         run(&job);
@@ -806,26 +806,26 @@ static void check_scratch(void)
 
 /* --- projections ------------------------------------------------------------------------------------------------- */
 
-static struct fused_projection make_projection(size_t rows, size_t d_in, size_t d_out, bool transposed)
+static struct project_job make_projection(size_t rows, size_t d_in, size_t d_out, bool transposed)
 {
-    return (struct fused_projection){.x = query,
-                                     .weight = key,
-                                     .bias = value,
-                                     .y = whole,
-                                     .items = 1,
-                                     .rows = rows,
-                                     .d_in = d_in,
-                                     .d_out = d_out,
-                                     .transposed = transposed,
-                                     .d_head = d_out,
-                                     .row_stride = d_out,
-                                     .threads = 1};
+    return (struct project_job){.x = query,
+                                .weight = key,
+                                .bias = value,
+                                .y = whole,
+                                .items = 1,
+                                .rows = rows,
+                                .d_in = d_in,
+                                .d_out = d_out,
+                                .transposed = transposed,
+                                .d_head = d_out,
+                                .row_stride = d_out,
+                                .threads = 1};
 }
 
-static void project(const struct fused_projection *projection)
+static void project(const struct project_job *projection)
 {
     struct error error = {0};
-    CHECK(fused_project(projection, &error) == STATUS_OK, "expected a projection, got: %s", error.message);
+    CHECK(project_compute(projection, &error) == STATUS_OK, "expected a projection, got: %s", error.message);
 }
 
 /* Small integers, whose sums are exact in float32. */
@@ -838,7 +838,7 @@ static void draw_integers(void)
     }
 }
 
-static void check_exact(const struct fused_projection *projection)
+static void check_exact(const struct project_job *projection)
 {
     for (size_t i = 0; i < projection->rows; i++)
         for (size_t j = 0; j < projection->d_out; j++) {
@@ -857,7 +857,7 @@ static void check_projection(size_t rows, size_t d_in, size_t d_out)
     check_begin("projection of %zu rows, %zu to %zu columns", rows, d_in, d_out);
     for (size_t i = 0; i < kernel_count; i++)
         for (int transposed = 0; transposed <= 1; transposed++) {
-            struct fused_projection projection = make_projection(rows, d_in, d_out, transposed);
+            struct project_job projection = make_projection(rows, d_in, d_out, transposed);
             projection.kernel = kernels[i];
             project(&projection);
             check_exact(&projection);
@@ -874,7 +874,7 @@ static void check_projection_bits(void)
     check_begin("projection: the same bits for any threads and rows");
     draw_inputs(5, 1);
     for (size_t i = 0; i < kernel_count; i++) {
-        struct fused_projection projection = make_projection(ROWS, D_IN, D_OUT, true);
+        struct project_job projection = make_projection(ROWS, D_IN, D_OUT, true);
         projection.kernel = kernels[i];
         project(&projection);
         projection.y = again;
@@ -899,7 +899,7 @@ static void check_split(void)
     check_begin("projection split into heads");
     draw_inputs(6, 1);
     for (size_t i = 0; i < kernel_count; i++) {
-        struct fused_projection projection = make_projection(ROWS, D_IN, D_OUT, false);
+        struct project_job projection = make_projection(ROWS, D_IN, D_OUT, false);
         projection.kernel = kernels[i];
         projection.items = ITEMS;
         projection.item_stride = ROWS * D_OUT;

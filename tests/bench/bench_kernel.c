@@ -201,14 +201,14 @@ static void attention(const char *isa, size_t heads, size_t tokens, size_t d, co
 /* --- projections ------------------------------------------------------------------------------------------------- */
 
 struct product {
-    struct fused_projection projection;
+    struct project_job projection;
     bool blis;
 };
 
 static void run_product(void *job)
 {
     const struct product *product = job;
-    const struct fused_projection *projection = &product->projection;
+    const struct project_job *projection = &product->projection;
     struct error error = {0};
 #ifdef HAVE_BLIS
     const int m = (int)projection->d_out, n = (int)projection->rows, k = (int)projection->d_in;
@@ -218,11 +218,11 @@ static void run_product(void *job)
         return;
     }
 #endif
-    if (fused_project(projection, &error) != STATUS_OK)
+    if (project_compute(projection, &error) != STATUS_OK)
         give_up(error.message);
 }
 
-static void check_product(const struct fused_projection *projection)
+static void check_product(const struct project_job *projection)
 {
     for (size_t i = 0; i < CHECKED_ROWS; i++) {
         const size_t row = i * (projection->rows - 1) / (CHECKED_ROWS - 1), d_in = projection->d_in;
