@@ -7,16 +7,21 @@
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
-static const char *escape_of(const struct ruled *ruled, const char *character)
+/* What stands for the character, which takes *length bytes of the text; NULL: itself. */
+static const char *escape_of(const struct ruled *ruled, const char *character, size_t *length)
 {
     const unsigned char byte = (unsigned char)*character;
+    const bool blank = ruled->dialect->blank != NULL && strncmp(character, TEXT_BLANK, strlen(TEXT_BLANK)) == 0;
+    *length = blank ? strlen(TEXT_BLANK) : 1;
+    if (blank)
+        return ruled->dialect->blank;
     return byte < RULED_CHARACTERS ? ruled->dialect->escapes[byte] : NULL;
 }
 
 void ruled_write_escaped(const struct ruled *ruled, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        const char *escape = escape_of(ruled, text);
+    for (size_t length; *text != '\0'; text += length) {
+        const char *escape = escape_of(ruled, text, &length);
         if (escape != NULL)
             output_write(ruled->output, escape, strlen(escape));
         else
@@ -26,8 +31,8 @@ void ruled_write_escaped(const struct ruled *ruled, const char *text)
 
 static void copy_escaped(const struct ruled *ruled, const char *shown, char *text)
 {
-    for (; *shown != '\0'; shown++) {
-        const char *escape = escape_of(ruled, shown);
+    for (size_t taken; *shown != '\0'; shown += taken) {
+        const char *escape = escape_of(ruled, shown, &taken);
         const size_t length = escape != NULL ? strlen(escape) : 1;
         memcpy(text, escape != NULL ? escape : shown, length);
         text += length;

@@ -17,6 +17,7 @@ struct ruled;
 /* How a kind of document writes a table. */
 struct ruled_dialect {
     const char *const *escapes; /* (RULED_CHARACTERS) what stands for an ASCII character; NULL: itself */
+    const char *blank;          /* what stands for TEXT_BLANK; NULL: itself */
     const char *gaps[2][2];     /* the cell of what is left out: [in a gap of rows][in a gap of columns] */
     const char *row_begin, *between, *row_end;
     void (*begin)(const struct ruled *ruled); /* the heading of a matrix, up to its row of column labels */

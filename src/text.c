@@ -82,6 +82,16 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
     return text_width(point);
 }
 
+/* Like show, but a blank at either end or beside another, which would not be seen, as an open box. `before` is the code
+ * point before it, a blank at the start. */
+static size_t show_blank(const char *from, const char *to, uint32_t point, uint32_t before, char piece[16])
+{
+    if (point != ' ' || (before != ' ' && *to != ' ' && *to != '\0'))
+        return show(from, to, point, piece);
+    strcpy(piece, TEXT_BLANK);
+    return 1;
+}
+
 /* Whether the text takes more than so many columns; no more of it is read than that takes. */
 static bool is_wider(const char *text, size_t columns)
 {
@@ -107,11 +117,13 @@ static size_t shorten(const char *text, size_t columns, const char *ending, size
     const bool clipped = is_wider(text, columns);
     const size_t room = clipped ? columns - taken : columns;
     size_t width = 0, length = 0;
+    uint32_t before = ' ';
     while (*text != '\0') {
         char piece[16];
         const char *from = text;
         uint32_t point = text_next(&text);
-        size_t more = show(from, text, point, piece), bytes = strlen(piece);
+        size_t more = show_blank(from, text, point, before, piece), bytes = strlen(piece);
+        before = point;
         if (width + more > room || length + bytes + 4 > size)
             break;
         memcpy(shown + length, piece, bytes);

@@ -11,6 +11,9 @@
 #define TEXT_DIM "\033[2m"
 #define TEXT_PLAIN "\033[0m"
 
+/* A blank that would not be seen, as it is shown: U+2423. */
+#define TEXT_BLANK "\xe2\x90\xa3"
+
 /* Bytes of the well-formed character at text, which a NUL ends (RFC 3629, section 4); 0 where there is none. */
 size_t text_character(const char *text);
 
@@ -31,7 +34,7 @@ size_t text_columns(const char *text);
 bool text_wants_exponent(double magnitude);
 
 /* Copies the text into shown (size bytes) as one line of at most `columns` columns: what is hidden as \n, \t, \x1b or
- * \u202e, a broken byte as '?'; what is too long ends in "...". Returns the columns that it takes. */
+ * \u202e, a broken byte as '?', a blank at either end or beside another as TEXT_BLANK; what is too long ends in "...". Returns the columns that it takes. */
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
 
 /* The same for a cell of a picture, where each column counts: what is too long ends in an ellipsis of one column. `columns` is at least 1. */

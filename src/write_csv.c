@@ -38,6 +38,10 @@ static void write_text_field(const char *text, struct output *output)
         char piece[8], shown[16];
         const char *from = text;
         text_next(&text);
+        if (*from == ' ') { /* data, not a label */
+            output_write(output, from, 1);
+            continue;
+        }
         snprintf(piece, sizeof piece, "%.*s", (int)(text - from), from);
         text_shown(piece, sizeof shown, shown, sizeof shown);
         output_print(output, "%s%s", shown[0] == '"' ? "\"" : "", shown);

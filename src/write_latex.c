@@ -105,6 +105,7 @@ enum status write_latex(struct result *result, int precision, bool full, struct 
 {
     static const struct ruled_dialect LATEX = {
         .escapes = ESCAPES,
+        .blank = "\\textvisiblespace{}",
         .gaps = {{"", "$\\cdots$"}, {"$\\vdots$", "$\\ddots$"}},
         .row_begin = "",
         .between = " & ",
