@@ -66,7 +66,7 @@ traced() { # FILES-WRITTEN COMMAND...: the files opened to be written, and what 
         sed 's/.*"\(.*\)".*/\1/; s/[0-9a-zA-Z]*\.tmp$/TMP/' | sort -u)
     [ -z "$expected" ] && [ -z "$written" ] || { [ "$(echo "$written" | wc -l)" -eq 1 ] && grep -q "rename.*\"$expected\"" trace; }
 }
-if strace -o /dev/null true 2>/dev/null; then
+if strace -f -o /dev/null "$attn" --version >/dev/null 2>&1; then
     "$attn" causal inputs.json --stages context --part 1/2 -o 1.safetensors
     "$attn" causal inputs.json --stages context --part 2/2 -o 2.safetensors
     "$attn" causal inputs.json -o a.json
@@ -80,6 +80,6 @@ if strace -o /dev/null true 2>/dev/null; then
     check "--out writes one" traced out.json "$attn" causal inputs.json -o out.json
     check "and so does join" traced whole.npy "$attn" join 1.safetensors 2.safetensors -o whole.npy
 else
-    skip "nothing else is done" "strace is not installed, or may not trace"
+    skip "nothing else is done" "strace is not installed, or may not trace this build"
 fi
 finish
