@@ -36,13 +36,14 @@ static size_t first_room(int file)
 /* Whether what was read so far begins no format, however it goes on: then the rest changes no message. */
 static bool is_hopeless(const struct content *content)
 {
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'}, VALUES[] = "{[\"-0123456789tfn";
     const unsigned char *bytes = (const unsigned char *)content->bytes;
     size_t at = 0;
     if (npy_begins(bytes, content->length) || safetensors_begins(bytes, content->length))
         return false;
-    while (at < content->length && memchr(" \t\r\n", bytes[at], 4) != NULL)
+    while (at < content->length && memchr(BLANKS, bytes[at], sizeof BLANKS) != NULL)
         at++;
-    return at < content->length && memchr("{[\"-0123456789tfn", bytes[at], 17) == NULL;
+    return at < content->length && memchr(VALUES, bytes[at], sizeof VALUES - 1) == NULL;
 }
 
 /* Twice the room, up to what a file without end may take: half of the memory there is. */

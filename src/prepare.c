@@ -169,7 +169,8 @@ static double count_bytes(const struct attention *attention, const struct held *
     const double number = (double)dtype_size(dtype_storage(problem->dtype));
     const size_t d_out = problem->plan.d_out;
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, d_out) : problem->d_in;
-    double bytes = (problem->fast_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
+    double bytes =
+        (double)(problem->fast_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
     for (size_t i = 0; i < count; i++) {
         double numbers = 1;
         for (size_t axis = 0; axis < held[i].rank; axis++)

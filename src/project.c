@@ -118,7 +118,7 @@ static void project_task(void *context, size_t task, unsigned thread)
     const size_t first_row = task / plan->chunks * TASK_ROWS;
     const size_t rows = memory_smaller(TASK_ROWS, all_rows(plan->projection) - first_row);
     const size_t first = task % plan->chunks * TASK_PANELS, end = memory_smaller(first + TASK_PANELS, plan->panels);
-    float *sums = plan->sums + thread * STRIP_ROWS * plan->projection->kernel->lanes;
+    float *sums = plan->sums + (size_t)thread * STRIP_ROWS * plan->projection->kernel->lanes;
     for (size_t panel = first; panel < end; panel++)
         for (size_t done = 0; done < rows; done += STRIP_ROWS)
             project_strip(plan, panel, first_row + done, memory_smaller(STRIP_ROWS, rows - done), sums);

@@ -8,7 +8,7 @@
 
 static const double MARGIN = 28, CAPTION = 30, CAPTION_LINE = 15;
 
-enum { CAPTION_BYTES = 1024, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
+enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
 
 /* --- what is drawn ----------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static enum status settings_text(const struct svg_picture *picture, char *text)
     return STATUS_OK;
 }
 
-/* The settings, the axes, and what was pooled, into text (2 x CAPTION_BYTES). */
+/* The settings, the axes, and what was pooled, into text (WHOLE_CAPTION_BYTES). */
 static void caption_text(const struct svg_picture *picture, bool flow, const char *settings, char *text)
 {
     const struct pool *pool = NULL;
@@ -77,10 +77,10 @@ static void caption_text(const struct svg_picture *picture, bool flow, const cha
     for (size_t i = 0; i < picture->count; i++)
         if (pool_is_reduced(&picture->figures[i].panel.pool))
             pool = &picture->figures[i].panel.pool;
-    const size_t used =
-        (size_t)snprintf(text, 2 * CAPTION_BYTES, "%s.%s", settings, flow ? "" : " A row is a query, a column a key.");
+    const size_t used = (size_t)snprintf(text, WHOLE_CAPTION_BYTES, "%s.%s", settings,
+                                         flow ? "" : " A row is a query, a column a key.");
     if (pool != NULL)
-        snprintf(text + used, 2 * CAPTION_BYTES - used, " Each cell is %s.", pool_words(pool, words));
+        snprintf(text + used, WHOLE_CAPTION_BYTES - used, " Each cell is %s.", pool_words(pool, words));
 }
 
 /* "weights of causal attention: 6 tokens": up to the first comma. */
@@ -170,7 +170,7 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
 static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
 {
     struct output *output = picture->output;
-    char caption[2 * CAPTION_BYTES], width[SVG_NUMBER_BYTES], height[SVG_NUMBER_BYTES];
+    char caption[WHOLE_CAPTION_BYTES], width[SVG_NUMBER_BYTES], height[SVG_NUMBER_BYTES];
     caption_text(picture, flow, settings, caption);
     const size_t lines = svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
     svg_number(ceil(picture->width + 2 * MARGIN), width);
