@@ -59,7 +59,7 @@ check "which is an input again" status 0 "$attn" self both.json -o again.json
 check "with the same result" cmp both.json again.json
 
 mkfifo pipe
-cat pipe >through &
+timeout 60 cat pipe >through &
 check "a FIFO is written in place" status 0 "$attn" self "$input" -f json -o pipe
 wait
 check "and holds the result" cmp expected.json through

@@ -33,9 +33,10 @@
 #define __wrap_getrlimit __wrap_getrlimit64
 #endif
 
-const char *const FAULT_CALLS[CALL_COUNT] = {
-    "malloc",   "open",    "stat",   "fstat",  "lseek",  "mmap",           "read",      "write", "close",  "access",
-    "readlink", "mkstemp", "fchmod", "fchown", "rename", "pthread_create", "newlocale", "fopen", "sysconf"};
+const char *const FAULT_CALLS[CALL_COUNT] = {"malloc", "open",           "stat",      "fstat",  "lseek",
+                                             "mmap",   "read",           "write",     "close",  "close of the result",
+                                             "access", "readlink",       "mkstemp",   "fchmod", "fchown",
+                                             "rename", "pthread_create", "newlocale", "fopen",  "sysconf"};
 
 static struct faults no_plan;
 struct faults *faults = &no_plan;
@@ -157,7 +158,8 @@ int __real_close(int file);
 int __wrap_close(int file);
 int __wrap_close(int file)
 {
-    const enum fault_kind kind = begin(CALL_CLOSE);
+    const bool written = (fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    const enum fault_kind kind = begin(written ? CALL_FINISH : CALL_CLOSE);
     int result = __real_close(file);
     add(&faults->files, file > STDERR_FILENO ? -1 : 0); /* those are not attn's own */
     if (kind == FAULT_FAIL) {

@@ -17,7 +17,8 @@ enum fault_call {
     CALL_MMAP,
     CALL_READ,
     CALL_WRITE,
-    CALL_CLOSE,
+    CALL_CLOSE,  /* of what was read */
+    CALL_FINISH, /* close of what was written */
     CALL_ACCESS,
     CALL_READLINK,
     CALL_MKSTEMP,
