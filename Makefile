@@ -2,6 +2,9 @@
 # make check          builds and runs the tests
 # make check-asan     the same under the address and undefined-behaviour sanitizers
 # make fuzz           fuzzes the readers, the command line and the paths with libFuzzer (clang), FUZZ_SECONDS each
+# make check-valgrind, check-tsan, check-msan
+#                     the tests, or those that it concerns, under valgrind, ThreadSanitizer, MemorySanitizer (clang)
+# make analyze        gcc -fanalyzer, clang-tidy and cppcheck over src: no output, or it fails
 # make bench          the benchmarks (PYTHON: an interpreter that has PyTorch)
 # make install        PREFIX and DESTDIR as usual, with the completion of bash, zsh and fish; make uninstall takes
 #                     it away again
@@ -82,6 +85,10 @@ FAULT_MODULES := $(BUILD)/faults_main.o $(BUILD)/faults_memory.o $(filter-out $(
 $(BUILD)/faults_%.o: src/%.c Makefile | $(BUILD)
 	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $<
 
+# A sanitizer's own library may come through the wrappers before it is ready to be asked.
+$(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
+	$(COMPILE) -fno-sanitize=all -c -o $@ $<
+
 $(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_MODULES)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_NAMES:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
@@ -99,6 +106,55 @@ check: attn $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 check-asan:
 	$(MAKE) BUILD=build/asan CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='$(SANITIZE)' tests
 	FAULTS_STRIDE=20 sh tests/run.sh build/asan
+
+# Threads, under the sanitizer that watches them: the modules that start them, long jobs and their parts.
+check-tsan:
+	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' tests
+	ATTN_BIN=build/tsan TSAN_OPTIONS=halt_on_error=1 FAULTS_STRIDE=50 \
+		sh -ec 'build/tsan/test_threads; build/tsan/test_stages; build/tsan/test_faults; sh tests/check_long.sh'
+
+# Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
+MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
+MSAN_MAKE = $(MAKE) BUILD=build/msan CC=clang CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' \
+	CFLAGS='-O2 -g -fsanitize=memory -fno-omit-frame-pointer'
+check-msan:
+	$(MSAN_MAKE) build/msan/msan.o
+	$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
+	FAULTS_STRIDE=200 ATTN_SLOW=1 sh tests/run.sh build/msan
+
+# The readers, the writers and the command line: valgrind computes long double in 64 bits, which test_stages and
+# test_compare need whole, and would take minutes for the arithmetic of the others.
+VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+	--errors-for-leak-kinds=definite,indirect,possible
+VALGRIND_TESTS = npy safetensors json_syntax mask pool tensor threads exact colormap generator
+VALGRIND_EXAMPLES = tests/cli/binary.test tests/cli/tables.test tests/cli/svg.test tests/cli/diff.test README.md
+check-valgrind:
+	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='-O1 -g' tests
+	set -e; for test in $(VALGRIND_TESTS); do echo "valgrind test_$$test"; $(VALGRIND) build/valgrind/test_$$test; done
+	mkdir -p build/valgrind/under
+	printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(VALGRIND)' '$(CURDIR)/build/valgrind/attn' >build/valgrind/under/attn
+	chmod +x build/valgrind/under/attn
+	ATTN_BIN=build/valgrind/under build/valgrind/run_examples $(VALGRIND_EXAMPLES)
+
+# Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the
+# C library does not have, strcpy of a constant into an array that is sized for it, and the length that snprintf
+# returns where a message is to be cut. tests/analyze.h says what a file alone does not. gcc counts a vector's elements as
+# bits of a shift, and does not know that read fills its buffer. What is left is explained at its line.
+TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-cert-err33-c,$\
+	-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
+MODEL = $(if $(filter src/error.c,$1),,-include tests/analyze.h)
+ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
+ANALYZED := $(wildcard src/*.c)
+analyze: $(ANALYZED:src/%.c=$(BUILD)/analyze/%.ok)
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem -D_GNU_SOURCE -Isrc src
+
+$(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(wildcard src/*.h) Makefile
+	@mkdir -p $(@D)
+	gcc $(ANALYZED_AS) $(call MODEL,$<) -Werror -O1 -fanalyzer -Wno-analyzer-use-of-uninitialized-value \
+		$(if $(filter kernel,$*),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
+	clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' $< -- $(ANALYZED_AS) $(call MODEL,$<)
+	@touch $@
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 
@@ -170,6 +226,7 @@ clean:
 	rm -rf build attn
 
 -include $(wildcard $(BUILD)/*.d)
-.PHONY: all check check-asan fuzz fuzzers $(FUZZERS:%=fuzz-%) tests bench install uninstall lint format clean
+.PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests bench \
+	install uninstall lint format clean
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,0 +1,6 @@
+/* For make analyze alone: what an analyser that looks at one file at a time cannot know. */
+#include "error.h"
+
+/* They return what is no STATUS_OK. */
+#define error_usage(...) (error_usage(__VA_ARGS__), STATUS_USAGE)
+#define error_system(...) (error_system(__VA_ARGS__), STATUS_SYSTEM)
