@@ -123,11 +123,11 @@ check-msan:
 	FAULTS_STRIDE=200 ATTN_SLOW=1 sh tests/run.sh build/msan
 
 # The readers, the writers and the command line: valgrind computes long double in 64 bits, which test_stages and
-# test_compare need whole, and would take minutes for the arithmetic of the others.
+# test_compare need whole (so does attn diff), and would take minutes for the arithmetic of the others.
 VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
 	--errors-for-leak-kinds=definite,indirect,possible
 VALGRIND_TESTS = npy safetensors json_syntax mask pool tensor threads exact colormap generator
-VALGRIND_EXAMPLES = tests/cli/binary.test tests/cli/tables.test tests/cli/svg.test tests/cli/diff.test README.md
+VALGRIND_EXAMPLES = tests/cli/binary.test tests/cli/tables.test tests/cli/svg.test tests/cli/features.test README.md
 check-valgrind:
 	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='-O1 -g' tests
 	set -e; for test in $(VALGRIND_TESTS); do echo "valgrind test_$$test"; $(VALGRIND) build/valgrind/test_$$test; done
