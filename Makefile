@@ -1,6 +1,7 @@
 # make                the program, ./attn
 # make check          builds and runs the tests
 # make check-asan     the same under the address and undefined-behaviour sanitizers
+# make check-ports    the suite by gcc, clang, on aarch64 and s390x (emulated), with 32 bits: tests/ports.sh says how
 # make fuzz           fuzzes the readers, the command line and the paths with libFuzzer (clang), FUZZ_SECONDS each
 # make check-valgrind, check-tsan, check-msan
 #                     the tests, or those that it concerns, under valgrind, ThreadSanitizer, MemorySanitizer (clang)
@@ -158,6 +159,9 @@ $(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(wildcard src/*.h) Makefile
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 
+check-ports:
+	sh tests/ports.sh gcc clang aarch64 s390x i386
+
 # Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
 # build/fuzz. `make -j2 fuzz` runs two at a time.
 FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -226,7 +230,7 @@ clean:
 	rm -rf build attn
 
 -include $(wildcard $(BUILD)/*.d)
-.PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests bench \
-	install uninstall lint format clean
+.PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
+	bench install uninstall lint format clean check-ports
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -390,14 +390,19 @@ int main(void)
     int count = scandir("tests/golden", &entries, support_is_golden, alphasort);
     check_begin("the golden cases are there");
     CHECK(count == 24, "expected 24 cases, got %d", count);
+    const bool quick = getenv("ATTN_QUICK") != NULL;
+    if (quick)
+        puts("ATTN_QUICK: every fourth golden case");
     for (int i = 0; i < count; i++) {
         char path[300];
         snprintf(path, sizeof path, "tests/golden/%s", entries[i]->d_name);
+        free(entries[i]);
+        if (quick && i % 4 != 0)
+            continue;
         cJSON *golden = support_json(path);
-        check_case(golden, entries[i]->d_name);
+        check_case(golden, strrchr(path, '/') + 1);
         cJSON_InitHooks(NULL);
         cJSON_Delete(golden);
-        free(entries[i]);
     }
     free(entries);
     return check_end();
