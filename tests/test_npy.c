@@ -115,6 +115,7 @@ static const struct {
     {"{'shape': (2L, 3)}", 0, "byte 13 of the header: expected ',', got 'L'"},
     {"{'shape': (2, 3", 0, "byte 16 of the header: expected ')', got its end"},
     {"{'shape': (99999999999999999999, 3)}", 0, "the shape is larger than any memory"},
+    {"{'shape': (18446744073709551616, 3)}", 0, "the shape is larger than any memory"},
     {"{'shape': (1, 1, 1, 1, 1)}", 0, "the array has more than 4 axes, expected T x d_in or B x T x d_in"},
     /* the keys */
     {"{}", 0, "header: no 'descr'; expected descr, fortran_order and shape"},

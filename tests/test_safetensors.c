@@ -173,6 +173,8 @@ static const struct {
     {"{\"inputs\":{\"dtype\":\"F64\",\"shape\":[4294967296,1073741824],\"data_offsets\":[0,8]}}", 8,
      SUPPORT_BITS("inputs: data_offsets: 0 to 8 are 8 bytes, but shape and dtype need more than 18446744073709551615",
                   "inputs: shape: 4294967296 is larger than any memory")},
+    {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_offsets\":[0,8]}}", 8,
+     "inputs: data_offsets: 0 to 8 are 8 bytes, but shape and dtype need 4"},
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[3,1],\"data_offsets\":[0,8]}}", 8,
      "inputs: data_offsets: 0 to 8 are 8 bytes, but shape and dtype need 12"},
     /* places */
@@ -196,6 +198,8 @@ static const struct {
     {"{}", 1, "the data are 1 bytes, but from 0 on they belong to no tensor"},
     {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
      "W_key overlaps inputs: it begins at 4, the other one ends at 8"},
+    {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[7,11]}}", 11,
+     "W_key overlaps inputs: it begins at 7, the other one ends at 8"},
     {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8,
      "inputs overlaps W_key: it begins at 0, the other one ends at 8"},
     {"{" INPUTS ",\"W_key\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[12,16]}}", 16,
