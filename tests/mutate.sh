@@ -1,0 +1,134 @@
+#!/bin/sh
+# Applies each small mistake of tests/mutants.txt to a copy of the sources, builds, and runs the tests that are to catch
+# it, then the whole suite, up to the first failure. Prints what survived and the share that was caught.
+#
+#   sh tests/mutate.sh [FILE...]     those of the files named (`attention`), or all
+#
+# WORKERS copies run at a time (the processors there are). Exits 1 where one survived that the file does not explain, or
+# one was caught that the file says cannot be; 2 where one no longer applies or does not compile.
+list=tests/mutants.txt
+workers=${WORKERS:-$(nproc)}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 2' HUP INT TERM
+unset MAKEFLAGS MAKELEVEL MFLAGS
+# A mistake may ask for all memory there is; AddressSanitizer is not in this build.
+ulimit -v 8000000
+# Small grids where a test has them, and time on a busy machine: what is late is not wrong.
+ATTN_QUICK=1 ATTN_SLOW=1
+export ATTN_QUICK ATTN_SLOW
+
+# The mutants, one folder each: file, tests, before, after, why.
+awk -v folder="$scratch/mutants" -v only=" $* " '
+    function fail(what) { print FILENAME ":" FNR ": " what > "/dev/stderr"; exit failed = 2 }
+    function put(name, text) { print text > (at "/" name); close(at "/" name) }
+    /^#/ || /^$/ { next }
+    /^- / { if (part++ != 1) fail("a text without its file"); put("before", substr($0, 3)); next }
+    /^\+ / { if (part++ != 2) fail("a replacement without its text"); put("after", substr($0, 3)); next }
+    /^= / { if (part++ != 3) fail("a reason without its replacement"); put("why", substr($0, 3)); next }
+    {
+        if (count > 0 && part < 3) fail("the mutant before is not complete")
+        at = sprintf("%s/%03d", folder, ++count); part = 1
+        system("mkdir -p " at)
+        put("file", $1); put("line", FNR); sub(/^[^ ]* */, ""); put("tests", $0)
+    }
+    END { if (!failed && part < 3) fail("the last mutant is not complete"); exit failed }' "$list" || exit 2
+
+# Replaces the text, which must stand in the file exactly once.
+apply() { # MUTANT FILE
+    awk -v before_file="$1/before" -v after_file="$1/after" '
+        BEGIN { getline before < before_file; getline after < after_file }
+        { place = index($0, before)
+          if (place > 0) {
+              count++
+              rest = substr($0, place + length(before))
+              if (index(rest, before) > 0) count++
+              $0 = substr($0, 1, place - 1) after rest
+          }
+          print }
+        END { exit count != 1 }' "$2" >"$2.mutated" && mv "$2.mutated" "$2"
+}
+
+# All of them, what takes long last.
+suite="$(cd tests && ls test_*.c | sed 's/\.c$//') cli documentation $(cd tests && ls check_*.sh)"
+
+# One test in the folder of a worker; its failure is what is hoped for.
+try() { # TEST
+    case $1 in
+    cli) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples tests/cli/*.test ;;
+    documentation) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples README.md man/attn.1 ;;
+    check_*) make -s CFLAGS=-O1 build/attn && ATTN_BIN=build sh "tests/$1" ;;
+    *) make -s CFLAGS=-O1 "build/$1" && "build/$1" ;;
+    esac
+}
+
+# Who caught it: "caught by TEST", "survived", or an error.
+judge() { # MUTANT FOLDER
+    cd "$2" || return
+    file=src/$(cat "$1/file").c
+    apply "$1" "$file" || { echo "error: its text does not stand in $file exactly once"; return; }
+    make -s CFLAGS=-O1 build/attn >make.log 2>&1 || { echo "error: it does not compile: $(grep -m 1 error: make.log)"; return; }
+    for test in $(cat "$1/tests") $suite; do
+        case $test in
+        cli | documentation) ;;
+        check_*) [ -e "tests/$test" ] || { echo "error: no test $test"; return; } ;;
+        *) [ -e "tests/$test.c" ] || { echo "error: no test $test"; return; } ;;
+        esac
+        timeout 300 sh -c '. "$0"; try "$1"' "$scratch/try.sh" "$test" >test.log 2>&1 ||
+            { echo "caught by $test$(grep -qw "$test" "$1/tests" || echo ", which it does not name")"; return; }
+    done
+    echo survived
+}
+
+# Everything as it was: sources and objects; programs are linked again.
+restore() { # FOLDER
+    cp -a "$scratch/pristine/." "$1"
+    find "$1/build" -type f ! -name '*.[od]' -delete
+}
+
+worker() { # NUMBER
+    folder=$scratch/worker-$1
+    cp -a "$scratch/pristine" "$folder"
+    for mutant in "$scratch"/mutants/*; do
+        name=$(cat "$mutant/file")
+        case " $only " in "  " | *" $name "*) ;; *) continue ;; esac
+        mkdir "$mutant/taken" 2>/dev/null || continue
+        restore "$folder"
+        verdict=$(judge "$mutant" "$folder" 2>/dev/null)
+        echo "$verdict" >"$mutant/verdict"
+        case $verdict in
+        *'not name') echo "$list:$(cat "$mutant/line"): $name: $verdict" ;;
+        caught*) [ -e "$mutant/why" ] && echo "$list:$(cat "$mutant/line"): $name: $verdict, but the file says: $(cat "$mutant/why")" ;;
+        survived) [ -e "$mutant/why" ] || { echo "$list:$(cat "$mutant/line"): $name survived:"; sed 's/^/  - /' "$mutant/before"; sed 's/^/  + /' "$mutant/after"; } ;;
+        *) echo "$list:$(cat "$mutant/line"): $name: $verdict" ;;
+        esac
+    done
+}
+
+only=$*
+sed -n '/^try()/,/^}/p' "$0" >"$scratch/try.sh"
+mkdir "$scratch/pristine"
+cp -a Makefile README.md LICENSE src tests data man "$scratch/pristine" || exit 2
+(cd "$scratch/pristine" && make -s -j "$workers" CFLAGS=-O1 tests >make.log 2>&1 && sh tests/run.sh build >test.log) ||
+    { echo "tests/mutate.sh: the suite fails without any mistake"; tail -n 20 "$scratch"/pristine/*.log; exit 2; }
+find "$scratch/pristine/build" -type f ! -name '*.[od]' -delete
+started=$(date +%s)
+number=0
+while [ $number -lt "$workers" ]; do
+    worker $number &
+    number=$((number + 1))
+done
+wait
+
+verdicts() { cat "$scratch"/mutants/*/verdict | grep -c "$1"; }
+unexplained=$(find "$scratch/mutants" -name verdict | while read -r verdict; do
+    folder=${verdict%/verdict}
+    grep -q '^survived' "$verdict" && [ ! -e "$folder/why" ] && echo "$folder"
+    grep -q '^caught' "$verdict" && [ -e "$folder/why" ] && echo "$folder"
+done | wc -l)
+caught=$(verdicts '^caught') survived=$(verdicts '^survived') errors=$(verdicts '^error')
+others=$(verdicts '^caught.*does not name')
+echo "$caught of $((caught + survived)) mutants caught, $others of them by another test than the one named; $survived survived," \
+    "$unexplained not as the file says; $errors errors; $(($(date +%s) - started)) seconds"
+[ "$errors" -eq 0 ] || exit 2
+[ "$unexplained" -eq 0 ]
