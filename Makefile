@@ -24,14 +24,18 @@ FUZZ_SECONDS ?= 60
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
 CJSON_CFLAGS := $(shell $(PKG_CONFIG) --cflags libcjson)
 CJSON_LIBS := $(shell $(PKG_CONFIG) --libs libcjson)
-STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -ffp-contract=off
+# A product of floats is a float: not what the x87 makes of it, nor the double that C allows on s390x.
+MACHINE := $(shell $(CC) -dumpmachine)
+MACHINE_FLAGS := $(if $(filter i386-% i486-% i586-% i686-%,$(MACHINE)),-msse2 -mfpmath=sse) \
+	$(if $(filter s390x-%,$(MACHINE)),-fexcess-precision=fast)
+STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -ffp-contract=off $(MACHINE_FLAGS)
 COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LIBS = $(CJSON_LIBS) -lm -pthread
 
 # kernel.c is compiled once for each instruction set, the last flags winning over CFLAGS: it is optimised under the
 # sanitizers too, and it alone may fuse a product and a sum.
 KERNEL_FLAGS = -O3 -ffp-contract=fast -Wno-psabi
-KERNEL_ISAS := baseline $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)
+KERNEL_ISAS := baseline $(if $(filter x86_64-%,$(MACHINE)),avx2 avx512)
 KERNEL_avx2 = -DKERNEL_AVX2 -mavx2 -mfma
 KERNEL_avx512 = -DKERNEL_AVX512 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq
 KERNELS := $(KERNEL_ISAS:%=$(BUILD)/kernel_%.o)

@@ -21,11 +21,11 @@ need() { # COMMAND PACKAGE
 
 # What a port is called by the compiler, Debian, the emulator and its loader.
 describe() {
-    debian=$1 triple=$1-linux-gnu flags='' order=little
+    debian=$1 triple=$1-linux-gnu order=little
     case $1 in
     aarch64) debian=arm64 loader=ld-linux-aarch64.so.1 ;;
     s390x) loader=ld64.so.1 order=big ;;
-    i386) triple=i686-linux-gnu loader=ld-linux.so.2 flags='-msse2 -mfpmath=sse' ;;
+    i386) triple=i686-linux-gnu loader=ld-linux.so.2 ;;
     *) echo "tests/ports.sh: no port $1, expected gcc, clang, aarch64, s390x or i386" >&2; exit 1 ;;
     esac
     need "$triple-gcc" "gcc-$triple"
@@ -58,7 +58,7 @@ fetch_cjson() {
 compile() {
     libraries=$(ls -d "$sysroot"/usr/lib/*-linux-gnu)
     PKG_CONFIG_LIBDIR=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
-        make -s -j "$(nproc)" BUILD="$folder" CC="$triple-gcc" CFLAGS="-O3 -g $flags" CPPFLAGS=-Werror \
+        make -s -j "$(nproc)" BUILD="$folder" CC="$triple-gcc" CPPFLAGS=-Werror \
         LDFLAGS="-Wl,--dynamic-linker=/usr/$triple/lib/$loader -Wl,-rpath,/usr/$triple/lib:$libraries" tests \
         >"$folder/make.log" 2>&1 || { cat "$folder/make.log"; return 1; }
 }
