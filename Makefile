@@ -9,6 +9,8 @@
 # make bench          the benchmarks (PYTHON: an interpreter that has PyTorch)
 # make install        PREFIX and DESTDIR as usual, with the completion of bash, zsh and fish; make uninstall takes
 #                     it away again
+# make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
+# make deb            build/attn_VERSION-1_ARCHITECTURE.deb; make check-deb installs it into a folder and removes it
 # make format         clang-format over the sources; make lint checks the man page
 #
 # Another build beside the first: make BUILD=build/clang CC=clang
@@ -207,7 +209,8 @@ $(BUILD)/bench_%: tests/bench/%.c | $(BUILD)
 	$(CC) $(STRICT) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
 SHARE = $(DESTDIR)$(PREFIX)/share
-COMPLETIONS = $(SHARE)/bash-completion/completions/attn $(SHARE)/zsh/site-functions/_attn \
+ZSH_FUNCTIONS = $(PREFIX)/share/zsh/site-functions
+COMPLETIONS = $(SHARE)/bash-completion/completions/attn $(DESTDIR)$(ZSH_FUNCTIONS)/_attn \
 	$(SHARE)/fish/vendor_completions.d/attn.fish
 SHELLS := bash zsh fish
 
@@ -224,6 +227,87 @@ install: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/attn $(SHARE)/man/man1/attn.1 $(COMPLETIONS)
 
+# What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
+VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)
+TRACKED = $(if $(wildcard .git),git ls-files,find . -path ./build -prune -o -type f ! -path ./attn -printf '%P\n')
+DATE = $(if $(SOURCE_DATE_EPOCH),$(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct),$(shell \
+	stat -c %Y src/version.h)))
+
+dist: $(BUILD)/attn-$(VERSION).tar.gz
+
+.PHONY: $(BUILD)/attn-$(VERSION).tar.gz
+$(BUILD)/attn-$(VERSION).tar.gz: | $(BUILD)
+	$(TRACKED) | LC_ALL=C sort | tar --create --transform='s,^,attn-$(VERSION)/,' \
+		--format=ustar --mtime=@$(DATE) --owner=root:0 --group=root:0 --mode=u=rwX,go=rX \
+		--verbatim-files-from --files-from=- | gzip -9n >$@
+	cd $(@D) && sha256sum $(@F) >$(@F).sha256
+
+distcheck: dist
+	sh tests/distcheck.sh $(BUILD)/attn-$(VERSION).tar.gz
+
+# The package of Debian, compiled in a folder of its own. It depends on what the program is linked with.
+DEB_ROOT = $(BUILD)/deb/root
+DEB_DOC = $(DEB_ROOT)/usr/share/doc/attn
+DEB_FLAGS = CFLAGS='-O3 -g -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=.' CPPFLAGS=-D_FORTIFY_SOURCE=2 \
+	LDFLAGS='-Wl,-z,relro -Wl,-z,now -Wl,--as-needed'
+
+define DEB_CONTROL
+Package: attn
+Version: $(VERSION)-1
+Section: science
+Priority: optional
+Architecture: $(shell dpkg --print-architecture 2>/dev/null)
+Maintainer: the attn developers <attn@example.org>
+Description: command-line attention calculator
+ Reads token embeddings and weight matrices, runs self, causal or multi-head
+ attention, and shows every stage from query, key and value to the context
+ vectors, as text, JSON, .npy, .safetensors or pictures. The numbers are those
+ of PyTorch, draw for draw; the man page is a tutorial.
+endef
+
+define DEB_COPYRIGHT
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: attn
+Upstream-Contact: the attn developers <attn@example.org>
+
+Files: *
+Copyright: $(shell sed -n 's/^Copyright (c) //p' LICENSE)
+License: Expat
+endef
+
+define DEB_CHANGELOG
+attn ($(VERSION)-1) unstable; urgency=medium
+
+  * Release $(VERSION); the section News of README.md says what it brings.
+
+ -- the attn developers <attn@example.org>  $(shell LC_ALL=C date -u -R -d @$(DATE))
+endef
+
+deb: export CONTROL = $(DEB_CONTROL)
+deb: export COPYRIGHT = $(DEB_COPYRIGHT)
+deb: export CHANGELOG = $(DEB_CHANGELOG)
+deb:
+	rm -rf $(DEB_ROOT)
+	$(MAKE) BUILD=$(BUILD)/deb $(DEB_FLAGS) DESTDIR=$(DEB_ROOT) PREFIX=/usr \
+		ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions install
+	strip --remove-section=.comment --remove-section=.note $(DEB_ROOT)/usr/bin/attn
+	gzip -9n $(DEB_ROOT)/usr/share/man/man1/attn.1
+	install -d -m 755 $(DEB_ROOT)/DEBIAN $(DEB_DOC)/examples
+	install -m 644 README.md $(DEB_DOC)
+	install -m 644 data/*.json data/*.svg $(DEB_DOC)/examples
+	{ echo "$$COPYRIGHT" && sed '1,/^Copyright/d' LICENSE | sed '1d; s/^$$/./; s/^/ /'; } >$(DEB_DOC)/copyright
+	echo "$$CHANGELOG" | gzip -9n >$(DEB_DOC)/changelog.Debian.gz
+	mkdir -p $(BUILD)/deb/debian && echo 'Source: attn' >$(BUILD)/deb/debian/control
+	{ echo "$$CONTROL" && echo "Installed-Size: $$(du -sk $(DEB_ROOT)/usr | cut -f 1)" && cd $(BUILD)/deb && \
+		dpkg-shlibdeps -O root/usr/bin/attn | sed -n 's/^shlibs:Depends=/Depends: /p'; } >$(BUILD)/deb/control
+	install -m 644 $(BUILD)/deb/control $(DEB_ROOT)/DEBIAN/control
+	cd $(DEB_ROOT) && find usr -type f | LC_ALL=C sort | xargs md5sum >DEBIAN/md5sums
+	chmod -R u=rwX,go=rX $(DEB_ROOT)
+	SOURCE_DATE_EPOCH=$(DATE) dpkg-deb --root-owner-group --build $(DEB_ROOT) $(BUILD)
+
+check-deb: deb
+	sh tests/deb.sh $(BUILD)/attn_$(VERSION)-1_$(shell dpkg --print-architecture 2>/dev/null).deb
+
 lint:
 	mandoc -T lint -W warning man/attn.1
 
@@ -235,6 +319,6 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d)
 .PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
-	bench install uninstall lint format clean check-ports
+	bench install uninstall lint format clean check-ports dist distcheck deb check-deb
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -98,16 +98,4 @@ if command -v fish >/dev/null; then
 else
     skip "the completion of fish" "fish is not installed"
 fi
-
-# make install puts them where the shells look, and make uninstall leaves nothing.
-if command -v make >/dev/null; then
-    check "make install" make -s BUILD="$ATTN_BIN" DESTDIR="$scratch/root" PREFIX=/usr install
-    for file in bash-completion/completions/attn zsh/site-functions/_attn fish/vendor_completions.d/attn.fish; do
-        check "share/$file" test -s "$scratch/root/usr/share/$file"
-    done
-    check "make uninstall" make -s BUILD="$ATTN_BIN" DESTDIR="$scratch/root" PREFIX=/usr uninstall
-    check "nothing is left" test -z "$(find "$scratch/root" -type f)"
-else
-    skip "make install" "make is not installed"
-fi
 finish

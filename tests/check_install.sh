@@ -1,0 +1,52 @@
+#!/bin/sh
+# make install puts each file where PREFIX and DESTDIR say and where the shells look, by a user who is not root; make
+# uninstall takes it away again.
+. tests/counts.sh
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# As nobody, where root runs this.
+user=''
+if [ "$(id -u)" -eq 0 ]; then
+    user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    chmod 711 "$scratch"
+fi
+# The programs are there: nothing is made that stands in the build folder.
+install_to() { # TARGET ROOT ASSIGNMENTS...
+    target=$1
+    shift
+    $user make -s BUILD="$ATTN_BIN" "$@" "$target"
+}
+installed() { (cd "$1" && find . -type f -printf '%m %P\n' | LC_ALL=C sort -k 2); }
+expected() { # PREFIX without its first slash
+    cat <<LIST
+755 $1/bin/attn
+644 $1/share/bash-completion/completions/attn
+644 $1/share/fish/vendor_completions.d/attn.fish
+644 $1/share/man/man1/attn.1
+644 $1/share/zsh/site-functions/_attn
+LIST
+}
+tried() { # NAME, the folder, PREFIX in it, ASSIGNMENTS...
+    name=$1 folder=$2 prefix=$3
+    shift 3
+    mkdir "$folder" && chmod 777 "$folder"
+    check "$name: make install" install_to install "$@"
+    check "$name: its files and modes" test "$(installed "$folder")" = "$(expected "$prefix")"
+    check "$name: the program runs" test "$("$folder/$prefix/bin/attn" --version | head -n 1)" = "attn $version"
+    check "$name: make uninstall" install_to uninstall "$@"
+    check "$name: nothing is left" test -z "$(installed "$folder")"
+}
+version=$(sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)
+
+if ! command -v make >/dev/null; then
+    skip "make install" "make is not installed"
+elif [ -n "$user" ] && ! $user test -r Makefile -a -x "$ATTN_BIN/attn"; then
+    skip "make install" "nobody may not read this folder, and this is root"
+else
+    make -s BUILD="$ATTN_BIN" "$ATTN_BIN/completion.bash" "$ATTN_BIN/completion.zsh" "$ATTN_BIN/completion.fish"
+    tried "DESTDIR and PREFIX" "$scratch/root" usr DESTDIR="$scratch/root" PREFIX=/usr
+    tried "PREFIX alone" "$scratch/home" here PREFIX="$scratch/home/here"
+    tried "neither, but DESTDIR" "$scratch/plain" usr/local DESTDIR="$scratch/plain"
+fi
+finish
