@@ -145,7 +145,7 @@ port() {
     echo "$1, $([ -n "$emulator" ] && echo "emulated by $("qemu-$1" --version | head -n 1)" || echo not emulated): $(file_kind)"
     # Emulated programs are slow: what honours ATTN_QUICK tries a part of its cases, and says so.
     if [ -n "$emulator" ]; then
-        ATTN_QUICK=1 ATTN_SLOW=1 ATTN_PORT=$1 sh tests/run.sh "$folder/run"
+        ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run"
     else
         ATTN_PORT=$1 sh tests/run.sh "$folder/run"
     fi || exit 1
