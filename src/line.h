@@ -9,11 +9,16 @@ enum { LINE_COLUMNS = 74 }; /* so that it also fits where it is quoted in an ind
 /* Starts with `column` 0. */
 struct line {
     struct output *output;
-    size_t indent; /* blanks before what goes on */
-    size_t column; /* what is taken, the next comma included */
+    size_t columns; /* that a line may have, LINE_COLUMNS or fewer; indent + 4 at least */
+    size_t indent;  /* blanks before what goes on */
+    size_t column;  /* what is taken, the next comma included */
 };
 
-/* Adds an item (printf-like, at most 255 bytes); the last one leaves the line open. */
+/* Adds words, each on the line where it fits; one that would not fit alone is cut. Their blanks stay, but for a line's
+ * end. */
+void line_words(struct line *line, const char *words);
+
+/* Adds an item (printf-like, at most 255 bytes), whole if a line can hold it; the last one leaves the line open. */
 void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

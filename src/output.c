@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PRINT_BYTES = 4096, LINKS = 40, USUAL_COLUMNS = 80, FEWEST_COLUMNS = 40, MOST_COLUMNS = 1000 };
+enum { PRINT_BYTES = 4096, LINKS = 40, USUAL_COLUMNS = 80, FEWEST_COLUMNS = 30, MOST_COLUMNS = 1000 };
 
 /* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short. */
 static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,

@@ -36,7 +36,7 @@ void output_open_text(struct output *output, struct arena *arena, struct error *
 
 bool output_is_terminal(const struct output *output);
 
-/* The columns of a line: of the terminal, else what COLUMNS says, else 80; 40 .. 1000. */
+/* The columns of a line: of the terminal, else what COLUMNS says, else 80; 30 .. 1000. */
 size_t output_columns(const struct output *output);
 
 /* Adds bytes or formatted text (at most 4096 bytes a call). A failure is kept for output_close. */

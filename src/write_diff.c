@@ -78,7 +78,7 @@ static void write_evidence(const struct sheet *sheet, const struct comparison *c
 /* The stages under a title, in their order; nothing where there are none. */
 static void write_stages(const struct sheet *sheet, const char *title, unsigned stages)
 {
-    struct line line = {.output = sheet->output, .indent = strlen(title)};
+    struct line line = {.output = sheet->output, .columns = LINE_COLUMNS, .indent = strlen(title)};
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage))
             line_add(&line, "%s%s", line.column == 0 ? title : "", stage_name((enum stage)stage));
@@ -137,7 +137,7 @@ static void add_setting(struct line *line, const char *name, const char *text_a,
 static void write_settings(const struct sheet *sheet)
 {
     const struct bundle *a = &sheet->diff->a.bundle, *b = &sheet->diff->b.bundle;
-    struct line line = {.output = sheet->output, .indent = 13};
+    struct line line = {.output = sheet->output, .columns = LINE_COLUMNS, .indent = 13};
     for (size_t i = 0; i < a->setting_count && b->setting_count > 0; i++)
         add_setting(&line, a->settings[i].name, a->settings[i].text, bundle_setting(b, a->settings[i].name));
     for (size_t i = 0; i < b->setting_count && a->setting_count > 0; i++)
@@ -202,7 +202,7 @@ static const char *number_text(double number, enum dtype dtype, char *text)
 static void write_worst(const struct sheet *sheet, const struct diff_stage *stage)
 {
     const struct comparison *comparison = &stage->comparison;
-    struct line line = {.output = sheet->output, .indent = 4};
+    struct line line = {.output = sheet->output, .columns = LINE_COLUMNS, .indent = 4};
     struct diff_step steps[TENSOR_RANK];
     char expected[CELL_BYTES], got[CELL_BYTES], token[NAME_BYTES];
     if (comparison->worst == comparison->count)

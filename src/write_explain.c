@@ -69,7 +69,7 @@ enum status write_explain(struct result *result, struct text_style style, struct
     struct explanation explanation;
     if (explain_create(&explanation, result, style.precision, style.full, output, arena, error) != STATUS_OK)
         return error->status;
-    write_text_settings(problem, style.color, output);
+    write_text_settings(problem, LINE_COLUMNS, style.color, output);
     for (size_t i = 0; i < problem->explained_count && !output->failed; i++) {
         const enum stage stage = problem->explained[i];
         if (!is_computed(problem, stage)) {

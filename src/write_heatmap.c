@@ -1,6 +1,7 @@
 #include "write_heatmap.h"
 
 #include "cell.h"
+#include "line.h"
 #include "text.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ enum {
     LABEL_BYTES = 4 * LABEL_COLUMNS + 64,
     SWATCH = 2, /* shades behind a number */
     SCALE_COLUMNS = 24,
+    SCALE_FEWEST = 8,
 };
 
 static const char MASKED[] = "\xc2\xb7"; /* a middle dot */
@@ -33,7 +35,8 @@ struct heatmap {
     size_t cell;         /* columns of a cell */
     bool tokens_above;   /* else positions stand above the columns, */
     size_t position;     /* and before the tokens of rows: their columns; 0: none */
-    size_t label;        /* columns of the widest token of a row */
+    size_t longest;      /* columns of a row that a token may have */
+    size_t label;        /* columns of the widest one */
     size_t per_line;     /* heads side by side */
     size_t blanks;       /* that wait */
     size_t painted;      /* the step whose colours are on; COLORMAP_LEVELS: none */
@@ -74,7 +77,7 @@ static size_t row_text(const struct heatmap *map, size_t item, size_t row, char 
 {
     const size_t block = map->pool.row_block, first = row * block, rows = result_rows(map->table);
     if (block == 1)
-        return label_text(map, true, item, row, LABEL_COLUMNS, text);
+        return label_text(map, true, item, row, map->longest, text);
     const size_t last = first + block < rows ? first + block - 1 : rows - 1;
     if (first == last)
         return (size_t)snprintf(text, LABEL_BYTES, "%zu", position_of(map, true, first));
@@ -89,7 +92,7 @@ static size_t widest_label(const struct heatmap *map, bool of_rows)
     size_t widest = 1;
     for (size_t item = 0; item < map->result->problem->label_lists || item == 0; item++)
         for (size_t i = 0; i < count; i++)
-            widest = memory_larger(widest, label_text(map, of_rows, item, i, LABEL_COLUMNS, text));
+            widest = memory_larger(widest, label_text(map, of_rows, item, i, map->longest, text));
     return widest;
 }
 
@@ -140,23 +143,33 @@ static void count_positions(struct heatmap *map)
         map->position = digits_of(position_of(map, true, result_rows(map->table) - 1));
 }
 
+/* Cells of colour alone; `wanted` is the style of the numbers at the scale. */
+static void drop_numbers(struct heatmap *map, struct cell_style wanted)
+{
+    map->numbered = false;
+    map->number = wanted;
+    map->cell = fits(map, 1, 2) ? 2 : 1;
+}
+
 static void fit_cells(struct heatmap *map)
 {
     const size_t token = widest_label(map, false);
-    const bool whole = map->pool.column_block == 1;
     map->tokens_above = true;
+    if (map->pool.column_block > 1)
+        count_positions(map);
     const struct cell_style wanted = map->number = cell_style(&map->pool, map->style.decimals);
     map->numbered = fit_numbers(map, token);
     while (!map->numbered && map->number.decimals > 1) {
         map->number.decimals--;
         map->numbered = fit_numbers(map, token);
     }
-    if (!map->numbered) {
-        map->number = wanted; /* for the scale */
-        map->cell = fits(map, 1, 2) ? 2 : 1;
-    }
-    if (!whole || (map->cell < 5 && token > map->cell - (map->cell > 1)))
+    if (!map->numbered)
+        drop_numbers(map, wanted);
+    if (map->tokens_above && map->cell < 5 && token > map->cell - (map->cell > 1)) {
         count_positions(map);
+        if (!fits(map, 1, map->cell))
+            drop_numbers(map, wanted);
+    }
     map->per_line = 1;
     while (map->per_line < heads_of(map) && fits(map, map->per_line + 1, map->cell))
         map->per_line++;
@@ -166,12 +179,14 @@ static void fit_cells(struct heatmap *map)
 static enum status make_pool(struct heatmap *map, struct arena *arena, struct error *error)
 {
     const size_t rows = result_rows(map->table), columns = result_columns(map->table);
-    const size_t ranges = 2 * digits_of(position_of(map, true, rows - 1)) + 1;
+    const size_t digits = digits_of(position_of(map, true, rows - 1)), ranges = 2 * digits + 1;
+    map->longest = map->style.columns / 3 < LABEL_COLUMNS ? map->style.columns / 3 : LABEL_COLUMNS;
     map->label = widest_label(map, true);
-    size_t room = map->style.columns - margin_of(map) - digits_of(rows) - 1;
+    size_t room = map->style.columns - margin_of(map) - digits - 1;
     if (columns > room || rows > room) {
-        map->label = rows > room ? ranges : map->label;
-        room = (map->style.columns - margin_of(map)) / 2;
+        const bool ranged = rows > room;
+        map->label = ranged ? ranges : map->label;
+        room = (map->style.columns - margin_of(map) - (ranged ? 0 : digits + 1)) / 2;
     }
     return pool_create(&map->pool, map->result, map->table, room, room, arena, error);
 }
@@ -330,13 +345,15 @@ static void write_heads(struct heatmap *map, size_t first, size_t heads)
     const size_t width = map->pool.columns * map->cell + GAP;
     write_blanks(map, margin_of(map));
     for (size_t i = 0; i < heads; i++) {
+        const size_t behind = map->style.columns - margin_of(map) - i * width;
+        const size_t room = behind < width ? behind : width - 1;
         size_t taken = (size_t)snprintf(text, sizeof text, "head %zu", first + i + 1);
-        if (taken >= width)
+        if (taken > room)
             taken = (size_t)snprintf(text, sizeof text, "%zu", first + i + 1);
-        if (taken >= width)
+        if (taken > room)
             text[taken = 0] = '\0';
         write_word(map, text);
-        write_blanks(map, width - taken);
+        write_blanks(map, i + 1 < heads ? width - taken : 0);
     }
     end_line(map);
 }
@@ -362,26 +379,53 @@ static void write_matrices(struct heatmap *map)
 
 /* --- beneath ----------------------------------------------------------------------------------------------------- */
 
-/* The map from its low to its high end, and what is not on it. */
-static void write_scale(struct heatmap *map)
+/* The ends of the scale, with fewer decimals where the line has no room for them. Returns the columns that are left
+ * between them. */
+static size_t fit_scale(const struct heatmap *map, char *low, char *high)
 {
-    char low[CELL_BYTES], high[CELL_BYTES], words[POOL_WORDS_BYTES];
-    cell_text(map->number, map->scale.low, low);
-    cell_text(map->number, map->scale.high, high);
+    struct cell_style number = map->number;
+    for (;; number.decimals--) {
+        const size_t ends = strlen(cell_text(number, map->scale.low, low)) +
+                            strlen(cell_text(number, map->scale.high, high)) + INDENT + 4;
+        const size_t room = ends < map->style.columns ? map->style.columns - ends : 0;
+        if (room >= SCALE_FEWEST || number.decimals == 0)
+            return room < SCALE_COLUMNS ? room : SCALE_COLUMNS;
+    }
+}
+
+/* The map from its low to its high end; returns the columns taken. */
+static size_t write_scale(struct heatmap *map)
+{
+    char low[CELL_BYTES], high[CELL_BYTES];
+    const size_t columns = fit_scale(map, low, high);
     const char *edge = map->style.depth == PAINT_SHADES ? "|" : "";
     print(map, "\n  %s %s", low, edge);
-    for (size_t i = 0; i < SCALE_COLUMNS; i++) {
-        const size_t level = i * (COLORMAP_LEVELS - 1) / (SCALE_COLUMNS - 1);
+    for (size_t i = 0; i < columns; i++) {
+        const size_t level = i * (COLORMAP_LEVELS - 1) / (columns - 1);
         set_paint(map, level);
         write_swatch(map, level, 1);
     }
     set_paint(map, COLORMAP_LEVELS);
     print(map, "%s %s", edge, high);
+    return INDENT + strlen(low) + columns + 2 * strlen(edge) + 2 + strlen(high);
+}
+
+/* The scale, what is not on it, and what a cell is. */
+static void write_legend(struct heatmap *map)
+{
+    const size_t taken = write_scale(map), more = strlen("   . masked");
+    char words[POOL_WORDS_BYTES];
+    if (map->pool.any_masked && taken + more > map->style.columns)
+        end_line(map);
     if (map->pool.any_masked)
-        print(map, "   %s masked", MASKED);
+        print(map, "%s%s masked", taken + more > map->style.columns ? "  " : "   ", MASKED);
     end_line(map);
-    if (pool_is_reduced(&map->pool))
-        print(map, "  each cell is %s\n", pool_words(&map->pool, words));
+    if (!pool_is_reduced(&map->pool))
+        return;
+    struct line line = {.output = map->output, .columns = map->style.columns, .indent = INDENT};
+    line_words(&line, "  each cell is ");
+    line_words(&line, pool_words(&map->pool, words));
+    end_line(map);
 }
 
 enum status write_heatmap(struct result *result, const struct result_table *table, struct heatmap_style style,
@@ -398,6 +442,6 @@ enum status write_heatmap(struct result *result, const struct result_table *tabl
     paint_create(&map.paint, style.depth, style.ground, map.scale.diverging);
     fit_cells(&map);
     write_matrices(&map);
-    write_scale(&map);
+    write_legend(&map);
     return STATUS_OK;
 }

@@ -56,7 +56,7 @@ static enum status settings_text(const struct svg_picture *picture, char *text)
     if (output == NULL)
         return picture->error->status;
     output_open_text(output, picture->arena, picture->error);
-    write_text_settings(picture->result->problem, false, output);
+    write_text_settings(picture->result->problem, LINE_COLUMNS, false, output);
     const char *lines = output_close_text(output, &length);
     if (lines == NULL)
         return picture->error->status;

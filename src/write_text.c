@@ -1,6 +1,5 @@
 #include "write_text.h"
 
-#include "line.h"
 #include "shown.h"
 #include "text.h"
 
@@ -9,10 +8,17 @@
 
 enum {
     SHAPE_COLUMN = 52,
+    HEADING_INDENT = 4, /* of its further lines */
     SETTING_COLUMNS = 40,
 };
 
 static const char GAP[] = "...";
+
+/* What is drawn for a terminal stays within it, and so do the words around. */
+static size_t words_columns(struct text_style style)
+{
+    return style.draws && style.heatmap.columns < LINE_COLUMNS ? style.heatmap.columns : LINE_COLUMNS;
+}
 
 /* --- the settings ------------------------------------------------------------------------------------------------ */
 
@@ -111,11 +117,11 @@ static void add_asked(struct line *line, const struct problem *problem)
     add_setting(line, problem, "query", "query", NULL);
 }
 
-void write_text_settings(const struct problem *problem, bool color, struct output *output)
+void write_text_settings(const struct problem *problem, size_t columns, bool color, struct output *output)
 {
     static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
                                          "scaled dot-product attention"};
-    struct line line = {.output = output, .indent = 2};
+    struct line line = {.output = output, .columns = columns, .indent = 2};
     char title[64], shown[128];
     snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
     if (color)
@@ -308,42 +314,39 @@ static void shape_text(const struct result_table *table, char *text, size_t size
         snprintf(text + length, size - length, "%zu x %zu", result_rows(table), result_columns(table));
 }
 
-/* Words on lines of at most LINE_COLUMNS, indented from the second on. Returns how wide the last one is. */
-static size_t write_words(const char *words, struct output *output)
+/* The shape behind the heading, at the same column for all tables where the terminal has room for that; beneath a
+ * heading that is long, and in several lines where it is itself wider than the terminal. */
+static void write_shape(const struct sheet *sheet, struct line line)
 {
-    size_t column = 0;
-    while (*words != '\0') {
-        const size_t length = strcspn(words, " ");
-        if (column > 0 && column + 1 + length > LINE_COLUMNS) {
-            output_write(output, "\n    ", 5);
-            column = 4;
-        } else if (column > 0) {
-            output_write(output, " ", 1);
-            column++;
-        }
-        output_write(output, words, length);
-        column += length;
-        words += length + strspn(words + length, " ");
+    char shape[128];
+    shape_text(sheet->table, shape, sizeof shape);
+    const size_t length = strlen(shape), room = sheet->style.draws ? sheet->style.heatmap.columns : SIZE_MAX;
+    if (length + line.indent > room) {
+        output_print(sheet->output, "\n%*s", (int)line.indent, "");
+        line.column = line.indent;
+        line_words(&line, shape);
+        return;
     }
-    return column;
+    const size_t place = room - length < SHAPE_COLUMN ? room - length : SHAPE_COLUMN;
+    if (line.column + 2 > place && line.column + 2 + length > line.columns) {
+        output_write(sheet->output, "\n", 1);
+        line.column = 0;
+    }
+    shown_blanks(sheet->output, line.column + 2 < place ? place - line.column : 2);
+    output_print(sheet->output, "%s", shape);
 }
 
 static void write_heading(const struct sheet *sheet)
 {
     const struct result_table *table = sheet->table;
-    char shape[128], heading[RESULT_FORMULA_BYTES + 64];
+    struct line line = {.output = sheet->output, .columns = words_columns(sheet->style), .indent = HEADING_INDENT};
+    char heading[RESULT_FORMULA_BYTES + 64];
     snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
-    shape_text(table, shape, sizeof shape);
     output_print(sheet->output, "\n%s", sheet->style.color ? TEXT_BOLD : "");
-    size_t width = write_words(heading, sheet->output);
+    line_words(&line, heading);
     output_print(sheet->output, "%s", sheet->style.color ? TEXT_PLAIN : "");
-    if (width + 2 > SHAPE_COLUMN &&
-        width + 2 + strlen(shape) > LINE_COLUMNS) { /* beneath the formula, where it is long */
-        output_write(sheet->output, "\n", 1);
-        width = 0;
-    }
-    shown_blanks(sheet->output, width + 2 < SHAPE_COLUMN ? SHAPE_COLUMN - width : 2);
-    output_print(sheet->output, "%s\n", shape);
+    write_shape(sheet, line);
+    output_write(sheet->output, "\n", 1);
 }
 
 /* "  item 1, head 2" above its matrix. */
@@ -421,7 +424,7 @@ enum status write_text(struct result *result, struct text_style style, struct ou
     struct sheet sheet;
     if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
         return error->status;
-    write_text_settings(result->problem, style.color, output);
+    write_text_settings(result->problem, words_columns(style), style.color, output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
         if (!result_is_shown(result, sheet.table))
