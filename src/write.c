@@ -101,8 +101,8 @@ static enum status write_format(const struct options *options, struct result *re
     case FORMAT_SAFETENSORS:
         return write_safetensors(result, &output, arena, error);
     case FORMAT_CSV:
-        write_csv(result, options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT ? CSV_SHORTEST : precision, &output);
-        return STATUS_OK;
+        return write_csv(result, options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT ? CSV_SHORTEST : precision,
+                         &output, arena, error);
     case FORMAT_MARKDOWN:
         return write_markdown(result, precision, options->full, &output, arena, error);
     case FORMAT_LATEX:

@@ -4,7 +4,13 @@
 #include "text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+    POSITION_BYTES = 24, /* of ".3" */
+    SHOWN_BYTES = 4,     /* that a byte of a token may become */
+};
 
 /* Which columns the file has. */
 struct layout {
@@ -19,6 +25,8 @@ struct sheet {
     struct output *output;
     int decimals;
     struct layout layout;
+    const char **tokens; /* (keys) as the header names their columns; NULL: by position alone */
+    bool *positioned;    /* (keys) whether its position stands behind the token */
 };
 
 /* --- fields ------------------------------------------------------------------------------------------------------ */
@@ -29,8 +37,8 @@ static bool looks_like_formula(const char *text)
     return text[0] != '\0' && strchr("=+-@", text[0]) != NULL && text[1] != '\0';
 }
 
-/* A token, whole and on one line. */
-static void write_text_field(const char *text, struct output *output)
+/* A token, whole and on one line, and what stands behind it. */
+static void write_text_field(const char *text, const char *behind, struct output *output)
 {
     const bool quoted = text[strcspn(text, ",\"")] != '\0';
     output_print(output, "%s%s", quoted ? "\"" : "", looks_like_formula(text) ? "'" : "");
@@ -46,7 +54,7 @@ static void write_text_field(const char *text, struct output *output)
         text_shown(piece, sizeof shown, shown, sizeof shown);
         output_print(output, "%s%s", shown[0] == '"' ? "\"" : "", shown);
     }
-    output_print(output, "%s", quoted ? "\"" : "");
+    output_print(output, "%s%s", behind, quoted ? "\"" : "");
 }
 
 static void write_number(const struct sheet *sheet, enum dtype dtype, double number)
@@ -90,20 +98,92 @@ static void lay_out(struct layout *layout, const struct result_table *table)
         layout->features = memory_larger(layout->features, is_turned(table) ? 1 : result_columns(table));
 }
 
+/* --- a name for each key ----------------------------------------------------------------------------------------- */
+
+/* A token as its column shows it. */
+struct name {
+    char *text;
+    size_t key;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+/* The first one with its position behind it. */
+static int compare_positioned(const void *a, const void *b)
+{
+    const struct name *name = a;
+    const char *text = ((const struct name *)b)->text;
+    const size_t length = strlen(name->text);
+    char position[POSITION_BYTES];
+    snprintf(position, sizeof position, ".%zu", name->key + 1);
+    const int order = strncmp(name->text, text, length);
+    return order != 0 ? order : strcmp(position, text + length);
+}
+
+/* Whether a column before those of the keys has that name. */
+static bool is_taken(const struct layout *layout, const char *text)
+{
+    const bool number = text[0] >= '1' && text[0] <= '9' && text[strspn(text, "0123456789")] == '\0';
+    return strcmp(text, "stage") == 0 || strcmp(text, "row") == 0 || (layout->items && strcmp(text, "item") == 0) ||
+           (layout->heads && strcmp(text, "head") == 0) || (layout->tokens && strcmp(text, "token") == 0) ||
+           (number && strtoull(text, NULL, 10) <= layout->features);
+}
+
+/* Puts the position behind a token, and behind the one that is then called the same, and so on. Two with positions
+ * never are: they end differently. */
+static void add_position(struct sheet *sheet, const struct name *names, const struct name *name)
+{
+    while (name != NULL && !sheet->positioned[name->key]) {
+        sheet->positioned[name->key] = true;
+        name = bsearch(name, names, sheet->layout.keys, sizeof *names, compare_positioned);
+    }
+}
+
+/* The tokens that are alone with their names keep them. */
+static enum status name_keys(struct sheet *sheet, struct arena *arena, struct error *error)
+{
+    const size_t keys = sheet->layout.keys;
+    struct name *names = arena_allocate(arena, keys, sizeof *names, error);
+    sheet->tokens = arena_allocate(arena, keys, sizeof *sheet->tokens, error);
+    sheet->positioned = arena_allocate(arena, keys, sizeof *sheet->positioned, error);
+    if (names == NULL || sheet->tokens == NULL || sheet->positioned == NULL)
+        return error->status;
+    for (size_t key = 0; key < keys; key++) {
+        size_t position;
+        const char *token = sheet->tokens[key] = result_label(sheet->result, AXIS_TOKEN, 0, key, &position);
+        const size_t size = SHOWN_BYTES * strlen(token) + SHOWN_BYTES + 1;
+        char *text = arena_allocate(arena, size, 1, error);
+        if (text == NULL)
+            return error->status;
+        strcpy(text, looks_like_formula(token) ? "'" : "");
+        text_shown(token, SIZE_MAX, text + strlen(text), size - 1);
+        names[key] = (struct name){text, key};
+        sheet->positioned[key] = false;
+    }
+    qsort(names, keys, sizeof *names, compare_names);
+    for (size_t i = 0; i < keys; i++)
+        if ((i > 0 && compare_names(&names[i], &names[i - 1]) == 0) ||
+            (i + 1 < keys && compare_names(&names[i], &names[i + 1]) == 0) || is_taken(&sheet->layout, names[i].text))
+            add_position(sheet, names, &names[i]);
+    return STATUS_OK;
+}
+
 static void write_header(const struct sheet *sheet)
 {
     const struct layout *layout = &sheet->layout;
-    const bool one_list = sheet->result->problem->label_lists == 1;
     output_print(sheet->output, "stage%s%s,row%s", layout->items ? ",item" : "", layout->heads ? ",head" : "",
                  layout->tokens ? ",token" : "");
     for (size_t column = 1; column <= layout->features; column++)
         output_print(sheet->output, ",%zu", column);
     for (size_t key = 0; key < layout->keys; key++) {
-        size_t position;
-        const char *token = one_list ? result_label(sheet->result, AXIS_TOKEN, 0, key, &position) : NULL;
+        char position[POSITION_BYTES];
+        snprintf(position, sizeof position, ".%zu", key + 1);
         output_write(sheet->output, ",", 1);
-        if (token != NULL)
-            write_text_field(token, sheet->output);
+        if (sheet->tokens != NULL)
+            write_text_field(sheet->tokens[key], sheet->positioned[key] ? position : "", sheet->output);
         else
             output_print(sheet->output, "key %zu", key + 1);
     }
@@ -142,12 +222,12 @@ static void write_place(const struct sheet *sheet, const struct result_table *ta
 {
     size_t position;
     const char *token = result_label(sheet->result, place.axis, place.item, place.index, &position);
-    write_text_field(table->name, sheet->output);
+    write_text_field(table->name, "", sheet->output);
     write_index(sheet, sheet->layout.items, place.of_item, place.item);
     write_index(sheet, sheet->layout.heads, place.of_head, place.head);
     output_print(sheet->output, ",%zu%s", position, sheet->layout.tokens ? "," : "");
     if (token != NULL)
-        write_text_field(token, sheet->output);
+        write_text_field(token, "", sheet->output);
 }
 
 static void write_line(const struct sheet *sheet, const struct result_table *table, struct place place,
@@ -194,15 +274,20 @@ static void write_table(const struct sheet *sheet, const struct result_table *ta
         }
 }
 
-void write_csv(struct result *result, int decimals, struct output *output)
+enum status write_csv(struct result *result, int decimals, struct output *output, struct arena *arena,
+                      struct error *error)
 {
     struct sheet sheet = {.result = result, .output = output, .decimals = decimals};
     sheet.layout.tokens = result->problem->labels != NULL;
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
             lay_out(&sheet.layout, &result->tables[i]);
+    if (sheet.layout.keys > 0 && sheet.layout.tokens && result->problem->label_lists == 1 &&
+        name_keys(&sheet, arena, error) != STATUS_OK)
+        return error->status;
     write_header(&sheet);
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
             write_table(&sheet, &result->tables[i]);
+    return STATUS_OK;
 }
