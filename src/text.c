@@ -124,17 +124,16 @@ static size_t shorten(const char *text, size_t columns, const char *ending, size
         uint32_t point = text_next(&text);
         size_t more = show_blank(from, text, point, before, piece), bytes = strlen(piece);
         before = point;
-        if (width + more > room || length + bytes + 4 > size)
-            break;
+        if (width + more > room || length + bytes + 4 > size) {
+            strcpy(shown + length, ending);
+            return width + taken;
+        }
         memcpy(shown + length, piece, bytes);
         length += bytes;
         width += more;
     }
     shown[length] = '\0';
-    if (*text == '\0')
-        return width;
-    strcpy(shown + length, ending);
-    return width + taken;
+    return width;
 }
 
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
