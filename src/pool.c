@@ -34,6 +34,8 @@ static void finish_row(struct pool *pool, size_t index, const size_t *counts, bo
             continue;
         *number /= (double)counts[column];
         pool->any_nan |= isnan(*number);
+        pool->any_below |= *number == -INFINITY;
+        pool->any_above |= *number == INFINITY;
         if (!isfinite(*number))
             continue;
         pool->low = *any ? fmin(pool->low, *number) : *number;

@@ -16,7 +16,7 @@ struct pool {
     double *numbers;                /* (M, R, C); 0 where masked */
     bool *masked;                   /* (M, R, C) */
     double low, high;               /* the finite numbers lie between; 0 and 0 where there are none */
-    bool any_masked, any_nan;
+    bool any_masked, any_nan, any_below, any_above; /* the latter two: minus and plus infinity, not masked */
 };
 
 /* All matrices of the table in at most so many rows and columns (each at least 1). The arena's. STATUS_SYSTEM where

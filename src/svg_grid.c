@@ -59,6 +59,91 @@ static double step_down(const struct svg_figure *figure)
     return (titled ? HEAD : 0) + figure->panel.above + svg_panel_height(&figure->panel) + GAP;
 }
 
+/* --- the legend -------------------------------------------------------------------------------------------------- */
+
+static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7, LEGEND_SIZE = 12;
+
+/* A sample of cells that are not on the bar, and what it means. */
+static void draw_mark(struct output *output, const char *attributes, const char *words, double x, double y)
+{
+    char numbers[2][SVG_NUMBER_BYTES];
+    output_print(output, "<rect %s x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n", attributes,
+                 svg_number(x, numbers[0]), svg_number(y, numbers[1]));
+    svg_text(output, x + MARK_WIDTH + LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "muted", words);
+}
+
+/* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. Cells with numbers are
+ * empty where that is NaN, without numbers they look as if masked; infinities have the colours of the bar's ends. */
+static double draw_marks(const struct svg_panel *panel, struct output *output, double x, double y)
+{
+    const struct pool *pool = &panel->pool;
+    const bool numbered = panel->number_size > 0, hatched = pool->any_nan && !numbered;
+    char name[8], low[32], high[32];
+    snprintf(low, sizeof low, "class=\"%s\"", svg_cell_class(panel->scale.diverging, 0, name));
+    snprintf(high, sizeof high, "class=\"%s\"", svg_cell_class(panel->scale.diverging, COLORMAP_LEVELS - 1, name));
+    const struct {
+        bool here;
+        const char *attributes, *words;
+    } MARKS[] = {
+        {pool->any_masked || hatched, "class=\"edge\" style=\"fill:url(#attn-masked)\"",
+         !hatched           ? "masked"
+         : pool->any_masked ? "masked, or NaN"
+                            : "NaN"},
+        {pool->any_nan && numbered, "class=\"edge\"", "NaN"},
+        {pool->any_below, low, "\xe2\x88\x92\xe2\x88\x9e"},
+        {pool->any_above, high, "\xe2\x88\x9e"},
+    };
+    for (size_t i = 0; i < sizeof MARKS / sizeof MARKS[0]; i++) {
+        if (!MARKS[i].here)
+            continue;
+        if (output != NULL)
+            draw_mark(output, MARKS[i].attributes, MARKS[i].words, x + MARK_GAP, y);
+        x += MARK_GAP + MARK_WIDTH + LEGEND_GAP + svg_width(MARKS[i].words, LEGEND_SIZE);
+    }
+    return x;
+}
+
+/* Where the bar begins, its lower end written before it; and where its upper end, written behind it, does. */
+static double bar_left(const struct svg_panel *panel, char *low)
+{
+    if (panel->scale.low == 0)
+        snprintf(low, CELL_BYTES, "0");
+    else
+        svg_panel_number(panel, panel->scale.low, low);
+    return fmax(panel->left, svg_width(low, LEGEND_SIZE) + LEGEND_GAP);
+}
+
+static double legend_width(const struct svg_panel *panel)
+{
+    char text[CELL_BYTES];
+    const double after = bar_left(panel, text) + BAR_WIDTH + LEGEND_GAP;
+    svg_panel_number(panel, panel->scale.high, text);
+    return draw_marks(panel, NULL, after + svg_width(text, LEGEND_SIZE), 0);
+}
+
+/* The bar from low to high, a rectangle for each step, and the signs of what is not on it. */
+static void draw_legend(const struct svg_figure *figure, struct output *output)
+{
+    const struct svg_panel *panel = &figure->panel;
+    const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
+    char text[CELL_BYTES], name[8], numbers[3][SVG_NUMBER_BYTES];
+    const double x = bar_left(panel, text);
+    svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
+    output_print(output, "<g shape-rendering=\"crispEdges\">\n");
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+        output_print(output, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"10\"/>\n",
+                     svg_cell_class(panel->scale.diverging, level, name),
+                     svg_number(x + step * (double)level, numbers[0]), svg_number(y, numbers[1]),
+                     svg_number(step, numbers[2]));
+    output_print(output, "</g>\n");
+    svg_panel_number(panel, panel->scale.high, text);
+    const double after = x + BAR_WIDTH + LEGEND_GAP;
+    svg_text(output, after, y + BAR_HEIGHT - 1, 0, "ink", text);
+    draw_marks(panel, output, after + svg_width(text, LEGEND_SIZE), y);
+}
+
+/* --- layout ------------------------------------------------------------------------------------------------------ */
+
 static enum status measure(struct svg_picture *picture, struct svg_figure *figure)
 {
     struct svg_panel *panel = &figure->panel;
@@ -87,7 +172,7 @@ enum status svg_grid_layout(struct svg_picture *picture)
         const size_t lines = (matrices + figure->per_line - 1) / figure->per_line;
         const size_t across = matrices < figure->per_line ? matrices : figure->per_line;
         figure->y = y;
-        figure->width = figure->panel.left + (double)across * step_across(figure);
+        figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend_width(&figure->panel));
         figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
         y += figure->height + (i + 1 < picture->count ? GAP : 0);
         picture->width = fmax(picture->width, figure->width);
@@ -123,38 +208,6 @@ static void draw_place(const struct svg_figure *figure, struct output *output, s
         snprintf(of_head, sizeof of_head, "head %zu", head + 1);
     snprintf(text, sizeof text, "%s%s%s", of_item, of_item[0] && of_head[0] ? ", " : "", of_head);
     svg_text(output, x, y, 0, "head ink", text);
-}
-
-/* The bar from low to high, a rectangle for each step, and the sign of what is masked. */
-static void draw_legend(const struct svg_figure *figure, struct output *output)
-{
-    const struct svg_panel *panel = &figure->panel;
-    const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
-    char text[CELL_BYTES], name[8], numbers[3][SVG_NUMBER_BYTES];
-    const char *low = panel->scale.low == 0 ? "0" : svg_panel_number(panel, panel->scale.low, text);
-    const double x = fmax(panel->left, svg_width(low, 12) + 7);
-    svg_text(output, x - 7, y + BAR_HEIGHT - 1, 0, "ink end", low);
-    output_print(output, "<g shape-rendering=\"crispEdges\">\n");
-    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
-        output_print(output, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"10\"/>\n",
-                     svg_cell_class(panel->scale.diverging, level, name),
-                     svg_number(x + step * (double)level, numbers[0]), svg_number(y, numbers[1]),
-                     svg_number(step, numbers[2]));
-    output_print(output, "</g>\n");
-    svg_panel_number(panel, panel->scale.high, text);
-    const double after = x + BAR_WIDTH + 7;
-    svg_text(output, after, y + BAR_HEIGHT - 1, 0, "ink", text);
-    if (!panel->pool.any_masked && !panel->pool.any_nan)
-        return;
-    const double sign = after + svg_width(text, 12) + 22;
-    output_print(
-        output,
-        "<rect class=\"edge\" style=\"fill:url(#attn-masked)\" x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n",
-        svg_number(sign, numbers[0]), svg_number(y, numbers[1]));
-    svg_text(output, sign + 25, y + BAR_HEIGHT - 1, 0, "muted",
-             !panel->pool.any_nan     ? "masked"
-             : panel->pool.any_masked ? "masked, or NaN"
-                                      : "NaN");
 }
 
 static void draw_figure(const struct svg_figure *figure, struct output *output)
