@@ -42,9 +42,10 @@ done
 check "other settings" same env -i TZ=Asia/Tokyo HOME=/nowhere TMPDIR=/nowhere PATH=/nowhere POSIXLY_CORRECT=1 IFS=0 \
     TERM=xterm-256color MALLOC_PERTURB_=85 ATTN_ISA=
 
-# A locale with a decimal comma, made here.
+# A locale with a decimal comma, made here. Where LOCPATH is set, newlocale of glibc loses a copy of it: under the address
+# sanitizer no leak is asked about.
 if command -v localedef >/dev/null && mkdir -p locales && localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 2>localedef.txt; then
-    german="LOCPATH=$scratch/locales LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8"
+    german="ASAN_OPTIONS=detect_leaks=0 LOCPATH=$scratch/locales LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8"
     check "a decimal comma is what others print" \
         test "$(env $german "$(command -v printf || echo printf)" %.1f 1,5 2>printf.txt)" = 1,5
     check "a locale with a decimal comma" same env -i $german
