@@ -121,12 +121,13 @@ check-tsan:
 		sh -ec 'build/tsan/test_threads; build/tsan/test_stages; build/tsan/test_faults; sh tests/check_long.sh'
 
 # Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
+# Of fstat64 and the like, which large files ask for, the sanitizer does not know that they write.
 MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
-MSAN_MAKE = $(MAKE) BUILD=build/msan CC=clang CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' \
+MSAN_MAKE = $(MAKE) BUILD=build/msan CC=clang CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS' \
 	CFLAGS='-O2 -g -fsanitize=memory -fno-omit-frame-pointer'
 check-msan:
-	$(MSAN_MAKE) build/msan/msan.o
-	$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
+	+$(MSAN_MAKE) build/msan/msan.o
+	+$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
 	FAULTS_STRIDE=200 ATTN_SLOW=1 sh tests/run.sh build/msan
 
 # The readers, the writers and the command line: valgrind computes long double in 64 bits, which test_stages and
