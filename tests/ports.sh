@@ -133,7 +133,6 @@ compare() {
     for stage in inputs weights; do
         check "$stage, to .npy" close npy causal data/inputs.json --stages $stage
     done
-    build/attn init self --d-in 2 -d 64 --init randn >"$scratch/weights.json"
     check "the fused path" close safetensors causal data/inputs.json -d 64 --kernel fused --stages context
 }
 

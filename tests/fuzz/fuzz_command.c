@@ -94,7 +94,7 @@ static bool draws_long(const struct options *options, const struct load *load)
 {
     struct options all = *options;
     struct error ignored = {0};
-    size_t d_in = all.d_in;
+    uint64_t d_in = all.d_in;
     const struct bundle_tensor *inputs = load->inputs != NULL ? bundle_find(load->inputs, "inputs") : NULL;
     for (size_t i = 0; load->inputs != NULL && i < load->inputs->setting_count; i++)
         options_setting(&all, &load->inputs->settings[i], "file", &ignored);
