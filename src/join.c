@@ -168,6 +168,8 @@ enum status join_parts(struct result *result, struct problem *problem, const str
         return error->status;
     const struct bundle *first = &joining.bundles[0];
     *result = (struct result){.problem = problem};
+    if (first->lacks != NULL)
+        snprintf(result->lacks, sizeof result->lacks, "%s", first->lacks);
     result->tables = arena_allocate(arena, first->tensor_count, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;

@@ -24,6 +24,9 @@ static enum status check_floats(const struct making *making, const char *name, c
 static enum status find_operands(const struct making *making, struct operand operands[3])
 {
     const struct bundle *inputs = making->inputs;
+    if (inputs->part != NULL)
+        return error_usage(making->error, "%s: is part %.80s of a result; expected the whole, which attn join makes",
+                           inputs->source, inputs->part);
     if (inputs->lacks != NULL)
         return error_usage(
             making->error,

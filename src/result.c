@@ -154,10 +154,42 @@ enum status result_make_room(struct result *result, struct arena *arena, struct 
     return result->numbers == NULL ? error->status : STATUS_OK;
 }
 
+/* Whether sdpa shows a stage from `first` to `last`. */
+static bool shows_operands(const struct problem *problem, enum stage first, enum stage last)
+{
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] >= first && problem->stages[i] <= last)
+            return problem->mechanism == COMMAND_SDPA;
+    return false;
+}
+
+static void add_lacking(struct result *result, const char *name)
+{
+    const size_t length = strlen(result->lacks);
+    snprintf(result->lacks + length, sizeof result->lacks - length, "%s%s", length > 0 ? ", " : "", name);
+}
+
+/* Whether a result of sdpa is an input again. */
+static void compare_with_given(struct result *result)
+{
+    const struct problem *problem = result->problem;
+    result->given = shows_operands(problem, STAGE_INPUTS, STAGE_INPUTS);
+    if (result->given || !shows_operands(problem, STAGE_QUERY, STAGE_VALUE))
+        return;
+    if (problem->whole_count < problem->queries && shows_operands(problem, STAGE_QUERY, STAGE_QUERY))
+        add_lacking(result, "rows of query");
+    for (size_t i = 0; i < problem->beside_count; i++) {
+        const char *name = problem->beside[i].name;
+        if (stage_find(name, strlen(name)) > STAGE_VALUE) /* not query, key or value */
+            add_lacking(result, name);
+    }
+}
+
 enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
                           struct error *error)
 {
     *result = (struct result){.problem = problem, .elided = elided};
+    compare_with_given(result);
     unsigned stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (problem->stages[i] < STAGE_COUNT)
@@ -344,35 +376,4 @@ bool result_masked(const struct result *result, const struct result_table *table
         return false;
     const bool numbers = table->stage > STAGE_MASKED && mask->empty_row != EMPTY_ROW_ZERO;
     return !numbers || !mask_is_empty(mask, item, head, problem->rows[row]);
-}
-
-/* Whether any of sdpa's query, key and value is shown as a stage. */
-static bool shows_operands(const struct problem *problem)
-{
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (problem->stages[i] <= STAGE_VALUE)
-            return problem->mechanism == COMMAND_SDPA;
-    return false;
-}
-
-bool result_holds_given(const struct result *result)
-{
-    const struct problem *problem = result->problem;
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (problem->stages[i] == STAGE_INPUTS)
-            return problem->mechanism == COMMAND_SDPA;
-    return false;
-}
-
-const char *result_lacks(const struct result *result, char *text, size_t size)
-{
-    const struct problem *problem = result->problem;
-    size_t length = 0;
-    text[0] = '\0';
-    for (size_t i = 0; shows_operands(problem) && i < problem->beside_count; i++) {
-        const char *name = problem->beside[i].name;
-        if (stage_find(name, strlen(name)) > STAGE_VALUE) /* not query, key or value */
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "", name);
-    }
-    return text;
 }

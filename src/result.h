@@ -18,6 +18,7 @@ enum axis {
 
 enum {
     RESULT_FORMULA_BYTES = 160,
+    RESULT_LACKS_BYTES = 96,
     RESULT_ELIDED = ROWS_ELIDED, /* of more rows or columns, text shows the first and the last half of so many */
 };
 
@@ -35,6 +36,10 @@ struct result_table {
 
 struct result {
     const struct problem *problem;
+    bool given;        /* it holds all that sdpa was given, in that layout: it is an input again */
+    /* Where it shows sdpa's query, key or value without all that they were given with: "rows of query, attn_mask"; else
+     * "". */
+    char lacks[RESULT_LACKS_BYTES];
     struct attention attention;
     struct rows rows;
     bool elided;                 /* only the rows that an elided table shows will be asked for */
@@ -87,15 +92,6 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 
 /* The label of a row or column of that axis: a token, or NULL where it has none; and its position from 1. */
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position);
-
-/* Whether it holds all that sdpa was given, in that layout; then it is an input again. */
-bool result_holds_given(const struct result *result);
-
-enum { RESULT_LACKS_BYTES = 96 };
-
-/* Where sdpa's query, key or value are shown without all that they were given with: the names of that, "attn_mask,
- * sinks", into text (size bytes, RESULT_LACKS_BYTES for all), else "". Returns text. */
-const char *result_lacks(const struct result *result, char *text, size_t size);
 
 /* Whether the mask forbids this element of a T x T table, from masked on; not where an empty row has other weights than
  * zero. */

@@ -143,13 +143,12 @@ static void write_table(struct result *result, const struct result_table *table,
 /* Whether a result of sdpa is its own input again. */
 static void write_given(const struct result *result, struct output *output)
 {
-    char lacks[RESULT_LACKS_BYTES];
-    if (result_holds_given(result)) {
+    if (result->given) {
         write_key("layout", output);
         write_json_string("given", output);
-    } else if (result_lacks(result, lacks, sizeof lacks)[0] != '\0') {
+    } else if (result->lacks[0] != '\0') {
         write_key("lacks", output);
-        write_json_string(lacks, output);
+        write_json_string(result->lacks, output);
     }
 }
 

@@ -32,7 +32,6 @@ static enum status add_metadata(const struct result *result, struct output *head
                                 struct error *error)
 {
     const struct problem *problem = result->problem;
-    char lacks[RESULT_LACKS_BYTES];
     output_print(header, "\"" SAFETENSORS_METADATA "\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
                  command_name(problem->mechanism));
     if (add_json("settings", write_json_settings, problem, header, arena, error) ||
@@ -41,10 +40,12 @@ static enum status add_metadata(const struct result *result, struct output *head
     if (problem->parts > 0)
         output_print(header, ",\"part\":\"%zu/%zu\",\"job\":\"%016llx\"", problem->part, problem->parts,
                      (unsigned long long)part_job(problem));
-    if (result_holds_given(result))
+    if (result->given)
         output_print(header, ",\"layout\":\"given\"");
-    else if (result_lacks(result, lacks, sizeof lacks)[0] != '\0')
-        output_print(header, ",\"lacks\":\"%s\"", lacks);
+    if (result->lacks[0] != '\0') {
+        output_print(header, ",\"lacks\":");
+        write_json_string(result->lacks, header);
+    }
     output_print(header, "}");
     return STATUS_OK;
 }
