@@ -5,6 +5,7 @@
 #define ATTN_BUNDLE_H
 
 #include "tensor.h"
+#include "text.h"
 
 /* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
 enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
@@ -23,7 +24,6 @@ struct bundle_tensor {
     struct tensor tensor; /* of rank 0, unread, where the name is foreign and the file has more than this one */
 };
 
-enum { BUNDLE_SOURCE_BYTES = 160 };
 
 struct bundle {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */

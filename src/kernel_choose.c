@@ -54,6 +54,6 @@ const struct kernel *kernel_choose(const char *forced, struct error *error)
             return NULL;
         }
     }
-    error_usage(error, "ATTN_ISA: no instruction set '%s', expected baseline, avx2 or avx512", forced);
+    error_usage(error, "ATTN_ISA: no instruction set '%.80s', expected baseline, avx2 or avx512", forced);
     return NULL;
 }

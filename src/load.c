@@ -1,8 +1,10 @@
 #include "load.h"
 
 #include "json.h"
+#include "mapping.h"
 #include "npy.h"
 #include "safetensors.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,33 +87,6 @@ static enum status read_all(int file, const char *source, struct content *conten
     return STATUS_OK;
 }
 
-/* The path as messages have it: its beginning, "..." and its end where it is longer than BUNDLE_SOURCE_BYTES. */
-static const char *shorten(const char *path, struct arena *arena, struct error *error)
-{
-    const size_t length = strlen(path), half = (BUNDLE_SOURCE_BYTES - 4) / 2;
-    if (length < BUNDLE_SOURCE_BYTES)
-        return arena_text(arena, path, length, error);
-    char *text = arena_allocate(arena, BUNDLE_SOURCE_BYTES, 1, error);
-    if (text != NULL)
-        snprintf(text, BUNDLE_SOURCE_BYTES, "%.*s...%s", (int)half, path, path + length - half);
-    return text;
-}
-
-/* Maps a regular file that stands at its beginning; false where it is something else or the system does not map it. */
-static bool map_whole(int file, struct content *content)
-{
-    struct stat there;
-    if (fstat(file, &there) != 0 || !S_ISREG(there.st_mode) || there.st_size <= 0 ||
-        (uintmax_t)there.st_size >= SIZE_MAX / 2 || lseek(file, 0, SEEK_CUR) != 0)
-        return false;
-    const size_t length = (size_t)there.st_size;
-    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
-    if (bytes == MAP_FAILED)
-        return false;
-    *content = (struct content){bytes, length, length};
-    return true;
-}
-
 static void release(struct content *content)
 {
     if (content->mapped > 0)
@@ -167,14 +142,20 @@ static enum status load_bundle(const char *path, unsigned kinds, struct arena *a
                                struct error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
-    const char *source = standard ? "standard input" : shorten(path, arena, error);
+    char shown[TEXT_PATH_BYTES];
+    const char *name = standard ? "standard input" : text_path(path, shown);
+    const char *source = arena_text(arena, name, strlen(name), error);
     struct content content = {0};
     if (source == NULL)
         return error->status;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return error_system(error, errno, "%s", source);
-    enum status status = map_whole(file, &content) ? STATUS_OK : read_all(file, source, &content, error);
+    enum status status = STATUS_OK;
+    if (mapping_create(file, source, &content.bytes, &content.mapped))
+        content.length = content.mapped;
+    else
+        status = read_all(file, source, &content, error);
     if (!standard)
         close(file);
     if (status == STATUS_OK)

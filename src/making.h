@@ -15,7 +15,7 @@ struct making {
     struct error *error;
 };
 
-enum { MAKING_PLACE_BYTES = BUNDLE_SOURCE_BYTES + 64 };
+enum { MAKING_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
 
 /* Whether the command line or the file gives the option. */
 bool making_said(const struct making *making, enum option_id id);

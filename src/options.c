@@ -803,7 +803,7 @@ static enum status wrong_kind(const struct option_row *row, const struct setting
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,
                             struct error *error)
 {
-    char place[BUNDLE_SOURCE_BYTES + 64];
+    char place[TEXT_PATH_BYTES + 64];
     const enum option_id id = find_setting(setting->name);
     if (id == OPTION_COUNT)
         return unknown_setting(source, setting->name, error);

@@ -14,18 +14,24 @@
 
 enum { PRINT_BYTES = 4096, LINKS = 40, USUAL_COLUMNS = 80, FEWEST_COLUMNS = 30, MOST_COLUMNS = 1000 };
 
-/* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short. */
+/* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short, see mapping.h. */
 static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGBUS};
+                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
 
 /* The unfinished file, for the signal handler alone; set while the signals are blocked. */
 static const char *volatile unfinished;
+static struct sigaction cut_short; /* what SIGBUS did before */
 
-static void remove_unfinished(int signal_number)
+/* Once it returns, the signal does what it did before: that of a mapping comes again by itself. */
+static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
 {
+    (void)context;
     if (unfinished != NULL)
         unlink(unfinished);
-    raise(signal_number); /* SA_RESETHAND: ends the program once the handler returns */
+    if (signal_number == SIGBUS)
+        sigaction(SIGBUS, &cut_short, NULL);
+    if (signal_number != SIGBUS || info->si_code <= 0)
+        raise(signal_number);
 }
 
 static void block_signals(sigset_t *before)
@@ -40,13 +46,15 @@ static void block_signals(sigset_t *before)
 /* A signal that was ignored from the start, as under nohup, stays ignored. */
 static void watch_signals(void)
 {
-    struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_sigaction = remove_unfinished, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
         struct sigaction present;
         if (sigaction(SIGNALS[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
             sigaction(SIGNALS[i], &action, NULL);
     }
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, &cut_short);
 }
 
 static enum status open_failed(struct output *output)
@@ -161,7 +169,7 @@ static enum status open_in_place(struct output *output, const char *path)
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error)
 {
     output->file = stream;
-    output->name = name;
+    text_path(name, output->name);
     output->target = output->temporary = NULL;
     output->used = 0;
     output->arena = NULL;
@@ -192,7 +200,7 @@ enum status output_open(struct output *output, const char *path, struct arena *a
     output_open_stream(output, STDOUT_FILENO, "standard output", error);
     if (path == NULL || strcmp(path, "-") == 0)
         return STATUS_OK;
-    output->name = path;
+    text_path(path, output->name);
     output->target = follow_links(output, path, arena);
     if (output->target == NULL)
         return error->status;

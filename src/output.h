@@ -2,19 +2,20 @@
  *
  * A file is written beside its target and renamed at the end; it keeps owner, group and permissions of the file that was
  * there, and a symbolic link is followed. A target that is no regular file (a device, a FIFO) is written in place,
- * and /dev/stdout or /dev/fd/N goes on where that descriptor stands. A signal removes
- * the unfinished file and then ends the program as that signal does. */
+ * and /dev/stdout or /dev/fd/N goes on where that descriptor stands. A signal removes the unfinished file and then ends
+ * the program as that signal does; so does an input that is cut short, see mapping.h. */
 #ifndef ATTN_OUTPUT_H
 #define ATTN_OUTPUT_H
 
 #include "memory.h"
+#include "text.h"
 
 enum { OUTPUT_BUFFER_BYTES = 1 << 16 };
 
 struct output {
     int file;
-    const char *name;   /* for messages */
-    const char *target; /* what the finished file is renamed to; NULL where it is written in place */
+    char name[TEXT_PATH_BYTES]; /* for messages */
+    const char *target;         /* what the finished file is renamed to; NULL where it is written in place */
     const char *temporary;
     size_t used;
     struct arena *arena; /* of the text that is collected instead; NULL where bytes go to the file */

@@ -85,7 +85,7 @@ static const char *width_text(const struct taking *taking, enum projection_id id
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
                                const char *name, const struct tensor *tensor)
 {
-    char why[BUNDLE_SOURCE_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
+    char why[TEXT_PATH_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
     struct parameters_plan *plan = taking->plan;
     if (tensor->rank != 2)
         return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->bundle->source, name,
@@ -110,7 +110,7 @@ static enum status take_weight(struct taking *taking, enum projection_id id, str
 static enum status take_bias(struct taking *taking, enum projection_id id, struct projection *projection,
                              const char *name, const struct tensor *tensor)
 {
-    char why[BUNDLE_SOURCE_BYTES + 96];
+    char why[TEXT_PATH_BYTES + 96];
     if (taking->bias_known && taking->has_bias != (tensor != NULL))
         return error_usage(taking->error, "%s: the projections' biases are not whole: %s is %s; expected all or none",
                            taking->bundle->source, name, tensor ? "there, others are not" : "missing");
@@ -152,7 +152,7 @@ static enum status take_out(struct taking *taking)
 {
     const char *names[] = {"out_proj.weight", "out_proj.bias"};
     const size_t d_out = taking->plan->d_out;
-    char why[BUNDLE_SOURCE_BYTES + 96];
+    char why[TEXT_PATH_BYTES + 96];
     struct projection *out = &taking->parameters->out;
     const struct tensor *found[2];
     *out = (struct projection){.transposed = true};
@@ -190,7 +190,7 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
     struct parameters_plan *plan = taking->plan;
     const size_t groups = plan->groups, rows = weight->shape[0];
     struct tensor whole, whole_bias;
-    char why[BUNDLE_SOURCE_BYTES + 96];
+    char why[TEXT_PATH_BYTES + 96];
     snprintf(why, sizeof why, "the projections of inputs with %zu columns", plan->d_in);
     if (weight->rank != 2 || weight->shape[1] != plan->d_in || rows * groups % (groups + 2) != 0)
         return wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in, why);

@@ -145,3 +145,12 @@ size_t text_cut(const char *text, size_t columns, char *shown, size_t size)
 {
     return shorten(text, columns, "\xe2\x80\xa6", 1, shown, size);
 }
+
+const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])
+{
+    const size_t length = strlen(path), half = (TEXT_PATH_BYTES - 4) / 2;
+    if (length < TEXT_PATH_BYTES)
+        return memcpy(shown, path, length + 1);
+    snprintf(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
+    return shown;
+}

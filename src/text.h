@@ -27,6 +27,10 @@ bool text_is_hidden(uint32_t point);
 /* Its columns on a terminal, 1 where no locale tells. The process locale is never set. */
 size_t text_width(uint32_t point);
 
+/* A path as messages have it: its beginning, "..." and its end where it does not fit. Returns shown. */
+enum { TEXT_PATH_BYTES = 160 };
+const char *text_path(const char *path, char shown[TEXT_PATH_BYTES]);
+
 /* The columns of a text. */
 size_t text_columns(const char *text);
 
