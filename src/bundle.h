@@ -24,7 +24,6 @@ struct bundle_tensor {
     struct tensor tensor; /* of rank 0, unread, where the name is foreign and the file has more than this one */
 };
 
-
 struct bundle {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
     bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */

@@ -36,7 +36,7 @@ struct result_table {
 
 struct result {
     const struct problem *problem;
-    bool given;        /* it holds all that sdpa was given, in that layout: it is an input again */
+    bool given; /* it holds all that sdpa was given, in that layout: it is an input again */
     /* Where it shows sdpa's query, key or value without all that they were given with: "rows of query, attn_mask"; else
      * "". */
     char lacks[RESULT_LACKS_BYTES];

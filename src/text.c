@@ -63,8 +63,9 @@ size_t text_columns(const char *text)
 
 bool text_is_hidden(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x200b || point == 0x200e || point == 0x200f ||
-           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f) || point == 0xfeff ||
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c || point == 0x180e || point == 0x200b ||
+           point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2060 && point <= 0x206f) || point == 0xfeff || (point >= 0xfff9 && point <= 0xfffb) ||
            (point & 0xfffe) == 0xfffe;
 }
 

@@ -240,7 +240,7 @@
 
     const shownToken = (token) => {
         const named = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-        const hidden = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+        const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
         const blanks = /^ | (?= )|(?<= ) | $/g;
         return token.replace(blanks, '\u2423').replace(hidden, (one) => named[one]
             || (one < '\u0100' ? '\\x' + one.charCodeAt(0).toString(16).padStart(2, '0') : '\\u' + one.charCodeAt(0).toString(16)));
