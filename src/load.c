@@ -53,7 +53,8 @@ static enum status grow(const char *source, struct content *content, size_t *roo
 {
     const double most = memory_there() / 2;
     if ((double)content->length >= most)
-        return error_system(error, 0, "%s: %.1f GB and no end, half of the memory there is; expected a shorter input",
+        return error_system(error, 0,
+                            "%s: %.1f GB and no end, more than half of the memory there is; expected a shorter input",
                             source, (double)content->length / 1e9);
     char *larger = *room <= SIZE_MAX / 2 ? realloc(content->bytes, *room * 2) : NULL;
     if (larger == NULL)

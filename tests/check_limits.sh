@@ -24,9 +24,9 @@ endless() { yes "$1" | tr -d '\n' | within self; }
 if within --version >/dev/null 2>&1; then
     check "parameters beyond memory" status 3 "not enough memory" within init self --d-in 1048576 -d 1048576
     check "heads beyond memory" status 3 "not enough memory" within init multihead --stacked -H 65536 --d-in 1048576
-    check "JSON without an end" status 3 "0.1 GB and no end, half of the memory there is" endless '[],'
-    check "blanks without an end" status 3 "0.1 GB and no end, half of the memory there is" endless ' '
-    check "a string without an end" status 3 "0.1 GB and no end, half of the memory there is" endless '"'
+    check "JSON without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '[],'
+    check "blanks without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless ' '
+    check "a string without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '"'
 else
     skip "memory" "this build asks for more than 200 MB of addresses by itself"
 fi
