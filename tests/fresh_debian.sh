@@ -42,7 +42,7 @@ chroot "$root" chown -R reader: /home/reader/attn
 inside() { # USER COMMAND-LINE
     chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
         sudo -u "$1" --preserve-env=DEBIAN_FRONTEND bash -c "cd /home/reader/attn && $2" >"$scratch/log" 2>&1 ||
-        { tail -n 40 "$scratch/log"; return 1; }
+        { grep -A 8 '^FAILED' "$scratch/log" || tail -n 40 "$scratch/log"; return 1; }
 }
 block() { # the first command line of a section of the README
     awk -v section="$1" '/^## / { inside = $2 == section } inside && /^```/ { fence++; next } inside && fence == 1' README.md
