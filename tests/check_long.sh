@@ -84,11 +84,11 @@ join_on_terminal() {
     job --part 1/1 -o only.safetensors &&
         script -qec "'$attn' join only.safetensors -o terminal.safetensors" typescript >/dev/null
 }
-if command -v script >/dev/null; then
+if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     check "join on a terminal" join_on_terminal
     check "gives the whole there, too" cmp terminal.safetensors whole.safetensors
 else
-    skip "join on a terminal" "script is not installed"
+    skip "join on a terminal" "script is not installed, or has no pseudo-terminal"
 fi
 
 if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GNU; then
@@ -166,6 +166,6 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     check "a result on the terminal is not drawn over" \
         test "$(tr '\r' '\n' <both.txt | sed -n '/^{"attn"/,$p' | grep -c 'rows')" -eq 0
 else
-    skip "the bar on a terminal" "script is not installed"
+    skip "the bar on a terminal" "script is not installed, or has no pseudo-terminal"
 fi
 finish

@@ -7,6 +7,7 @@
  *
  *     # what it is about                (any number; the first one names the test)
  *     skip-without PROGRAM              the test is skipped where PROGRAM is not in PATH
+ *     skip-without pseudo-terminal      or where none can be opened
  *     $ command
  *     > a further line of the command
  *     < a line of standard input        (none: standard input is /dev/null)
@@ -39,6 +40,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char TERMINALS[] = "pseudo-terminal";
 
 enum { OUT, ERR, STREAMS };
 enum { SHOWN_LINES = 40, LONGEST_OUTPUT = 1 << 24 };
@@ -563,12 +566,22 @@ static bool in_path(const char *program)
     return found;
 }
 
+static bool has_terminals(void)
+{
+    const int file = posix_openpt(O_RDWR | O_NOCTTY);
+    const char *name = file >= 0 && grantpt(file) == 0 && unlockpt(file) == 0 ? ptsname(file) : NULL;
+    const bool there = name != NULL && access(name, R_OK | W_OK) == 0;
+    if (file >= 0)
+        close(file);
+    return there;
+}
+
 static const char *take_requirement(struct example *example, const char *rest, int stream)
 {
     (void)stream;
     if (rest[0] == '\0' || strpbrk(rest, " \t/"))
         return "skip-without takes the name of one program";
-    if (!example->missing && !in_path(rest))
+    if (!example->missing && !(strcmp(rest, TERMINALS) == 0 ? has_terminals() : in_path(rest)))
         example->missing = rest;
     return NULL;
 }
@@ -768,7 +781,7 @@ static const char *update_block(struct source *source, size_t begin, size_t end,
 static void skip_without(const char *program)
 {
     struct text reason = {0};
-    text_print(&reason, "no %s in PATH", program);
+    text_print(&reason, strcmp(program, TERMINALS) == 0 ? "no %s" : "no %s in PATH", program);
     check_skip(reason.bytes);
     text_free(&reason);
 }
