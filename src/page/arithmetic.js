@@ -10,6 +10,16 @@ function formulaLine(...parts) {
 /* A number behind a sign: a negative one in brackets. */
 const operandText = (number) => (number < 0 ? `(${numberText(number)})` : numberText(number));
 
+/* What the digits of a number say. */
+const shownNumber = (number) => Number(numberText(number).replace('−', '-').replace('∞', 'Infinity'));
+
+/* "=" where what is shown comes to the shown result, to the last digit that a double can tell, else "≈"; the terms of a
+ * sum may be larger than the sum. */
+function relation(value, number, largest = Math.abs(value)) {
+    const shown = shownNumber(number);
+    return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest ? '=' : '≈';
+}
+
 const result = (number, stage) => element('output', { class: 'result', 'data-stage': stage }, numberText(number));
 
 function arithmeticStep(stage, title, ...parts) {
@@ -31,22 +41,28 @@ function tableRow(head, ...numbers) {
         ...numbers.map((number) => element('td', {}, typeof number === 'number' ? numberText(number) : number)));
 }
 
+const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+
+/* The sum of the products that are not shown. */
+const elidedSum = (products) => sumOf(products.slice(SHOWN_ENDS, -SHOWN_ENDS));
+
 function elidedRow(products) {
-    let sum = 0;
-    for (const product of products.slice(SHOWN_ENDS, -SHOWN_ENDS)) sum += product;
-    return tableRow('…', '', `${products.length - 2 * SHOWN_ENDS} more, together`, sum);
+    return tableRow('…', '', `${products.length - 2 * SHOWN_ENDS} more, together`, elidedSum(products));
 }
 
 function dotTable(line, key) {
     const at = queryAt(line.item, line.head, line.row), from = (keysAt(line.item, line.head) + key) * job.d_head;
     const products = Array.from({ length: job.d_head }, (nothing, i) => job.query[at + i] * job.key[from + i]);
-    const rows = shownColumns(job.d_head).map((i) => (i === null ? elidedRow(products)
+    const shown = shownColumns(job.d_head);
+    const rows = shown.map((i) => (i === null ? elidedRow(products)
         : tableRow(String(i + 1), job.query[at + i], job.key[from + i], products[i])));
-    const heads = ['column', 'query', '× key', '= product'].map((text) => element('th', { scope: 'col' }, text));
+    const terms = shown.map((i) => shownNumber(i === null ? elidedSum(products) : products[i]));
+    const sign = relation(sumOf(terms), line.scores[key], sumOf(terms.map(Math.abs)));
+    const heads = ['column', 'query', '× key', 'product'].map((text) => element('th', { scope: 'col' }, text));
     return element('table', { class: 'products' },
         element('caption', { class: 'unseen' }, 'The products of query and key'),
         element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows),
-        element('tfoot', {}, element('tr', {}, element('th', { scope: 'row', colspan: '3' }, 'sum = score'),
+        element('tfoot', {}, element('tr', {}, element('th', { scope: 'row', colspan: '3' }, `sum ${sign} score`),
             element('td', {}, result(line.scores[key], 'scores')))));
 }
 
@@ -55,14 +71,17 @@ function dotTable(line, key) {
 function scaledStep(line, key) {
     const root = job.scale === 1 / Math.sqrt(job.d_head);
     const by = root ? [' / √', String(job.d_head)] : [' × ', operandText(job.scale)];
+    const score = shownNumber(line.scores[key]);
+    const sign = relation(root ? score / Math.sqrt(job.d_head) : score * shownNumber(job.scale), line.scaled[key]);
     return arithmeticStep('scaled', 'Scaled',
-        formulaLine(numberText(line.scores[key]), ...by, ' = ', result(line.scaled[key], 'scaled')));
+        formulaLine(numberText(line.scores[key]), ...by, ` ${sign} `, result(line.scaled[key], 'scaled')));
 }
 
 function cappedStep(line, key) {
     const cap = String(job.softcap);
+    const sign = relation(job.softcap * Math.tanh(shownNumber(line.scaled[key]) / job.softcap), line.capped[key]);
     return arithmeticStep('capped', 'Capped', formulaLine(
-        `${cap} × tanh(${numberText(line.scaled[key])} / ${cap}) = `, result(line.capped[key], 'capped')));
+        `${cap} × tanh(${numberText(line.scaled[key])} / ${cap}) ${sign} `, result(line.capped[key], 'capped')));
 }
 
 /* Why a key is forbidden, in words. */
@@ -81,16 +100,24 @@ function maskedStep(line, key) {
         return arithmeticStep('masked', 'Masked',
             formulaLine('masked: ', result(-Infinity, 'masked')), element('p', { class: 'note' }, whyMasked(line, key)));
     const parts = [numberText(line.capped[key])];
-    if (job.attn_mask && job.attn_mask.adds)
-        parts.push(' + attn_mask ', operandText(attnMask(line.item, line.head, line.query, key)));
+    let sum = shownNumber(line.capped[key]), size = Math.abs(sum);
+    if (job.attn_mask && job.attn_mask.adds) {
+        const added = attnMask(line.item, line.head, line.query, key);
+        parts.push(' + attn_mask ', operandText(added));
+        sum += shownNumber(added);
+        size += Math.abs(added);
+    }
     if (job.alibi_slopes) {
-        const distance = Math.abs(key - maskSpan(line.item, line.query).position);
-        parts.push(` − slope ${operandText(job.alibi_slopes[line.head])} × distance ${distance}`);
+        const distance = Math.abs(key - maskSpan(line.item, line.query).position), slope = job.alibi_slopes[line.head];
+        parts.push(` − slope ${operandText(slope)} × distance ${distance}`);
+        sum -= shownNumber(slope) * distance;
+        size += Math.abs(slope) * distance;
     }
     if (parts.length === 1)
         return arithmeticStep('masked', 'Masked', formulaLine(result(line.masked[key], 'masked')),
             element('p', { class: 'note' }, 'The mask lets this key be seen.'));
-    return arithmeticStep('masked', 'Masked', formulaLine(...parts, ' = ', result(line.masked[key], 'masked')));
+    return arithmeticStep('masked', 'Masked',
+        formulaLine(...parts, ` ${relation(sum, line.masked[key], size)} `, result(line.masked[key], 'masked')));
 }
 
 const EMPTY_REASONS = { zero: 'its weights are 0', nan: 'its weights are NaN', mean: `each of its weights is 1 / ${job.keys}` };
@@ -104,17 +131,21 @@ function weightStep(line, key) {
     if (line.bias[key] === -Infinity)
         return arithmeticStep('weights', 'Weight', formulaLine(weight),
             element('p', { class: 'note' }, 'A masked key takes no part: its weight is exactly 0.'));
+    const exponential = line.exponentials[key];
+    const powerSign = relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)), exponential);
+    const quotientSign = relation(shownNumber(exponential) / shownNumber(line.sum), line.weights[key]);
     return arithmeticStep('weights', 'Weight',
-        formulaLine(`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) = ${numberText(line.exponentials[key])}`),
-        formulaLine(`${numberText(line.exponentials[key])} / ${numberText(line.sum)} = `, weight),
+        formulaLine(`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) ${powerSign} ${numberText(exponential)}`),
+        formulaLine(`${numberText(exponential)} / ${numberText(line.sum)} ${quotientSign} `, weight),
         element('p', { class: 'note' }, `${numberText(line.maximum)} is the largest score of this row, `
             + `${numberText(line.sum)} the sum of its exponentials${sink}.`));
 }
 
 function droppedStep(line, key) {
     const kept = isKept(line.item, line.head, line.row, key) || line.weights[key] === 0;
+    const sign = relation(shownNumber(line.weights[key]) / (1 - job.dropout), line.dropped[key]);
     return arithmeticStep('dropped', 'After dropout',
-        formulaLine(kept ? `${numberText(line.weights[key])} / (1 − ${job.dropout}) = ` : 'dropped: ',
+        formulaLine(kept ? `${numberText(line.weights[key])} / (1 − ${job.dropout}) ${sign} ` : 'dropped: ',
             result(line.dropped[key], 'dropped')));
 }
 
@@ -125,10 +156,11 @@ function vectorText(numbers, ends = SHOWN_ENDS) {
 
 function shareStep(line, key) {
     const from = (keysAt(line.item, line.head) + key) * job.d_value;
-    const value = Array.from(job.value.subarray(from, from + job.d_value));
+    const value = Array.from(job.value.subarray(from, from + job.d_value)), weight = line.dropped[key];
+    const exact = value.every((number) => relation(shownNumber(weight) * shownNumber(number), weight * number) === '=');
     return arithmeticStep('context', 'Share of the context',
         formulaLine(`${numberText(line.dropped[key])} × ${vectorText(value)}`),
-        formulaLine('= ', element('output', { class: 'result' }, vectorText(value.map((number) => number * line.dropped[key])))));
+        formulaLine(exact ? '= ' : '≈ ', element('output', { class: 'result' }, vectorText(value.map((number) => number * line.dropped[key])))));
 }
 
 function pairHeading(line, key) {

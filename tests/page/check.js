@@ -84,6 +84,14 @@
         return Math.abs(value - shown) <= slack * (1 + 1e-6) + 1e-300;
     };
 
+    /* Whether it is, but for the last bits of a double. */
+    const isExact = (left, right) => {
+        const plain = left.replace(/−/g, '-'), value = evaluate(plain), shown = readNumber(right);
+        const numbers = (plain.match(/\d+(\.\d+)?/g) || []).map(Number), adds = / [+-] /.test(plain) && !plain.includes('exp');
+        const largest = adds ? Math.max(...numbers) : Math.abs(value);
+        return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest;
+    };
+
     /* Whether a number is shown that was computed here, from numbers of JSON. */
     const shows = (text, number) => (Number.isFinite(number)
         ? Math.abs(readNumber(text) - number) <= slackOf(text.replace('−', '')) * (1 + 1e-6) + rounding * Math.abs(number)
@@ -129,14 +137,16 @@
         }
     };
 
-    /* "0.2 / √2 = 0.1414", and "0.5 × (1, 2)" above "= (0.5, 1)". */
+    /* "0.2 / √2 ≈ 0.1414", and "0.5 × (1, 2)" above "= (0.5, 1)": they hold, and "=" stands where they do exactly. */
     const checkFormulas = (place) => {
         const lines = texts('#arithmetic .formula');
         for (const line of lines) {
-            const [left, right] = line.split(' = ');
-            if (right !== undefined) check(`${place}: ${line}`, holds(left, right));
+            const [left, sign, right] = line.split(/ ([=≈]) /);
+            if (right === undefined) continue;
+            check(`${place}: ${line}`, holds(left, right));
+            check(`${place}: ${line}, exactly or nearly`, (sign === '=') === isExact(left, right));
         }
-        const vector = lines.findIndex((line) => line.startsWith('= ('));
+        const vector = lines.findIndex((line) => /^[=≈] \(/.test(line));
         if (vector < 0) return;
         const numbersOf = (text) => text.slice(text.indexOf('(') + 1, -1).split(', ');
         const weight = lines[vector - 1].split(' ')[0], shares = numbersOf(lines[vector]);
