@@ -21,8 +21,8 @@ static void close_test(void)
     if (test.failures > SHOWN_FAILURES)
         printf("  (%d more)\n", test.failures - SHOWN_FAILURES);
     passed += !test.skipped && test.failures == 0;
-    failed += !test.skipped && test.failures > 0;
-    skipped += test.skipped;
+    failed += test.failures > 0;
+    skipped += test.skipped && test.failures == 0;
     test.open = false;
 }
 

@@ -18,7 +18,7 @@ bool check_that(bool holds, const char *file, int line, const char *format, ...)
 #define CHECK_TEXT(expected, got) check_text((expected), (got), __FILE__, __LINE__)
 bool check_text(const char *expected, const char *got, const char *file, int line);
 
-/* The present test cannot run here, and why; it counts as skipped. */
+/* The present test cannot run here, and why; it counts as skipped, unless one of its checks has failed. */
 void check_skip(const char *reason);
 
 /* Ends the last test, prints the counts; the program's exit status: 0 where none failed, else 1. */
