@@ -66,7 +66,7 @@ static enum fault_kind begin(enum fault_call call)
         return FAULT_NONE;
     if (faults->kind == FAULT_BEFORE)
         raise(faults->code);
-    if (faults->kind == FAULT_CUT && truncate(faults->path, faults->length) != 0)
+    if (faults->kind == FAULT_CUT && truncate(faults->path, 0) != 0)
         faults->injected--;
     if (faults->kind == FAULT_FAIL)
         errno = faults->code;

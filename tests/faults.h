@@ -5,7 +5,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 /* What is counted together. */
 enum fault_call {
@@ -42,7 +41,7 @@ enum fault_kind {
     FAULT_NOTHING, /* read and write: 0 */
     FAULT_BEFORE,  /* the signal `code` comes before the call */
     FAULT_AFTER,   /* and after it */
-    FAULT_CUT      /* before the call, the file `path` is cut to `length` bytes */
+    FAULT_CUT      /* before the call, the file `path` becomes empty */
 };
 
 /* Lies in memory that parent and child share. */
@@ -54,7 +53,6 @@ struct faults {
     bool onwards, unmapped /* every mmap fails */;
     int code;
     const char *path;
-    off_t length;
     atomic_long counts[CALL_COUNT + 1]; /* the last one is CALL_SYSTEM's */
     atomic_long injected;
     atomic_long blocks, maps, files; /* that are there and not given back */

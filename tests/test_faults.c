@@ -1,7 +1,8 @@
-/* Every call that can fail fails in turn, and every signal comes at every moment: the program ends with the status of the
- * contract and a message, the old file or the new one is there, whole, nothing lies beside it, and what was taken has
- * been given back. Each fault is injected into a process of its own. FAULTS_STRIDE=N takes every N-th of them alone, where
- * processes are slow to start. */
+/* Every call that can fail fails in turn, but for fcntl, which only asks, and poll, which only waits; and every signal comes
+ * at every moment: the program ends with the status of the contract and a message, the old file or the new one is there,
+ * whole, nothing lies beside it, and what was taken has been given back. Each fault is injected into a process of its own.
+ * FAULTS_STRIDE=N takes every N-th of them alone, where processes are slow to start; a test whose faults are all left out
+ * does not begin. */
 #include "check.h"
 #include "faults.h"
 #include "support.h"
@@ -401,12 +402,15 @@ static void run_cases(const struct line *line, const struct expected *mapped, co
         const enum fault_call call = CASES[i].call;
         const long count = (call == CALL_READ ? unmapped : mapped)->counts[call];
         const long step = call == CALL_ALLOCATE && line->once ? 16 : 1;
-        if (count == 0)
-            continue;
-        check_begin("%s: %s", line->words, FAULT_CALLS[call]);
-        for (long at = 1; at <= count; at += step)
-            if (!is_left_out())
-                run_case(line, mapped, i, at);
+        bool begun = false;
+        for (long at = 1; at <= count; at += step) {
+            if (is_left_out())
+                continue;
+            if (!begun)
+                check_begin("%s: %s", line->words, FAULT_CALLS[call]);
+            begun = true;
+            run_case(line, mapped, i, at);
+        }
     }
 }
 
@@ -428,11 +432,14 @@ static void run_signals(const struct line *line, const struct expected *expected
     static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     const long count = expected->counts[CALL_SYSTEM], step = line->once ? 4 : 1;
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
-        check_begin("%s: SIG%s at every call", line->words, sigabbrev_np(SIGNALS[i]));
+        bool begun = false;
         for (long at = 1; at <= 2 * count; at += step) {
             struct ended ended;
             if (is_left_out())
                 continue;
+            if (!begun)
+                check_begin("%s: SIG%s at every call", line->words, sigabbrev_np(SIGNALS[i]));
+            begun = true;
             set_plan(CALL_SYSTEM, at % 2 ? FAULT_BEFORE : FAULT_AFTER, (at + 1) / 2, false, SIGNALS[i]);
             run(line, &ended);
             const bool happened = faults->injected > 0;
@@ -450,12 +457,14 @@ static void run_signals(const struct line *line, const struct expected *expected
 /* The input becomes empty while it is read: what is mapped ends the program with status 3 and its name. */
 static void run_cuts(const struct line *line, const struct expected *expected)
 {
-    bool missed = false;
-    check_begin("%s: %s cut short at every call", line->words, line->cut);
+    bool missed = false, begun = false;
     for (long at = 1; at <= expected->counts[CALL_SYSTEM]; at++) {
         struct ended ended;
         if (is_left_out())
             continue;
+        if (!begun)
+            check_begin("%s: %s cut short at every call", line->words, line->cut);
+        begun = true;
         set_plan(CALL_SYSTEM, FAULT_CUT, at, false, 0);
         faults->path = line->cut;
         run(line, &ended);
@@ -759,7 +768,8 @@ int main(void)
         run_line(&LINES[i]);
     run_delays(&LINES[2]);
     run_delays(&LINES[LINE_COUNT - 5]);
-    check_begin("every kind of call failed");
+    if (stride == 1)
+        check_begin("every kind of call failed");
     for (int i = 0; i < CALL_COUNT; i++)
         CHECK(injected.failed[i] > 0 || stride > 1, "expected %s to fail somewhere; is it called by another name here?",
               FAULT_CALLS[i]);
