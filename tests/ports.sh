@@ -13,6 +13,7 @@
 # run/ a script for each of them that starts the emulator: for the tests a build folder like any other. What cannot run
 # here is an error.
 . tests/counts.sh
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 root=$PWD
 
 need() { # COMMAND PACKAGE
@@ -63,10 +64,11 @@ compile() {
         >"$folder/make.log" 2>&1 || { cat "$folder/make.log"; return 1; }
 }
 
-# What starts a program of the port: nothing, or an emulator.
+# What starts a program of the port: an emulator; nothing for i386 where the processor can. Of other machines that a
+# program runs says nothing: the kernel may know an emulator (binfmt_misc).
 find_emulator() {
     emulator=''
-    "$folder/attn" --version >/dev/null 2>&1 && return
+    [ "$1" = i386 ] && "$folder/attn" --version >/dev/null 2>&1 && return
     need "qemu-$1" qemu-user
     emulator="$(command -v "qemu-$1") -0 \"\$0\""
 }
@@ -141,7 +143,7 @@ port() {
     folder=$root/build/ports/$1 sysroot=$root/build/ports/$1/sysroot
     mkdir -p "$folder"
     fetch_cjson && compile && find_emulator "$1" && make_locale && make_scripts || exit 1
-    echo "$1, $([ -n "$emulator" ] && echo "emulated by $("qemu-$1" --version | head -n 1)" || echo not emulated): $(file_kind)"
+    echo "$1, $([ -n "$emulator" ] && echo "emulated by $("qemu-$1" --version | head -n 1)" || echo not emulated): $triple"
     # Emulated programs are slow: what honours ATTN_QUICK tries a part of its cases, and says so.
     if [ -n "$emulator" ]; then
         ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run"
@@ -152,10 +154,6 @@ port() {
     compare
     echo "$1 and this machine: $passed passed, $failed failed"
     [ $failed -eq 0 ] || exit 1
-}
-
-file_kind() {
-    "$triple-gcc" -dumpmachine
 }
 
 [ $# -gt 0 ] || { echo "usage: sh tests/ports.sh PORT..." >&2; exit 2; }
