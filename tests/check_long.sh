@@ -16,8 +16,10 @@ make_input() { # T D FILE
         }
         print "]}" }' | "$attn" self --stages inputs -o "$3"
 }
-make_input 3000 8 long.npy
-make_input 700 48 wide.npy
+# A file that checks below compare or read.
+made() { check "a file is made" "$@"; }
+made make_input 3000 8 long.npy
+made make_input 700 48 wide.npy
 
 # 3000 x 3000 float32 are 36 MB: none of these may hold them.
 within() (ulimit -v 40000 && exec "$attn" "$@")
@@ -38,40 +40,41 @@ else
 fi
 
 # Rows that text shows are those of the whole, whichever rows are computed.
-"$attn" causal wide.npy --stages context,query --kernel fused >shown.txt
-"$attn" causal wide.npy --stages context,query --kernel fused --full >full.txt
+made "$attn" causal wide.npy --stages context,query --kernel fused -o shown.txt
+made "$attn" causal wide.npy --stages context,query --kernel fused --full -o full.txt
 ends() { grep -E '^  (1|6|695|700) ' "$1" | awk '{ print $1, $2, $3, $NF }'; }
 check "an elided table has its rows" test "$(ends shown.txt | wc -l)" -eq 8
 check "an elided table computes the rows of the whole" test "$(ends shown.txt)" = "$(ends full.txt)"
 
 # A table whose columns are the queries, by both paths.
-"$attn" causal long.npy --stages lse >shown.txt && "$attn" causal long.npy --stages lse --full >full.txt
+made "$attn" causal long.npy --stages lse -o shown.txt
+made "$attn" causal long.npy --stages lse --full -o full.txt
 check "an elided lse is that of the whole" \
     test "$(tail -n 1 shown.txt | tr -s ' ' | cut -d' ' -f 2-7,9-14)" = \
     "$(tail -n 1 full.txt | tr -s ' ' | cut -d' ' -f 2-7,2996-3001)"
-check "an elided lse by the fused path" "$attn" causal long.npy --stages lse --kernel fused
+check "an elided lse by the fused path" "$attn" causal long.npy --stages lse --kernel fused -o fused.txt
 
 # A long job in bfloat16 goes on from projections that are rounded to it.
-"$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores -o fast.safetensors
-"$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores --kernel reference -o reference.safetensors
+made "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores -o fast.safetensors
+made "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores --kernel reference -o reference.safetensors
 check "scores of a long job in bfloat16 are the reference's" "$attn" diff reference.safetensors fast.safetensors --atol 0 --rtol 0.016 -o difference.txt
 
 # The same of T x T, each row of which goes through the stages once.
-"$attn" causal wide.npy --dropout 0.1 >shown.txt
-"$attn" causal wide.npy --dropout 0.1 --full >full.txt
+made "$attn" causal wide.npy --dropout 0.1 -o shown.txt
+made "$attn" causal wide.npy --dropout 0.1 --full -o full.txt
 check "elided stages of T x T have their rows" test "$(ends shown.txt | wc -l)" -ge 28
 check "elided stages of T x T are those of the whole" test "$(ends shown.txt)" = "$(ends full.txt)"
 
 job() { "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused "$@"; }
-job -t 1 -o whole.safetensors
+made job -t 1 -o whole.safetensors
 for threads in 2 3 7; do
-    job -t $threads -o threads.safetensors
+    made job -t $threads -o threads.safetensors
     check "the same bytes on $threads threads" cmp threads.safetensors whole.safetensors
 done
 for parts in 2 3 8; do
     part=1
     while [ $part -le $parts ]; do
-        job --part $part/$parts -o part-$part.safetensors
+        made job --part $part/$parts -o part-$part.safetensors
         part=$((part + 1))
     done
     check "$parts parts joined are the whole" "$attn" join part-*.safetensors -o joined.safetensors
@@ -92,8 +95,8 @@ else
 fi
 
 if command -v parallel >/dev/null && parallel --version 2>/dev/null | grep -q GNU; then
-    seq 4 | parallel -j 2 "$attn" multihead -H 4 wide.npy --stages query,context,output --kernel fused \
-        --part {}/4 -o part-{}.safetensors 2>parallel.log
+    check "GNU parallel's parts" parallel -j 2 "$attn" multihead -H 4 wide.npy --stages query,context,output \
+        --kernel fused --part {}/4 -o part-{}.safetensors ::: 1 2 3 4 2>parallel.log
     check "GNU parallel's parts joined" "$attn" join part-*.safetensors -o joined.safetensors
     check "are the whole" cmp joined.safetensors whole.safetensors
 else
@@ -114,18 +117,18 @@ fi
 
 # A job in parts by the reference, with dropout, whose draws go on from part to part.
 drops() { "$attn" causal wide.npy --stages dropped,context --dropout 0.3 "$@"; }
-drops -o whole.safetensors
-drops --part 1/2 -o part-1.safetensors
-drops --part 2/2 -o part-2.safetensors
+made drops -o whole.safetensors
+made drops --part 1/2 -o part-1.safetensors
+made drops --part 2/2 -o part-2.safetensors
 check "dropout in parts" "$attn" join part-1.safetensors part-2.safetensors -o joined.safetensors
 check "is that of the whole" cmp joined.safetensors whole.safetensors
 
 # Rows of T x T are computed by all threads, and dropout's draws go on in their order.
-drops -t 1 -o one.safetensors
-drops -t 5 -o five.safetensors
+made drops -t 1 -o one.safetensors
+made drops -t 5 -o five.safetensors
 check "dropout by five threads is that of one" cmp one.safetensors five.safetensors
-"$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 1 -o one.safetensors
-"$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 3 -o three.safetensors
+made "$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 1 -o one.safetensors
+made "$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 3 -o three.safetensors
 check "float64 by three threads is that of one" cmp one.safetensors three.safetensors
 
 # A token whose value overflows must not reach the tokens before it, however the queries are cut.
@@ -136,14 +139,14 @@ awk 'BEGIN { srand(3); printf "{\"inputs\": ["
         printf "]"
     }
     print "]}" }' >overflow.json
-"$attn" causal overflow.json --stages context -o whole.npy
-for k in 1 2 3 4 5 6 7; do "$attn" causal overflow.json --stages context --part $k/7 -o part-$k.safetensors; done
+made "$attn" causal overflow.json --stages context -o whole.npy
+for k in 1 2 3 4 5 6 7; do made "$attn" causal overflow.json --stages context --part $k/7 -o part-$k.safetensors; done
 check "parts where a value overflows" "$attn" join part-[1-7].safetensors -o joined.npy
 check "are those of the whole" cmp joined.npy whole.npy
-check "and it stays out of earlier rows" \
-    test "$("$attn" causal overflow.json --stages context -q 1-500 -f json | grep -c 'NaN\|Infinity\|null')" -eq 0
-check "but not out of its own" \
-    test "$("$attn" causal overflow.json --stages context -q 501 -f json | grep -c 'NaN\|Infinity\|null')" -eq 1
+made "$attn" causal overflow.json --stages context -q 1-500 -o earlier.json
+check "and it stays out of earlier rows" test "$(grep -c 'NaN\|Infinity\|null' earlier.json)" -eq 0
+made "$attn" causal overflow.json --stages context -q 501 -o own.json
+check "but not out of its own" test "$(grep -c 'NaN\|Infinity\|null' own.json)" -eq 1
 forced() { "$attn" causal overflow.json --stages context --kernel fused 2>message; [ $? -eq 2 ]; }
 check "--kernel fused refuses it" forced
 check "and says why" grep -q 'overflowed in float32' message
@@ -151,8 +154,8 @@ check "and says why" grep -q 'overflowed in float32' message
 # Parts whose tokens differ choose other rows by the same names.
 echo '{"tokens": ["a", "b", "c"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >abc.json
 echo '{"tokens": ["b", "c", "a"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >bca.json
-"$attn" causal abc.json -q a,b --stages context --part 1/2 -o part-1.safetensors
-"$attn" causal bca.json -q a,b --stages context --part 2/2 -o part-2.safetensors
+made "$attn" causal abc.json -q a,b --stages context --part 1/2 -o part-1.safetensors
+made "$attn" causal bca.json -q a,b --stages context --part 2/2 -o part-2.safetensors
 other() { "$attn" join part-1.safetensors part-2.safetensors -o other.npy 2>message; [ $? -eq 2 ]; }
 check "parts with other tokens are of another job" other
 
@@ -163,8 +166,9 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
     check "a bar is drawn" grep -q 'attn: weights .*700 of 700 rows' bar.txt
     check "and is narrower than the terminal" test -z "$(grep -E '^.{48}' bar.txt)"
     script -qec "'$attn' causal wide.npy --stages weights --progress always -f json" /dev/null </dev/null >both.txt
-    check "a result on the terminal is not drawn over" \
-        test "$(tr '\r' '\n' <both.txt | sed -n '/^{"attn"/,$p' | grep -c 'rows')" -eq 0
+    tr '\r' '\n' <both.txt | sed -n '/^{"attn"/,$p' >result.txt
+    check "a result comes on the terminal" test -s result.txt
+    check "and is not drawn over" test "$(grep -c 'rows' result.txt)" -eq 0
 else
     skip "the bar on a terminal" "script is not installed, or has no pseudo-terminal"
 fi
