@@ -3,21 +3,23 @@
 # it, then the whole suite, up to the first failure. Prints what survived and the share that was caught.
 #
 #   sh tests/mutate.sh [FILE...]     those of the files named (`attention`), or all
+#   sh tests/mutate.sh --check       only whether each still applies
 #
 # WORKERS copies run at a time (the processors there are). Exits 1 where one survived that the file does not explain, or
-# one was caught that the file says cannot be; 2 where one no longer applies or does not compile.
+# one was caught that the file says cannot be; 2 where one no longer applies or does not compile, or has no verdict. A
+# test that comes to no end, as a mistake in a loop may make it, has caught it, too: those are counted apart.
 list=tests/mutants.txt
 workers=${WORKERS:-$(nproc)}
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 2' HUP INT TERM
-unset MAKEFLAGS MAKELEVEL MFLAGS
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 # Small grids where a test has them, and time on a busy machine: what is late is not wrong.
 ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50
 export ATTN_QUICK ATTN_SLOW FAULTS_STRIDE
 
 # The mutants, one folder each: file, tests, before, after, why.
-awk -v folder="$scratch/mutants" -v only=" $* " '
+awk -v folder="$scratch/mutants" '
     function fail(what) { print FILENAME ":" FNR ": " what > "/dev/stderr"; exit failed = 2 }
     function put(name, text) { print text > (at "/" name); close(at "/" name) }
     /^#/ || /^$/ { next }
@@ -47,6 +49,26 @@ apply() { # MUTANT FILE
         END { exit count != 1 }' "$2" >"$2.mutated" && mv "$2.mutated" "$2"
 }
 
+if [ "${1-}" = --check ]; then
+    errors=0
+    for mutant in "$scratch"/mutants/*; do
+        file=src/$(cat "$mutant/file").c
+        cp "$file" "$scratch/copy.c" && apply "$mutant" "$scratch/copy.c" && continue
+        echo "$list:$(cat "$mutant/line"): its text does not stand in $file exactly once"
+        errors=$((errors + 1))
+    done
+    echo "$(ls "$scratch/mutants" | wc -l) mutants, $errors of them do not apply"
+    [ $errors -eq 0 ] || exit 2
+    exit 0
+fi
+
+# Those of the files named.
+for mutant in "$scratch"/mutants/*; do
+    case " $* " in "  " | *" $(cat "$mutant/file") "*) ;; *) rm -r "$mutant" ;; esac
+done
+selected=$(ls "$scratch/mutants" | wc -l)
+[ "$selected" -gt 0 ] || { echo "tests/mutate.sh: $list has no mutant of $*" >&2; exit 2; }
+
 # All of them, what takes long last.
 suite="$(cd tests && ls test_*.c | sed 's/\.c$//; /test_faults/d') cli hostile documentation $(cd tests && ls check_*.sh) test_faults"
 
@@ -63,7 +85,7 @@ try() { # TEST
     esac
 }
 
-# Who caught it: "caught by TEST", "survived", or an error.
+# Who caught it: "caught by TEST", "caught by a timeout of TEST", "survived", or an error.
 judge() { # MUTANT FOLDER
     cd "$2" || return
     file=src/$(cat "$1/file").c
@@ -75,8 +97,14 @@ judge() { # MUTANT FOLDER
         check_*) [ -e "tests/$test" ] || { echo "error: no test $test"; return; } ;;
         *) [ -e "tests/$test.c" ] || { echo "error: no test $test"; return; } ;;
         esac
-        timeout 300 sh -c '. "$0"; try "$1"' "$scratch/try.sh" "$test" >test.log 2>&1 ||
-            { echo "caught by $test$(grep -qw "$test" "$1/tests" || echo ", which it does not name")"; return; }
+        timeout 300 sh -c '. "$0"; try "$1"' "$scratch/try.sh" "$test" >test.log 2>&1
+        case $? in
+        0) continue ;;
+        124) by="a timeout of $test" ;;
+        *) by=$test ;;
+        esac
+        echo "caught by $by$(grep -qw "$test" "$1/tests" || echo ", which it does not name")"
+        return
     done
     echo survived
 }
@@ -91,14 +119,13 @@ worker() { # NUMBER
     folder=$scratch/worker-$1
     cp -a "$scratch/pristine" "$folder"
     for mutant in "$scratch"/mutants/*; do
-        name=$(cat "$mutant/file")
-        case " $only " in "  " | *" $name "*) ;; *) continue ;; esac
         mkdir "$mutant/taken" 2>/dev/null || continue
+        name=$(cat "$mutant/file")
         restore "$folder"
         verdict=$(judge "$mutant" "$folder" 2>/dev/null)
         echo "$verdict" >"$mutant/verdict"
         case $verdict in
-        *'not name') echo "$list:$(cat "$mutant/line"): $name: $verdict" ;;
+        *'not name' | 'caught by a timeout'*) echo "$list:$(cat "$mutant/line"): $name: $verdict" ;;
         caught*) [ -e "$mutant/why" ] && echo "$list:$(cat "$mutant/line"): $name: $verdict, but the file says: $(cat "$mutant/why")" ;;
         survived) [ -e "$mutant/why" ] || { echo "$list:$(cat "$mutant/line"): $name survived:"; sed 's/^/  - /' "$mutant/before"; sed 's/^/  + /' "$mutant/after"; } ;;
         *) echo "$list:$(cat "$mutant/line"): $name: $verdict" ;;
@@ -106,7 +133,6 @@ worker() { # NUMBER
     done
 }
 
-only=$*
 sed -n '/^try()/,/^}/p' "$0" >"$scratch/try.sh"
 mkdir "$scratch/pristine"
 cp -a Makefile README.md LICENSE src tests data man "$scratch/pristine" || exit 2
@@ -128,8 +154,8 @@ unexplained=$(find "$scratch/mutants" -name verdict | while read -r verdict; do
     grep -q '^caught' "$verdict" && [ -e "$folder/why" ] && echo "$folder"
 done | wc -l)
 caught=$(verdicts '^caught') survived=$(verdicts '^survived') errors=$(verdicts '^error')
-others=$(verdicts '^caught.*does not name')
-echo "$caught of $((caught + survived)) mutants caught, $others of them by another test than the one named; $survived survived," \
-    "$unexplained not as the file says; $errors errors; $(($(date +%s) - started)) seconds"
-[ "$errors" -eq 0 ] || exit 2
+others=$(verdicts '^caught.*does not name') late=$(verdicts '^caught by a timeout')
+echo "$caught of $((caught + survived)) mutants caught, $others of them by another test than the one named, $late by a timeout;" \
+    "$survived survived, $unexplained not as the file says; $errors errors; $(($(date +%s) - started)) seconds"
+[ "$errors" -eq 0 ] && [ $((caught + survived)) -eq "$selected" ] || exit 2
 [ "$unexplained" -eq 0 ]
