@@ -213,22 +213,24 @@ $(BUILD)/bench_%: tests/bench/%.c | $(BUILD)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 ZSH_FUNCTIONS = $(PREFIX)/share/zsh/site-functions
-COMPLETIONS = $(SHARE)/bash-completion/completions/attn $(DESTDIR)$(ZSH_FUNCTIONS)/_attn \
-	$(SHARE)/fish/vendor_completions.d/attn.fish
+BASH_COMPLETION = $(SHARE)/bash-completion/completions/attn
+ZSH_COMPLETION = $(DESTDIR)$(ZSH_FUNCTIONS)/_attn
+FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/attn.fish
 SHELLS := bash zsh fish
 
 $(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
 	$< help --completion $* >$@
 
 install: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
-	install -D -m 755 $(BUILD)/attn $(DESTDIR)$(PREFIX)/bin/attn
-	install -D -m 644 man/attn.1 $(SHARE)/man/man1/attn.1
-	install -D -m 644 $(BUILD)/completion.bash $(word 1,$(COMPLETIONS))
-	install -D -m 644 $(BUILD)/completion.zsh $(word 2,$(COMPLETIONS))
-	install -D -m 644 $(BUILD)/completion.fish $(word 3,$(COMPLETIONS))
+	install -D -m 755 $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'
+	install -D -m 644 man/attn.1 '$(SHARE)/man/man1/attn.1'
+	install -D -m 644 $(BUILD)/completion.bash '$(BASH_COMPLETION)'
+	install -D -m 644 $(BUILD)/completion.zsh '$(ZSH_COMPLETION)'
+	install -D -m 644 $(BUILD)/completion.fish '$(FISH_COMPLETION)'
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/attn $(SHARE)/man/man1/attn.1 $(COMPLETIONS)
+	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' '$(SHARE)/man/man1/attn.1' '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
+		'$(FISH_COMPLETION)'
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
 VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)

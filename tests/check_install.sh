@@ -2,6 +2,8 @@
 # make install puts each file where PREFIX and DESTDIR say and where the shells look, by a user who is not root; make
 # uninstall takes it away again.
 . tests/counts.sh
+# What make check was called with is not for the makes below.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES PREFIX DESTDIR BUILD
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
@@ -48,5 +50,8 @@ else
     tried "DESTDIR and PREFIX" "$scratch/root" usr DESTDIR="$scratch/root" PREFIX=/usr
     tried "PREFIX alone" "$scratch/home" here PREFIX="$scratch/home/here"
     tried "neither, but DESTDIR" "$scratch/plain" usr/local DESTDIR="$scratch/plain"
+    mkdir "$scratch/blank" && chmod 777 "$scratch/blank" && $user touch "$scratch/blank/a"
+    tried "a blank" "$scratch/blank/a b" "c d" DESTDIR="$scratch/blank/a b" PREFIX="/c d"
+    check "a blank: what is named before it stays" test -e "$scratch/blank/a"
 fi
 finish
