@@ -142,7 +142,7 @@ check-valgrind:
 	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='-O1 -g' tests
 	set -e; for test in $(VALGRIND_TESTS); do echo "valgrind test_$$test"; $(VALGRIND) build/valgrind/test_$$test; done
 	mkdir -p build/valgrind/under
-	printf '#!/bin/sh\nexec %s %s "$$@"\n' '$(VALGRIND)' '$(CURDIR)/build/valgrind/attn' >build/valgrind/under/attn
+	printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(VALGRIND)' '$(CURDIR)/build/valgrind/attn' >build/valgrind/under/attn
 	chmod +x build/valgrind/under/attn
 	ATTN_BIN=build/valgrind/under build/valgrind/run_examples $(VALGRIND_EXAMPLES)
 
@@ -234,7 +234,8 @@ uninstall:
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
 VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)
-TRACKED = $(if $(wildcard .git),git ls-files,find . -path ./build -prune -o -type f ! -path ./attn -printf '%P\n')
+TRACKED = $(if $(wildcard .git),git ls-files,\
+	find . \( -path ./build -o -path ./$(BUILD) \) -prune -o -type f ! -path ./attn -printf '%P\n')
 DATE = $(if $(SOURCE_DATE_EPOCH),$(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct),$(shell \
 	stat -c %Y src/version.h)))
 
@@ -242,9 +243,12 @@ dist: $(BUILD)/attn-$(VERSION).tar.gz
 
 .PHONY: $(BUILD)/attn-$(VERSION).tar.gz
 $(BUILD)/attn-$(VERSION).tar.gz: | $(BUILD)
-	$(TRACKED) | LC_ALL=C sort | tar --create --transform='s,^,attn-$(VERSION)/,' \
+	$(TRACKED) >$(@D)/tracked
+	LC_ALL=C sort -o $(@D)/tracked $(@D)/tracked
+	tar --create --file=$(@:.gz=) --transform='s,^,attn-$(VERSION)/,' \
 		--format=ustar --mtime=@$(DATE) --owner=root:0 --group=root:0 --mode=u=rwX,go=rX \
-		--verbatim-files-from --files-from=- | gzip -9n >$@
+		--verbatim-files-from --files-from=$(@D)/tracked
+	gzip -9nf $(@:.gz=)
 	cd $(@D) && sha256sum $(@F) >$(@F).sha256
 
 distcheck: dist
@@ -253,7 +257,7 @@ distcheck: dist
 # The package of Debian, compiled in a folder of its own. It depends on what the program is linked with.
 DEB_ROOT = $(BUILD)/deb/root
 DEB_DOC = $(DEB_ROOT)/usr/share/doc/attn
-DEB_FLAGS = CFLAGS='-O3 -g -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=.' CPPFLAGS=-D_FORTIFY_SOURCE=2 \
+DEB_FLAGS = CFLAGS='-O3 -g -fstack-protector-strong -ffile-prefix-map="$(CURDIR)"=.' CPPFLAGS=-D_FORTIFY_SOURCE=2 \
 	LDFLAGS='-Wl,-z,relro -Wl,-z,now -Wl,--as-needed'
 
 define DEB_CONTROL
@@ -303,8 +307,10 @@ deb:
 	{ echo "$$COPYRIGHT" && sed '1,/^Copyright/d' LICENSE | sed '1d; s/^$$/./; s/^/ /'; } >$(DEB_DOC)/copyright
 	echo "$$CHANGELOG" | gzip -9n >$(DEB_DOC)/changelog.Debian.gz
 	mkdir -p $(BUILD)/deb/debian && echo 'Source: attn' >$(BUILD)/deb/debian/control
-	{ echo "$$CONTROL" && echo "Installed-Size: $$(du -sk $(DEB_ROOT)/usr | cut -f 1)" && cd $(BUILD)/deb && \
-		dpkg-shlibdeps -O root/usr/bin/attn | sed -n 's/^shlibs:Depends=/Depends: /p'; } >$(BUILD)/deb/control
+	cd $(BUILD)/deb && dpkg-shlibdeps -O root/usr/bin/attn >depends
+	{ echo "$$CONTROL" && echo "Installed-Size: $$(du -sk $(DEB_ROOT)/usr | cut -f 1)" && \
+		sed -n 's/^shlibs:Depends=/Depends: /p' $(BUILD)/deb/depends; } >$(BUILD)/deb/control
+	grep -q '^Depends: .' $(BUILD)/deb/control
 	install -m 644 $(BUILD)/deb/control $(DEB_ROOT)/DEBIAN/control
 	cd $(DEB_ROOT) && find usr -type f | LC_ALL=C sort | xargs md5sum >DEBIAN/md5sums
 	chmod -R u=rwX,go=rX $(DEB_ROOT)
@@ -320,7 +326,7 @@ format:
 	clang-format -i src/*.[ch] tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch]
 
 clean:
-	rm -rf build attn
+	rm -rf build '$(BUILD)' attn
 
 -include $(wildcard $(BUILD)/*.d)
 .PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \

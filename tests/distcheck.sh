@@ -7,7 +7,7 @@ name=$(basename "$archive" .tar.gz)
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
-unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD PREFIX DESTDIR
 
 quietly() { "$@" >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; return 1; }; }
 check "the checksum" sh -c 'cd "$(dirname "$1")" && sha256sum --quiet -c "$(basename "$1").sha256"' - "$archive"
