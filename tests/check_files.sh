@@ -92,10 +92,12 @@ for signal in INT TERM HUP USR1; do
     # A shell starts background jobs with INT ignored, nohup this one with HUP; env gives it back.
     env --default-signal=$signal "$attn" self long.json -f json -o signals/out.json &
     job=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        [ -n "$(ls -A signals)" ] && break
+    waited=0
+    while [ -z "$(ls -A signals)" ] && [ $waited -lt 3000 ]; do
         sleep 0.02
+        waited=$((waited + 1))
     done
+    check "SIG$signal comes while the file is written" test -n "$(ls -A signals)"
     kill -s $signal $job 2>kill.message
     wait $job 2>wait.message
     ended=$?
