@@ -82,8 +82,9 @@ check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.j
     echo '</script>'
     cat "$scratch/frames"
 } >"$scratch/all.html"
-"$browser" --headless=new --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" --virtual-time-budget=60000 \
-    --enable-logging=stderr --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
+timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+    --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --enable-logging=stderr \
+    --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
 sed -n '/<pre id="found">/,/<\/pre>/p' "$scratch/dom" | sed 's/.*<pre id="found">//; s/<\/pre>.*//' >"$scratch/found"
 grep '^FAILED' "$scratch/found"
 for frame in "$scratch"/*.html; do
