@@ -1,6 +1,6 @@
 /* The fuzz targets in the ordinary build: on their seeds, on what fuzzing has found, and on samples that are cut short
  * anywhere and have any byte changed to any other. A target ends the program where it gets neither an answer nor an
- * error that says something; what it was given is named then. */
+ * error that says something; what it was given is named then, as it is where a target crashes or does not end. */
 #include "check.h"
 #include "support.h"
 
@@ -42,6 +42,17 @@ static void tell(int signal)
         write(STDERR_FILENO, "\n", 1) > 0)
         _exit(128 + signal);
     _exit(128 + signal);
+}
+
+/* For what ends a program; a sanitizer that listens already says more. */
+static void listen_for_ends(void)
+{
+    static const int ENDS[] = {SIGABRT, SIGALRM, SIGSEGV, SIGBUS, SIGFPE};
+    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
+        struct sigaction there;
+        if (sigaction(ENDS[i], NULL, &there) == 0 && there.sa_handler == SIG_DFL)
+            signal(ENDS[i], tell);
+    }
 }
 
 /* The bytes in a block of their size, so that the sanitizers see a step beyond it. */
@@ -113,8 +124,7 @@ static size_t run_folder(fuzz_target *run, const char *folder, enum distortion d
 
 int main(void)
 {
-    signal(SIGABRT, tell);
-    signal(SIGALRM, tell);
+    listen_for_ends();
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         char folder[FOLDER_BYTES];
         snprintf(folder, sizeof folder, "tests/fuzz/seeds/%s", targets[i].name);
