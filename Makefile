@@ -112,7 +112,7 @@ check: attn $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 # start there.
 check-asan:
 	$(MAKE) BUILD=build/asan CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='$(SANITIZE)' tests
-	FAULTS_STRIDE=20 sh tests/run.sh build/asan
+	FAULTS_STRIDE=20 ATTN_SLOW=1 sh tests/run.sh build/asan
 
 # Threads, under the sanitizer that watches them: the modules that start them, long jobs and their parts. It knows where
 # memory lies as long as the kernel does not choose the places at random.
@@ -144,7 +144,7 @@ check-valgrind:
 	mkdir -p build/valgrind/under
 	printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(VALGRIND)' '$(CURDIR)/build/valgrind/attn' >build/valgrind/under/attn
 	chmod +x build/valgrind/under/attn
-	ATTN_BIN=build/valgrind/under build/valgrind/run_examples $(VALGRIND_EXAMPLES)
+	ATTN_BIN=build/valgrind/under ATTN_SLOW=1 build/valgrind/run_examples $(VALGRIND_EXAMPLES)
 
 # Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the
 # C library does not have, strcpy of a constant into an array that is sized for it, and the length that snprintf
@@ -185,12 +185,11 @@ check-ports:
 
 # Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
 # build/fuzz. `make -j2 fuzz` runs two at a time.
-FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 fuzz: fuzzers
 	$(MAKE) --no-print-directory $(FUZZERS:%=fuzz-%)
 
 fuzzers:
-	$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link' $(FUZZERS:%=build/fuzz/fuzz_%)
+	$(MAKE) BUILD=build/fuzz CC=clang CFLAGS='$(SANITIZE) -fsanitize=fuzzer-no-link' $(FUZZERS:%=build/fuzz/fuzz_%)
 
 $(FUZZERS:%=fuzz-%): fuzz-%:
 	sh tests/fuzz/run.sh $* $(FUZZ_SECONDS)
