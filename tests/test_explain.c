@@ -193,6 +193,7 @@ struct page {
     int precision;
     struct value total;
     size_t relations, sums;
+    size_t widest;                               /* columns of the longest line */
     double results[LONGEST * LONGEST * LONGEST]; /* the last number of each line of a stage that is looked for */
     size_t result_count;
 };
@@ -269,7 +270,9 @@ static void check_page(struct page *page, char *text, bool sums_alone)
 {
     char joined[LINE_BYTES] = "";
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        CHECK(columns_of(line) <= MOST_COLUMNS, "%s\n  is longer than %d columns", line, MOST_COLUMNS);
+        const size_t columns = columns_of(line);
+        CHECK(columns <= MOST_COLUMNS, "%s\n  is longer than %d columns", line, MOST_COLUMNS);
+        page->widest = columns > page->widest ? columns : page->widest;
         const size_t length = strlen(joined);
         if (continues(line)) {
             snprintf(joined + length, sizeof joined - length, " %s", line + strspn(line, " "));
@@ -383,10 +386,21 @@ static void check_reader(void)
     }
 }
 
+static void check_width(void)
+{
+    struct made made;
+    check_begin("terms go up to the last column");
+    if (explain(&made, "self -d 5 -p 8 --explain --stages query", "{\"inputs\": [[1, 2, 3, 4, 5]]}", false, false))
+        CHECK(page.widest == MOST_COLUMNS, "expected a line of %d columns, the longest has %zu", MOST_COLUMNS,
+              page.widest);
+    arena_free(&made.arena);
+}
+
 int main(void)
 {
     struct dirent **entries;
     check_reader();
+    check_width();
     int count = scandir("tests/golden", &entries, support_is_golden, alphasort);
     check_begin("the golden cases are there");
     CHECK(count == 24, "expected 24 cases, got %d", count);

@@ -601,6 +601,46 @@ static void check_case(const struct stage_case *test, enum dtype dtype, bool pro
     arena_free(&made.arena);
 }
 
+/* --- what is decided before ------------------------------------------------------------------------------------- */
+
+/* 2 tokens, d_in 4 and d columns are 2 x 4 x 3 d multiply-adds for the projections and 2 x 2 x 2 d for what follows. */
+static void check_path(const char *line, bool fused)
+{
+    struct made made;
+    check_begin("%s: by the %s path", line, fused ? "fused" : "reference");
+    CHECK(support_make(&made, line, "{\"inputs\": [[1, 2, 3, 4], [4, 3, 2, 1]]}") == STATUS_OK, "%s",
+          made.error.message);
+    CHECK(made.problem.fused == fused, "expected the other path for %.0f multiply-adds", problem_work(&made.problem));
+    arena_free(&made.arena);
+}
+
+static void check_seed(const char *seed, enum setting_kind kind)
+{
+    struct made made;
+    char line[LINE_BYTES];
+    check_begin("seed %s is recorded as a %s", seed, kind == SETTING_NUMBER ? "number" : "string");
+    snprintf(line, sizeof line, "self -s %s", seed);
+    CHECK(support_make(&made, line, "{\"inputs\": [[1]]}") == STATUS_OK, "%s", made.error.message);
+    CHECK_TEXT("seed", made.problem.settings[0].name);
+    CHECK_TEXT(seed, made.problem.settings[0].text);
+    CHECK(made.problem.settings[0].kind == kind, "expected the other kind");
+    arena_free(&made.arena);
+}
+
+/* Labels are those of the keys, of which there may be more than queries. */
+static void check_labels(void)
+{
+    struct made made;
+    check_begin("each item has its labels");
+    CHECK(support_make(&made, "sdpa",
+                       "{\"tokens\": [[\"a\", \"b\"], [\"c\", \"d\"]], \"query\": [[[[1]]], [[[1]]]],"
+                       "\"key\": [[[[1], [2]]], [[[1], [2]]]], \"value\": [[[[1], [2]]], [[[1], [2]]]]}") == STATUS_OK,
+          "%s", made.error.message);
+    for (size_t item = 0; item < made.problem.items; item++)
+        CHECK_TEXT(item == 0 ? "a" : "c", problem_key_labels(&made.problem, item)[0]);
+    arena_free(&made.arena);
+}
+
 int main(void)
 {
     const enum dtype dtypes[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
@@ -610,5 +650,10 @@ int main(void)
         for (size_t test = 0; test < sizeof MODULES / sizeof MODULES[0]; test++)
             check_case(&MODULES[test], dtypes[i], true, 200 + test);
     }
+    check_path("self -d 524287 --stages context", false);
+    check_path("self -d 524288 --stages context", true);
+    check_seed("9007199254740991", SETTING_NUMBER);
+    check_seed("9007199254740992", SETTING_TEXT);
+    check_labels();
     return check_end();
 }
