@@ -31,12 +31,12 @@ else
     skip "memory" "this build asks for more than 200 MB of addresses by itself"
 fi
 
-# --- what would act on a terminal: C0 but for the newline, DEL, C1, marks that turn a line's direction
-printf '%s' '{"tokens": ["a\u001b[31m", "\u009b2J\u0007\u007f", "\u202e\u2066\u200b\r\t\n"], "inputs": [[1], [2], [3]]}' >hostile.json
+# --- what would act on a terminal: C0 but for the newline, DEL, C1, marks that turn a line's direction or annotate it
+printf '%s' '{"tokens": ["a\u001b[31m", "\u009b2J\u0007\u007f", "\u202e\u2066\u200b\u061c\u180e\ufff9\ufffa\ufffb\r\t\n"], "inputs": [[1], [2], [3]]}' >hostile.json
 sed 's/1\], /1.5], /' hostile.json >other.json
 harmless() {
     "$@" >out 2>message
-    [ -s out ] && ! LC_ALL=C grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]' out message
+    [ -s out ] && ! LC_ALL=C grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xd8\x9c|\xe1\xa0\x8e|\xef\xbf[\xb9-\xbb]' out message
 }
 if echo a | grep -qP a 2>/dev/null; then
     for format in text json csv markdown latex svg; do
