@@ -3,7 +3,9 @@
  *
  * One query at a time gives the same bits. The fused path may depart from the reference by what their roundings allow, a
  * bound that is worked out from the operands (see `tolerance`): a logit may be off by a share of the largest that there
- * can be, a weight by twice that share, the context by that share of the largest value. */
+ * can be, a weight by twice that share, the context by that share of the largest value, but by no more than MOST_SHARE of
+ * it. f16 and bf16 would allow more where logits are large: theirs are drawn small (see `shrink`). What came was a tenth
+ * of what was allowed. */
 #include "fuzz.h"
 #include "problem_create.h"
 
@@ -14,6 +16,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+static const double MOST_SHARE = 0x1p-4;
 
 enum { WORDS = 40, WORD_BYTES = 64, TENSORS = 8, TABLES = 8, MOST_WORK = 1 << 13 };
 
@@ -194,6 +198,32 @@ static void choose_mechanism(struct choice *choice, struct arena *arena)
     add_drawn(choice, "inputs", 3, (const size_t[]){choice->items, choice->queries, choice->d_in}, arena);
 }
 
+/* What the product, the mask and ALiBi each add to a logit of a narrow dtype is kept so small that the rounding of the logit
+ * is small, too: what they are made from is multiplied by less than 1. */
+static void shrink(struct choice *choice)
+{
+    static const double LARGEST[] = {
+        [DTYPE_F32] = INFINITY, [DTYPE_F64] = INFINITY, [DTYPE_F16] = 4, [DTYPE_BF16] = 0.5};
+    const double largest = LARGEST[choice->dtype], d = (double)choice->d;
+    const double given = 2 * choice->factor, projected = given * sqrt((double)choice->d_in) + 1;
+    const struct {
+        const char *name;
+        double factor;
+    } parts[] = {
+        {"query", largest / (d * given * given * choice->scale)},
+        {"inputs", sqrt(largest / (d * projected * projected * choice->scale))},
+        {"attn_mask", largest / choice->mask_most},
+        {"alibi_slopes", largest / (choice->slope_most * (double)(choice->keys + choice->past))},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const struct bundle_tensor *named = bundle_find(&choice->bundle, parts[i].name);
+        for (size_t j = 0; named != NULL && parts[i].factor < 1 && j < tensor_count(&named->tensor); j++)
+            ((float *)named->tensor.data)[j] *= (float)parts[i].factor;
+    }
+    choice->mask_most = fmin(choice->mask_most, largest);
+    choice->slope_most = fmin(choice->slope_most, largest / (double)(choice->keys + choice->past));
+}
+
 /* The mask and what is made of the scores. */
 static void choose_options(struct choice *choice, struct arena *arena)
 {
@@ -224,6 +254,7 @@ static void choose_options(struct choice *choice, struct arena *arena)
     add_attn_mask(choice, arena);
     add_lists(choice, arena);
     bundle_sort(&choice->bundle);
+    shrink(choice);
 }
 
 /* --- one way of computing it ------------------------------------------------------------------------------------- */
@@ -308,17 +339,22 @@ static struct tolerance find_tolerance(const struct choice *choice, const struct
     const double value = largest(reference, "value"), d = (double)choice->d;
     const double keys = (double)(choice->keys + choice->past);
     /* Projections: the reference rounds them once to the dtype, the fused path sums them in float32. */
-    const double projected =
-        choice->sdpa ? 0 : rounding + single * (double)choice->d_in * (double)choice->d_in * 2 * choice->factor;
+    const double projected = choice->sdpa
+                                 ? 0
+                                 : rounding * fmax(query, fmax(key, value)) +
+                                       single * (double)choice->d_in * (double)choice->d_in * 2 * choice->factor;
     const double product = d * query * key * choice->scale;
     const double bias = choice->mask_most + choice->slope_most * keys;
-    const double logit = 4 * rounding * (product + bias + choice->softcap) + single * (d + 8) * (product + bias) +
+    const double logit = 4 * rounding * (product + bias + fmin(product, choice->softcap)) +
+                         single * (d + 8) * (product + bias) +
                          d * choice->scale * projected * (query + key + projected);
-    const double share = expm1(2 * logit) + 8 * rounding + single * keys;
+    const double share = fmin(expm1(2 * logit) + 8 * rounding + single * keys, MOST_SHARE);
     struct tolerance tolerance = {.context = value * share + projected + 1e-30,
-                                  .lse = logit + (8 * rounding + single * keys) * (1 + product + bias + log(keys))};
+                                  .lse = logit + (4 * rounding + single * keys) * (1 + largest(reference, "lse"))};
+    /* No weight of the output projection is larger than 1 / sqrt(columns). */
     const double columns = (double)(choice->kv_heads * choice->group) * d;
-    tolerance.output = columns * (tolerance.context + (value + 1) * (rounding + single * columns)) + rounding;
+    tolerance.output = sqrt(columns) * (tolerance.context + single * columns * (value + 1)) +
+                       4 * rounding * largest(reference, "output");
     return tolerance;
 }
 
