@@ -6,12 +6,12 @@
 passed=0 failed=0 skipped=0
 
 check() {
-    name=$1
+    checked=$1
     shift
     if "$@"; then
         passed=$((passed + 1))
     else
-        echo "FAILED: $name: $*"
+        echo "FAILED: $checked: $*"
         failed=$((failed + 1))
     fi
 }
