@@ -1,6 +1,8 @@
-/* Every task runs once, whatever the number of threads, and each thread has a number of its own. */
+/* Every task runs once, whatever the number of threads, and each thread has a number of its own; and the
+ * room that work takes. */
 #include "check.h"
 #include "threads.h"
+#include "work.h"
 
 #include <stdatomic.h>
 
@@ -51,5 +53,10 @@ int main(void)
     int order = 0;
     check_begin("one thread takes the tasks in order");
     threads_run(1, 100, note_once, &order);
+    check_begin("scratch beyond memory");
+    CHECK(work_scratch_bytes(100, SIZE_MAX - 10, 1) == SIZE_MAX, "expected SIZE_MAX for a sum beyond it");
+    CHECK(work_scratch_bytes(0, SIZE_MAX / 2, 3) == SIZE_MAX, "expected SIZE_MAX for a product beyond it");
+    CHECK(work_scratch_bytes(0, SIZE_MAX / 2, 1) == SIZE_MAX, "expected SIZE_MAX for bytes beyond it");
+    CHECK(work_scratch_bytes(1, 2, 3) >= 7 * sizeof(float), "expected room for 7 floats");
     return check_end();
 }
