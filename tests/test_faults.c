@@ -454,10 +454,17 @@ static void run_signals(const struct line *line, const struct expected *expected
     }
 }
 
-/* The input becomes empty while it is read: what is mapped ends the program with status 3 and its name. */
+/* The input becomes empty while it is read: what is mapped ends the program with status 3 and its name. qemu-s390x gives a
+ * handler the address of the fault with its halves exchanged, by which no file is found. */
 static void run_cuts(const struct line *line, const struct expected *expected)
 {
     bool missed = false, begun = false;
+    const char *port = getenv("ATTN_PORT");
+    if (port != NULL && strcmp(port, "s390x") == 0) {
+        check_begin("%s: %s cut short", line->words, line->cut);
+        check_skip("the emulator does not say where");
+        return;
+    }
     for (long at = 1; at <= expected->counts[CALL_SYSTEM]; at++) {
         struct ended ended;
         if (is_left_out())
