@@ -5,7 +5,7 @@
 enum status making_page_stages(const struct making *making)
 {
     struct problem *problem = making->problem;
-    bool draws = false, has[STAGE_NAMES] = {false};
+    bool draws = false;
     for (size_t i = 0; i < problem->stage_count; i++) {
         const enum stage stage = problem->stages[i];
         if (stage > STAGE_CONTEXT)
@@ -14,14 +14,13 @@ enum status making_page_stages(const struct making *making)
                                "and context",
                                stage_name(stage));
         draws = draws || stage_is_square(stage);
-        has[stage] = true;
     }
     if (!draws)
         return error_usage(making->error, "--stages: a page draws T x T stages; expected one, such as weights");
     for (int stage = STAGE_QUERY; stage <= STAGE_VALUE; stage++)
-        if (!has[stage])
+        if (!problem_shows_stage(problem, (enum stage)stage))
             problem->stages[problem->stage_count++] = (enum stage)stage;
-    if (problem->dropout > 0 && !has[STAGE_DROPPED])
+    if (problem->dropout > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
         problem->stages[problem->stage_count++] = STAGE_DROPPED;
     return STATUS_OK;
 }

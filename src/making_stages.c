@@ -61,14 +61,6 @@ static void list_stages(struct problem *problem, const struct options *options)
 
 /* --- what is explained -------------------------------------------------------------------------------------------- */
 
-static bool lists(const enum stage *stages, size_t count, enum stage stage)
-{
-    for (size_t i = 0; i < count; i++)
-        if (stages[i] == stage)
-            return true;
-    return false;
-}
-
 /* What is there from the start is only repeated where it is asked for. */
 static bool is_given(const struct problem *problem, enum stage stage)
 {
@@ -77,7 +69,7 @@ static bool is_given(const struct problem *problem, enum stage stage)
 
 static void explain_stage(struct problem *problem, enum stage stage)
 {
-    const bool asked = problem->stages_asked && lists(problem->stages, problem->stage_count, stage);
+    const bool asked = problem->stages_asked && problem_shows_stage(problem, stage);
     const bool names = problem->has_cell && stage == problem->cell.stage;
     const bool there = problem_has_stage(problem, stage) && !is_given(problem, stage);
     if (problem->stages_asked ? asked : names || there)
@@ -117,8 +109,7 @@ static enum status choose_explained(const struct making *making)
     memcpy(problem->stages, problem->explained, sizeof problem->stages);
     problem->stage_count = problem->explained_count;
     for (int stage = 0; stage < STAGE_NAMES; stage++)
-        if (problem_has_stage(problem, (enum stage)stage) &&
-            !lists(problem->stages, problem->stage_count, (enum stage)stage))
+        if (problem_has_stage(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage))
             problem->stages[problem->stage_count++] = (enum stage)stage;
     return STATUS_OK;
 }

@@ -115,14 +115,6 @@ static enum status make_scratches(struct attention *attention, unsigned stages, 
     return attention->scratch == NULL ? error->status : STATUS_OK;
 }
 
-static bool asks_for(const struct problem *problem, enum stage stage)
-{
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (problem->stages[i] == stage)
-            return true;
-    return false;
-}
-
 /* What is held whole: query, key and value where they are made here, lse, and where the fused path makes them context
  * and output. */
 struct held {
@@ -149,7 +141,7 @@ static size_t list_held(struct attention *attention, unsigned stages, struct hel
         {STAGE_KEY, projects, {&attention->key, 4, {items, kv_heads, keys, d}}},
         {STAGE_VALUE, projects, {&attention->value, 4, {items, kv_heads, keys, d_value}}},
         {STAGE_CONTEXT,
-         fused && !problem->packed && asks_for(problem, STAGE_CONTEXT),
+         fused && !problem->packed && problem_shows_stage(problem, STAGE_CONTEXT),
          {&attention->context, 4, {items, heads, slots, d_value}}},
         {STAGE_OUTPUT, fused, {&attention->output, 3, {items, slots, columns}}},
         {STAGE_LSE, true, {&attention->lse, 3, {items, heads, slots}}},

@@ -32,6 +32,14 @@ size_t problem_columns(const struct problem *problem, enum stage stage)
                                                                                           : problem->d_head;
 }
 
+bool problem_shows_stage(const struct problem *problem, enum stage stage)
+{
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] == stage)
+            return true;
+    return false;
+}
+
 bool problem_has_stage(const struct problem *problem, enum stage stage)
 {
     switch (stage) {

@@ -91,6 +91,9 @@ size_t problem_columns(const struct problem *problem, enum stage stage);
  * included. */
 bool problem_has_stage(const struct problem *problem, enum stage stage);
 
+/* Whether the stage is one of problem->stages. */
+bool problem_shows_stage(const struct problem *problem, enum stage stage);
+
 /* Multiply-adds of the whole job, whatever rows and stages are asked for. */
 double problem_work(const struct problem *problem);
 

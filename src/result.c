@@ -154,15 +154,6 @@ enum status result_make_room(struct result *result, struct arena *arena, struct 
     return result->numbers == NULL ? error->status : STATUS_OK;
 }
 
-/* Whether sdpa shows a stage from `first` to `last`. */
-static bool shows_operands(const struct problem *problem, enum stage first, enum stage last)
-{
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (problem->stages[i] >= first && problem->stages[i] <= last)
-            return problem->mechanism == COMMAND_SDPA;
-    return false;
-}
-
 static void add_lacking(struct result *result, const char *name)
 {
     const size_t length = strlen(result->lacks);
@@ -173,10 +164,12 @@ static void add_lacking(struct result *result, const char *name)
 static void compare_with_given(struct result *result)
 {
     const struct problem *problem = result->problem;
-    result->given = shows_operands(problem, STAGE_INPUTS, STAGE_INPUTS);
-    if (result->given || !shows_operands(problem, STAGE_QUERY, STAGE_VALUE))
+    const bool query = problem_shows_stage(problem, STAGE_QUERY);
+    result->given = problem->mechanism == COMMAND_SDPA && problem_shows_stage(problem, STAGE_INPUTS);
+    if (problem->mechanism != COMMAND_SDPA || result->given ||
+        !(query || problem_shows_stage(problem, STAGE_KEY) || problem_shows_stage(problem, STAGE_VALUE)))
         return;
-    if (problem->whole_count < problem->queries && shows_operands(problem, STAGE_QUERY, STAGE_QUERY))
+    if (query && problem->whole_count < problem->queries)
         add_lacking(result, "rows of query");
     for (size_t i = 0; i < problem->beside_count; i++) {
         const char *name = problem->beside[i].name;
