@@ -126,22 +126,22 @@ static void plan_tasks(struct plan *plan)
     plan->counter.total = work;
 }
 
-/* False as above. */
-static bool make_plan(struct plan *plan, const struct fused_job *job)
+static size_t thread_floats(const struct plan *plan)
+{
+    return plan->block_floats + plan->tiles * plan->tile_floats;
+}
+
+/* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
+static size_t make_plan(struct plan *plan, const struct fused_job *job)
 {
     *plan = (struct plan){.job = job, .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads};
     plan->items = job->heads / plan->heads_per_item;
     plan->biased = job->mask != NULL && job->mask->attn_mask.rank > 0;
     plan_units(plan);
     if (!plan_sizes(plan))
-        return false;
+        return SIZE_MAX;
     plan_tasks(plan);
-    return true;
-}
-
-static size_t thread_floats(const struct plan *plan)
-{
-    return plan->block_floats + plan->tiles * plan->tile_floats;
+    return work_scratch_bytes(0, thread_floats(plan), plan->threads);
 }
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
@@ -531,14 +531,14 @@ static void attend_task(void *context, size_t task, unsigned thread)
 size_t fused_scratch_bytes(const struct fused_job *job)
 {
     struct plan plan;
-    return make_plan(&plan, job) ? work_scratch_bytes(0, thread_floats(&plan), plan.threads) : SIZE_MAX;
+    return make_plan(&plan, job);
 }
 
 enum status fused_context(const struct fused_job *job, struct error *error)
 {
     struct plan plan;
     struct arena arena = {0};
-    const size_t bytes = make_plan(&plan, job) ? work_scratch_bytes(0, thread_floats(&plan), plan.threads) : SIZE_MAX;
+    const size_t bytes = make_plan(&plan, job);
     plan.scratch = work_scratch(&arena, bytes, error);
     if (plan.scratch == NULL)
         return error->status;
