@@ -230,18 +230,6 @@ static void add_numbers(struct base64 *base64, const double *numbers, size_t cou
     }
 }
 
-static void write_table(struct result *result, const struct result_table *table, struct output *output)
-{
-    struct base64 base64 = {.output = output};
-    open_numbers(table->name, output);
-    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
-        for (size_t row = 0; row < result_rows(table) && !output->failed; row++) {
-            result_row(result, table, matrix, row, result->numbers);
-            add_numbers(&base64, result->numbers, result_columns(table), dtype_storage(table->dtype));
-        }
-    close_numbers(&base64);
-}
-
 /* Truth values, eight to a byte, the first one lowest; each row begins a byte. */
 static void add_bits(struct base64 *base64, const double *numbers, size_t count)
 {
@@ -253,15 +241,19 @@ static void add_bits(struct base64 *base64, const double *numbers, size_t count)
     }
 }
 
-/* Which weights dropout keeps: those that are not zero behind it. A weight that is zero before it is zero either way. */
-static void write_kept(struct result *result, const struct result_table *table, struct output *output)
+/* All rows of a table under that name: as numbers, or as bits that say which are not zero. */
+static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
+                       struct output *output)
 {
     struct base64 base64 = {.output = output};
-    open_numbers("kept", output);
+    open_numbers(name, output);
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
         for (size_t row = 0; row < result_rows(table) && !output->failed; row++) {
             result_row(result, table, matrix, row, result->numbers);
-            add_bits(&base64, result->numbers, result_columns(table));
+            if (bits)
+                add_bits(&base64, result->numbers, result_columns(table));
+            else
+                add_numbers(&base64, result->numbers, result_columns(table), dtype_storage(table->dtype));
         }
     close_numbers(&base64);
 }
@@ -295,9 +287,9 @@ static void write_data(struct result *result, int precision, struct output *outp
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (table->stage <= STAGE_VALUE)
-            write_table(result, table, output);
-        else if (table->stage == STAGE_DROPPED)
-            write_kept(result, table, output);
+            write_rows(result, table, table->name, false, output);
+        else if (table->stage == STAGE_DROPPED) /* a weight that is zero before dropout is zero either way */
+            write_rows(result, table, "kept", true, output);
     }
     if (result->problem->mask.attn_mask.rank > 0)
         write_attn_mask(result->problem, output);
