@@ -17,7 +17,7 @@ static void write_groups(struct output *output, const unsigned char *bytes, size
 {
     char letters[CHUNK / GROUP * 4];
     for (size_t first = 0; first < length; first += CHUNK) {
-        const size_t count = length - first < CHUNK ? length - first : CHUNK;
+        const size_t count = memory_smaller(length - first, CHUNK);
         for (size_t i = 0; i < count; i += GROUP)
             encode(bytes + first + i, letters + i / GROUP * 4);
         output_write(output, letters, count / GROUP * 4);

@@ -123,7 +123,7 @@ void compare_tensors(struct compare_side a, struct compare_side b, struct compar
     struct sums sums = {0};
     *comparison = (struct comparison){.count = count, .worst = count};
     for (size_t first = 0; first < count; first += CHUNK) {
-        const size_t now = count - first < CHUNK ? count - first : CHUNK;
+        const size_t now = memory_smaller(count - first, CHUNK);
         load(a, first, now, expected);
         load(b, first, now, got);
         for (size_t i = 0; i < now; i++) {

@@ -262,7 +262,7 @@ void output_write(struct output *output, const char *bytes, size_t length)
 {
     while (length > 0) {
         size_t room = OUTPUT_BUFFER_BYTES - output->used;
-        size_t now = length < room ? length : room;
+        size_t now = memory_smaller(length, room);
         memcpy(output->buffer + output->used, bytes, now);
         output->used += now;
         bytes += now;

@@ -47,7 +47,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
     const char *from = bytes;
     for (size_t at = 0; at < length; at += 8) {
         uint64_t word = 0;
-        memcpy(&word, from + at, length - at < 8 ? length - at : 8);
+        memcpy(&word, from + at, memory_smaller(length - at, 8));
         hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 32;
     }

@@ -297,8 +297,8 @@ static void make_lses(struct attention *attention)
     progress_begin(problem->progress, stage_name(STAGE_LSE), (double)rows);
     for (size_t first = 0; first < rows; first += most) {
         struct lse_run run = {attention, first};
-        threads_run(attention->threads, rows - first < most ? rows - first : most, make_lse, &run);
-        progress_update(problem->progress, (double)(first + most < rows ? first + most : rows));
+        threads_run(attention->threads, memory_smaller(rows - first, most), make_lse, &run);
+        progress_update(problem->progress, (double)memory_smaller(first + most, rows));
     }
     progress_end(problem->progress);
 }

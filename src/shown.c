@@ -31,8 +31,8 @@ const char *shown_number(enum dtype dtype, struct shown_style style, double numb
 void shown_blanks(struct output *output, size_t count)
 {
     static const char BLANKS[] = "                                ";
-    for (; count > 0; count -= count < 32 ? count : 32)
-        output_write(output, BLANKS, count < 32 ? count : 32);
+    for (; count > 0; count -= memory_smaller(count, 32))
+        output_write(output, BLANKS, memory_smaller(count, 32));
 }
 
 void shown_cell(struct output *output, const char *text, size_t taken, size_t width, bool right)

@@ -251,7 +251,7 @@ enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const 
     if (!kept && tensor_create(converted, dtype_storage(dtype), from.rank, from.shape, arena, error) != STATUS_OK)
         return error->status;
     for (size_t first = 0; first < count; first += CHUNK) {
-        const size_t now = count - first < CHUNK ? count - first : CHUNK;
+        const size_t now = memory_smaller(count - first, CHUNK);
         tensor_load(&from, first, now, numbers);
         memcpy(rounded, numbers, now * sizeof *numbers);
         tensor_round(dtype, rounded, now);

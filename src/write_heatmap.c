@@ -78,7 +78,7 @@ static size_t row_text(const struct heatmap *map, size_t item, size_t row, char 
     const size_t block = map->pool.row_block, first = row * block, rows = result_rows(map->table);
     if (block == 1)
         return label_text(map, true, item, row, map->longest, text);
-    const size_t last = first + block < rows ? first + block - 1 : rows - 1;
+    const size_t last = memory_smaller(first + block, rows) - 1;
     if (first == last)
         return (size_t)snprintf(text, LABEL_BYTES, "%zu", position_of(map, true, first));
     return (size_t)snprintf(text, LABEL_BYTES, "%zu-%zu", position_of(map, true, first), position_of(map, true, last));
@@ -122,8 +122,7 @@ static bool fit_numbers(struct heatmap *map, size_t token)
     char text[CELL_BYTES];
     map->number_width = strlen(cell_longest(&map->pool, map->number, text));
     const size_t swatch = map->style.depth == PAINT_SHADES ? SWATCH : 0, taken = map->number_width + swatch;
-    const size_t widths[] = {memory_larger(taken + 2, (token < TOKEN_COLUMNS ? token : TOKEN_COLUMNS) + 1), taken + 2,
-                             taken + 1};
+    const size_t widths[] = {memory_larger(taken + 2, memory_smaller(token, TOKEN_COLUMNS) + 1), taken + 2, taken + 1};
     for (size_t heads = heads_of(map) > 1 ? 2 : 1; heads > 0; heads--)
         for (size_t i = 0; i < 3; i++)
             if (fits(map, heads, widths[i])) {
@@ -180,7 +179,7 @@ static enum status make_pool(struct heatmap *map, struct arena *arena, struct er
 {
     const size_t rows = result_rows(map->table), columns = result_columns(map->table);
     const size_t digits = digits_of(position_of(map, true, rows - 1)), ranges = 2 * digits + 1;
-    map->longest = map->style.columns / 3 < LABEL_COLUMNS ? map->style.columns / 3 : LABEL_COLUMNS;
+    map->longest = memory_smaller(map->style.columns / 3, LABEL_COLUMNS);
     map->label = widest_label(map, true);
     size_t room = map->style.columns - margin_of(map) - digits - 1;
     if (columns > room || rows > room) {
@@ -364,7 +363,7 @@ static void write_matrices(struct heatmap *map)
     for (size_t matrix = 0, heads; matrix < map->pool.matrices && !map->output->failed; matrix += heads) {
         size_t item, head;
         result_place(map->table, matrix, &item, &head);
-        heads = all - head < map->per_line ? all - head : map->per_line;
+        heads = memory_smaller(all - head, map->per_line);
         if (matrix > 0)
             end_line(map);
         if (result_is_of(map->table, AXIS_ITEM) && head == 0)
@@ -389,7 +388,7 @@ static size_t fit_scale(const struct heatmap *map, char *low, char *high)
                             strlen(cell_text(number, map->scale.high, high)) + INDENT + 4;
         const size_t room = ends < map->style.columns ? map->style.columns - ends : 0;
         if (room >= SCALE_FEWEST || number.decimals == 0)
-            return room < SCALE_COLUMNS ? room : SCALE_COLUMNS;
+            return memory_smaller(room, SCALE_COLUMNS);
     }
 }
 

@@ -224,7 +224,7 @@ static void add_numbers(struct base64 *base64, const double *numbers, size_t cou
 {
     unsigned char bytes[CHUNK * sizeof(double)];
     for (size_t first = 0; first < count; first += CHUNK) {
-        const size_t now = count - first < CHUNK ? count - first : CHUNK;
+        const size_t now = memory_smaller(count - first, CHUNK);
         write_raw_bytes(numbers + first, now, dtype, bytes);
         base64_add(base64, bytes, now * dtype_size(dtype));
     }
@@ -268,7 +268,7 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     double numbers[CHUNK];
     open_numbers("attn_mask", output);
     for (size_t first = 0; first < count; first += CHUNK) {
-        const size_t now = count - first < CHUNK ? count - first : CHUNK;
+        const size_t now = memory_smaller(count - first, CHUNK);
         tensor_load(tensor, first, now, numbers);
         if (tensor->dtype == DTYPE_BOOL) {
             for (size_t i = 0; i < now; i++)

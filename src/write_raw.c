@@ -82,7 +82,7 @@ void write_raw(struct result *result, const struct result_table *table, struct o
         for (size_t row = 0; row < rows && !output->failed; row++) {
             result_row(result, table, matrix, row, result->numbers);
             for (size_t first = 0; first < columns; first += CHUNK) {
-                const size_t count = columns - first < CHUNK ? columns - first : CHUNK;
+                const size_t count = memory_smaller(columns - first, CHUNK);
                 write_raw_bytes(result->numbers + first, count, dtype, bytes);
                 output_write(output, (const char *)bytes, count * dtype_size(dtype));
             }

@@ -327,7 +327,7 @@ static void write_shape(const struct sheet *sheet, struct line line)
         line_words(&line, shape);
         return;
     }
-    const size_t place = room - length < SHAPE_COLUMN ? room - length : SHAPE_COLUMN;
+    const size_t place = memory_smaller(room - length, SHAPE_COLUMN);
     if (line.column + 2 > place && line.column + 2 + length > line.columns) {
         output_write(sheet->output, "\n", 1);
         line.column = 0;
