@@ -336,7 +336,10 @@ static void ask_for_next(const struct plan *plan, const struct place *place, con
                       next, keys);
 }
 
-/* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps. */
+/* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps.
+ *
+ * attn_mask may lie in a file that another program changes: each scan is believed for its own keys alone, and where two
+ * of them do not agree, all may be forbidden after all. */
 static unsigned scan_block(const struct plan *plan, const struct place *place, const struct tile *tile,
                            struct block *block)
 {
@@ -344,16 +347,20 @@ static unsigned scan_block(const struct plan *plan, const struct place *place, c
     const unsigned says = scan_keys(plan, place, tile, block->first, block->keys);
     if (says == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
-    while (scan_keys(plan, place, tile, block->first, memory_smaller(TRIM_KEYS, block->keys)) == MASK_SAYS_FORBIDDEN) {
-        block->first += TRIM_KEYS;
-        block->keys -= TRIM_KEYS;
+    while (block->keys > 0) {
+        const size_t head = memory_smaller(TRIM_KEYS, block->keys);
+        if (scan_keys(plan, place, tile, block->first, head) != MASK_SAYS_FORBIDDEN)
+            break;
+        block->first += head;
+        block->keys -= head;
     }
-    for (;;) {
+    while (block->keys > 0) {
         const size_t tail = (block->keys - 1) % TRIM_KEYS + 1;
         if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != MASK_SAYS_FORBIDDEN)
             return says;
         block->keys -= tail;
     }
+    return MASK_SAYS_FORBIDDEN;
 }
 
 /* The block's bias, packed; the room of the scores holds its rows on the way. */

@@ -7,9 +7,12 @@
 
 #include <float.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -762,6 +765,98 @@ static void check_overflow_masked(void)
     }
 }
 
+/* --- a mask that another program changes ------------------------------------------------------------------------- */
+
+/* Two rows of attn_mask, a page each, of which one is closed. Whoever reads a closed row is stopped by a signal, whose
+ * handler opens it and closes the other one: so the rows are read in turn, and where it is the turn of `change` both
+ * become something else. */
+enum { MOST_READS = 1000 };
+
+static struct {
+    unsigned char *pages;
+    size_t page, row; /* bytes of a page, and which of the rows is closed */
+    unsigned reads, change;
+    unsigned char next; /* every byte of both from then on */
+} watched;
+
+static void close_row(size_t row)
+{
+    watched.row = row;
+    mprotect(watched.pages, 2 * watched.page, PROT_READ | PROT_WRITE);
+    mprotect(watched.pages + row * watched.page, watched.page, PROT_NONE);
+}
+
+/* What comes without end is no read of a closed row: the program ends as it would without the handler. */
+static void note_read(int signal_number)
+{
+    if (watched.reads > MOST_READS)
+        signal(signal_number, SIG_DFL);
+    mprotect(watched.pages, 2 * watched.page, PROT_READ | PROT_WRITE);
+    if (watched.reads++ == watched.change)
+        memset(watched.pages, watched.next, 2 * watched.page);
+    close_row(1 - watched.row);
+}
+
+/* Of the first block, row 0 sees nothing and row 1 some keys in the middle. */
+static void open_watched(const struct fused_job *job)
+{
+    const bool boolean = job->mask->attn_mask.dtype == DTYPE_BOOL;
+    mprotect(watched.pages, 2 * watched.page, PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < 2 * job->keys; i++) {
+        const bool seen = i >= job->keys + 48 && i < job->keys + 96;
+        if (boolean)
+            watched.pages[i] = seen;
+        else
+            ((float *)(void *)watched.pages)[i] = seen ? 0 : -INFINITY;
+    }
+    watched.reads = 0;
+    close_row(0);
+}
+
+/* The change comes before each of the reads that there are, one after another: values of 1 give contexts of 1, or of 0
+ * where no key was seen. Anything else was read or written outside. */
+static void check_changed(struct fused_job *job, unsigned char next)
+{
+    watched.next = next;
+    watched.change = 0;
+    do {
+        open_watched(job);
+        run(job);
+        for (size_t row = 0; row < 2; row++)
+            CHECK(whole[row] == 0 || fabs(whole[row] - 1) <= 1e-6,
+                  "%s, bytes %#x from read %u on: expected 0 or 1, got %g", job->kernel->name, next, watched.change,
+                  whole[row]);
+    } while (watched.reads > watched.change && ++watched.change < MOST_READS);
+    CHECK(watched.change > 4 && watched.change < MOST_READS, "expected some reads in turn, got %u", watched.change);
+}
+
+static void check_changing_mask(enum dtype dtype)
+{
+    static const unsigned char nexts[] = {0x00, 0x01, 0x7f, 0xff}; /* false or 0; true or a small number; 3.4e38; NaN */
+    const struct sigaction action = {.sa_handler = note_read, .sa_flags = SA_NODEFER};
+    struct sigaction before;
+    check_begin("a %s mask that changes while it is read", dtype == DTYPE_BOOL ? "boolean" : "float");
+    watched.page = (size_t)sysconf(_SC_PAGESIZE);
+    watched.pages = mmap(NULL, 2 * watched.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t keys = watched.page / dtype_size(dtype);
+    if (!CHECK(watched.pages != MAP_FAILED && keys <= ROOM && sigaction(SIGSEGV, &action, &before) == 0, "no room"))
+        return;
+    struct mask mask = make_mask(2, keys);
+    mask.attn_mask = (struct tensor){.rank = 2, .shape = {2, keys}, .dtype = dtype, .data = watched.pages};
+    mask.strides[2] = keys;
+    mask.strides[3] = 1;
+    struct fused_job job = make_counting_job(&mask);
+    for (size_t j = 0; j < keys; j++)
+        value[j] = 1;
+    for (size_t i = 0; i < kernel_count; i++)
+        for (size_t n = 0; n < COUNT(nexts); n++) {
+            job.kernel = kernels[i];
+            check_changed(&job, nexts[n]);
+        }
+    sigaction(SIGSEGV, &before, NULL);
+    munmap(watched.pages, 2 * watched.page);
+}
+
 struct reports {
     int count;
     double last;
@@ -960,6 +1055,8 @@ int main(void)
     check_formulas();
     check_lowest_number();
     check_overflow_masked();
+    check_changing_mask(DTYPE_BOOL);
+    check_changing_mask(DTYPE_F32);
     check_progress();
     check_scratch();
     check_projections();
