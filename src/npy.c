@@ -10,14 +10,16 @@ static const char MAGIC[] = "\x93NUMPY";
 enum {
     MAGIC_BYTES = sizeof MAGIC - 1,
     LENGTH_AT = MAGIC_BYTES + 2, /* after the version */
-    SHORTEST = LENGTH_AT + 2,
+    SHORTEST = LENGTH_AT + 2,    /* of what stands before the header: with two bytes of its length, or four */
+    LONGEST_START = LENGTH_AT + 4,
     TEXT_BYTES = 32, /* the longest string that a header needs, with room for a wrong one */
 };
 
 /* The header as it is read. */
 struct reader {
     const char *source;
-    const char *text, *at, *end;
+    const char *text, *at, *end; /* of a copy */
+    const unsigned char *data;   /* what follows it in the file */
     struct error *error;
 };
 
@@ -229,26 +231,32 @@ static enum status check_size(const struct reader *reader, const struct raw *raw
     return STATUS_OK;
 }
 
-/* Where the header begins and ends, by what stands before it. */
-static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length)
+/* The header, by what stands before it, and where the data begin. Bytes are copied before they are looked at: another
+ * program may change the file meanwhile. */
+static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length, struct arena *arena)
 {
-    if (length < SHORTEST || memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
+    unsigned char start[LONGEST_START] = {0};
+    memcpy(start, bytes, memory_smaller(length, sizeof start));
+    if (length < SHORTEST || memcmp(start, MAGIC, MAGIC_BYTES) != 0)
         return error_usage(reader->error, "%s: begins like a .npy, but %s", reader->source,
                            length < SHORTEST ? "is cut short" : "not with \"\\x93NUMPY\"");
-    const unsigned char *version = bytes + MAGIC_BYTES, *at = bytes + LENGTH_AT;
+    const unsigned char *version = start + MAGIC_BYTES, *at = start + LENGTH_AT;
     if (version[0] < 1 || version[0] > 3 || version[1] != 0)
         return error_usage(reader->error, "%s: version %d.%d of .npy is unknown; expected 1.0, 2.0 or 3.0",
                            reader->source, version[0], version[1]);
-    const size_t start = version[0] == 1 ? SHORTEST : SHORTEST + 2;
-    if (length < start)
+    const size_t before = version[0] == 1 ? SHORTEST : LONGEST_START;
+    if (length < before)
         return error_usage(reader->error, "%s: begins like a .npy, but is cut short", reader->source);
     size_t header_length = at[0] + ((size_t)at[1] << 8);
     if (version[0] > 1)
         header_length += ((size_t)at[2] << 16) + ((size_t)at[3] << 24);
-    if (header_length > length - start)
+    if (header_length > length - before)
         return error_usage(reader->error, "%s: a header of %zu bytes, but only %zu follow; the file is cut short",
-                           reader->source, header_length, length - start);
-    reader->text = reader->at = (const char *)bytes + start;
+                           reader->source, header_length, length - before);
+    reader->data = bytes + before + header_length;
+    reader->text = reader->at = arena_text(arena, (const char *)bytes + before, header_length, reader->error);
+    if (reader->text == NULL)
+        return reader->error->status;
     reader->end = reader->text + header_length;
     return STATUS_OK;
 }
@@ -259,13 +267,13 @@ enum status npy_read(const char *source, const unsigned char *bytes, size_t leng
     struct reader reader = {.source = source, .error = error};
     struct header header = {0};
     *bundle = (struct bundle){.source = source, .nameless = true};
-    if (find_header(&reader, bytes, length) || take_header(&reader, &header))
+    if (find_header(&reader, bytes, length, arena) || take_header(&reader, &header))
         return error->status;
     if ((kinds & (BUNDLE_INPUTS | BUNDLE_FOREIGN)) == 0)
         return error_usage(error,
                            "%s: a .npy holds one tensor without a name, %s need theirs; expected .safetensors or JSON",
                            source, kinds & BUNDLE_OPERAND ? "query, key and value" : "parameters");
-    struct raw raw = {.bytes = (const unsigned char *)reader.end, .rank = header.rank, .fortran = header.fortran};
+    struct raw raw = {.bytes = reader.data, .rank = header.rank, .fortran = header.fortran};
     memcpy(raw.shape, header.shape, sizeof raw.shape);
     if (read_descr(&reader, header.descr, &raw) || check_size(&reader, &raw, length - (size_t)(raw.bytes - bytes)))
         return error->status;

@@ -3,6 +3,8 @@
 #include "npy.h"
 #include "support.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +238,46 @@ static void check_zero_copy(void)
     free(bytes);
 }
 
+/* --- a file that another program changes ------------------------------------------------------------------------- */
+
+struct change {
+    unsigned char *byte;
+    atomic_bool ended;
+};
+
+static void *change_byte(void *argument)
+{
+    struct change *change = argument;
+    while (!atomic_load(&change->ended)) {
+        __atomic_store_n(change->byte, 'x', __ATOMIC_RELAXED);
+        __atomic_store_n(change->byte, '(', __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* A byte that is asked for and one that is not take turns: what is told is what was found. */
+static void check_changing_header(void)
+{
+    enum { RUNS = 200000 };
+    unsigned char bytes[] = "\x93NUMPY\1\0\x36\0{'descr':'<f4','fortran_order':False,'shape':(1,1)}  \n1234";
+    struct change change = {.byte = (unsigned char *)strchr((char *)bytes + 10, '('), .ended = false};
+    pthread_t thread;
+    check_begin("a header that changes while it is read");
+    if (!CHECK(pthread_create(&thread, NULL, change_byte, &change) == 0, "expected a second thread"))
+        return;
+    for (int i = 0; i < RUNS; i++) {
+        struct arena arena = {0};
+        struct bundle bundle;
+        struct error error = {0};
+        if (npy_read("file", bytes, sizeof bytes - 1, BUNDLE_INPUTS, &arena, &bundle, &error) != STATUS_OK &&
+            !CHECK_TEXT("file: byte 46 of the header: expected '(', got 'x'", error.message))
+            i = RUNS;
+        arena_free(&arena);
+    }
+    atomic_store(&change.ended, true);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     check_goldens();
@@ -243,6 +285,7 @@ int main(void)
     check_prefixes();
     check_numbers();
     check_zero_copy();
+    check_changing_header();
     support_distort(npy_read, "tests/golden/binary/little-f4.npy", true);
     support_distort(npy_read, "tests/golden/binary/big-f2-fortran.npy", true);
     support_distort(npy_read, "tests/golden/binary/batch-fortran.npy", false);
