@@ -334,6 +334,12 @@ static void write_blanks(struct output *output, size_t count)
     output_print(output, "%*s", (int)count, "");
 }
 
+/* What is left of the columns that were measured; none where a number has grown since then. */
+static size_t left_of(size_t columns, size_t taken)
+{
+    return columns > taken ? columns - taken : 0;
+}
+
 /* Where the pen is, and the blanks that are due before the next word. */
 struct pen {
     struct output *output;
@@ -352,16 +358,16 @@ static void write_piece(struct pen *pen, const char *text, size_t columns)
 static void write_cell(const struct board_group *group, const struct board_cell *cell, const struct board_cell *sign,
                        struct pen *pen)
 {
-    const size_t columns = cell_columns(group, cell);
+    const size_t blanks = left_of(cell_columns(group, cell), cell->width);
     size_t after = 0;
     if (cell->kind == CELL_FACTOR && !ends_in_parenthesis(cell))
         after = group->parenthesis[cell->side];
-    pen->due += columns - cell->width - after;
+    pen->due += left_of(blanks, after);
     if (sign != NULL && sign->width > 0)
         write_piece(pen, sign->text, sign->width);
     if (cell->width > 0)
         write_piece(pen, cell->text, cell->width);
-    pen->column += columns - cell->width;
+    pen->column += blanks;
     pen->due += after;
 }
 
@@ -369,7 +375,7 @@ static void write_cell(const struct board_group *group, const struct board_cell 
 static const struct board_cell *hold_sign(const struct board_group *group, const struct board_cell *cell,
                                           struct pen *pen)
 {
-    const size_t blanks = group->sign[cell->side] - cell->width;
+    const size_t blanks = left_of(group->sign[cell->side], cell->width);
     pen->due += blanks;
     pen->column += blanks;
     return cell;
@@ -492,7 +498,7 @@ void board_end_sum(struct board *board, size_t group_index, const char *number)
     write_label(board, false);
     struct pen pen = {board->output, 0, 0};
     if (!broken)
-        pen.due = group_columns(group) - strlen(" = ") - group->sign[last] - group->width[last][CELL_TERM];
+        pen.due = left_of(group_columns(group), strlen(" = ") + group->sign[last] + group->width[last][CELL_TERM]);
     write_piece(&pen, relation + broken, 0);
     const struct board_cell *sign = NULL;
     for (size_t i = 0; i < board->count; i++) {

@@ -2,6 +2,7 @@
  *
  * Each number is taken as what it may have been before it was rounded: half a unit of its last digit to either side. Two
  * sides of a relation must have a number in common, "=" must hold for the digits as they are, and "≈" must not. */
+#include "board.h"
 #include "check.h"
 #include "output.h"
 #include "support.h"
@@ -396,11 +397,45 @@ static void check_width(void)
     arena_free(&made.arena);
 }
 
+/* One line "x  a x b = c", and beneath it their sum. */
+static void write_line(struct board *board, const char *a, const char *b, const char *c)
+{
+    board_begin_sum(board);
+    board_line(board, 0, "x", 1);
+    board_term(board, a);
+    board_times(board, b);
+    board_relation(board);
+    board_term(board, c);
+    board_end(board);
+    board_end_sum(board, 0, c);
+}
+
+/* Numbers of a file that another program changes may be wider when they are written than they were when they were
+ * measured: they stand where they come to stand, without blanks for what is missing. */
+static void check_changed_numbers(void)
+{
+    struct board board;
+    struct output output;
+    struct arena arena = {0};
+    struct error error = {0};
+    size_t length;
+    check_begin("numbers that have grown since they were measured");
+    output_open_text(&output, &arena, &error);
+    CHECK(board_create(&board, &output, 4, &arena, &error) == STATUS_OK, "expected a board, got: %s", error.message);
+    board_measure(&board);
+    write_line(&board, "1", "2", "2");
+    board_print(&board);
+    write_line(&board, "-100", "-2000", "200000");
+    CHECK_TEXT("    x    -100 x (-2000) = 200000\n    sum        = 200000\n", output_close_text(&output, &length));
+    arena_free(&arena);
+}
+
 int main(void)
 {
     struct dirent **entries;
     check_reader();
     check_width();
+    check_changed_numbers();
     int count = scandir("tests/golden", &entries, support_is_golden, alphasort);
     check_begin("the golden cases are there");
     CHECK(count == 24, "expected 24 cases, got %d", count);
