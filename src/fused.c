@@ -84,6 +84,11 @@ static bool plan_sizes(struct plan *plan)
            plan->tile_floats <= most;
 }
 
+bool fused_takes_scale(double scale)
+{
+    return fabs(scale) * LOG2_E <= FLT_MAX;
+}
+
 /* Without anything that is added to them, scores are the bare products until the softmax takes them to the base 2. Else
  * the query holds the factor: they are logits to the base 2 from the start, and a maximum of any size is exact. */
 static void plan_units(struct plan *plan)

@@ -43,12 +43,15 @@ struct fused_job {
     const size_t *positions; /* (Tq) which query of the mask each one is, ascending; NULL: 0, 1, 2, ... */
     const struct mask *mask; /* its keys are Tk, its queries those that positions counts; attn_mask is BOOL or F32, the
                                 last of its strides 0 or 1. NULL: every query sees every key */
-    double scale;            /* the reference's, usually 1 / sqrt(d) */
+    double scale;            /* the reference's, usually 1 / sqrt(d); one that fused_takes_scale takes */
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
     struct work_progress progress;
 };
+
+/* False from +-2.36e38 on: logits are to the base 2, and a scale x log2(e) must not overflow float32. */
+bool fused_takes_scale(double scale);
 
 /* lse is the natural logarithm of the sum of a row's exponentials, sinks included; of an empty row, the sink or minus
  * infinity.

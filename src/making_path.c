@@ -1,5 +1,7 @@
 #include "making.h"
 
+#include "fused.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,6 +22,13 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "it computes in float32 and rounds its result once; expected --rounding stages";
     if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
         return "its softmax is in float32; expected --softmax-dtype f32";
+    if (!fused_takes_scale(problem->scale)) {
+        snprintf(text, size,
+                 "its logits are to the base 2, and a scale of %g x log2(e) overflows float32; expected --scale up to "
+                 "2.35e38",
+                 problem->scale);
+        return text;
+    }
     if (problem->not_finite != NULL) {
         snprintf(text, size,
                  "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",

@@ -59,6 +59,13 @@ made "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores -o fast.saf
 made "$attn" self wide.npy --dtype bf16 -q 1-3 --stages query,scores --kernel reference -o reference.safetensors
 check "scores of a long job in bfloat16 are the reference's" "$attn" diff reference.safetensors fast.safetensors --atol 0 --rtol 0.016 -o difference.txt
 
+# A scale that float32 holds, but not times log2(e): the largest score has all the weight.
+made "$attn" self long.npy -d 2 --stages context --scale 2.5e38 --kernel reference -o reference.npy
+made "$attn" self long.npy -d 2 --stages context --scale 2.5e38 -o context.npy
+made "$attn" self long.npy -d 2 --stages context --scale 2.5e38 -q 1-9 -o numbers.json
+check "a scale of 2.5e38 gives numbers" test "$(grep -c 'NaN\|Infinity\|null' numbers.json)" -eq 0
+check "which are the reference's" "$attn" diff reference.npy context.npy -o difference.txt
+
 # The same of T x T, each row of which goes through the stages once.
 made "$attn" causal wide.npy --dropout 0.1 -o shown.txt
 made "$attn" causal wide.npy --dropout 0.1 --full -o full.txt
