@@ -14,9 +14,10 @@ static size_t block_of(size_t count, size_t most)
 static void add_row(struct pool *pool, struct result *result, size_t matrix, size_t row, size_t index, size_t *counts)
 {
     const size_t columns = result_columns(pool->table);
+    const struct result_mask mask = result_mask_of(result, pool->table, matrix, row);
     result_row(result, pool->table, matrix, row, result->numbers);
     for (size_t column = 0; column < columns; column++) {
-        if (result_masked(result, pool->table, matrix, row, column))
+        if (result_masks(&mask, column))
             continue;
         pool->numbers[index + column / pool->column_block] += result->numbers[column];
         counts[column / pool->column_block]++;

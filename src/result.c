@@ -356,17 +356,22 @@ const char *result_label(const struct result *result, enum axis axis, size_t ite
     return labels != NULL ? labels[token] : NULL;
 }
 
-bool result_masked(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
-                   size_t column)
+struct result_mask result_mask_of(const struct result *result, const struct result_table *table, size_t matrix,
+                                  size_t row)
 {
     const struct problem *problem = result->problem;
-    const struct mask *mask = &problem->mask;
-    size_t item, head;
+    struct result_mask of_row = {0};
     if (!problem->masks || !stage_is_square(table->stage) || table->stage < STAGE_MASKED)
-        return false;
-    result_place(table, matrix, &item, &head);
-    if (!mask_forbids(mask, item, head, problem->rows[row], column))
-        return false;
-    const bool numbers = table->stage > STAGE_MASKED && mask->empty_row != EMPTY_ROW_ZERO;
-    return !numbers || !mask_is_empty(mask, item, head, problem->rows[row]);
+        return of_row;
+    result_place(table, matrix, &of_row.item, &of_row.head);
+    of_row.query = problem->rows[row];
+    const bool numbers = table->stage > STAGE_MASKED && problem->mask.empty_row != EMPTY_ROW_ZERO;
+    if (!numbers || !mask_is_empty(&problem->mask, of_row.item, of_row.head, of_row.query))
+        of_row.rules = &problem->mask;
+    return of_row;
+}
+
+bool result_masks(const struct result_mask *mask, size_t column)
+{
+    return mask->rules != NULL && mask_forbids(mask->rules, mask->item, mask->head, mask->query, column);
 }

@@ -93,9 +93,18 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 /* The label of a row or column of that axis: a token, or NULL where it has none; and its position from 1. */
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position);
 
-/* Whether the mask forbids this element of a T x T table, from masked on; not where an empty row has other weights than
- * zero. */
-bool result_masked(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
-                   size_t column);
+/* What the mask forbids of one row of a table. */
+struct result_mask {
+    const struct mask *rules; /* NULL: nothing */
+    size_t item, head, query;
+};
+
+/* It forbids elements of T x T tables from masked on, but none of an empty row that has other weights than zero. Asked
+ * once for a row: whether that is empty takes a look at all its keys. */
+struct result_mask result_mask_of(const struct result *result, const struct result_table *table, size_t matrix,
+                                  size_t row);
+
+/* Whether it forbids the element in that column. */
+bool result_masks(const struct result_mask *mask, size_t column);
 
 #endif

@@ -264,12 +264,14 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
 {
     const size_t columns = result_columns(sheet->table);
     const bool labelled = sheet->label_width > 0;
+    struct result_mask mask = {0}; /* what it forbids is dim */
     char text[SHOWN_NUMBER_BYTES];
+    if (sheet->style.color)
+        mask = result_mask_of(sheet->result, sheet->table, sheet->matrix, row);
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index;
         const bool number = shown_index(sheet, columns, c, &index);
-        const bool dim =
-            number && sheet->style.color && result_masked(sheet->result, sheet->table, sheet->matrix, row, index);
+        const bool dim = number && result_masks(&mask, index);
         const char *cell = number ? number_text(sheet, shown[c], text) : GAP;
         shown_blanks(sheet->output, c > 0 || labelled ? 2 : 0);
         if (dim)

@@ -158,6 +158,22 @@ forced() { "$attn" causal overflow.json --stages context --kernel fused 2>messag
 check "--kernel fused refuses it" forced
 check "and says why" grep -q 'overflowed in float32' message
 
+# Rows that see no key but weigh all the same: whether one is empty is asked once, not once for each cell.
+awk 'BEGIN { n = 1600; printf "{\"attn_mask\": [[false]]"
+    split("query key value", names)
+    for (i = 1; i <= 3; i++) {
+        printf ", \"%s\": [[1]", names[i]
+        for (j = 1; j < n; j++) printf ", [1]"
+        printf "]"
+    }
+    print "}" }' >empty.json
+seconds() { (ulimit -t "$1" && shift && exec "$@"); }
+check "a heatmap of 1600 empty rows in 20 s" \
+    seconds 20 "$attn" sdpa empty.json --heatmap --stages weights --empty-row mean -o heatmap.txt
+check "which weigh each key the same" grep -q '0.00062' heatmap.txt
+check "and their numbers in colour" \
+    seconds 20 "$attn" sdpa empty.json --full --color always --stages weights --empty-row mean -o colour.txt
+
 # Parts whose tokens differ choose other rows by the same names.
 echo '{"tokens": ["a", "b", "c"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >abc.json
 echo '{"tokens": ["b", "c", "a"], "inputs": [[1, 2], [3, 4], [5, 6]]}' >bca.json
