@@ -238,8 +238,8 @@ static void make_scaled(const struct row *row)
 static void make_scaled_rounded(const struct row *row)
 {
     score_scaled(row->stages[STAGE_QUERY], &row->attention->key, row->first_key, row->problem->scale,
-                 row->problem->dtype, row->scratch->sums, row->scratch->operand, row->stages[STAGE_SCALED], row->keys,
-                 row->problem->d_head);
+                 row->problem->dtype, row->scratch->scaled_query, row->scratch->operand, row->stages[STAGE_SCALED],
+                 row->keys, row->problem->d_head);
 }
 
 static void make_capped(const struct row *row)

@@ -16,8 +16,8 @@
 
 /* What one row needs on its way; a thread has its own. prepare.c lays it out. */
 struct attention_scratch {
-    double *operand;           /* the widest row that is multiplied, as doubles */
-    double *sums;              /* the widest row that is summed, or query x root of the scale */
+    double *operand;           /* (d or d_v) a row of key or value, as doubles */
+    double *scaled_query;      /* (d) query x root of the scale */
     double *bias;              /* (Tk) what the mask adds to the present row; minus infinity: the key is forbidden */
     bool empty;                /* it forbids all */
     double *cast;              /* (Tk) masked in the dtype of the softmax */
@@ -39,7 +39,8 @@ struct attention {
     double *out_weight;      /* (H d, d_out) out_proj as y = x . W; or NULL */
     double *out_bias;        /* (d_out); or NULL */
     struct attention_scratch *scratch; /* (threads) */
-    unsigned threads;                  /* that are worth while for its rows */
+    unsigned threads;                  /* that are worth while for its rows, */
+    unsigned output_threads;           /* and for out_proj */
 };
 
 /* Slot `slot` of one head of one item through the stages from scores to `last`, which may be context; each lies in
@@ -52,7 +53,8 @@ void attention_row(const struct attention *attention, struct attention_scratch *
 double attention_lse(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                      size_t slot);
 
-/* output = the heads' context side by side (H d_v), through out_proj where there is one, into output (its columns). */
+/* output = the heads' context side by side (H d_v), through out_proj where there is one, into output (its columns).
+ * Threads may do it at the same time. */
 void attention_output(const struct attention *attention, const double *context, double *output);
 
 /* y = x . W + bias, one row.

@@ -50,39 +50,71 @@ static void split_heads(const struct problem *problem, double *columns, size_t i
         tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
 }
 
-/* One projection of one module for every item: of the queries asked for, or of all tokens. */
+/* One projection of one module for every item. */
+struct projecting {
+    const struct attention *attention;
+    const struct tensor *projected; /* (B, H or H_kv, count, d) written */
+    bool of_queries;                /* count is that of the queries asked for; else of all tokens */
+    size_t head, heads;             /* of the module: the first, and how many */
+    double *weight, *bias;          /* (d_in, heads d), (heads d) or NULL */
+    double *scratch;                /* (threads, d_in + heads d) */
+};
+
+/* One row of one item. */
+static void project_row(void *context, size_t task, unsigned thread)
+{
+    const struct projecting *projecting = context;
+    const struct attention *attention = projecting->attention;
+    const struct problem *problem = attention->problem;
+    const size_t d_in = problem->d_in, columns = projecting->heads * problem->d_head;
+    const size_t count = projecting->projected->shape[2], item = task / count, row = task % count;
+    const size_t token = projecting->of_queries ? attention->positions[row] : row;
+    double *x = projecting->scratch + thread * (d_in + columns), *y = x + d_in;
+    tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, x);
+    attention_project(x, projecting->weight, projecting->bias, y, d_in, columns);
+    split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
+}
+
+/* From here on work is worth more than one thread: 2^24 multiply-adds. */
+static const double THREADS_WORK = 0x1p24;
+
+static unsigned threads_for(const struct problem *problem, double multiply_adds)
+{
+    return multiply_adds >= THREADS_WORK ? problem->threads : 1;
+}
+
 static enum status project_module(const struct attention *attention, size_t module, enum projection_id id,
                                   const struct tensor *projected, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const struct projection *projection = &problem->parameters.modules[module].projections[id];
-    const size_t d_in = problem->d_in, heads = projected->shape[1] / problem->plan.module_count;
-    const size_t count = projected->shape[2];
+    const size_t heads = projected->shape[1] / problem->plan.module_count, rows = problem->items * projected->shape[2];
+    const size_t numbers = problem->d_in + heads * problem->d_head;
+    const unsigned threads =
+        threads_for(problem, (double)rows * (double)problem->d_in * (double)(heads * problem->d_head));
     struct arena scratch = {0};
-    double *weight, *bias;
-    enum status status = load_weight(projection, &weight, &scratch, error);
-    if (status == STATUS_OK)
-        status = load_bias(projection, &bias, &scratch, error);
-    for (size_t item = 0; status == STATUS_OK && item < problem->items; item++)
-        for (size_t row = 0; row < count; row++) {
-            const size_t token = id == PROJECTION_QUERY ? attention->positions[row] : row;
-            tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, attention->scratch->operand);
-            attention_project(attention->scratch->operand, weight, bias, attention->scratch->sums, d_in,
-                              heads * problem->d_head);
-            split_heads(problem, attention->scratch->sums, item, module * heads, heads, row, projected);
-        }
+    const struct projection *projection = &problem->parameters.modules[module].projections[id];
+    struct projecting projecting = {.attention = attention,
+                                    .projected = projected,
+                                    .of_queries = id == PROJECTION_QUERY,
+                                    .head = module * heads,
+                                    .heads = heads};
+    if (load_weight(projection, &projecting.weight, &scratch, error) == STATUS_OK &&
+        load_bias(projection, &projecting.bias, &scratch, error) == STATUS_OK)
+        projecting.scratch = arena_allocate(&scratch, threads, numbers * sizeof(double), error);
+    if (projecting.scratch != NULL)
+        threads_run(threads, rows, project_row, &projecting);
     arena_free(&scratch);
-    return status;
+    return projecting.scratch == NULL ? error->status : STATUS_OK;
 }
 
 static enum status make_scratch(struct attention_scratch *scratch, const struct problem *problem, bool rows,
                                 struct arena *arena, struct error *error)
 {
     const size_t keys = rows ? problem->keys : 1;
-    const size_t widest = memory_larger(problem->d_in, memory_larger(problem->d_head, problem->d_value));
-    double **const all[] = {&scratch->operand, &scratch->sums, &scratch->bias, &scratch->cast,
+    const size_t widest = memory_larger(problem->d_head, problem->d_value);
+    double **const all[] = {&scratch->operand, &scratch->scaled_query, &scratch->bias, &scratch->cast,
                             &scratch->rows[STAGE_QUERY]};
-    const size_t sizes[] = {widest, memory_larger(problem->plan.d_out, problem->d_head), keys, keys, problem->d_head};
+    const size_t sizes[] = {widest, problem->d_head, keys, keys, problem->d_head};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i] = arena_allocate(arena, sizes[i], sizeof(double), error);
         if (*all[i] == NULL)
@@ -97,9 +129,6 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
     return STATUS_OK;
 }
 
-/* From here on the rows of a job are worth more than one thread: 2^24 multiply-adds. */
-static const double THREADS_WORK = 0x1p24;
-
 static enum status make_scratches(struct attention *attention, unsigned stages, struct arena *arena,
                                   struct error *error)
 {
@@ -107,7 +136,7 @@ static enum status make_scratches(struct attention *attention, unsigned stages, 
     const double rows = (double)problem->items * (double)problem->heads * (double)attention->slots;
     const double work = rows * (double)problem->keys * (double)(problem->d_head + problem->d_value);
     bool asked = !problem->fused || (stages & STAGE_BIT(STAGE_SCORES)) != 0;
-    attention->threads = asked && work >= THREADS_WORK ? problem->threads : 1;
+    attention->threads = asked ? threads_for(problem, work) : 1;
     attention->scratch = arena_allocate(arena, attention->threads, sizeof *attention->scratch, error);
     for (unsigned thread = 0; attention->scratch != NULL && thread < attention->threads; thread++)
         if (make_scratch(&attention->scratch[thread], problem, asked, arena, error) != STATUS_OK)
@@ -306,8 +335,8 @@ static void make_lses(struct attention *attention)
 enum status prepare_attention(struct attention *attention, const struct problem *problem, const size_t *positions,
                               size_t slots, unsigned stages, struct arena *arena, struct error *error)
 {
-    *attention =
-        (struct attention){.problem = problem, .positions = positions, .slots = slots, .fused = problem->fused};
+    *attention = (struct attention){
+        .problem = problem, .positions = positions, .slots = slots, .fused = problem->fused, .output_threads = 1};
     if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
@@ -323,6 +352,9 @@ enum status prepare_attention(struct attention *attention, const struct problem 
         make_lses(attention);
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
+    attention->output_threads =
+        threads_for(problem, (double)problem->items * (double)slots * (double)(problem->heads * problem->d_value) *
+                                 (double)problem->plan.d_out);
     if (load_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)
         return error->status;
     return load_bias(&problem->parameters.out, &attention->out_bias, arena, error);

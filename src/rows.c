@@ -206,29 +206,44 @@ void rows_get(struct rows *rows, enum stage stage, size_t item, size_t head, siz
             numbers[shown_column(rows, i)] = shown[(size_t)(stage - STAGE_SCORES) * ROWS_ELIDED + i];
 }
 
-/* The contexts of every head for a block of rows: head by head, since they are computed so. */
-static void fill_contexts(struct rows *rows, size_t item, size_t first)
+static size_t output_columns_of(const struct problem *problem)
+{
+    return problem->plan.has_out ? problem->plan.d_out : problem->heads * problem->d_value;
+}
+
+static void output_task(void *context, size_t i, unsigned thread)
+{
+    (void)thread;
+    const struct rows *rows = context;
+    const struct problem *problem = rows->problem;
+    attention_output(rows->attention, rows->contexts + i * problem->heads * problem->d_value,
+                     rows->outputs + i * output_columns_of(problem));
+}
+
+/* A block of rows: the contexts of every head, head by head, since they are computed so, and what they come to. */
+static void fill_outputs(struct rows *rows, size_t item, size_t first)
 {
     const struct problem *problem = rows->problem;
     const size_t d = problem->d_value, left = problem->row_count - first;
-    rows->contexts_item = item;
-    rows->contexts_first = first;
-    rows->contexts_count = left < rows->block ? left : rows->block;
+    rows->outputs_item = item;
+    rows->outputs_first = first;
+    rows->outputs_count = left < rows->block ? left : rows->block;
     if (rows->shown != NULL) /* those that follow may be left out */
-        rows->contexts_count = 1;
+        rows->outputs_count = 1;
     for (size_t head = 0; head < problem->heads; head++)
-        for (size_t i = 0; i < rows->contexts_count; i++)
+        for (size_t i = 0; i < rows->outputs_count; i++)
             rows_get(rows, STAGE_CONTEXT, item, head, first + i, rows->contexts + (i * problem->heads + head) * d);
+    threads_run(rows->attention->output_threads, rows->outputs_count, output_task, rows);
 }
 
 void rows_output(struct rows *rows, size_t item, size_t row, double *numbers)
 {
-    const size_t width = rows->problem->heads * rows->problem->d_value;
+    const size_t columns = output_columns_of(rows->problem);
     const bool there =
-        item == rows->contexts_item && row >= rows->contexts_first && row - rows->contexts_first < rows->contexts_count;
+        item == rows->outputs_item && row >= rows->outputs_first && row - rows->outputs_first < rows->outputs_count;
     if (!there)
-        fill_contexts(rows, item, row);
-    attention_output(rows->attention, rows->contexts + (row - rows->contexts_first) * width, numbers);
+        fill_outputs(rows, item, row);
+    memcpy(numbers, rows->outputs + (row - rows->outputs_first) * columns, columns * sizeof *numbers);
 }
 
 const bool *rows_kept(const struct rows *rows, size_t row)
@@ -250,6 +265,8 @@ static size_t choose_block(const struct rows *rows, bool elided)
     if (threads > 1)
         for (block = threads; block < MOST_BLOCK && (double)block * work < BLOCK_WORK;)
             block *= 2;
+    else if (rows->attention->output_threads > 1)
+        block = MOST_BLOCK;
     while (block > threads && block > BLOCK_NUMBERS / problem->keys)
         block /= 2;
     return elided && problem->row_count > ROWS_ELIDED ? 1 : block;
@@ -278,13 +295,15 @@ enum status rows_create(struct rows *rows, const struct problem *problem, const 
     rows->block = choose_block(rows, elided);
     const size_t most = rows->block > ROWS_ELIDED ? rows->block : ROWS_ELIDED;
     const size_t columns = attention->fused ? 1 : memory_larger(problem->keys, problem->d_value);
-    size_t numbers, width;
+    size_t numbers, width, outputs;
     if (!memory_multiply(rows->block, columns, &numbers) ||
-        !memory_multiply(problem->heads, problem->d_value, &width) || !memory_multiply(width, rows->block, &width))
+        !memory_multiply(problem->heads, problem->d_value, &width) || !memory_multiply(width, rows->block, &width) ||
+        !memory_multiply(output_columns_of(problem), rows->block, &outputs))
         return error_system(error, 0, "not enough memory: too many numbers in a row");
     rows->numbers = arena_allocate(arena, numbers, sizeof *rows->numbers, error);
     rows->contexts = arena_allocate(arena, width, sizeof *rows->contexts, error);
-    if (rows->numbers == NULL || rows->contexts == NULL)
+    rows->outputs = arena_allocate(arena, outputs, sizeof *rows->outputs, error);
+    if (rows->numbers == NULL || rows->contexts == NULL || rows->outputs == NULL)
         return error->status;
     if (problem->dropout > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;

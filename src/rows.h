@@ -23,8 +23,8 @@ struct rows {
     enum stage stage;
     size_t matrix, first, count;
 
-    double *contexts; /* (block, H d_v) the heads' contexts side by side, of one item: */
-    size_t contexts_item, contexts_first, contexts_count;
+    double *contexts, *outputs; /* (block, H d_v), (block, columns) contexts side by side, output; of one item: */
+    size_t outputs_item, outputs_first, outputs_count;
 
     double *shown; /* elided: what text shows of each row, (B H, S, numbers); NULL where it is not kept */
     bool *made;    /* (B H) whether that of a head is there */

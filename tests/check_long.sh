@@ -138,6 +138,30 @@ made "$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 1 -o one
 made "$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 3 -o three.safetensors
 check "float64 by three threads is that of one" cmp one.safetensors three.safetensors
 
+# So are the reference's projections and, of few tokens with many columns, the output's.
+made make_input 64 48 short.npy
+queries() { "$attn" self wide.npy --dtype f64 -d 1024 --stages query "$@"; }
+output() { "$attn" multihead -H 4 -d 768 short.npy --dtype f64 --stages output "$@"; }
+for stage in queries output; do
+    made $stage -t 1 -o one.npy
+    made $stage -t 3 -o three.npy
+    check "$stage by three threads: the same bytes" cmp one.npy three.npy
+done
+program=$attn
+traced() { strace -f -qq -o trace -e trace=clone,clone3 "$program" "$@"; }
+if [ -z "${ATTN_PORT-}" ] && traced --version >/dev/null 2>&1 && ! grep -q clone trace; then
+    attn=traced
+    for stage in queries output; do
+        made $stage -t 3 -o three.npy
+        check "$stage are made by three threads" test "$(grep -c 'clone' trace)" -eq 2
+        made $stage -t 1 -o one.npy
+        check "$stage are made by one thread" test "$(grep -c 'clone' trace)" -eq 0
+    done
+    attn=$program
+else
+    skip "threads of projections" "strace is not installed, or may not trace this build"
+fi
+
 # A token whose value overflows must not reach the tokens before it, however the queries are cut.
 awk 'BEGIN { srand(3); printf "{\"inputs\": ["
     for (i = 1; i <= 1000; i++) {
