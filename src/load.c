@@ -113,13 +113,19 @@ static enum status make_text(const char *source, struct content *content, struct
     return STATUS_OK;
 }
 
+/* What begins with that byte and is no other format is a wrong .npy. */
+static bool is_npy(const unsigned char *bytes, size_t length)
+{
+    return npy_begins(bytes, length) || (length > 0 && bytes[0] == NPY_FIRST_BYTE && !safetensors_begins(bytes, length));
+}
+
 /* A binary file's bytes become the arena's: tensors stay in them. */
 static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
                                 struct bundle *bundle, struct error *error)
 {
     const unsigned char *bytes = (const unsigned char *)content->bytes;
     const size_t length = content->length;
-    const bool npy = npy_begins(bytes, length);
+    const bool npy = is_npy(bytes, length);
     if (npy || safetensors_begins(bytes, length)) {
         enum status status = arena_keep(arena, content->bytes, content->mapped, error);
         *content = (struct content){0};

@@ -31,7 +31,7 @@ struct header {
 
 bool npy_begins(const unsigned char *bytes, size_t length)
 {
-    return length > 0 && bytes[0] == (unsigned char)MAGIC[0]; /* no UTF-8 begins with it */
+    return length > 0 && memcmp(bytes, MAGIC, memory_smaller(length, MAGIC_BYTES)) == 0;
 }
 
 /* --- the literal ------------------------------------------------------------------------------------------------- */
