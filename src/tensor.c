@@ -240,6 +240,20 @@ static enum status not_finite(const struct tensor *tensor, size_t index, double 
                        value, DTYPES[dtype].full_name, largest);
 }
 
+/* Whole numbers first .. first + count as doubles that round on to a narrower dtype as the numbers themselves would: from
+ * 2^53 on, of what a double has no room for, the last bit that is kept says that it was there. */
+static void load_wholes(const struct tensor *tensor, size_t first, size_t count, double *numbers)
+{
+    const uint64_t below = 2047;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t whole = ((const int64_t *)tensor->data)[first + i];
+        uint64_t magnitude = whole < 0 ? -(uint64_t)whole : (uint64_t)whole;
+        if (magnitude > UINT64_C(1) << 53 && (magnitude & below) != 0)
+            magnitude = (magnitude & ~below) | (below + 1);
+        numbers[i] = whole < 0 ? -(double)magnitude : (double)magnitude;
+    }
+}
+
 enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                            bool *finite, struct tensor *converted, struct arena *arena, struct error *error)
 {
@@ -252,7 +266,10 @@ enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const 
         return error->status;
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
-        tensor_load(&from, first, now, numbers);
+        if (from.dtype == DTYPE_I64 && dtype != DTYPE_F64)
+            load_wholes(&from, first, now, numbers);
+        else
+            tensor_load(&from, first, now, numbers);
         memcpy(rounded, numbers, now * sizeof *numbers);
         tensor_round(dtype, rounded, now);
         for (size_t i = 0; i < now; i++) {

@@ -83,6 +83,53 @@ static void check_decimals(enum dtype dtype, unsigned infinite, size_t (*shortes
     CHECK(wrong == 0 && longer == 0, "%zu do not read back, %zu are longer than they need to be", wrong, longer);
 }
 
+/* Whole numbers above 2^53 in a dtype: rounded once, not to a double first. */
+static void check_wholes(enum dtype dtype, const int64_t *wholes, const double *expected, size_t count)
+{
+    struct arena arena = {0};
+    struct error error = {0};
+    struct tensor converted;
+    const struct tensor tensor = {.rank = 1, .shape = {count}, .dtype = DTYPE_I64, .data = (void *)(uintptr_t)wholes};
+    check_begin("whole numbers in %s are rounded once", dtype_name(dtype));
+    if (CHECK(tensor_convert(&tensor, dtype, "file", "inputs", NULL, &converted, &arena, &error) == STATUS_OK,
+              "expected numbers, got: %s", error.message))
+        for (size_t i = 0; i < count; i++) {
+            double number;
+            tensor_load(&converted, i, 1, &number);
+            CHECK(number == expected[i], "%lld: expected %a, got %a", (long long)wholes[i], expected[i], number);
+        }
+    arena_free(&arena);
+}
+
+/* 2^60 + 2^36 lies halfway between two float32; 2^53 + 1 halfway between two doubles. What lies beside the middle by less
+ * than a double can tell goes to its own side. */
+static void check_all_wholes(void)
+{
+    const int64_t middle = (INT64_C(1) << 60) + (INT64_C(1) << 36), step = INT64_C(1) << 37;
+    const int64_t wholes[] = {middle,        middle + 1,        middle - 1,       -middle - 1,
+                              middle + step, middle + step - 1, INT64_C(1) << 53, (INT64_C(1) << 53) + 1,
+                              INT64_MAX,     INT64_MIN,         16777217,         7};
+    const double singles[] = {0x1p60, 0x1p60 + 0x1p37, 0x1p60, -0x1p60 - 0x1p37, 0x1p60 + 0x1p38, 0x1p60 + 0x1p37,
+                              0x1p53, 0x1p53,          0x1p63, -0x1p63,          16777216,        7};
+    const double doubles[] = {0x1p60 + 0x1p36,
+                              0x1p60 + 0x1p36,
+                              0x1p60 + 0x1p36,
+                              -0x1p60 - 0x1p36,
+                              0x1p60 + 0x1p37 + 0x1p36,
+                              0x1p60 + 0x1p37 + 0x1p36,
+                              0x1p53,
+                              0x1p53,
+                              0x1p63,
+                              -0x1p63,
+                              16777217,
+                              7};
+    const int64_t half = (INT64_C(1) << 62) + (INT64_C(1) << 54); /* halfway between two bfloat16 */
+    check_wholes(DTYPE_F32, wholes, singles, sizeof wholes / sizeof wholes[0]);
+    check_wholes(DTYPE_F64, wholes, doubles, sizeof wholes / sizeof wholes[0]);
+    check_wholes(DTYPE_BF16, (const int64_t[]){half, half + 1, -half - 1},
+                 (const double[]){0x1p62, 0x1p62 + 0x1p55, -0x1p62 - 0x1p55}, 3);
+}
+
 int main(void)
 {
     check_patterns(DTYPE_F16);
@@ -91,6 +138,7 @@ int main(void)
     check_between(DTYPE_BF16, INFINITE_BRAIN);
     check_decimals(DTYPE_F16, INFINITE_HALF, decimal_from_half);
     check_decimals(DTYPE_BF16, INFINITE_BRAIN, decimal_from_brain);
+    check_all_wholes();
     check_begin("a rounded 0 keeps its sign");
     CHECK(signbit(rounded(DTYPE_F16, -1e-30)) && signbit(rounded(DTYPE_BF16, -0.0)), "the sign was lost");
     return check_end();
