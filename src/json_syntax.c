@@ -26,6 +26,8 @@ struct reader {
     const char *text, *end;
     char *at;
     int depth;
+    char closing[JSON_DEPTH]; /* (depth) the bracket that ends each level */
+    char *hidden;             /* where what is nested too deep for the tree began last */
     bool rewriting, to_rewrite;
     struct error *error;
 };
@@ -390,81 +392,93 @@ static enum status read_word(struct reader *reader, const char *expected)
                    hint(at, length));
 }
 
-static enum status read_nested(struct reader *reader);
+/* The bracket of an array or an object. Within what is nested too deep for the tree, all is hidden from it. */
+static enum status open_level(struct reader *reader)
+{
+    if (reader->depth == JSON_DEPTH)
+        return fail_at(reader, reader->at, "arrays and objects are nested deeper than %d", JSON_DEPTH);
+    if (reader->depth == JSON_TREE_DEPTH) {
+        reader->to_rewrite = true;
+        reader->hidden = reader->at + 1;
+    }
+    reader->closing[reader->depth++] = *reader->at == '[' ? ']' : '}';
+    reader->at++;
+    return STATUS_OK;
+}
 
-static enum status read_value(struct reader *reader, const char *expected)
+static void close_level(struct reader *reader)
+{
+    reader->depth--;
+    if (reader->depth == JSON_TREE_DEPTH && reader->rewriting)
+        memset(reader->hidden, ' ', (size_t)(reader->at - reader->hidden));
+    reader->at++;
+}
+
+/* A value, which is whole unless it is the bracket of a level that holds something. */
+static enum status read_value(struct reader *reader, const char *expected, bool *whole)
 {
     char c = skip_blanks(reader);
+    *whole = true;
     if (is_digit(c) || c == '-')
         return read_number(reader);
     if (c == '"')
         return read_string(reader);
-    if (c == '[' || c == '{')
-        return read_nested(reader);
-    return read_word(reader, expected);
+    if (c != '[' && c != '{')
+        return read_word(reader, expected);
+    if (open_level(reader) != STATUS_OK)
+        return reader->error->status;
+    *whole = skip_blanks(reader) == reader->closing[reader->depth - 1];
+    return STATUS_OK;
 }
 
-static enum status read_array(struct reader *reader)
+/* What stands before the next value of the present level; *expected is that value. */
+static enum status read_key(struct reader *reader, bool first, const char **expected)
 {
-    reader->at++;
-    if (skip_blanks(reader) == ']') {
-        reader->at++;
+    if (reader->closing[reader->depth - 1] == ']') {
+        *expected = first ? "a value or ']'" : "a value after ','";
         return STATUS_OK;
     }
-    for (const char *expected = "a value or ']'";; expected = "a value after ','") {
-        enum status status = read_value(reader, expected);
-        if (status != STATUS_OK)
-            return status;
-        char c = skip_blanks(reader);
-        if (c != ',' && c != ']')
-            return fail(reader, reader->at, "',' or ']'");
-        reader->at++;
-        if (c == ']')
-            return STATUS_OK;
-    }
-}
-
-static enum status read_member(struct reader *reader, const char *expected)
-{
     if (skip_blanks(reader) != '"')
-        return fail(reader, reader->at, expected);
-    enum status status = read_string(reader);
-    if (status != STATUS_OK)
-        return status;
+        return fail(reader, reader->at, first ? "a key in double quotes or '}'" : "a key in double quotes after ','");
+    if (read_string(reader) != STATUS_OK)
+        return reader->error->status;
     if (skip_blanks(reader) != ':')
         return fail(reader, reader->at, "':' after the key");
     reader->at++;
-    return read_value(reader, "a value after ':'");
+    *expected = "a value after ':'";
+    return STATUS_OK;
 }
 
-static enum status read_object(struct reader *reader)
+/* What stands behind a whole value: the ends of levels, until one goes on; *expected is NULL where none does. */
+static enum status read_ends(struct reader *reader, const char **expected)
 {
-    reader->at++;
-    if (skip_blanks(reader) == '}') {
-        reader->at++;
-        return STATUS_OK;
+    *expected = NULL;
+    while (reader->depth > 0) {
+        const char closing = reader->closing[reader->depth - 1], c = skip_blanks(reader);
+        if (c == ',') {
+            reader->at++;
+            return read_key(reader, false, expected);
+        }
+        if (c != closing)
+            return fail(reader, reader->at, closing == ']' ? "',' or ']'" : "',' or '}'");
+        close_level(reader);
     }
-    for (const char *expected = "a key in double quotes or '}'";; expected = "a key in double quotes after ','") {
-        enum status status = read_member(reader, expected);
+    return STATUS_OK;
+}
+
+/* A value and all that it holds, without recursion: the stack may be small. */
+static enum status read_values(struct reader *reader)
+{
+    const char *expected = "a value";
+    bool whole;
+    while (expected != NULL) {
+        enum status status = read_value(reader, expected, &whole);
+        if (status == STATUS_OK)
+            status = whole ? read_ends(reader, &expected) : read_key(reader, true, &expected);
         if (status != STATUS_OK)
             return status;
-        char c = skip_blanks(reader);
-        if (c != ',' && c != '}')
-            return fail(reader, reader->at, "',' or '}'");
-        reader->at++;
-        if (c == '}')
-            return STATUS_OK;
     }
-}
-
-static enum status read_nested(struct reader *reader)
-{
-    if (reader->depth == JSON_DEPTH)
-        return fail_at(reader, reader->at, "arrays and objects are nested deeper than %d", JSON_DEPTH);
-    reader->depth++;
-    enum status status = *reader->at == '[' ? read_array(reader) : read_object(reader);
-    reader->depth--;
-    return status;
+    return STATUS_OK;
 }
 
 static bool has_byte_order_mark(const struct reader *reader)
@@ -481,7 +495,7 @@ static enum status read_document(struct reader *reader)
     if (has_byte_order_mark(reader))
         return fail_at(reader, reader->at,
                        "expected a value, got a byte order mark; save the text as UTF-8 without it");
-    enum status status = read_value(reader, "a value");
+    enum status status = read_values(reader);
     if (status != STATUS_OK)
         return status;
     skip_blanks(reader);

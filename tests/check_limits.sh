@@ -31,6 +31,37 @@ else
     skip "memory" "this build asks for more than 200 MB of addresses by itself"
 fi
 
+# --- a small stack: what is nested deep takes none of it
+nested() { # DEPTH BEFORE OPENING MIDDLE CLOSING AFTER
+    awk -v depth="$1" -v before="$2" -v opening="$3" -v middle="$4" -v closing="$5" -v after="$6" 'BEGIN {
+        printf "%s", before
+        for (i = 0; i < depth; i++) printf "%s", opening
+        printf "%s", middle
+        for (i = 0; i < depth; i++) printf "%s", closing
+        print after }'
+}
+quiet() { "$@" >out 2>message && [ -s out ] && [ ! -s message ]; }
+narrow() (ulimit -s "$kilobytes" && exec "$attn" "$@")
+for kilobytes in 64 96 128; do
+    if ! narrow --version >/dev/null 2>&1; then
+        skip "a stack of $kilobytes kilobytes" "this build asks for more by itself"
+        continue
+    fi
+    check "shallow JSON in a stack of $kilobytes kilobytes" quiet narrow causal inputs.json
+    for depth in 20 100 300 999; do
+        nested $depth '{"inputs": [[1, 2]], "comment": ' '[' '1' ']' '}' >comment.json
+        nested $depth '{"inputs": [[1, 2]], "comment": ' '{"a":' '1' '}' '}' >object.json
+        nested $depth '{"inputs": ' '[' '1' ']' '}' >inside.json
+        nested $depth '{"context": [[1, 2]], "other": ' '[' '1' ']' '}' >result.json
+        check "a comment $depth deep" quiet narrow self comment.json
+        check "of objects" quiet narrow self object.json
+        check "inputs $depth deep" status 2 "inputs is nested deeper than item, head, row and column" narrow self inside.json
+        check "$depth deep for diff" quiet narrow diff result.json result.json
+    done
+    nested 1001 '' '[' '' ']' '' >deep.json
+    check "1001 deep" status 2 "deep.json:1:1001: arrays and objects are nested deeper than 1000" narrow self deep.json
+done
+
 # --- what would act on a terminal: C0 but for the newline, DEL, C1, marks that turn a line's direction or annotate it
 printf '%s' '{"tokens": ["a\u001b[31m", "\u009b2J\u0007\u007f", "\u202e\u2066\u200b\u061c\u180e\ufff9\ufffa\ufffb\r\t\n"], "inputs": [[1], [2], [3]]}' >hostile.json
 sed 's/1\], /1.5], /' hostile.json >other.json

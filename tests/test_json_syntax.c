@@ -263,6 +263,7 @@ static const struct row {
 
 #define TIMES_9(text) text text text text text text text text text
 #define TIMES_10(text) TIMES_9(text) text
+#define SIXTEEN(text) TIMES_9(text) text text text text text text text
 #define TIMES_100(text) TIMES_10(TIMES_10(text))
 #define E_ACUTE "\xc3\xa9"
 #define EMOJI "\xf0\x9f\x98\x80"
@@ -336,6 +337,12 @@ static const struct {
     {"a NUL in a key", "{\"a\\u0000\":1}", "{\"a\\ufffd\":1}"},
     {"a backslash before u0000", "\"\\\\u0000\"", NULL},
     {"a long string", "\"0." TIMES_100("0") "\"", NULL},
+    {"16 levels", SIXTEEN("[") SIXTEEN("]"), NULL},
+    {"a 17th level that is empty", SIXTEEN("[") "[]" SIXTEEN("]"), NULL},
+    {"a 17th level and more", SIXTEEN("[") "[1,{\"a\":[]}],{\"b\":\"\\u0000]\"},3" SIXTEEN("]"),
+     SIXTEEN("[") "[          ],{             },3" SIXTEEN("]")},
+    {"objects", SIXTEEN("{\"a\":") "{\"b\" : {\"c\":1} }" SIXTEEN("}"),
+     SIXTEEN("{\"a\":") "{              }" SIXTEEN("}")},
 };
 
 struct outcome {
