@@ -1,8 +1,12 @@
 #include "generator.h"
 
-#include <math.h>
+#include "jump.h"
 
-enum { PERIOD_OFFSET = 397, NORMAL_BLOCK = 16 };
+#include <math.h>
+#include <string.h>
+
+/* FAR: what is further away is reached sooner by a jump than by steps. */
+enum { PERIOD_OFFSET = 397, NORMAL_BLOCK = 16, FAR = 1 << 23 };
 
 static const double TWO_PI = 6.28318530717958647692;
 static const uint32_t MKL_MODULUS = 0x7fffffff; /* 2^31 - 1 */
@@ -63,10 +67,39 @@ static double uniform_53(struct generator *generator)
     return (double)(random_64(generator) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
 }
 
+/* The block that ends right before the output that comes `count` outputs later (at least a block's): each of its words is
+ * a sum of words that follow the same place of the present block. */
+static void jump(struct generator *generator, uint64_t count)
+{
+    const uint64_t words = generator->next + count - GENERATOR_WORDS;
+    uint64_t polynomial[JUMP_WORDS];
+    uint32_t blocks[2 * GENERATOR_WORDS], sum[GENERATOR_WORDS] = {0};
+    jump_polynomial(words, polynomial);
+    memcpy(blocks + GENERATOR_WORDS, generator->state, sizeof sum);
+    for (size_t i = 0; i < JUMP_DEGREE; i++) {
+        if (i % GENERATOR_WORDS == 0) {
+            next_block(generator);
+            memcpy(blocks, blocks + GENERATOR_WORDS, sizeof sum);
+            memcpy(blocks + GENERATOR_WORDS, generator->state, sizeof sum);
+        }
+        for (size_t word = 0; word < GENERATOR_WORDS && jump_has(polynomial, i); word++)
+            sum[word] ^= blocks[i % GENERATOR_WORDS + word];
+    }
+    memcpy(generator->state, sum, sizeof sum);
+    generator->next = GENERATOR_WORDS;
+}
+
 void generator_skip(struct generator *generator, uint64_t count)
 {
-    while (count-- > 0)
-        random_32(generator);
+    if (count > FAR) {
+        jump(generator, count);
+        return;
+    }
+    while (count > GENERATOR_WORDS - generator->next) {
+        count -= GENERATOR_WORDS - generator->next;
+        next_block(generator);
+    }
+    generator->next += (unsigned)count;
 }
 
 void generator_uniform(struct generator *generator, float from, float to, float *values, size_t count)

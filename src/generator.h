@@ -31,7 +31,7 @@ struct generator {
 /* As torch.manual_seed(seed): PyTorch uses the low 32 bits. */
 void generator_seed(struct generator *generator, enum generator_build build, uint64_t seed);
 
-/* Throws away `count` 32-bit outputs, one for each value of torch.rand. */
+/* Throws away `count` 32-bit outputs, one for each value of torch.rand; some milliseconds, however many they are. */
 void generator_skip(struct generator *generator, uint64_t count);
 
 /* values[count] uniform on [from, to): u (to - from) + from in float32, u = (random() mod 2^24) 2^-24. */

@@ -93,6 +93,73 @@ static void check_dropout(const cJSON *kept_list, enum generator_build build, ui
         CHECK(kept[i] == (expected[i] != 0), "[%zu]: expected %g, got %d", i, expected[i], kept[i]);
 }
 
+/* Draws `count` outputs, one by one. */
+static void step(struct generator *generator, size_t count)
+{
+    float numbers[ROOM];
+    for (size_t now; count > 0; count -= now) {
+        now = count < ROOM ? count : ROOM;
+        generator_uniform(generator, 0, 1, numbers, now);
+    }
+}
+
+/* More than two blocks of outputs are the same. */
+static void check_same(struct generator *a, struct generator *b)
+{
+    enum { OUTPUTS = 2 * GENERATOR_WORDS + 2 };
+    static float first[OUTPUTS], second[OUTPUTS];
+    generator_uniform(a, 0, 1, first, OUTPUTS);
+    generator_uniform(b, 0, 1, second, OUTPUTS);
+    for (size_t i = 0; i < OUTPUTS; i++)
+        CHECK(first[i] == second[i], "[%zu]: expected %.9g, got %.9g", i, first[i], second[i]);
+}
+
+/* What is skipped, near or far, is what is drawn, wherever in a block it begins and ends. */
+static void check_skips(const size_t *first, size_t first_count, const size_t *counts, size_t count)
+{
+    for (size_t i = 0; i < first_count; i++)
+        for (size_t j = 0; j < count; j++) {
+            struct generator skipped, stepped;
+            check_begin("%zu drawn, then %zu skipped", first[i], counts[j]);
+            generator_seed(&skipped, GENERATOR_TORCH, 789 + j);
+            step(&skipped, first[i]);
+            stepped = skipped;
+            step(&stepped, counts[j]);
+            generator_skip(&skipped, counts[j]);
+            check_same(&stepped, &skipped);
+        }
+}
+
+static void check_all_skips(void)
+{
+    static const size_t FIRST[] = {0, 624, 100, 1, 623, 1000};
+    static const size_t NEAR[] = {0, 1, 623, 624, 625, 1247, 1248, 100000};
+    static const size_t FAR[] = {8388608, 8388609, 8389056, 8389057, 9999999};
+    check_skips(FIRST, 6, NEAR, sizeof NEAR / sizeof NEAR[0]);
+    check_skips(FIRST, 3, FAR, sizeof FAR / sizeof FAR[0]);
+}
+
+/* The most that --skip takes: what steps came to once, in some seconds; and in parts. */
+static void check_farthest(void)
+{
+    const float wanted[] = {0.226453602f, 0.203518093f, 0.310220957f};
+    float numbers[3];
+    struct generator whole, parts;
+    check_begin("2^32 - 1 outputs are skipped");
+    generator_seed(&whole, GENERATOR_TORCH, 5);
+    generator_skip(&whole, UINT32_MAX);
+    parts = whole;
+    generator_uniform(&parts, 0, 1, numbers, 3);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(numbers[i] == wanted[i], "[%zu]: expected %.9g, got %.9g", i, wanted[i], numbers[i]);
+    check_begin("so they are in three parts");
+    generator_seed(&parts, GENERATOR_TORCH, 5);
+    generator_skip(&parts, 3000000000);
+    generator_skip(&parts, 77);
+    generator_skip(&parts, UINT32_MAX - 3000000077);
+    check_same(&whole, &parts);
+}
+
 static void check_streams(const char *path, enum generator_build build)
 {
     cJSON *file = support_json(path);
@@ -114,5 +181,7 @@ int main(void)
     for (const cJSON *kept = file->child; kept != NULL; kept = kept->next)
         check_dropout(kept, GENERATOR_TORCH_MKL, strtoull(kept->string, NULL, 10), 0.5);
     cJSON_Delete(file);
+    check_all_skips();
+    check_farthest();
     return check_end();
 }

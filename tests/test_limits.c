@@ -190,6 +190,16 @@ static void check_line(const char *line, const char *json, enum status expected)
     CHECK(cost.status == expected, "expected status %d, got %d", (int)expected, (int)cost.status);
 }
 
+/* A few bytes that ask for the farthest place of the generator, which is reached by a jump. */
+static void check_far_skip(void)
+{
+    const char *json = "{\"inputs\": [[1]], \"settings\": {\"skip\": 4294967295}}";
+    check_begin("%s", json);
+    const struct cost cost = measure("self", json, strlen(json));
+    CHECK(cost.status == STATUS_OK, "expected a result, got status %d", (int)cost.status);
+    CHECK(cost.seconds < 1, "expected less than a second, got %g", cost.seconds);
+}
+
 /* A name, a token, a comment and a path of a megabyte. */
 static void check_long_words(void)
 {
@@ -234,6 +244,7 @@ static void check_largest(void)
     check_line("self --threads 1024", one, STATUS_OK);
     check_line("self --context-length 2147483647", one, STATUS_OK);
     check_line("self --seed 18446744073709551615 --dropout-seed 18446744073709551615", one, STATUS_OK);
+    check_far_skip();
     check_long_words();
 }
 
