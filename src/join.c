@@ -88,6 +88,11 @@ static size_t cut_axis(const struct result_table *table)
     return table->rank - (table->stage == STAGE_LSE ? 1 : 2);
 }
 
+static enum status foreign(const struct joining *joining)
+{
+    return error_usage(joining->error, "%s: is no part that attn wrote", joining->bundles[0].source);
+}
+
 static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)
 {
     return error_usage(joining->error, "%s: %s does not fit that of %s", joining->bundles[part].source, name,
@@ -132,8 +137,32 @@ static enum status add_table(const struct joining *joining, const struct bundle_
         table->axes[axis] = AXIS_COLUMN;
         table->shape[axis] = named->tensor.shape[axis];
     }
-    return is_cut(table->stage) && (table->rank >= 2 || table->stage == STAGE_LSE) ? collect_pieces(joining, table)
-                                                                                   : STATUS_OK;
+    if (!is_cut(table->stage))
+        return STATUS_OK;
+    if ((table->rank < 2 && table->stage != STAGE_LSE) || table->dtype != result->problem->dtype)
+        return foreign(joining);
+    return collect_pieces(joining, table);
+}
+
+/* The settings go on into the result as they are: each must be one that the mechanism takes, with a value for it. Sets
+ * the working dtype, which all parts record. */
+static enum status take_settings(const struct joining *joining, struct problem *problem)
+{
+    const struct bundle *first = &joining->bundles[0];
+    struct options options = {.command = problem->mechanism};
+    if (bundle_setting(first, "dtype") == NULL)
+        return foreign(joining);
+    for (size_t i = 0; i < first->setting_count; i++) {
+        const struct setting *setting = &first->settings[i];
+        if (options_setting(&options, setting, first->source, joining->error) != STATUS_OK)
+            return joining->error->status;
+        if (!options_takes_setting(problem->mechanism, setting->name))
+            return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
+                               first->source, command_name(problem->mechanism), setting->name);
+        problem->settings[problem->setting_count++] = *setting;
+    }
+    problem->dtype = (enum dtype)options.dtype;
+    return STATUS_OK;
 }
 
 static enum status describe(const struct joining *joining, struct problem *problem)
@@ -147,16 +176,21 @@ static enum status describe(const struct joining *joining, struct problem *probl
         .labels_nested = first->tokens_nested,
         .keys = first->tokens_per_list,
         .stages_asked = true,
-        .dtype = first->tensor_count > 0 ? first->tensors[0].tensor.dtype : DTYPE_F32,
     };
     for (size_t i = 0; i < 4; i++)
         if (strcmp(first->mechanism, command_name(mechanisms[i])) == 0)
             problem->mechanism = mechanisms[i];
-    if (problem->mechanism == COMMAND_COUNT || first->setting_count > OPTION_COUNT || problem->dtype >= DTYPE_I64)
-        return error_usage(joining->error, "%s: is no part that attn wrote", first->source);
-    problem->setting_count = first->setting_count;
-    if (first->setting_count > 0)
-        memcpy(problem->settings, first->settings, first->setting_count * sizeof problem->settings[0]);
+    return problem->mechanism == COMMAND_COUNT ? foreign(joining) : take_settings(joining, problem);
+}
+
+/* A .npy holds one table, and no bfloat16. */
+static enum status check_npy(const struct joining *joining, const struct result *result)
+{
+    if (result->table_count != 1)
+        return error_usage(joining->error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
+                           result->table_count);
+    if (result->tables[0].dtype == DTYPE_BF16)
+        return error_usage(joining->error, "a .npy has no bfloat16; expected --out WHOLE.safetensors");
     return STATUS_OK;
 }
 
@@ -168,8 +202,10 @@ enum status join_parts(struct result *result, struct problem *problem, const str
         return error->status;
     const struct bundle *first = &joining.bundles[0];
     *result = (struct result){.problem = problem};
+    if (first->lacks != NULL && strlen(first->lacks) >= sizeof result->lacks)
+        return foreign(&joining);
     if (first->lacks != NULL)
-        snprintf(result->lacks, sizeof result->lacks, "%s", first->lacks);
+        strcpy(result->lacks, first->lacks);
     result->tables = arena_allocate(arena, first->tensor_count, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
@@ -177,8 +213,7 @@ enum status join_parts(struct result *result, struct problem *problem, const str
         if (add_table(&joining, &first->tensors[i], result) != STATUS_OK)
             return error->status;
     result->table_count = first->tensor_count;
-    if (options->format == FORMAT_NPY && result->table_count != 1)
-        return error_usage(error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
-                           result->table_count);
+    if (options->format == FORMAT_NPY && check_npy(&joining, result) != STATUS_OK)
+        return error->status;
     return result_make_room(result, arena, error);
 }

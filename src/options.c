@@ -757,6 +757,12 @@ static enum option_id find_setting(const char *name)
     return (enum option_id)id;
 }
 
+bool options_takes_setting(enum command command, const char *name)
+{
+    const enum option_id id = find_setting(name);
+    return id < OPTION_COUNT && (OPTION_ROWS[id].commands & COMMAND_BIT(command)) != 0;
+}
+
 static enum status unknown_setting(const char *source, const char *name, struct error *error)
 {
     char texts[OPTION_COUNT][SETTING_BYTES], hint[128];

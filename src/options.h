@@ -174,6 +174,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 /* Whether the result is a picture: T x T tables matter most then. */
 bool options_are_of_picture(const struct options *options);
 
+/* Whether the command takes a setting of that name. */
+bool options_takes_setting(enum command command, const char *name);
+
 /* Takes one row of a file's settings, unless the command line gave that option or the command does not take it.
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,

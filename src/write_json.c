@@ -63,7 +63,9 @@ void write_json_settings(const struct problem *problem, struct output *output)
 {
     for (size_t i = 0; i < problem->setting_count; i++) {
         const struct setting *setting = &problem->settings[i];
-        output_print(output, "%s\"%s\": ", i ? ", " : "{", setting->name);
+        output_print(output, "%s", i ? ", " : "{");
+        write_json_string(setting->name, output);
+        output_print(output, ": ");
         if (setting->kind == SETTING_TEXT)
             write_json_string(setting->text, output);
         else

@@ -102,7 +102,7 @@ static bool draws_long(const struct options *options, const struct load *load)
         d_in = inputs->tensor.shape[inputs->tensor.rank - 1];
     const double d_out = all.d_out > 0 ? (double)all.d_out : (double)d_in;
     const double drawn = ((double)d_in + d_out) * d_out * (double)(all.stacked && all.heads > 0 ? all.heads : 1);
-    return drawn > MOST_DRAWS || all.skip > MOST_DRAWS;
+    return drawn > MOST_DRAWS;
 }
 
 static enum status compute(struct options *options, struct arena *arena, struct error *error)
