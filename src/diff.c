@@ -85,6 +85,14 @@ static bool is_stage(const char *name)
     return stage_find(name, strlen(name)) < STAGE_COUNT;
 }
 
+static bool has_stage(const struct bundle *bundle)
+{
+    for (size_t i = 0; i < bundle->tensor_count; i++)
+        if (!bundle->nameless && is_stage(bundle->tensors[i].name))
+            return true;
+    return false;
+}
+
 /* Adds a name to a list of names, which ends in "..." where it grows long. */
 static void add_name(char *text, const char *name, const char *quote)
 {
@@ -148,6 +156,8 @@ static enum status nothing_in_common(const struct diffing *diffing)
     misspelt_hint(b, a, STAGE_COUNT, hint, sizeof hint);
     if (hint[0] == '\0')
         misspelt_hint(a, b, STAGE_COUNT, hint, sizeof hint);
+    if (hint[0] == '\0' && !has_stage(a) && !has_stage(b))
+        strcpy(hint, "; expected results, which hold stages such as weights and context");
     if (hint[0] == '\0' && is_bare(a) != is_bare(b))
         strcpy(hint, "; expected --stages to say which stage the one tensor is");
     return error_usage(diffing->error, "%s and %s have no stage in common: the first holds %s, the second %s%s",
@@ -279,16 +289,29 @@ static unsigned left_stages(const struct diff *diff)
     return left;
 }
 
-/* Two files with one tensor each, of which one at most is a stage by its name. */
+/* Two files with one tensor each, of which one at most is a stage by its name, and none is known as something else. */
 static enum status add_sole(const struct diffing *diffing)
 {
     const struct bundle *a = &diffing->diff->a.bundle, *b = &diffing->diff->b.bundle;
     if (sole_tensor(a) == NULL || sole_tensor(b) == NULL)
         return nothing_in_common(diffing);
     const enum stage of_a = sole_stage(a), of_b = sole_stage(b);
-    if (of_a != STAGE_NAMES && of_b != STAGE_NAMES)
+    const bool known = (of_a == STAGE_NAMES && !is_bare(a)) || (of_b == STAGE_NAMES && !is_bare(b));
+    if (known || (of_a != STAGE_NAMES && of_b != STAGE_NAMES))
         return nothing_in_common(diffing);
     return add_stage(diffing, of_a != STAGE_NAMES ? of_a : of_b, sole_tensor(a), sole_tensor(b));
+}
+
+/* A stage that one file alone has; the other one may have it under a wrong name. */
+static void note_lacking(struct diff *diff, enum stage stage, bool in_a)
+{
+    const char *near = misspelt(in_a ? &diff->a.bundle : &diff->b.bundle, stage);
+    *(in_a ? &diff->only_b : &diff->only_a) |= STAGE_BIT(stage);
+    if (diff->misspelt != NULL || near == NULL)
+        return;
+    diff->misspelt = near;
+    diff->misspelt_in_a = in_a;
+    diff->meant = stage;
 }
 
 static enum status add_common(const struct diffing *diffing)
@@ -300,10 +323,8 @@ static enum status add_common(const struct diffing *diffing)
         const struct bundle_tensor *b = bundle_find(&diff->b.bundle, stage_name(stage));
         if (a != NULL && b != NULL && add_stage(diffing, stage, a, b) != STATUS_OK)
             return diffing->error->status;
-        if (a != NULL && b == NULL)
-            diff->only_a |= STAGE_BIT(stage);
-        if (a == NULL && b != NULL)
-            diff->only_b |= STAGE_BIT(stage);
+        if ((a == NULL) != (b == NULL))
+            note_lacking(diff, stage, a == NULL);
     }
     if (diff->count > 0)
         return STATUS_OK;
@@ -330,6 +351,11 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
         diff->first = stage->departs ? i : diff->first;
     }
     return STATUS_OK;
+}
+
+bool diff_agrees(const struct diff *diff)
+{
+    return diff->departed == 0 && diff->only_a == 0;
 }
 
 /* --- where the worst element is ---------------------------------------------------------------------------------- */

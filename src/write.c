@@ -157,7 +157,7 @@ enum status write_diff(const struct options *options, const struct diff *diff, s
         write_diff_json(diff, &output);
     else
         write_diff_text(diff, (int)options->precision, wants_color(options), &output);
-    if (output_close(&output) != STATUS_OK || diff->departed == 0)
+    if (output_close(&output) != STATUS_OK || diff_agrees(diff))
         return error->status;
     error->quiet = true;
     return error->status = STATUS_DIFFERENT;

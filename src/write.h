@@ -24,7 +24,7 @@ enum status write_abandon(void);
 enum status write_result(const struct options *options, struct result *result, struct arena *arena,
                          struct error *error);
 
-/* The report of a comparison. Quietly STATUS_DIFFERENT where a stage departs; STATUS_SYSTEM as write_result. */
+/* The report of a comparison. Quietly STATUS_DIFFERENT where the files do not agree; STATUS_SYSTEM as write_result. */
 enum status write_diff(const struct options *options, const struct diff *diff, struct arena *arena,
                        struct error *error);
 

@@ -52,16 +52,45 @@ static bool is_equal(const struct diff *diff)
     return true;
 }
 
+/* What is wrong, or NULL where all is the same: into text (size bytes). */
+static const char *verdict(const struct diff *diff, char *text, size_t size)
+{
+    if (diff->first < diff->count) {
+        snprintf(text, size, "different: the first stage that departs is %s", diff->stages[diff->first].name);
+        return text;
+    }
+    size_t lacking = 0, first = STAGE_COUNT;
+    for (size_t stage = STAGE_COUNT; stage-- > 0;)
+        if (diff->only_a & STAGE_BIT(stage)) {
+            first = stage;
+            lacking++;
+        }
+    if (lacking == 0)
+        return NULL;
+    const int length = snprintf(text, size, "different: B lacks %s", stage_name((enum stage)first));
+    if (lacking > 1)
+        snprintf(text + length, size - (size_t)length, " and %zu more stage%s of A", lacking - 1,
+                 lacking > 2 ? "s" : "");
+    return text;
+}
+
 static void write_verdict(const struct sheet *sheet)
 {
     const struct diff *diff = sheet->diff;
     const char *bold = sheet->color ? TEXT_BOLD : "", *plain = sheet->color ? TEXT_PLAIN : "";
     const char *how = is_equal(diff) ? "every number is equal" : "every number is within the tolerance";
-    if (diff->first < diff->count)
-        output_print(sheet->output, "%sdifferent: the first stage that departs is %s%s\n", bold,
-                     diff->stages[diff->first].name, plain);
-    else
+    char text[128], misspelt[NAME_BYTES];
+    if (verdict(diff, text, sizeof text) == NULL)
         output_print(sheet->output, "%sthe same: %s%s\n", bold, how, plain);
+    else
+        output_print(sheet->output, "%s%s%s\n", bold, text, plain);
+    if (diff->first == diff->count && diff->only_a != 0)
+        output_print(sheet->output, "  of the stages that both have, %s\n", how);
+    if (diff->misspelt == NULL)
+        return;
+    text_shown(diff->misspelt, NAME_COLUMNS, misspelt, sizeof misspelt);
+    output_print(sheet->output, "  is '%s' in %s meant as %s?\n", misspelt, diff->misspelt_in_a ? "A" : "B",
+                 stage_name(diff->meant));
 }
 
 /* What the numbers of the first stage that departs tell by themselves. */
@@ -384,7 +413,7 @@ void write_diff_json(const struct diff *diff, struct output *output)
     write_text_member("a", diff->a.bundle.source, output);
     output_print(output, ",\n");
     write_text_member("b", diff->b.bundle.source, output);
-    output_print(output, ",\n\"agree\": %s,\n", diff->first == diff->count ? "true" : "false");
+    output_print(output, ",\n\"agree\": %s,\n", diff_agrees(diff) ? "true" : "false");
     write_text_member("first", diff->first < diff->count ? diff->stages[diff->first].name : NULL, output);
     write_only_member("only_a", diff->only_a, output);
     write_only_member("only_b", diff->only_b, output);

@@ -1,6 +1,7 @@
 /* diff -> text for people, or JSON for pipes.
  *
- * Text says in its first line whether the files agree, and if not, which stage departs first. JSON has every number. */
+ * Text says in its first line whether the files agree, and if not, which stage departs first, or that B lacks one. JSON
+ * has every number. */
 #ifndef ATTN_WRITE_DIFF_H
 #define ATTN_WRITE_DIFF_H
 
