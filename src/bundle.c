@@ -4,6 +4,8 @@
 #include "stages.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +85,23 @@ unsigned bundle_kind_among(const char *name, unsigned kinds)
     if ((kinds & BUNDLE_FOREIGN) == 0)
         return kind;
     return kept != 0 ? kept : BUNDLE_FOREIGN;
+}
+
+bool bundle_head(const char *name, size_t *head)
+{
+    if (after_head(name) == NULL)
+        return false;
+    errno = 0;
+    const unsigned long long number = strtoull(name + 6, NULL, 10);
+    *head = errno == 0 && number < SIZE_MAX ? (size_t)number : SIZE_MAX;
+    return true;
+}
+
+enum status bundle_pass(struct bundle *bundle, const char *name, struct arena *arena, struct error *error)
+{
+    const char *kept = arena_text(arena, name, strlen(name), error);
+    bundle->passed[bundle->passed_count++] = kept;
+    return kept == NULL ? error->status : STATUS_OK;
 }
 
 const char *bundle_setting(const struct bundle *bundle, const char *name)

@@ -27,9 +27,11 @@ struct bundle_tensor {
 struct bundle {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
     bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
-    bool is_result;     /* attn wrote it: its query, key and value are stages, each head's own matrix */
+    bool is_result; /* attn wrote it: its stages are recorded, and its query, key and value each head's own matrix */
     struct bundle_tensor *tensors; /* sorted by name */
     size_t tensor_count;
+    const char **passed; /* known names at the top of the file that were not read, in its order */
+    size_t passed_count;
     const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */
     size_t token_lists;  /* 1: for every item of a batch; more: one list an item */
     size_t tokens_per_list;
@@ -46,7 +48,7 @@ struct bundle {
 /* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */
 enum bundle_kind {
     BUNDLE_UNKNOWN = 0,
-    BUNDLE_IGNORED = 1, /* a comment */
+    BUNDLE_IGNORED = 1, /* a comment, and what a result says of itself */
     BUNDLE_INPUTS = 2,
     BUNDLE_PARAMETER = 4,
     BUNDLE_TOKENS = 8,
@@ -64,6 +66,12 @@ unsigned bundle_kind(const char *name);
 
 /* What it stands for where those `kinds` are read: with BUNDLE_FOREIGN among them, no name is unknown. */
 unsigned bundle_kind_among(const char *name, unsigned kinds);
+
+/* Notes a known name that is not read; the bundle has room for it. STATUS_SYSTEM where memory is short. */
+enum status bundle_pass(struct bundle *bundle, const char *name, struct arena *arena, struct error *error);
+
+/* Whether the name is one of a head's; of "heads.1.mask" *head is 1, and SIZE_MAX where the number is larger than any. */
+bool bundle_head(const char *name, size_t *head);
 
 /* The text of a setting of that name, or NULL. */
 const char *bundle_setting(const struct bundle *bundle, const char *name);

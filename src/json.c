@@ -176,7 +176,8 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
         return status;
     const cJSON *first = first_element(item);
     reader->boolean = (kind & (BUNDLE_MASKING | BUNDLE_BUFFER)) != 0 && cJSON_IsBool(first);
-    reader->special = (kind & (BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE | BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
+    reader->special =
+        (kind & (BUNDLE_MASKING | BUNDLE_BUFFER | BUNDLE_OPERAND | BUNDLE_CACHE | BUNDLE_STAGE | BUNDLE_FOREIGN)) != 0;
     double *number = tensor->data;
     status = read_array(reader, item, tensor, index, 0, &number);
     return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
@@ -339,18 +340,26 @@ static enum status read_foreign(struct json_reader *reader, const cJSON *item, s
     return is_tensor(item) ? add_tensor(reader, item, BUNDLE_FOREIGN, bundle) : STATUS_OK;
 }
 
-/* What a result says of itself. */
-static enum status note_origin(const struct json_reader *reader, const cJSON *item, struct bundle *bundle)
+/* What a result says of itself, in strings; where foreign names are read, anything else is another program's. */
+static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
+                               struct bundle *bundle)
 {
+    const char *version = NULL;
     const struct {
         const char *name, **text;
-    } notes[] = {{"mechanism", &bundle->mechanism}, {"layout", &bundle->layout}, {"lacks", &bundle->lacks}};
-    bundle->is_result = bundle->is_result || strcmp(item->string, "attn") == 0;
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(item->string, notes[i].name) == 0 && cJSON_IsString(item)) {
-            *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
-            return *notes[i].text == NULL ? reader->error->status : STATUS_OK;
-        }
+    } notes[] = {
+        {"attn", &version}, {"mechanism", &bundle->mechanism}, {"layout", &bundle->layout}, {"lacks", &bundle->lacks}};
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        if (strcmp(item->string, notes[i].name) != 0 || (!cJSON_IsString(item) && (kinds & BUNDLE_FOREIGN) != 0))
+            continue;
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
+                               item->string, json_kind_name(item));
+        *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+        if (*notes[i].text == NULL)
+            return reader->error->status;
+    }
+    bundle->is_result = bundle->is_result || version != NULL;
     return STATUS_OK;
 }
 
@@ -366,9 +375,11 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     const unsigned kind = kind_of(item, kinds);
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
-    if (note_origin(reader, item, bundle) != STATUS_OK)
+    if (note_origin(reader, item, kinds, bundle) != STATUS_OK)
         return reader->error->status;
-    if ((kind & kinds) == 0 || is_empty_past(item))
+    if ((kind & kinds) == 0)
+        return bundle_pass(bundle, item->string, reader->arena, reader->error);
+    if (is_empty_past(item))
         return STATUS_OK;
     if (kind == BUNDLE_TOKENS)
         return json_read_tokens(reader, item, bundle);
@@ -411,8 +422,10 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
                            json_kind_name(root));
     if (json_check_repeated(reader, root, "") != STATUS_OK)
         return reader->error->status;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    bundle->passed = arena_allocate(reader->arena, json_count(root), sizeof bundle->passed[0], reader->error);
     bundle->tensors = arena_allocate(reader->arena, json_count(root), sizeof bundle->tensors[0], reader->error);
-    if (bundle->tensors == NULL)
+    if (bundle->passed == NULL || bundle->tensors == NULL)
         return reader->error->status;
     count_tensors(root, kinds, &reader->sole);
     for (const cJSON *item = root->child; item != NULL; item = item->next) {

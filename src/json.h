@@ -5,7 +5,8 @@
 #include "bundle.h"
 
 /* Reads text[0 .. length), which text[length] == '\0' ends and which is changed on the way. Only what is of the
- * `kinds` (bits of enum bundle_kind) goes into the bundle; the rest is passed over, but for unknown and repeated keys.
+ * `kinds` (bits of enum bundle_kind) goes into the bundle; of the rest it has the names, but unknown and repeated keys are
+ * errors.
  * Every number is finite, but for those of stages and of foreign names (null is minus infinity; "NaN", "Infinity" and
  * "-Infinity"); every tensor is regular and not empty. With BUNDLE_FOREIGN the text may also be one array without a name,
  * and a foreign tensor is read only where it is the file's one.

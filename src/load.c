@@ -116,7 +116,8 @@ static enum status make_text(const char *source, struct content *content, struct
 /* What begins with that byte and is no other format is a wrong .npy. */
 static bool is_npy(const unsigned char *bytes, size_t length)
 {
-    return npy_begins(bytes, length) || (length > 0 && bytes[0] == NPY_FIRST_BYTE && !safetensors_begins(bytes, length));
+    return npy_begins(bytes, length) ||
+           (length > 0 && bytes[0] == NPY_FIRST_BYTE && !safetensors_begins(bytes, length));
 }
 
 /* A binary file's bytes become the arena's: tensors stay in them. */
@@ -186,9 +187,9 @@ enum status load_files(struct load *load, const struct options *options, struct 
 {
     const bool init = options->command == COMMAND_INIT, given = options->command == COMMAND_SDPA;
     unsigned kinds = BUNDLE_SETTINGS;
-    kinds |= given ? BUNDLE_OPERAND | BUNDLE_BUFFER : BUNDLE_INPUTS;
+    kinds |= given ? BUNDLE_OPERAND : BUNDLE_INPUTS;
     if (!init)
-        kinds |= BUNDLE_TOKENS | BUNDLE_MASKING | BUNDLE_CACHE;
+        kinds |= BUNDLE_TOKENS | BUNDLE_MASKING | BUNDLE_BUFFER | (given ? BUNDLE_CACHE : 0);
     if (!init && !given && options->weights == NULL)
         kinds |= BUNDLE_PARAMETER;
     *load = (struct load){0};
@@ -200,7 +201,7 @@ enum status load_files(struct load *load, const struct options *options, struct 
     if (options->weights == NULL)
         return STATUS_OK;
     load->weights = &load->bundles[1];
-    return load_bundle(options->weights, BUNDLE_PARAMETER, arena, load->weights, error);
+    return load_bundle(options->weights, BUNDLE_PARAMETER | BUNDLE_BUFFER, arena, load->weights, error);
 }
 
 enum status load_result(const char *path, struct bundle *bundle, struct arena *arena, struct error *error)

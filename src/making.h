@@ -27,9 +27,17 @@ const char *making_place(const struct making *making, enum option_id id, char *t
 /* Keeps a tensor of the input, for a result to be an input again. */
 void making_keep(const struct making *making, const char *name, const struct tensor *tensor);
 
+/* Whether the mechanism takes what the files hold, name by name. Of a result it takes what it needs, since its stages are
+ * computed again; of the file of --weights the parameters. STATUS_USAGE names what else is there, and what was expected. */
+enum status making_names(const struct making *making);
+
 /* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask depends
  * on the lengths. STATUS_USAGE where they do not fit each other. */
 enum status making_operands(const struct making *making);
+
+/* What a causal module registers as `mask`, or `heads.N.mask`, says what the command says: its causal rule, for as many
+ * tokens or more. STATUS_USAGE where it is anything else, which would be ignored. The parameters are known. */
+enum status making_buffers(const struct making *making);
 
 /* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
 enum status making_mask(const struct making *making);

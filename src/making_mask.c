@@ -77,6 +77,27 @@ static enum status check_numbers(const struct making *making, const struct tenso
     return STATUS_OK;
 }
 
+/* In JSON 0 and 1 may be numbers or stand for booleans: what is meant by these alone nobody knows. What attn wrote are
+ * numbers, which it has from another format. */
+static enum status check_meaning(const struct making *making, const struct tensor *tensor)
+{
+    const double *numbers = tensor->data;
+    bool one = false;
+    if (!making->inputs->is_text || making->inputs->is_result || tensor->dtype == DTYPE_BOOL)
+        return STATUS_OK;
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        if (fabs(numbers[i] - 0.5) != 0.5)
+            return STATUS_OK;
+        one = one || numbers[i] == 1;
+    }
+    if (!one)
+        return STATUS_OK;
+    return error_usage(making->error,
+                       "%s: attn_mask holds 0 and 1 alone, booleans or numbers to add; expected true for a key that is "
+                       "seen and false for one that is not, or 0 and null, minus infinity",
+                       making->inputs->source);
+}
+
 static enum status take_attn_mask(const struct making *making)
 {
     struct mask *mask = &making->problem->mask;
@@ -90,7 +111,7 @@ static enum status take_attn_mask(const struct making *making)
                            "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
                            "are added to the scores",
                            source);
-    if (broadcast(making, &found->tensor) != STATUS_OK)
+    if (check_meaning(making, &found->tensor) || broadcast(making, &found->tensor))
         return making->error->status;
     mask->attn_mask = found->tensor;
     if (found->tensor.dtype != DTYPE_BOOL && tensor_convert(&found->tensor, making->problem->dtype, source, "attn_mask",

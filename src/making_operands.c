@@ -42,9 +42,6 @@ static enum status find_operands(const struct making *making, struct operand ope
             return status;
         operands[i] = (struct operand){.name = NAMES[i], .tensor = &found->tensor};
     }
-    if (bundle_find(inputs, "mask") != NULL)
-        return error_usage(making->error, "%s: mask is a module's causal buffer; a mask to apply is \"attn_mask\"",
-                           inputs->source);
     return STATUS_OK;
 }
 

@@ -45,17 +45,6 @@ static enum status take_inputs(const struct making *making)
                           making->arena, making->error);
 }
 
-/* A past and lengths are sdpa's: what was read of them would be left out silently. */
-static enum status refuse_cache(const struct making *making)
-{
-    static const char *const NAMES[] = {"past_key", "past_value", "kv_lengths"};
-    for (size_t i = 0; making->inputs != NULL && i < 3; i++)
-        if (bundle_find(making->inputs, NAMES[i]) != NULL)
-            return error_usage(making->error, "%s: %s belongs to attn sdpa; %s makes key and value of its inputs",
-                               making->inputs->source, NAMES[i], command_name(making->problem->mechanism));
-    return STATUS_OK;
-}
-
 static enum status take_tokens(const struct making *making)
 {
     struct problem *problem = making->problem;
@@ -164,10 +153,14 @@ enum status problem_create(struct problem *problem, struct options *options, con
     if (apply_settings(&making) != STATUS_OK)
         return error->status;
     start_problem(&making);
-    if (problem->mechanism == COMMAND_SDPA)
-        return making_operands(&making) || making_mask(&making) || finish_problem(&making) ? error->status : STATUS_OK;
-    if (take_inputs(&making) || refuse_cache(&making) || (!init && check_length(&making)) ||
-        making_parameters(&making) || (!init && making_mask(&making)))
+    if (problem->mechanism == COMMAND_SDPA) {
+        if (making_operands(&making) || making_names(&making))
+            return error->status;
+    } else if (making_names(&making) || take_inputs(&making) || (!init && check_length(&making)) ||
+               making_parameters(&making)) {
+        return error->status;
+    }
+    if (!init && (making_buffers(&making) || making_mask(&making)))
         return error->status;
     return finish_problem(&making);
 }

@@ -190,24 +190,30 @@ static enum status read_tensor(struct file *file, const cJSON *item)
     size_t count;
     if (kind == BUNDLE_UNKNOWN)
         return bundle_unknown(reader->source, item->string, reader->error);
-    if (kind == BUNDLE_TOKENS || kind == BUNDLE_SETTINGS)
+    if (kind == BUNDLE_TOKENS || kind == BUNDLE_SETTINGS ||
+        (kind == BUNDLE_IGNORED && strcmp(item->string, "comment") != 0))
         return error_usage(reader->error, "%s: %s is a tensor; expected it as JSON text in " SAFETENSORS_METADATA,
                            reader->source, reader->key);
     if (take_members(reader, item, members) || take_shape(reader, members[1], &raw, &count) ||
         take_extent(file, members[2], extent))
         return reader->error->status;
-    raw.dtype = dtype_find(members[0]->valuestring);
+    const char *dtype = members[0]->valuestring;
+    raw.dtype = kind == BUNDLE_BUFFER && strcmp(dtype, "U8") == 0 ? DTYPE_BOOL : dtype_find(dtype);
     const bool unread = kind == BUNDLE_FOREIGN && !file->sole;
     const bool first_past = count == 0 && kind == BUNDLE_CACHE && strncmp(item->string, "past_", 5) == 0;
     const bool counts = (kind & file->kinds) != 0 && !unread && !first_past; /* no past is one of 0 tokens */
-    if (counts && check_usable(reader, &raw, count, members[0]->valuestring) != STATUS_OK)
+    if (counts && check_usable(reader, &raw, count, dtype) != STATUS_OK)
         return reader->error->status;
     if (check_size(reader, &raw, count, extent) != STATUS_OK)
         return reader->error->status;
     if (unread)
         return add_name(file);
     raw.bytes = file->data + extent->begin;
-    return counts ? add_tensor(file, &raw) : STATUS_OK;
+    if (counts)
+        return add_tensor(file, &raw);
+    return first_past && (file->kinds & kind) != 0
+               ? STATUS_OK
+               : bundle_pass(file->bundle, item->string, reader->arena, reader->error);
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
@@ -312,7 +318,9 @@ static enum status read_members(struct file *file, const cJSON *root)
     file->sole = count - (cJSON_GetObjectItemCaseSensitive(root, SAFETENSORS_METADATA) != NULL) == 1;
     file->extents = arena_allocate(reader->scratch, count, sizeof file->extents[0], reader->error);
     file->bundle->tensors = arena_allocate(reader->arena, count, sizeof file->bundle->tensors[0], reader->error);
-    if (file->extents == NULL || file->bundle->tensors == NULL)
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    file->bundle->passed = arena_allocate(reader->arena, count, sizeof file->bundle->passed[0], reader->error);
+    if (file->extents == NULL || file->bundle->tensors == NULL || file->bundle->passed == NULL)
         return reader->error->status;
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
         reader->key = item->string;

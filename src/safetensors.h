@@ -20,8 +20,8 @@ enum { SAFETENSORS_LENGTH_BYTES = 8, SAFETENSORS_LONGEST_HEADER = 100 * 1000 * 1
 /* Whether a file that begins with these bytes is to be read as .safetensors. */
 bool safetensors_begins(const unsigned char *bytes, size_t length);
 
-/* Names are JSON's keys. What is of the `kinds` (bits of enum bundle_kind) goes into the bundle; the rest is passed
- * over, but its place in the file is checked all the same. A foreign tensor is read only where it is the file's one. Data
+/* Names are JSON's keys. What is of the `kinds` (bits of enum bundle_kind) goes into the bundle; of the rest it has the
+ * names, and the place in the file is checked all the same. A causal buffer may also be U8, as older modules have it. A foreign tensor is read only where it is the file's one. Data
  * may stay in `bytes`, which must live as long as the arena. STATUS_USAGE "source: name: ..." where the file is not whole and right to the last byte, a name is unknown or
  * given twice, or a tensor that counts is empty, a single number, or of a dtype other than F32, F64, F16, BF16, BOOL and
  * I64. */

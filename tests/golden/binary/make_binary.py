@@ -54,11 +54,12 @@ save_file(
         "W_query.bias": tensor(torch.int64, (2,)),
         "W_key.bias": tensor(torch.bool, (2,)),
         "W_value.bias": tensor(torch.bool, (2,)),
-        "mask": torch.triu(torch.ones(3, 3, dtype=torch.uint8), diagonal=1),
+        "mask": torch.triu(torch.ones(4, 4, dtype=torch.uint8), diagonal=1),
         "weights": torch.zeros(1, 1, 1, 1, 0, dtype=torch.int8),
     },
     "dtypes.safetensors",
     metadata={
+        "attn": "0.1.0",
         "format": "pt",
         "tokens": json.dumps(["a", "\u00e9", "c"]),
         "settings": json.dumps({"seed": 7, "causal": False}),
