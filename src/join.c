@@ -37,6 +37,8 @@ static enum status place(struct joining *joining, const struct bundle *bundle)
     if (!read_part(bundle, &part, &parts))
         return error_usage(joining->error, "%s: is no part of a job; expected a file that --part K/N wrote",
                            bundle->source);
+    if (bundle->passed_count > 0)
+        return error_usage(joining->error, "%s: %s is in no part that attn wrote", bundle->source, bundle->passed[0]);
     if (parts != joining->count)
         return error_usage(joining->error, "%s: is part %zu of %zu; expected all %zu parts, got %zu file%s",
                            bundle->source, part, parts, parts, joining->count, joining->count == 1 ? "" : "s");

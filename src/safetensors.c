@@ -1,6 +1,7 @@
 #include "safetensors.h"
 
 #include "json_tree.h"
+#include "nearest.h"
 #include "raw.h"
 
 #include <math.h>
@@ -284,6 +285,18 @@ static enum status note_origin(const struct file *file, const cJSON *item)
     return STATUS_OK;
 }
 
+/* Other programs put there what they like, but a name that is near to one of attn's is that one misspelt. */
+static enum status check_key(const struct file *file, const char *key)
+{
+    static const char *const KEYS[] = {"tokens", "settings"};
+    const struct json_reader *reader = &file->reader;
+    const char *near = nearest_word(key, KEYS, sizeof KEYS / sizeof KEYS[0]);
+    if (near == NULL || strcmp(near, key) == 0 || (file->kinds & BUNDLE_FOREIGN) != 0)
+        return STATUS_OK;
+    return error_usage(reader->error, "%s: " SAFETENSORS_METADATA ": unknown key '%.80s'; did you mean '%s'?",
+                       reader->source, key, near);
+}
+
 static enum status read_metadata(const struct file *file, const cJSON *metadata)
 {
     const struct json_reader *reader = &file->reader;
@@ -297,7 +310,7 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
         if (!cJSON_IsString(item))
             return error_usage(reader->error, "%s: " SAFETENSORS_METADATA ": %.80s: expected a string, got %s",
                                reader->source, item->string, json_kind_name(item));
-        if (note_origin(file, item) != STATUS_OK)
+        if (check_key(file, item->string) || note_origin(file, item))
             return reader->error->status;
         if ((kind & file->kinds & (BUNDLE_TOKENS | BUNDLE_SETTINGS)) == 0)
             continue;
