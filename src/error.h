@@ -36,4 +36,7 @@ enum status error_system(struct error *error, int code, const char *format, ...)
 /* "attn: " and the message on one line, then the detail. Nothing where the error is quiet. */
 void error_print(const struct error *error, FILE *stream);
 
+/* "attn: warning: " and the message on one line. */
+void error_warn(const char *message, FILE *stream);
+
 #endif

@@ -37,8 +37,11 @@ static enum status run(int argc, char **argv, struct arena *arena, struct error 
     if (options.command == COMMAND_JOIN && join_parts(&result, &problem, &options, arena, error) == STATUS_OK)
         return write_open(&options, arena, error) ? error->status : write_result(&options, &result, arena, error);
     if (error->status != STATUS_OK || write_check(&options, error) || load_files(&load, &options, arena, error) ||
-        problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error) ||
-        write_open(&options, arena, error))
+        problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error))
+        return error->status;
+    for (size_t i = 0; i < problem.warning_count; i++)
+        error_warn(problem.warnings[i], stderr);
+    if (write_open(&options, arena, error) != STATUS_OK)
         return error->status;
     if (result_create(&result, &problem, write_elides(&options, &problem), arena, error) != STATUS_OK)
         return write_abandon();

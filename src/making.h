@@ -82,6 +82,10 @@ enum status making_path(const struct making *making);
 /* problem->settings: what changes the numbers, as it came out, once all else is known. */
 enum status making_settings(const struct making *making);
 
+/* problem->warnings: options of the command line that do nothing here, once all else is known. A setting of a file may be
+ * meant for another command, and an option that asks for what is so anyway does what it says: they are not among them. */
+enum status making_warnings(const struct making *making);
+
 /* A page: the stages that it needs beside those asked for, once problem->stages has these; and whether it can be drawn. */
 enum status making_page_stages(const struct making *making);
 enum status making_page(const struct making *making);

@@ -10,8 +10,9 @@
 #include "parameters.h"
 #include "progress.h"
 
-/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given. */
-enum { INPUT_TENSORS = 9 };
+/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given. Options that may be
+ * without effect. */
+enum { INPUT_TENSORS = 9, PROBLEM_WARNINGS = 7 };
 
 struct input_tensor {
     const char *name;
@@ -75,6 +76,9 @@ struct problem {
     struct cell cell;                      /* that one */
     struct setting settings[OPTION_COUNT]; /* what changes the numbers, as it came out */
     size_t setting_count;
+    const char
+        *warnings[PROBLEM_WARNINGS]; /* what a person is told before the work starts: "--seed does nothing: ..." */
+    size_t warning_count;
 };
 
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */

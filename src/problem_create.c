@@ -139,7 +139,7 @@ static enum status finish_problem(const struct making *making)
         return making->error->status;
     if (making_stages(making) || (!problem->parameters_only && (making_page(making) || making_path(making))))
         return making->error->status;
-    return making_settings(making);
+    return making_settings(making) || making_warnings(making) ? making->error->status : STATUS_OK;
 }
 
 enum status problem_create(struct problem *problem, struct options *options, const struct bundle *inputs,

@@ -20,7 +20,8 @@
  * fence is ```console. FILE.1: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
  * In both, a command that ends in a backslash goes on in the next line, and the lines up to the
  * next `$ ` or the end of the fence are what it prints, both streams together, empty lines at the
- * end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a line of the output starts with "attn: ", or with "different: ", the verdict of attn diff.
+ * end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a line
+ * of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
  *
  * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what
@@ -501,11 +502,18 @@ static void append_wrong_stream(struct text *report, const struct example *examp
         append_difference(report, what, expected, got);
 }
 
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
 static bool shows_an_error(const struct text *output)
 {
-    for (size_t start = 0; start < output->size; start = text_line_end(output, start) + 1)
-        if (strncmp(output->bytes + start, "attn: ", 6) == 0 || strncmp(output->bytes + start, "different: ", 11) == 0)
+    for (size_t start = 0; start < output->size; start = text_line_end(output, start) + 1) {
+        const char *line = output->bytes + start;
+        if ((begins_with(line, "attn: ") && !begins_with(line, "attn: warning: ")) || begins_with(line, "different: "))
             return true;
+    }
     return false;
 }
 

@@ -19,6 +19,7 @@ cat > bin/attn <<'END'
 #!/bin/sh
 case ${1-} in
 bad) echo "attn: bad is no command" >&2; exit 2 ;;
+warn) echo "attn: warning: --seed does nothing" >&2 ;;
 roff) printf '%s\n' ".a-b 'c' \`d\` ^e ~f \\g \$ h" "'quoted" '$ prompt' '' 'äöü' ;;
 *) echo "attn $*" ;;
 esac
@@ -359,6 +360,10 @@ $ echo not run
 END
 holds "examples of .md" good.md "5 passed, 0 failed"
 
+printf '```\n$ attn warn\nattn: warning: --seed does nothing\n```\n' > warn.md
+holds "a warning in .md is no failure" warn.md "1 passed, 0 failed"
+printf '```console\n$ attn warn; false\nattn: warning: --seed does nothing\n```\n' > warn.md
+breaks "a failure behind a warning in .md" warn.md 'expected 0 without "attn: ", got 1'
 printf '```\n$ attn a\nattn b\n```\n' > out.md
 breaks "a wrong byte in .md" out.md "out.md:2: $ attn a"
 printf '```\n$ attn bad\nattn: bad is no comment\n```\n' > err.md
