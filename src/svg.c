@@ -2,6 +2,7 @@
 
 #include "text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +32,14 @@ const char *svg_number(double pixels, char *text)
     return strcmp(text, "-0") == 0 ? "0" : text;
 }
 
-void svg_escaped(struct output *output, const char *text)
+void svg_words(struct output *output, const char *format, ...)
 {
+    char words[SVG_WORDS_BYTES];
+    const char *text = words;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
     while (*text != '\0') {
         const size_t plain = strcspn(text, "&<>\"");
         output_write(output, text, plain);
@@ -93,7 +100,7 @@ void svg_text(struct output *output, double x, double y, double turn, const char
                      turn);
     else
         output_print(output, "<text class=\"%s\" x=\"%s\" y=\"%s\">", classes, across, down);
-    svg_escaped(output, text);
+    svg_words(output, "%s", text);
     output_print(output, "</text>\n");
 }
 

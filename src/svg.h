@@ -8,7 +8,7 @@
 #include "colormap.h"
 #include "output.h"
 
-enum { SVG_LABEL_BYTES = 256, SVG_NUMBER_BYTES = 32 };
+enum { SVG_LABEL_BYTES = 256, SVG_NUMBER_BYTES = 32, SVG_WORDS_BYTES = 4096 };
 
 /* The steps of both maps that a picture uses: [diverging][level]. */
 struct svg_palette {
@@ -18,8 +18,10 @@ struct svg_palette {
 /* A length in pixels with at most two decimals, into text (SVG_NUMBER_BYTES); returns text. */
 const char *svg_number(double pixels, char *text);
 
-/* The text with &, <, > and " as XML writes them. It must be UTF-8 without control characters, as text_cut makes it. */
-void svg_escaped(struct output *output, const char *text);
+/* Words between two tags, printf-like (at most SVG_WORDS_BYTES - 1 bytes), with &, <, > and " as XML writes them. All
+ * words of a picture are written here, and output_print is left with the tags. The words must be UTF-8 without control
+ * characters, as text_cut makes them. */
+void svg_words(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* About how wide the text is in a sans-serif of that size, in pixels; for common fonts rather too much than too
  * little. */

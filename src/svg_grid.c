@@ -190,9 +190,10 @@ static void draw_title(const struct svg_figure *figure, struct output *output)
 {
     const struct result_table *table = figure->panel.pool.table;
     char y[SVG_NUMBER_BYTES];
-    output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">%s</tspan> <tspan class=\"muted\">= ",
-                 svg_number(figure->y + 15, y), table->name);
-    svg_escaped(output, table->formula);
+    output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">", svg_number(figure->y + 15, y));
+    svg_words(output, "%s", table->name);
+    output_print(output, "</tspan> <tspan class=\"muted\">");
+    svg_words(output, "= %s", table->formula);
     output_print(output, "</tspan></text>\n");
 }
 

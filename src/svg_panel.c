@@ -153,11 +153,8 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
                  svg_number(panel->cell_height - 2, numbers[3]));
     const double forbidden = panel->pool.table->stage == STAGE_MASKED ? -INFINITY : 0;
     svg_panel_number(panel, masked ? forbidden : panel->pool.numbers[index], text);
-    output_print(pen->output, "<text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>\n",
-                 plain ? "muted" : svg_ink_class(panel->scale.diverging, level),
-                 svg_number(x + panel->cell_width / 2, numbers[0]),
-                 svg_number(y + panel->cell_height / 2 + 0.36 * panel->number_size, numbers[1]),
-                 masked && forbidden == 0 ? "0" : text);
+    svg_text(pen->output, x + panel->cell_width / 2, y + panel->cell_height / 2 + 0.36 * panel->number_size, 0,
+             plain ? "muted" : svg_ink_class(panel->scale.diverging, level), masked && forbidden == 0 ? "0" : text);
 }
 
 static void draw_numbers(const struct pen *pen)

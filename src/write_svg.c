@@ -86,13 +86,10 @@ static void caption_text(const struct svg_picture *picture, bool flow, const cha
 /* "weights of causal attention: 6 tokens": up to the first comma. */
 static void write_title(const struct svg_picture *picture, bool flow, const char *settings)
 {
-    char first[CAPTION_BYTES];
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(settings, ","), settings);
     output_print(picture->output, "<title id=\"attn-title\">");
     for (size_t i = 0; i < picture->count && !flow; i++)
-        output_print(picture->output, "%s%s", i > 0 ? ", " : "", picture->figures[i].panel.pool.table->name);
-    output_print(picture->output, flow ? "steps of " : " of ");
-    svg_escaped(picture->output, first);
+        svg_words(picture->output, "%s%s", i > 0 ? ", " : "", picture->figures[i].panel.pool.table->name);
+    svg_words(picture->output, "%s of %.*s", flow ? "steps" : "", (int)strcspn(settings, ","), settings);
     output_print(picture->output, "</title>\n");
 }
 
@@ -110,15 +107,13 @@ static void describe_row(const struct svg_picture *picture, const struct svg_pan
         largest = panel->pool.numbers[index];
     }
     svg_panel_label(panel, true, matrix, row, from);
-    svg_escaped(picture->output, from);
+    svg_words(picture->output, "%s", from);
     if (best == panel->pool.columns) {
-        output_print(picture->output, " to none");
+        svg_words(picture->output, " to none");
         return;
     }
     svg_panel_label(panel, false, matrix, best, to);
-    output_print(picture->output, " to ");
-    svg_escaped(picture->output, to);
-    output_print(picture->output, " %s", cell_text(panel->number, largest, number));
+    svg_words(picture->output, " to %s %s", to, cell_text(panel->number, largest, number));
 }
 
 /* The largest number of each row, for those who cannot see the cells. */
@@ -126,21 +121,21 @@ static void describe_panel(const struct svg_picture *picture, const struct svg_p
 {
     const struct pool *pool = &panel->pool;
     size_t item, head;
-    output_print(picture->output, " The largest of each row of %s", pool->table->name);
+    svg_words(picture->output, " The largest of each row of %s", pool->table->name);
     for (size_t matrix = 0; matrix < pool->matrices && matrix < DESCRIBED_MATRICES; matrix++) {
         result_place(pool->table, matrix, &item, &head);
-        output_print(picture->output, matrix == 0 ? ":" : ";");
+        svg_words(picture->output, matrix == 0 ? ":" : ";");
         if (result_is_of(pool->table, AXIS_ITEM))
-            output_print(picture->output, " item %zu", item + 1);
+            svg_words(picture->output, " item %zu", item + 1);
         if (result_is_of(pool->table, AXIS_HEAD))
-            output_print(picture->output, " head %zu", head + 1);
+            svg_words(picture->output, " head %zu", head + 1);
         for (size_t row = 0; row < pool->rows && row < DESCRIBED_ROWS; row++) {
-            output_print(picture->output, row == 0 ? " " : ", ");
+            svg_words(picture->output, row == 0 ? " " : ", ");
             describe_row(picture, panel, matrix, row);
         }
     }
-    output_print(picture->output, "%s",
-                 pool->matrices > DESCRIBED_MATRICES || pool->rows > DESCRIBED_ROWS ? " and so on." : ".");
+    svg_words(picture->output, "%s",
+              pool->matrices > DESCRIBED_MATRICES || pool->rows > DESCRIBED_ROWS ? " and so on." : ".");
 }
 
 /* What the picture shows, table by table, and the best of the last T x T one: weights, where they are drawn. */
@@ -151,18 +146,17 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
     for (size_t i = 0; i < picture->count; i++) {
         const struct svg_panel *panel = &picture->figures[i].panel;
         const struct result_table *table = panel->pool.table;
-        output_print(picture->output, "%s%s%s%s", i > 0 ? "; " : "", table->name,
-                     table->formula[0] != '\0' ? " = " : "", table->formula);
-        output_print(picture->output, ", %zu x %zu", result_rows(table), result_columns(table));
+        svg_words(picture->output, "%s%s%s%s", i > 0 ? "; " : "", table->name, table->formula[0] != '\0' ? " = " : "",
+                  table->formula);
+        svg_words(picture->output, ", %zu x %zu", result_rows(table), result_columns(table));
         if (stage_is_square(table->stage) && (told == NULL || told->pool.table->stage != STAGE_WEIGHTS))
             told = panel;
     }
-    output_print(picture->output, ".");
+    svg_words(picture->output, ".");
     if (told != NULL && !pool_is_reduced(&told->pool))
         describe_panel(picture, told);
-    output_print(picture->output, " ");
-    svg_escaped(picture->output, caption);
-    output_print(picture->output, "%s</desc>\n", flow ? " Arrows lead from each table to those made from it." : "");
+    svg_words(picture->output, " %s%s", caption, flow ? " Arrows lead from each table to those made from it." : "");
+    output_print(picture->output, "</desc>\n");
 }
 
 /* --- the document ------------------------------------------------------------------------------------------------ */

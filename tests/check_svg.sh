@@ -50,4 +50,19 @@ picture heads multihead -H 2 data/inputs.json
 picture hostile self "$scratch/hostile.json"
 picture hostile-weights causal "$scratch/hostile.json" --stages scores,weights
 picture long causal "$scratch/long.json"
+
+# What may stand in words has all that XML takes for markup: formulas with < and >, what a user names.
+cat >"$scratch/rules.json" <<'END'
+{"query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]], "key": [[[[1, 0], [0, 1], [1, 1]]], [[[1, 1], [0, 2], [1, -1]]]],
+ "value": [[[[1], [2], [3]]], [[[5], [6], [7]]]], "kv_lengths": [3, 2], "attn_mask": [[0.5, null, 0.25]],
+ "alibi_slopes": [0.5], "sinks": [0.25]}
+END
+all=query,key,value,scores,scaled,capped,masked,weights,context
+"$attn" init causal data/inputs.json -o "$scratch/<W> & \"W'.json"
+picture window causal data/inputs.json --window 2,0
+picture window-masked causal data/inputs.json --window 2,0 --stages masked
+picture rules sdpa "$scratch/rules.json" --causal --window 1,1 --softcap 5 --stages $all
+picture rules-masked sdpa "$scratch/rules.json" --window 0,2 --stages masked,weights
+picture named causal data/inputs.json -w "$scratch/<W> & \"W'.json"
+picture queries self "$scratch/hostile.json" -q '<script>alert(1)</script>,]]>,&amp;&#0;' --stages weights
 finish
