@@ -1,6 +1,7 @@
 #!/bin/sh
-# Pages of -f html in headless Chromium: each is clicked through by tests/page/check.js, which compares what it shows with
-# what attn prints as JSON for the same job. All pages stand in frames of one page, so that one browser does it.
+# Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
+# headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
+# job. In the browser all pages stand in frames of one page, so that one browser does it.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -9,17 +10,25 @@ trap 'rm -rf "$scratch"' EXIT
 for browser in chromium chromium-browser google-chrome ''; do
     [ -z "$browser" ] || ! command -v "$browser" >/dev/null || break
 done
-if [ -z "$browser" ]; then
-    skip "the page in a browser" "chromium is not installed"
-    finish
-fi
+[ -n "$browser" ] || skip "the page in a browser" "chromium is not installed"
+node=$(command -v node) || skip "the equations of the page" "node is not installed"
 
-# page NAME OPTION...: the page, what watches over it, what attn prints as JSON and the test of it. As in the page itself,
-# no '<' of a token may end a script.
+# equations OPTION...: the page of a job, what attn prints as JSON for it, and whether both have the same numbers. A loop
+# that does not end is ended.
+equations() {
+    "$attn" "$@" -f html >"$scratch/page" && "$attn" "$@" -f json >"$scratch/json" || return 1
+    [ -n "$node" ] || return 0
+    timeout 60 "$node" tests/page/equations.js "$scratch/page" "$scratch/json" >"$scratch/equations" && return
+    cat "$scratch/equations"
+    return 1
+}
+
+# page NAME OPTION...: the same, and the page with what watches over it, with that JSON and the test of it. As in the page
+# itself, no '<' of a token may end a script.
 page() {
     label=$1
     shift
-    "$attn" "$@" -f html >"$scratch/page" && "$attn" "$@" -f json >"$scratch/json" || return 1
+    equations "$@" || return 1
     {
         sed '/^<head>$/q' "$scratch/page"
         echo '<script id="test-watch">'
@@ -40,6 +49,8 @@ page() {
 echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2], [0, 1]]], [[[2, 1], [1, 1]]]],
     "key": [[[[1, 0], [0, 1], [1, 1], [2, 0]]], [[[1, 1], [0, 2], [1, -1], [0.5, 0]]]],
     "value": [[[[1], [2], [3], [4]]], [[[5], [6], [7], [8]]]], "attn_mask": [[0.5, -1, 0.25]]}' >"$scratch/lengths.json"
+echo '{"query": [[[1, 2, 3, 4], [0, 1, 0, 2]]], "key": [[[1, 0, 2, 1], [0, 1, 1, -1]]],
+    "value": [[[1, 2], [4, 3]]], "settings": {"heads": 2}}' >"$scratch/packed.json"
 # The same in a narrow frame.
 phone() {
     width=375
@@ -76,6 +87,23 @@ awk 'BEGIN { srand(3); printf "{\"inputs\": ["
     print "]]], \"alibi_slopes\": [0.5, 0.25], \"sinks\": [0.5, -1]}" }' >"$scratch/batch.json"
 check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.json" --no-causal
 
+# Numbers at the ends of the dtypes. The weights of `magnitudes` go through those of a double, down to 0.
+every=scores,scaled,capped,masked,weights,context
+echo '{"query": [[1]], "key": [[740], [0]], "value": [[1], [2]]}' >"$scratch/underflow.json"
+awk 'BEGIN { for (i = 0; i < 760; i++) { key = key (i ? ", " : "") "[" (-i / 1.02) "]"; value = value (i ? ", " : "") "[1]" }
+    print "{\"query\": [[1], [-1], [0.001]], \"key\": [" key "], \"value\": [" value "]}" }' >"$scratch/magnitudes.json"
+echo '{"query": [[1], [-1]], "key": [[1], [2], [3]], "value": [[1], [2], [3]], "alibi_slopes": [1.7e308],
+    "attn_mask": [[0, -1.7e308, null], [-1, 0, 1]]}' >"$scratch/slope.json"
+for dtype in f32 f64 f16 bf16; do
+    check "a weight that underflows $dtype" equations sdpa "$scratch/underflow.json" --dtype $dtype --stages $every
+    check "all magnitudes in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype $dtype --stages $every
+    check "a softmax in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype f32 --softmax-dtype $dtype --stages $every
+done
+check "a slope of ALiBi near the largest number" equations sdpa "$scratch/slope.json" --dtype f64 --stages $every
+check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
+check "all pages were made" test $pages -eq 18
+[ -n "$browser" ] || finish
+
 {
     echo '<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>'
     cat tests/page/collect.js
@@ -91,6 +119,5 @@ for frame in "$scratch"/*.html; do
     label=$(basename "$frame" .html)
     [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
 done
-check "all pages were made" test $pages -eq 18
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 finish

@@ -40,10 +40,9 @@ job.has = (stage) => stage in job.formulas;
 function roundTo(number, bits, unit, largest) {
     const magnitude = Math.abs(number);
     if (!(magnitude > 0 && magnitude < Infinity)) return number;
-    let step = 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1);
+    let step = Math.max(unit, 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1));
     while (magnitude >= step * 2 ** bits) step *= 2;
-    while (magnitude < step * 2 ** (bits - 1)) step /= 2;
-    step = Math.max(step, unit);
+    while (step > unit && magnitude < step * 2 ** (bits - 1)) step /= 2;
     const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
     return Math.sign(number) * (rounded > largest ? Infinity : rounded);
 }
@@ -86,12 +85,15 @@ function alibi(item, head, query, key) {
     return job.alibi_slopes ? job.alibi_slopes[head] * Math.abs(key - (query + job.offsets[item])) : 0;
 }
 
-/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. */
+/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. What ALiBi takes away may be too large
+ * for a double, but does not forbid a key. */
 function maskRow(item, head, query) {
     const bias = new Float64Array(job.keys).fill(-Infinity);
     const span = maskSpan(item, query);
-    for (let key = span.first; key < span.end; key++)
-        bias[key] = attnMask(item, head, query, key) - alibi(item, head, query, key);
+    for (let key = span.first; key < span.end; key++) {
+        const added = attnMask(item, head, query, key);
+        bias[key] = added === -Infinity ? added : Math.max(-Number.MAX_VALUE, added - alibi(item, head, query, key));
+    }
     return bias;
 }
 

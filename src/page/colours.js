@@ -42,6 +42,13 @@ const colourTable = remembered((ground, name) => {
     return table;
 }, 8);
 
+/* How far a number is on its way from the least to the most, 0 .. 1. Where the difference of these overflows, that of
+ * their halves does not. */
+function shareBetween(least, most) {
+    const part = most - least < Infinity ? 1 : 0.5, width = most * part - least * part || 1;
+    return (number) => (number * part - least * part) / width;
+}
+
 /* How numbers become places in a map: from 0 for weights, around 0 for whatever has a sign. */
 function colourScale(numbers, stage) {
     const signed = stage !== 'weights' && stage !== 'dropped';
@@ -50,8 +57,8 @@ function colourScale(numbers, stage) {
         const magnitude = Math.abs(number);
         if (magnitude > most && magnitude < Infinity) most = magnitude;
     }
-    const least = signed ? -most : 0, width = most - least || 1;
-    return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, (number - least) / width))) };
+    const least = signed ? -most : 0, share = shareBetween(least, most);
+    return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, share(number)))) };
 }
 
 /* One for the whole matrix, and one for each row. */

@@ -37,7 +37,7 @@ function contextRows(line) {
 /* --- few columns: a number, and a bar from the sum before to the sum after ----------------------------------------- */
 
 function waterfall(from, to, least, most) {
-    const place = (number) => 100 * (number - least) / (most - least || 1);
+    const share = shareBetween(least, most), place = (number) => 100 * share(number);
     const bar = element('span', { class: to < from ? 'bar minus' : 'bar' });
     bar.style.left = `${Math.min(place(from), place(to))}%`;
     bar.style.width = `${Math.max(Math.abs(place(to) - place(from)), 0.6)}%`;

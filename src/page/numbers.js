@@ -1,22 +1,34 @@
 /* Numbers and tokens as a reader sees them. */
 
-/* Fixed decimals; a decimal that lies halfway goes to the even digit, as printf rounds it and toFixed does not. */
-function fixedDecimals(number, decimals) {
-    const text = number.toFixed(decimals);
-    const exact = number.toFixed(Math.min(decimals + 60, 100));
-    const halfway = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + decimals));
-    if (!halfway || '02468'.includes(text[text.length - 1])) return text;
-    const unit = 10 ** -decimals;
-    return (number - Math.sign(number) * unit / 2).toFixed(decimals);
+/* `text` is a number above 0 rounded to so many decimals, `exact` the same number with all its digits. What lies halfway
+ * goes to the even digit, as printf rounds it; toFixed and toExponential round it up. */
+function halfToEven(text, exact, decimals) {
+    const end = exact.indexOf('.') + 1 + decimals, below = exact.slice(0, decimals > 0 ? end : end - 1);
+    return /^50*$/.test(exact.slice(end)) && '02468'.includes(below[below.length - 1]) ? below : text;
 }
 
-/* As attn prints it: fixed decimals, and an exponent outside 1e-4 .. 1e6. */
+/* With decimals that tell what lies halfway. */
+const manyDecimals = (decimals) => Math.min(decimals + 60, 100);
+
+function fixedDecimals(number, decimals) {
+    return halfToEven(number.toFixed(decimals), number.toFixed(manyDecimals(decimals)), decimals);
+}
+
+function exponentDecimals(number, decimals) {
+    const text = number.toExponential(decimals), [exact, exponent] = number.toExponential(manyDecimals(decimals)).split('e');
+    const digits = text.split('e')[0], even = halfToEven(digits, exact, decimals);
+    return even === digits ? text : `${even}e${exponent}`;
+}
+
+/* As text_wants_exponent has it: outside 1e-4 .. 1e6, and 0.0001 in float32 lies a little below it. */
+const wantsExponent = (magnitude) => magnitude !== 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
+
+/* As attn prints it: fixed decimals, or an exponent. */
 function numberText(number, decimals = job.precision) {
     if (Number.isNaN(number)) return 'NaN';
     if (!Number.isFinite(number)) return number > 0 ? '∞' : '−∞';
     const magnitude = Math.abs(number);
-    const text = magnitude === 0 || (magnitude >= 1e-4 && magnitude < 1e6)
-        ? fixedDecimals(magnitude, decimals) : magnitude.toExponential(decimals);
+    const text = (wantsExponent(magnitude) ? exponentDecimals : fixedDecimals)(magnitude, decimals);
     return (number < 0 ? '−' : '') + text;
 }
 

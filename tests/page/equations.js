@@ -1,0 +1,123 @@
+/* node tests/page/equations.js PAGE JSON: the equations of a page, run without a browser on the numbers that the page
+ * holds, against what attn prints as JSON for the same job. Every stage is the same number in the working dtype; in
+ * float64, where exp and tanh are those of another library, but for the last bits. */
+'use strict';
+const fs = require('fs'), vm = require('vm');
+
+const [page, json] = process.argv.slice(2).map((path) => fs.readFileSync(path, 'utf8'));
+const expected = JSON.parse(json);
+const failures = [];
+let compared = 0;
+
+/* --- the script of the page, all but its last line, which begins to draw --------------------------------------------- */
+
+const dataOf = (id) => {
+    const element = new RegExp(`<script[^>]* id="${id}">([^<]*)</script>`).exec(page);
+    return { textContent: element ? element[1] : '' };
+};
+const context = vm.createContext({ document: { getElementById: dataOf }, matchMedia: () => ({ matches: false }), atob });
+const run = (code) => vm.runInContext(code, context);
+const script = page.slice(page.lastIndexOf('<script>') + '<script>'.length, page.lastIndexOf('</script>'));
+run(script.replace(/\nstart\(\);\s*$/, ''));
+const { job, attentionRow, contextOf, numberText, colourScale } =
+    run('({ job, attentionRow, contextOf, numberText, colourScale })');
+
+/* --- numbers -------------------------------------------------------------------------------------------------------- */
+
+/* All numbers of 16 bits, `exponents` of them for the exponent, from the least to the largest that is finite. */
+function numbersOf16Bits(exponents) {
+    const fractions = 15 - exponents, bias = 2 ** (exponents - 1) - 1, numbers = [];
+    for (let exponent = 0; exponent < 2 ** exponents - 1; exponent++)
+        for (let fraction = 0; fraction < 2 ** fractions; fraction++)
+            numbers.push((fraction + (exponent > 0 ? 2 ** fractions : 0)) * 2 ** (Math.max(exponent, 1) - bias - fractions));
+    return numbers;
+}
+
+/* The nearest of them, of two as near the even one. JSON has the shortest decimal that reads back to the number. */
+function nearest(numbers, number) {
+    const magnitude = Math.abs(number);
+    let low = 0, high = numbers.length - 1;
+    while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (numbers[middle] <= magnitude) low = middle;
+        else high = middle;
+    }
+    const below = magnitude - numbers[low], above = numbers[high] - magnitude;
+    return Math.sign(number) * numbers[below < above || (below === above && low % 2 === 0) ? low : high];
+}
+
+const READERS = { f32: () => Math.fround, f64: () => Number };
+for (const [dtype, exponents] of [['f16', 5], ['bf16', 8]])
+    READERS[dtype] = () => {
+        const numbers = numbersOf16Bits(exponents);
+        return (number) => nearest(numbers, number);
+    };
+const reader = READERS[job.dtype]();
+
+/* In JSON null is minus infinity, and a string what is infinite or no number. */
+const readNumber = (number) => (number === null ? -Infinity : typeof number === 'string' ? Number(number) : reader(number));
+
+function sameNumber(number, other) {
+    if (job.dtype !== 'f64' || !Number.isFinite(number) || !Number.isFinite(other))
+        return number === other || (Number.isNaN(number) && Number.isNaN(other));
+    return Math.abs(number - other) <= 2 ** -50 * Math.abs(other);
+}
+
+function check(place, held) {
+    compared++;
+    if (!held) failures.push(place);
+}
+
+/* --- what is compared ----------------------------------------------------------------------------------------------- */
+
+/* Axes for items and heads are there where the job has them; in the context of packed heads these lie side by side. */
+function rowOf(stage, item, head, row) {
+    const rows = job.has_batch ? expected[stage][item] : expected[stage];
+    const packed = job.has_heads && !Array.isArray(rows[0][0]);
+    const numbers = packed ? rows[row].slice(head * job.d_value, (head + 1) * job.d_value)
+        : job.has_heads ? rows[head][row] : rows[row];
+    return numbers.map(readNumber);
+}
+
+function checkRow(stage, numbers, item, head, row) {
+    rowOf(stage, item, head, row).forEach((number, i) =>
+        check(`${stage} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${i + 1}: the page has ${numbers[i]}, attn ${number}`,
+            sameNumber(numbers[i], number)));
+}
+
+function checkJob() {
+    for (let item = 0; item < job.items; item++)
+        for (let head = 0; head < job.heads; head++)
+            for (let row = 0; row < job.rows; row++) {
+                const line = attentionRow(item, head, row);
+                for (const stage of job.squares) if (expected[stage]) checkRow(stage, line[stage], item, head, row);
+                if (expected.context) checkRow('context', contextOf(line), item, head, row);
+            }
+}
+
+/* Which notation a number has is asked as text.c asks it: 0.0001 in float32 lies a little below it. */
+function checkTexts() {
+    const cases = [[1e6, '1000000.00'], [-1e6, '−1000000.00'], [1000001, '1.00e+6'], [Math.fround(1e-4), '0.00'],
+        [9.99e-5, '9.99e-5'], [1125000, '1.12e+6'], [1375000, '1.38e+6'], [0, '0.00'], [-0, '0.00'], [-0.125, '−0.12'], [1e21, '1.00e+21'], [NaN, 'NaN'],
+        [-Infinity, '−∞']];
+    for (const [number, text] of cases)
+        check(`${number} is ${numberText(number, 2)}, not ${text}`, numberText(number, 2) === text);
+}
+
+/* The difference of the largest numbers is none that a double holds, nor is the half of the smallest. */
+function checkColours() {
+    for (const most of [Number.MAX_VALUE, Number.MIN_VALUE, 1]) {
+        const scale = colourScale([most, -most, 0, Infinity], 'scores');
+        for (const [number, place] of [[most, 255], [-most, 0], [0, 128], [Infinity, 255], [-Infinity, 0]])
+            check(`the colour of ${number} is ${scale.place(number)}, not ${place}`, scale.place(number) === place);
+    }
+}
+
+checkTexts();
+checkColours();
+const before = compared;
+checkJob();
+check('no stage is compared', compared > before);
+for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);
+console.log(`${compared - failures.length} numbers are the same, ${failures.length} are not`);
+process.exit(failures.length === 0 ? 0 : 1);
