@@ -98,8 +98,9 @@ size_t colormap_level(const struct colormap_scale *scale, double number)
         return 0;
     if (number >= scale->high)
         return COLORMAP_LEVELS - 1;
-    /* Halved, the difference of two finite numbers cannot overflow. */
-    const double place = (number / 2 - scale->low / 2) / (scale->high / 2 - scale->low / 2);
+    /* Where the difference of the ends overflows, that of their halves does not. */
+    const double part = scale->high - scale->low < INFINITY ? 1 : 0.5;
+    const double place = (number * part - scale->low * part) / (scale->high * part - scale->low * part);
     return (size_t)lround(place * (COLORMAP_LEVELS - 1));
 }
 

@@ -59,11 +59,12 @@ static void numbers_have_their_steps(void)
         bool from_zero;
         size_t level;
     } CASES[] = {
-        {0.1, 0.5, 0.1, false, 0},     {0.1, 0.5, 0.5, false, 48},   {0.1, 0.5, 0.3, false, 24},
-        {0.1, 0.4, 0.1, true, 12},     {-1, 2, 0, false, 24},        {-1, 2, 2, false, 48},
-        {-1, 2, -2, false, 0},         {-1, 2, -1, false, 12},       {-3, -1, -3, false, 0},
-        {-3, -1, -1, true, 48},        {0, 0, 0, true, 0},           {1, 1, 1, false, 0},
-        {-1e308, 1e308, 0, false, 24}, {-1, 2, INFINITY, false, 48}, {-1, 2, -INFINITY, false, 0},
+        {0.1, 0.5, 0.1, false, 0},       {0.1, 0.5, 0.5, false, 48},   {0.1, 0.5, 0.3, false, 24},
+        {0.1, 0.4, 0.1, true, 12},       {-1, 2, 0, false, 24},        {-1, 2, 2, false, 48},
+        {-1, 2, -2, false, 0},           {-1, 2, -1, false, 12},       {-3, -1, -3, false, 0},
+        {-3, -1, -1, true, 48},          {0, 0, 0, true, 0},           {1, 1, 1, false, 0},
+        {-1e308, 1e308, 0, false, 24},   {-1, 2, INFINITY, false, 48}, {-1, 2, -INFINITY, false, 0},
+        {-5e-324, 5e-324, 0, false, 24},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         check_begin("the step of %g between %g and %g", CASES[i].number, CASES[i].low, CASES[i].high);
