@@ -95,7 +95,8 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     return range_of(true, head, 0);
 }
 
-struct explain_range explain_rows(const struct explanation *e, enum stage stage)
+/* Those that a cell leaves, whatever the mask says. */
+static struct explain_range range_of_rows(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->result->problem;
     const struct cell *cell = &problem->cell;
@@ -105,6 +106,64 @@ struct explain_range explain_rows(const struct explanation *e, enum stage stage)
         return range_of(false, 0, problem->keys);
     const bool of_one_key = stage_is_square(cell->stage);
     return range_of(of_one_key || stage == cell->stage, of_one_key ? cell->column : cell->row, problem->keys);
+}
+
+/* Whether a token has a part in the cell only where its row sees it. */
+static bool asks_mask(const struct explanation *e, enum stage stage)
+{
+    const struct problem *problem = e->result->problem;
+    return problem->has_cell && stage_is_of_keys(stage) &&
+           (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
+}
+
+/* What the explained heads of query that share this one of key and value see of its tokens; of values, what they weigh. */
+static void list_tokens(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->result->problem;
+    const struct explain_range range = range_of_rows(e, stage), heads = explain_heads(e, STAGE_WEIGHTS);
+    const size_t group = problem->heads / problem->kv_heads;
+    memset(e->has_part, 0, problem->keys * sizeof *e->has_part);
+    for (size_t head = heads.first; head < heads.end; head++) {
+        if (head / group != place.head)
+            continue;
+        (stage == STAGE_VALUE ? explain_list_weighed : explain_list_seen)(e,
+                                                                          (struct explain_place){place.item, head, 0});
+        for (size_t i = 0; i < e->seen_count; i++)
+            e->has_part[e->seen[i]] = true;
+    }
+    for (size_t key = range.first; key < range.end; key++)
+        if (e->has_part[key])
+            e->rows[e->row_count++] = key;
+}
+
+void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range range = range_of_rows(e, stage);
+    e->row_count = 0;
+    if (asks_mask(e, stage)) {
+        list_tokens(e, stage, place);
+        return;
+    }
+    for (size_t row = range.first; row < range.end; row++)
+        e->rows[e->row_count++] = row;
+}
+
+void explain_list_seen(struct explanation *e, struct explain_place place)
+{
+    e->seen_count = 0;
+    for (size_t key = 0; key < e->result->problem->keys; key++)
+        if (explain_rule(e, place, key) == MASK_ALLOWS)
+            e->seen[e->seen_count++] = key;
+}
+
+void explain_list_weighed(struct explanation *e, struct explain_place place)
+{
+    const struct problem *problem = e->result->problem;
+    explain_list_seen(e, place);
+    if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
+        return;
+    for (size_t key = 0; key < problem->keys; key++)
+        e->seen[e->seen_count++] = key;
 }
 
 struct explain_range explain_keys(const struct explanation *e)
@@ -162,9 +221,19 @@ void explain_key_line(struct explanation *e, size_t group, size_t item, size_t k
     board_line(&e->board, group, label, width);
 }
 
-void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
+/* "  item 1, head 2, " */
+static void write_item_and_head(const struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->result->problem;
+    output_print(e->board.output, "  ");
+    if (problem->has_batch)
+        output_print(e->board.output, "item %zu, ", place.item + 1);
+    if (problem->has_heads && !problem_is_side_by_side(problem, stage))
+        output_print(e->board.output, "head %zu, ", place.head + 1);
+}
+
+void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
+{
     const bool of_keys = stage_is_of_keys(stage);
     char shown[BOARD_LABEL_BYTES];
     size_t position;
@@ -175,12 +244,19 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
         text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
     else
         snprintf(shown, sizeof shown, "%zu", position);
-    output_print(e->board.output, "  ");
-    if (problem->has_batch)
-        output_print(e->board.output, "item %zu, ", place.item + 1);
-    if (problem->has_heads && !problem_is_side_by_side(problem, stage))
-        output_print(e->board.output, "head %zu, ", place.head + 1);
+    write_item_and_head(e, stage, place);
     output_print(e->board.output, "%s %s%s%s\n", of_keys ? "token" : "query", shown, what[0] ? ": " : "", what);
+}
+
+void explain_left_out(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range range = range_of_rows(e, stage);
+    const size_t masked = range.end - range.first - e->row_count;
+    if (masked == 0 || e->board.measuring)
+        return;
+    write_item_and_head(e, stage, place);
+    output_print(e->board.output, "%zu%s token%s: masked, no part in it\n", masked, e->row_count > 0 ? " more" : "",
+                 masked == 1 ? "" : "s");
 }
 
 void explain_note(struct explanation *e, const char *format, ...)
@@ -212,16 +288,49 @@ static double largest_of(const double *numbers, size_t count)
     return largest;
 }
 
-/* Over the rows of a table that are shown. */
+/* Over those rows of a matrix that are shown; NULL: all, as far as they are shown. */
+static double magnitude_of_rows(struct explanation *e, const struct result_table *table, size_t matrix,
+                                const size_t *rows, size_t count)
+{
+    const struct explain_range range = {0, count};
+    double magnitude = 0;
+    for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
+        result_row(e->result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
+        magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
+    }
+    return magnitude;
+}
+
+/* Over the rows of inputs, key or value that a cell is made from, which may lie in the middle. */
+static double magnitude_of_cell(struct explanation *e, const struct result_table *table, size_t matrix)
+{
+    const struct problem *problem = e->result->problem;
+    const enum stage from = stage_is_of_keys(problem->cell.stage) ? problem->cell.stage : STAGE_VALUE;
+    struct explain_range heads = explain_heads(e, from);
+    struct explain_place place = {0, 0, 0};
+    double magnitude = 0;
+    result_place(table, matrix, &place.item, &place.head);
+    if (table->stage == STAGE_INPUTS)
+        magnitude = magnitude_of_rows(e, table, matrix, problem->rows, 1);
+    else
+        heads = (struct explain_range){place.head, place.head + 1};
+    for (place.head = heads.first; place.head < heads.end; place.head++) {
+        explain_list_rows(e, table->stage == STAGE_INPUTS ? from : table->stage, place);
+        magnitude = fmax(magnitude, magnitude_of_rows(e, table, matrix, e->rows, e->row_count));
+    }
+    return magnitude;
+}
+
+/* Over the rows of a table that are shown: those at its ends, and those that a cell is made from. */
 static double magnitude_of_table(struct explanation *e, const struct result_table *table)
 {
-    const struct explain_range rows = {0, result_rows(table)};
+    const bool of_tokens = table->stage == STAGE_INPUTS || stage_is_of_keys(table->stage);
     double magnitude = 0;
-    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
-        for (size_t row = 0; row < rows.end; row = explain_next(e, rows, row)) {
-            result_row(e->result, table, matrix, row, e->operand);
-            magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
-        }
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
+        magnitude = fmax(magnitude, magnitude_of_rows(e, table, matrix, NULL, result_rows(table)));
+        if (e->result->problem->has_cell && of_tokens)
+            magnitude = fmax(magnitude, magnitude_of_cell(e, table, matrix));
+    }
     return magnitude;
 }
 
@@ -246,7 +355,8 @@ static void choose_notation(struct explanation *e)
     const struct parameters *parameters = &e->result->problem->parameters;
     for (size_t i = 0; i < e->result->table_count; i++) {
         const struct result_table *table = &e->result->tables[i];
-        if (table->stage != STAGE_PARAMETERS)
+        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &e->result->problem->inputs;
+        if (table->stage != STAGE_PARAMETERS && !masks)
             e->exponent[table->stage] = text_wants_exponent(magnitude_of_table(e, table));
     }
     for (int id = 0; id < PROJECTION_COUNT; id++) {
@@ -272,7 +382,9 @@ enum status explain_create(struct explanation *e, struct result *result, int pre
             return error->status;
     }
     e->seen = arena_allocate(arena, problem->keys, sizeof *e->seen, error);
-    if (e->seen == NULL ||
+    e->rows = arena_allocate(arena, memory_larger(problem->keys, problem->row_count), sizeof *e->rows, error);
+    e->has_part = arena_allocate(arena, problem->keys, sizeof *e->has_part, error);
+    if (e->seen == NULL || e->rows == NULL || e->has_part == NULL ||
         board_create(&e->board, output, full ? widest + 1 : RESULT_ELIDED + 2, arena, error) != STATUS_OK)
         return error->status;
     choose_notation(e);

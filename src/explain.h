@@ -22,6 +22,8 @@ struct explanation {
     bool exponent[EXPLAIN_KINDS];      /* these numbers are shown with exponents: by stage, or by parameter */
     double *operand, *factor, *made;   /* (widest) a row of what goes in, another, and of what comes out */
     size_t *seen, seen_count;          /* (Tk) the keys that the present query may see */
+    size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
+    bool *has_part;                    /* (Tk) room for making that list */
     char number[EXPLAIN_NUMBER_BYTES]; /* the last one that was made text */
 };
 
@@ -42,10 +44,18 @@ enum status explain_create(struct explanation *explanation, struct result *resul
 /* The range's next index after `i`; a jump over those in the middle where they are too many. */
 size_t explain_next(const struct explanation *explanation, struct explain_range range, size_t i);
 
-/* The items, heads and rows of a stage that are explained: where a cell is asked for, those that it is made from. */
+/* The items and heads of a stage that are explained: where a cell is asked for, those that it is made from. */
 struct explain_range explain_items(const struct explanation *explanation);
 struct explain_range explain_heads(const struct explanation *explanation, enum stage stage);
-struct explain_range explain_rows(const struct explanation *explanation, enum stage stage);
+
+/* Lists the rows of a stage that are explained, of the place's item and head, in e->rows. Where a cell is asked for that
+ * the mask has worked on, the key and value of a token that its row does not see are not among them. */
+void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place);
+
+/* Lists the keys that the place's query sees in e->seen; or those that it weighs: where it sees none, --empty-row may
+ * give all of them a weight. */
+void explain_list_seen(struct explanation *e, struct explain_place place);
+void explain_list_weighed(struct explanation *e, struct explain_place place);
 
 /* Groups of lines that are aligned with each other; a softmax has two. */
 enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS };
@@ -76,6 +86,9 @@ void explain_key_line(struct explanation *e, size_t group, size_t item, size_t k
 
 /* "  item 1, head 2, query journey", and what is done with it. */
 void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what);
+
+/* Behind the rows of a place that are explained: how many tokens are not, since the mask hides them. */
+void explain_left_out(struct explanation *e, enum stage stage, struct explain_place place);
 
 /* A line of words beneath the lines of a place. */
 void explain_note(struct explanation *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -5,25 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static void list_seen(struct explanation *e, struct explain_place place)
-{
-    e->seen_count = 0;
-    for (size_t key = 0; key < e->result->problem->keys; key++)
-        if (explain_rule(e, place, key) == MASK_ALLOWS)
-            e->seen[e->seen_count++] = key;
-}
-
-/* Those that take part in the context: where none is seen, --empty-row may give all of them a weight. */
-static void list_weighed(struct explanation *e, struct explain_place place)
-{
-    const struct problem *problem = e->result->problem;
-    list_seen(e, place);
-    if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
-        return;
-    for (size_t key = 0; key < problem->keys; key++)
-        e->seen[e->seen_count++] = key;
-}
-
 /* --- the softmax -------------------------------------------------------------------------------------------------- */
 
 /* exp(score - largest) of the keys that are seen, and their sum. */
@@ -40,7 +21,7 @@ static struct softmax take_exponentials(struct explanation *e, struct explain_pl
     struct softmax softmax = {-INFINITY, 0, sinks != NULL ? sinks + place.head : NULL};
     explain_load(e, explain_before_softmax(problem), place, e->operand);
     tensor_round(problem->softmax_dtype, e->operand, problem->keys);
-    list_seen(e, place);
+    explain_list_seen(e, place);
     if (softmax.sink != NULL)
         softmax.largest = *softmax.sink;
     for (size_t i = 0; i < e->seen_count; i++) {
@@ -222,7 +203,7 @@ void explain_dropped(struct explanation *e, struct explain_place place)
     const struct problem *problem = e->result->problem;
     const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
     char share[DECIMAL_BYTES], what[BOARD_LABEL_BYTES], dropout[DECIMAL_BYTES];
-    list_weighed(e, place);
+    explain_list_weighed(e, place);
     write_share_kept(problem->dropout, share, sizeof share);
     decimal_from_double(problem->dropout, dropout);
     explain_load(e, STAGE_WEIGHTS, place, e->operand);
@@ -277,7 +258,7 @@ void explain_context(struct explanation *e, struct explain_place place)
         struct explain_place of_head = place;
         if (problem->packed)
             of_head.head = column / problem->d_value;
-        list_weighed(e, of_head);
+        explain_list_weighed(e, of_head);
         explain_load(e, weights, of_head, e->operand);
         explain_load(e, STAGE_CONTEXT, place, e->made);
         snprintf(what, sizeof what, "column %zu", column + 1);

@@ -39,22 +39,31 @@ static void write_row(struct explanation *e, enum stage stage, struct explain_pl
         explain_lse(e, place);
 }
 
+/* The rows that are listed, of one item and head. */
+static void write_listed(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range listed = {0, e->row_count};
+    for (size_t i = 0, next; i < listed.end; i = next) {
+        next = explain_next(e, listed, i);
+        place.row = e->rows[i];
+        write_row(e, stage, place);
+        if (next > i + 1 && !e->board.measuring)
+            output_print(e->board.output, "  … %zu more %s …\n", next - i - 1,
+                         stage_is_of_keys(stage) ? "tokens" : "queries");
+    }
+}
+
 /* Every row of the stage that is explained, onto the board. */
 static void write_rows(struct explanation *explanation, enum stage stage)
 {
     const struct explain_range items = explain_items(explanation), heads = explain_heads(explanation, stage);
-    const struct explain_range rows = explain_rows(explanation, stage);
-    struct explain_place place;
+    struct explain_place place = {0, 0, 0};
     for (place.item = items.first; place.item < items.end; place.item++)
-        for (place.head = heads.first; place.head < heads.end; place.head++)
-            for (place.row = rows.first; place.row < rows.end;) {
-                const size_t next = explain_next(explanation, rows, place.row);
-                write_row(explanation, stage, place);
-                if (next > place.row + 1 && !explanation->board.measuring)
-                    output_print(explanation->board.output, "  … %zu more %s …\n", next - place.row - 1,
-                                 stage_is_of_keys(stage) ? "tokens" : "queries");
-                place.row = next;
-            }
+        for (place.head = heads.first; place.head < heads.end; place.head++) {
+            explain_list_rows(explanation, stage, place);
+            write_listed(explanation, stage, place);
+            explain_left_out(explanation, stage, place);
+        }
 }
 
 static bool is_computed(const struct problem *problem, enum stage stage)
