@@ -85,7 +85,7 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     const bool of_keys = stage_is_of_keys(stage);
     if (problem_is_side_by_side(problem, stage))
         return range_of(false, 0, 1);
-    if (!problem->has_cell || cell->stage == STAGE_OUTPUT)
+    if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out))
         return range_of(false, 0, of_keys ? problem->kv_heads : problem->heads);
     size_t head = cell->head == SIZE_MAX ? 0 : cell->head;
     if (problem_is_side_by_side(problem, cell->stage))
@@ -176,13 +176,15 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
 {
     const struct problem *problem = e->result->problem;
     const struct cell *cell = &problem->cell;
+    const bool side_by_side =
+        cell->stage == STAGE_OUTPUT && !problem->plan.has_out; /* a column of it is one of a head */
+    const bool of_context = stage == STAGE_CONTEXT && side_by_side;
+    const bool of_value = stage == STAGE_VALUE && (side_by_side || cell->stage == STAGE_CONTEXT);
     size_t column = cell->column;
-    bool one = problem->has_cell && stage == cell->stage;
-    if (problem->has_cell && cell->stage == STAGE_CONTEXT && stage == STAGE_VALUE) {
-        one = true;
+    if (of_context || of_value)
         column %= problem->d_value;
-    }
-    return range_of(one, column, problem_columns(problem, stage));
+    return range_of(problem->has_cell && (stage == cell->stage || of_context || of_value), column,
+                    problem_columns(problem, stage));
 }
 
 /* --- numbers and labels ------------------------------------------------------------------------------------------- */
