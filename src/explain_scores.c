@@ -1,19 +1,22 @@
 #include "explain_stages.h"
 
 #include "decimal.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* "sqrt(2) ≈ 1.4142" into text; returns where the root begins, as it is divided by. */
-static const char *write_root(const struct explanation *e, char *text, size_t size)
+/* "sqrt(2) ≈ 1.4142" into words; returns where the root begins, as it is divided by. */
+static const char *write_root(const struct explanation *e, char *words, size_t size)
 {
     const size_t d = e->result->problem->d_head;
     const double root = sqrt((double)d);
     const bool whole = root == floor(root);
-    const int length = snprintf(text, size, "sqrt(%zu) %s ", d, whole ? "=" : "≈");
-    snprintf(text + length, size - (size_t)length, "%.*f", whole ? 0 : e->precision, root);
-    return text + length;
+    struct text text = text_begin(words, size);
+    text_add(&text, "sqrt(%zu) %s ", d, whole ? "=" : "≈");
+    const char *start = words + text.length;
+    text_add(&text, "%.*f", whole ? 0 : e->precision, root);
+    return start;
 }
 
 static void write_scaled(struct explanation *e, const char *root, const char *scale, size_t key)

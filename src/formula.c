@@ -1,6 +1,7 @@
 #include "formula.h"
 
 #include "decimal.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +15,10 @@ static const char *storage_text(const struct parameters *parameters, enum projec
     return transposed == 0 ? "" : transposed == parameters->module_count ? ".weight^T" : " or .weight^T";
 }
 
-static void projection_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
+static void projection_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (problem->mechanism == COMMAND_SDPA) {
-        snprintf(text, size, problem->has_past && stage != STAGE_QUERY ? "the past, then the given" : "given");
+        text_add(text, problem->has_past && stage != STAGE_QUERY ? "the past, then the given" : "given");
         return;
     }
     const enum projection_id id = (enum projection_id)(stage - STAGE_QUERY);
@@ -26,32 +27,32 @@ static void projection_formula(const struct problem *problem, enum stage stage, 
     parameters_name(name, 0, false, id, "");
     if (problem->plan.qkv_bias)
         snprintf(bias, sizeof bias, " + %s.bias", name);
-    snprintf(text, size, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias, of_heads);
+    text_add(text, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias, of_heads);
 }
 
-static void scale_formula(const struct problem *problem, char *text, size_t size)
+static void scale_formula(const struct problem *problem, struct text *text)
 {
     char scale[DECIMAL_BYTES];
     if (problem->rounding == ROUNDING_OPERATIONS) {
-        snprintf(text, size, "(query x root) . (key x root)^T, root^2 the scale");
+        text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
         return;
     }
     if (problem->scale == 1 / sqrt((double)problem->d_head)) {
-        snprintf(text, size, "scores / sqrt(%zu)", problem->d_head);
+        text_add(text, "scores / sqrt(%zu)", problem->d_head);
         return;
     }
     decimal_from_double(problem->scale, scale);
-    snprintf(text, size, "scores x %s", scale);
+    text_add(text, "scores x %s", scale);
 }
 
-static void cap_formula(const struct problem *problem, char *text, size_t size)
+static void cap_formula(const struct problem *problem, struct text *text)
 {
     char softcap[DECIMAL_BYTES];
     decimal_from_double(problem->softcap, softcap);
     if (problem->softcap > 0)
-        snprintf(text, size, "%s x tanh(scaled / %s)", softcap, softcap);
+        text_add(text, "%s x tanh(scaled / %s)", softcap, softcap);
     else
-        snprintf(text, size, "scaled, no softcap");
+        text_add(text, "scaled, no softcap");
 }
 
 /* The stage that the mask works on, and that of the softmax. */
@@ -65,66 +66,58 @@ static const char *before_softmax(const struct problem *problem)
     return problem->masks ? "masked" : before_mask(problem);
 }
 
-/* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
-struct rule {
-    bool acts;
-    char words[48];
-};
-
-enum { RULES = 5 };
-
-static void list_rules(const struct mask *mask, struct rule rules[RULES])
+/* The first rule is introduced, each one more is joined to those before it. */
+static const char *before_rule(size_t *rules)
 {
-    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
-    const bool boolean = mask->attn_mask.rank > 0 && mask->attn_mask.dtype == DTYPE_BOOL;
-    rules[0].acts = boolean;
-    snprintf(rules[0].words, sizeof rules[0].words, "attn_mask is %s", mask->true_drops ? "true" : "false");
-    rules[1].acts = mask->causal || mask->right == 0;
-    snprintf(rules[1].words, sizeof rules[1].words, "key > %s", query);
-    rules[2].acts = mask->right > 0 && !mask->causal;
-    snprintf(rules[2].words, sizeof rules[2].words, "key > %s + %lld", query, (long long)mask->right);
-    rules[3].acts = mask->left >= 0;
-    snprintf(rules[3].words, sizeof rules[3].words, mask->left > 0 ? "key < %s - %lld" : "key < %s", query,
-             (long long)mask->left);
-    rules[4].acts = mask->lengths != NULL;
-    snprintf(rules[4].words, sizeof rules[4].words, "key > length");
+    return (*rules)++ == 0 ? ", -inf where " : " or ";
 }
 
-static void mask_formula(const struct problem *problem, char *text, size_t size)
+/* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
+static void add_rules(const struct mask *mask, struct text *text)
+{
+    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
+    size_t rules = 0;
+    if (mask->attn_mask.rank > 0 && mask->attn_mask.dtype == DTYPE_BOOL)
+        text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
+    if (mask->causal || mask->right == 0)
+        text_add(text, "%skey > %s", before_rule(&rules), query);
+    else if (mask->right > 0)
+        text_add(text, "%skey > %s + %lld", before_rule(&rules), query, (long long)mask->right);
+    if (mask->left >= 0)
+        text_add(text, "%skey < %s", before_rule(&rules), query);
+    if (mask->left > 0)
+        text_add(text, " - %lld", (long long)mask->left);
+    if (mask->lengths != NULL)
+        text_add(text, "%skey > length", before_rule(&rules));
+}
+
+static void mask_formula(const struct problem *problem, struct text *text)
 {
     const struct mask *mask = &problem->mask;
     const bool added = mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL;
-    struct rule rules[RULES];
-    const char *joint = ", -inf where ";
-    size_t length =
-        (size_t)snprintf(text, size, "%s%s%s%s", before_mask(problem), problem->masks ? "" : ", no mask",
-                         added ? " + attn_mask" : "", mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
-    list_rules(mask, rules);
-    for (size_t i = 0; i < RULES; i++)
-        if (rules[i].acts) {
-            length += (size_t)snprintf(text + length, size - length, "%s%s", joint, rules[i].words);
-            joint = " or ";
-        }
+    text_add(text, "%s%s%s%s", before_mask(problem), problem->masks ? "" : ", no mask", added ? " + attn_mask" : "",
+             mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
+    add_rules(mask, text);
 }
 
 /* scores and what becomes of them before the softmax. */
-static void score_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
+static void score_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (stage == STAGE_SCORES)
-        snprintf(text, size, "query . key^T");
+        text_add(text, "query . key^T");
     else if (stage == STAGE_SCALED)
-        scale_formula(problem, text, size);
+        scale_formula(problem, text);
     else if (stage == STAGE_CAPPED)
-        cap_formula(problem, text, size);
+        cap_formula(problem, text);
     else
-        mask_formula(problem, text, size);
+        mask_formula(problem, text);
 }
 
-static void drop_formula(const struct problem *problem, char *text, size_t size)
+static void drop_formula(const struct problem *problem, struct text *text)
 {
     char dropout[DECIMAL_BYTES];
     decimal_from_double(problem->dropout, dropout);
-    snprintf(text, size, "weights / (1 - %s) where kept, else 0", dropout);
+    text_add(text, "weights / (1 - %s) where kept, else 0", dropout);
 }
 
 static const char *output_formula(const struct problem *problem)
@@ -136,31 +129,30 @@ static const char *output_formula(const struct problem *problem)
 }
 
 /* The softmax and what is made of it. */
-static void weight_formula(const struct problem *problem, enum stage stage, char *text, size_t size)
+static void weight_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const bool sinks = problem->mask.sinks != NULL;
     if (stage == STAGE_WEIGHTS)
-        snprintf(text, size, "softmax(%s)%s", before_softmax(problem), sinks ? ", a sink in the sum" : "");
+        text_add(text, "softmax(%s)%s", before_softmax(problem), sinks ? ", a sink in the sum" : "");
     else if (stage == STAGE_DROPPED)
-        drop_formula(problem, text, size);
+        drop_formula(problem, text);
     else if (stage == STAGE_CONTEXT)
-        snprintf(text, size, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
+        text_add(text, "%s . value", problem->dropout > 0 ? "dropped" : "weights");
     else if (stage == STAGE_OUTPUT)
-        snprintf(text, size, "%s", output_formula(problem));
+        text_add(text, "%s", output_formula(problem));
     else
-        snprintf(text, size, "log(sum(exp(%s)))%s", before_softmax(problem), sinks ? ", the sink too" : "");
+        text_add(text, "log(sum(exp(%s)))%s", before_softmax(problem), sinks ? ", the sink too" : "");
 }
 
-void formula_of_stage(const struct problem *problem, enum stage stage, char *text, size_t size)
+void formula_of_stage(const struct problem *problem, enum stage stage, char *formula, size_t size)
 {
+    struct text text = text_begin(formula, size);
     if (stage <= STAGE_VALUE)
-        projection_formula(problem, stage, text, size);
+        projection_formula(problem, stage, &text);
     else if (stage <= STAGE_MASKED)
-        score_formula(problem, stage, text, size);
+        score_formula(problem, stage, &text);
     else if (stage <= STAGE_LSE)
-        weight_formula(problem, stage, text, size);
+        weight_formula(problem, stage, &text);
     else if (stage < STAGE_COUNT)
-        snprintf(text, size, stage == STAGE_PRESENT_KEY ? "key" : "value");
-    else
-        text[0] = '\0';
+        text_add(&text, stage == STAGE_PRESENT_KEY ? "key" : "value");
 }

@@ -4,7 +4,7 @@
 
 #include "problem.h"
 
-/* "query . key^T" into text (size bytes), cut where it is longer. */
-void formula_of_stage(const struct problem *problem, enum stage stage, char *text, size_t size);
+/* "query . key^T" into formula (size bytes), cut where it is longer. */
+void formula_of_stage(const struct problem *problem, enum stage stage, char *formula, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include "text.h"
 #include "version.h"
 
 #include <string.h>
@@ -103,18 +104,18 @@ static void write_examples(struct output *output, const struct example *examples
 }
 
 /* Range or choices, and the default: "0..2^64-1; default: 123". */
-static void describe_values(const struct option_row *row, char *text, size_t size)
+static void describe_values(const struct option_row *row, char *values, size_t size)
 {
     char maximum[OPTION_BOUND_BYTES];
-    text[0] = '\0';
+    struct text text = text_begin(values, size);
     if (row->kind == OPTION_WHOLE)
-        snprintf(text, size, "%llu..%s", (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
+        text_add(&text, "%llu..%s", (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
     else if (row->kind == OPTION_PROBABILITY)
-        snprintf(text, size, "0 <= %s < 1", row->argument);
+        text_add(&text, "0 <= %s < 1", row->argument);
     for (int i = 0; row->kind == OPTION_CHOICE && row->choices[i] != NULL; i++)
-        snprintf(text + strlen(text), size - strlen(text), "%s%s", i ? ", " : "", row->choices[i]);
+        text_add(&text, "%s%s", i ? ", " : "", row->choices[i]);
     if (row->fallback != NULL)
-        snprintf(text + strlen(text), size - strlen(text), "%sdefault: %s", text[0] ? "; " : "", row->fallback);
+        text_add(&text, "%sdefault: %s", text.length > 0 ? "; " : "", row->fallback);
 }
 
 static void write_option(struct output *output, const struct option_row *row)
@@ -123,13 +124,14 @@ static void write_option(struct output *output, const struct option_row *row)
     char letter[5] = "    ";
     if (row->letter != '\0')
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    int length = snprintf(head, sizeof head, "  %s--%s", letter, row->name);
+    struct text text = text_begin(head, sizeof head);
+    text_add(&text, "  %s--%s", letter, row->name);
     if (row->argument != NULL)
-        length += snprintf(head + length, sizeof head - (size_t)length, row->optional ? " [%s]" : " %s", row->argument);
+        text_add(&text, row->optional ? " [%s]" : " %s", row->argument);
     describe_values(row, values, sizeof values);
     snprintf(help, sizeof help, "%s%s%s%s", row->help, values[0] ? " (" : "", values, values[0] ? ")" : "");
     output_print(output, "%s", head);
-    size_t column = (size_t)length;
+    size_t column = text.length;
     if (column + 2 > OPTION_COLUMN) {
         output_write(output, "\n", 1);
         column = 0;

@@ -21,8 +21,8 @@ enum { MAKING_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
 bool making_said(const struct making *making, enum option_id id);
 
 /* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages, into
- * text (size bytes); returns text. */
-const char *making_place(const struct making *making, enum option_id id, char *text, size_t size);
+ * place (size bytes); returns place. */
+const char *making_place(const struct making *making, enum option_id id, char *place, size_t size);
 
 /* Keeps a tensor of the input, for a result to be an input again. */
 void making_keep(const struct making *making, const char *name, const struct tensor *tensor);

@@ -1,6 +1,7 @@
 #include "making.h"
 
 #include "nearest.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,10 +71,10 @@ static enum status wrong_count(const struct making *making, size_t got, const st
 {
     const char *name = stage_name(making->problem->cell.stage);
     char expected[EXPECTED_BYTES];
-    int length = snprintf(expected, sizeof expected, "%s", name);
+    struct text text = text_begin(expected, sizeof expected);
+    text_add(&text, "%s", name);
     for (size_t axis = 0; axis < count; axis++)
-        length += snprintf(expected + length, sizeof expected - (size_t)length, "%c%s", axis == 0 ? ':' : ',',
-                           axes[axis].name);
+        text_add(&text, "%c%s", axis == 0 ? ':' : ',', axes[axis].name);
     return error_usage(making->error, "--explain %.80s has %zu ind%s; expected %s", making->options->cell, got,
                        got == 1 ? "ex" : "ices", expected);
 }

@@ -1,6 +1,7 @@
 #include "parameters.h"
 
 #include "options.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,10 +10,10 @@ static const char *const PROJECTION_NAMES[PROJECTION_COUNT] = {"W_query", "W_key
 
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix)
 {
-    int length = 0;
+    struct text text = text_begin(name, PARAMETER_NAME_BYTES);
     if (stacked)
-        length = snprintf(name, PARAMETER_NAME_BYTES, "heads.%zu.", module);
-    snprintf(name + length, PARAMETER_NAME_BYTES - (size_t)length, "%s%s", PROJECTION_NAMES[id], suffix);
+        text_add(&text, "heads.%zu.", module);
+    text_add(&text, "%s%s", PROJECTION_NAMES[id], suffix);
     return name;
 }
 
@@ -73,13 +74,14 @@ static size_t columns_of(const struct parameters_plan *plan, enum projection_id 
 }
 
 /* Where d_out comes from. */
-static const char *width_text(const struct taking *taking, enum projection_id id, char *text, size_t size)
+static const char *width_text(const struct taking *taking, enum projection_id id, char *why, size_t size)
 {
     const size_t d_out = taking->plan->d_out;
-    int length = snprintf(text, size, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
+    struct text text = text_begin(why, size);
+    text_add(&text, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
     if (columns_of(taking->plan, id) != d_out)
-        snprintf(text + length, size - (size_t)length, ", %zu heads share one of key and value", taking->plan->groups);
-    return text;
+        text_add(&text, ", %zu heads share one of key and value", taking->plan->groups);
+    return why;
 }
 
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,

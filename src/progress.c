@@ -1,5 +1,7 @@
 #include "progress.h"
 
+#include "text.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -43,11 +45,12 @@ static void draw(struct progress *progress, double done, double seconds)
     char bar[BAR + 4] = "", figures[FIGURES_BYTES];
     const double share = progress->total > 0 ? done / progress->total : 1;
     const double rate = seconds > 0 ? done / seconds : 0;
-    int length = snprintf(figures, sizeof figures, " %3.0f %%  %.0f of %.0f rows", share * 100, done, progress->total);
+    struct text text = text_begin(figures, sizeof figures);
+    text_add(&text, " %3.0f %%  %.0f of %.0f rows", share * 100, done, progress->total);
     if (rate > 0)
-        length += snprintf(figures + length, sizeof figures - (size_t)length, "  %.0f rows/s  %.0f s left", rate,
-                           (progress->total - done) / rate);
-    const size_t columns = line_columns() - 1, taken = strlen("attn: ") + strlen(progress->name) + (size_t)length;
+        text_add(&text, "  %.0f rows/s  %.0f s left", rate, (progress->total - done) / rate);
+    const size_t columns = line_columns() - 1, before = strlen("attn: ") + strlen(progress->name);
+    const size_t taken = before + text.length;
     const size_t room = columns > taken + 3 ? columns - taken - 3 : 0, width = room < BAR ? room : BAR;
     if (width >= LEAST_BAR) {
         memset(bar, '-', width + 3);
@@ -57,7 +60,10 @@ static void draw(struct progress *progress, double done, double seconds)
         bar[width + 2] = ']';
     }
     fprintf(stderr, "\rattn: %s%s%.*s\033[K", progress->name, bar,
-            (int)(columns > taken ? (size_t)length : columns - (taken - (size_t)length)), figures);
+            (int)(columns > taken    ? text.length
+                  : columns > before ? columns - before
+                                     : 0),
+            figures);
     fflush(stderr);
     progress->shown = true;
 }

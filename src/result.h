@@ -17,7 +17,7 @@ enum axis {
 };
 
 enum {
-    RESULT_FORMULA_BYTES = 160,
+    RESULT_FORMULA_BYTES = 256, /* of the longest, a mask with all its rules: about 150 */
     RESULT_LACKS_BYTES = 96,
     RESULT_ELIDED = ROWS_ELIDED, /* of more rows or columns, text shows the first and the last half of so many */
 };

@@ -29,15 +29,16 @@ void ruled_write_escaped(const struct ruled *ruled, const char *text)
     }
 }
 
-static void copy_escaped(const struct ruled *ruled, const char *shown, char *text)
+static void copy_escaped(const struct ruled *ruled, const char *shown, char *cell)
 {
+    struct text text = text_begin(cell, RULED_CELL_BYTES);
     for (size_t taken; *shown != '\0'; shown += taken) {
         const char *escape = escape_of(ruled, shown, &taken);
-        const size_t length = escape != NULL ? strlen(escape) : 1;
-        memcpy(text, escape != NULL ? escape : shown, length);
-        text += length;
+        if (escape != NULL)
+            text_add(&text, "%s", escape);
+        else
+            text_add(&text, "%c", *shown);
     }
-    *text = '\0';
 }
 
 /* What stands before a row or above a column, into text (RULED_CELL_BYTES). */

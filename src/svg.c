@@ -24,7 +24,8 @@ static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{f
 
 const char *svg_number(double pixels, char *text)
 {
-    int length = snprintf(text, SVG_NUMBER_BYTES, "%.2f", pixels);
+    snprintf(text, SVG_NUMBER_BYTES, "%.2f", pixels);
+    size_t length = strlen(text);
     while (text[length - 1] == '0')
         text[--length] = '\0';
     if (text[length - 1] == '.')

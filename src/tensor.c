@@ -1,6 +1,7 @@
 #include "tensor.h"
 
 #include "decimal.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>
@@ -195,30 +196,28 @@ uint16_t dtype_bits(enum dtype dtype, double number)
     return (uint16_t)(sign | ((int)ldexp(units, -place) + (place << fraction)));
 }
 
-const char *tensor_shape_text(const struct tensor *tensor, char *text)
+const char *tensor_shape_text(const struct tensor *tensor, char *shape)
 {
-    int length = 0;
+    struct text text = text_begin(shape, TENSOR_SHAPE_BYTES);
     for (size_t axis = 0; axis < tensor->rank; axis++)
-        length += snprintf(text + length, TENSOR_SHAPE_BYTES - (size_t)length, "%s%zu", axis ? " x " : "",
-                           tensor->shape[axis]);
+        text_add(&text, "%s%zu", axis ? " x " : "", tensor->shape[axis]);
     if (tensor->rank == 1)
-        snprintf(text + length, TENSOR_SHAPE_BYTES - (size_t)length, "%s",
-                 tensor->shape[0] == 1 ? " number" : " numbers");
-    return text;
+        text_add(&text, "%s", tensor->shape[0] == 1 ? " number" : " numbers");
+    return shape;
 }
 
-const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *text)
+const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *place)
 {
-    static const char *const NAMES[TENSOR_RANK] = {"item", "head", "row", "column"};
-    int length = 0;
-    text[0] = '\0';
+    static const char *const NAMES[] = {"item", "head", "row", "column"};
+    _Static_assert(sizeof NAMES / sizeof NAMES[0] == TENSOR_RANK, "a name for each axis");
+    struct text text = text_begin(place, TENSOR_PLACE_BYTES);
     for (size_t axis = 0; axis < depth; axis++)
-        length += snprintf(text + length, TENSOR_PLACE_BYTES - (size_t)length, "%s%s %zu", axis ? ", " : "",
-                           rank == 1                ? "number"
-                           : rank == 3 && axis == 0 ? "item"
-                                                    : NAMES[TENSOR_RANK - rank + axis],
-                           index[axis] + 1);
-    return text;
+        text_add(&text, "%s%s %zu", axis ? ", " : "",
+                 rank == 1                ? "number"
+                 : rank == 3 && axis == 0 ? "item"
+                                          : NAMES[TENSOR_RANK - rank + axis],
+                 index[axis] + 1);
+    return place;
 }
 
 static enum status not_finite(const struct tensor *tensor, size_t index, double number, enum dtype dtype,

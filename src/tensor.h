@@ -57,14 +57,14 @@ void tensor_store(const struct tensor *tensor, size_t first, size_t count, const
 /* Rounds each number once to the working dtype, to nearest, ties to even; what is too large becomes infinite. */
 void tensor_round(enum dtype dtype, double *numbers, size_t count);
 
-/* "6 x 3" into text (TENSOR_SHAPE_BYTES); returns text. */
-const char *tensor_shape_text(const struct tensor *tensor, char *text);
+/* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
+const char *tensor_shape_text(const struct tensor *tensor, char *shape);
 
 enum { TENSOR_PLACE_BYTES = 160 };
 
-/* "item 1, row 2, column 3": the first `depth` indices (from 0) into a tensor of that rank, into text
- * (TENSOR_PLACE_BYTES); returns text. */
-const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *text);
+/* "item 1, row 2, column 3": the first `depth` indices (from 0) into a tensor of that rank, into place
+ * (TENSOR_PLACE_BYTES); returns place. */
+const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *place);
 
 /* The same numbers rounded once to a working dtype and lying in its storage: the tensor itself where nothing changes, else a
  * copy in the arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite only once it is

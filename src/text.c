@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -145,6 +146,36 @@ size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
 size_t text_cut(const char *text, size_t columns, char *shown, size_t size)
 {
     return shorten(text, columns, "\xe2\x80\xa6", 1, shown, size);
+}
+
+struct text text_begin(char *bytes, size_t size)
+{
+    bytes[0] = '\0';
+    return (struct text){bytes, size, 0, false};
+}
+
+/* The length of the text without a last character that is not whole. */
+static size_t whole_length(const char *bytes, size_t length)
+{
+    size_t last = length;
+    while (last > 0 && ((unsigned char)bytes[last - 1] & 0xc0) == 0x80)
+        last--;
+    last -= last > 0;
+    return last + text_character(bytes + last) == length ? length : last;
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    const size_t room = text->size - text->length;
+    va_list arguments;
+    if (text->cut)
+        return;
+    va_start(arguments, format);
+    const int needed = vsnprintf(text->bytes + text->length, room, format, arguments);
+    va_end(arguments);
+    text->cut = needed < 0 || (size_t)needed >= room;
+    text->length = text->cut ? whole_length(text->bytes, strlen(text->bytes)) : text->length + (size_t)needed;
+    text->bytes[text->length] = '\0';
 }
 
 const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])

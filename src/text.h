@@ -31,6 +31,19 @@ size_t text_width(uint32_t point);
 enum { TEXT_PATH_BYTES = 160 };
 const char *text_path(const char *path, char shown[TEXT_PATH_BYTES]);
 
+/* A text that grows piece by piece and keeps within its room. */
+struct text {
+    char *bytes; /* (size) ends with a NUL */
+    size_t size, length;
+    bool cut; /* something did not fit */
+};
+
+/* An empty text in that room; size is at least 1. */
+struct text text_begin(char *bytes, size_t size);
+
+/* Adds a piece, printf-like. What does not fit is cut behind a whole character, and every piece after it is left out. */
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The columns of a text. */
 size_t text_columns(const char *text);
 

@@ -1,24 +1,22 @@
 #include "write_npy.h"
 
+#include "text.h"
 #include "write_raw.h"
 
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64, DIGITS_TO_GROW = 21, HEADER_BYTES = 256 };
 
 /* The Python dict, and blanks for the first size to grow. Returns its length. */
-static int format_dict(const struct result_table *table, enum dtype dtype, char *text)
+static int format_dict(const struct result_table *table, enum dtype dtype, char *dict)
 {
-    int length =
-        snprintf(text, HEADER_BYTES, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", dtype_size(dtype));
-    int digits = 0;
-    for (size_t axis = 0; axis < table->rank; axis++) {
-        int size =
-            snprintf(text + length, HEADER_BYTES - (size_t)length, "%s%zu", axis ? ", " : "", table->shape[axis]);
-        digits = axis == 0 ? size : digits;
-        length += size;
-    }
-    length += snprintf(text + length, HEADER_BYTES - (size_t)length, "%s), }%*s", table->rank == 1 ? "," : "",
-                       DIGITS_TO_GROW - digits, "");
-    return length;
+    struct text text = text_begin(dict, HEADER_BYTES);
+    text_add(&text, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", dtype_size(dtype));
+    const size_t before = text.length;
+    text_add(&text, "%zu", table->shape[0]);
+    const size_t digits = text.length - before;
+    for (size_t axis = 1; axis < table->rank; axis++)
+        text_add(&text, ", %zu", table->shape[axis]);
+    text_add(&text, "%s), }%*s", table->rank == 1 ? "," : "", DIGITS_TO_GROW - (int)digits, "");
+    return (int)text.length;
 }
 
 void write_npy(struct result *result, struct output *output)

@@ -1,6 +1,7 @@
 #include "write_svg.h"
 
 #include "svg_picture.h"
+#include "text.h"
 #include "write_text.h"
 
 #include <math.h>
@@ -60,10 +61,10 @@ static enum status settings_text(const struct svg_picture *picture, char *text)
     const char *lines = output_close_text(output, &length);
     if (lines == NULL)
         return picture->error->status;
-    text[0] = '\0';
-    for (size_t used = 0; *lines != '\0' && used + 2 < CAPTION_BYTES; lines += strspn(lines, " \n")) {
+    struct text words = text_begin(text, CAPTION_BYTES);
+    for (; *lines != '\0' && !words.cut; lines += strspn(lines, " \n")) {
         const size_t word = strcspn(lines, " \n");
-        used += (size_t)snprintf(text + used, CAPTION_BYTES - used, "%s%.*s", used > 0 ? " " : "", (int)word, lines);
+        text_add(&words, "%s%.*s", words.length > 0 ? " " : "", (int)word, lines);
         lines += word;
     }
     return STATUS_OK;
@@ -77,10 +78,10 @@ static void caption_text(const struct svg_picture *picture, bool flow, const cha
     for (size_t i = 0; i < picture->count; i++)
         if (pool_is_reduced(&picture->figures[i].panel.pool))
             pool = &picture->figures[i].panel.pool;
-    const size_t used = (size_t)snprintf(text, WHOLE_CAPTION_BYTES, "%s.%s", settings,
-                                         flow ? "" : " A row is a query, a column a key.");
+    struct text caption = text_begin(text, WHOLE_CAPTION_BYTES);
+    text_add(&caption, "%s.%s", settings, flow ? "" : " A row is a query, a column a key.");
     if (pool != NULL)
-        snprintf(text + used, WHOLE_CAPTION_BYTES - used, " Each cell is %s.", pool_words(pool, words));
+        text_add(&caption, " Each cell is %s.", pool_words(pool, words));
 }
 
 /* "weights of causal attention: 6 tokens": up to the first comma. */

@@ -303,17 +303,16 @@ static void write_rows(struct sheet *sheet)
 }
 
 /* "2 items of 2 heads of 6 x 6" */
-static void shape_text(const struct result_table *table, char *text, size_t size)
+static void shape_text(const struct result_table *table, char *shape, size_t size)
 {
-    size_t length = 0;
+    struct text text = text_begin(shape, size);
     for (size_t axis = 0; axis + 2 < table->rank && table->axes[axis] <= AXIS_HEAD; axis++)
-        length +=
-            (size_t)snprintf(text + length, size - length, "%zu %s%s of ", table->shape[axis],
-                             table->axes[axis] == AXIS_ITEM ? "item" : "head", table->shape[axis] == 1 ? "" : "s");
+        text_add(&text, "%zu %s%s of ", table->shape[axis], table->axes[axis] == AXIS_ITEM ? "item" : "head",
+                 table->shape[axis] == 1 ? "" : "s");
     if (table->rank == 1)
-        snprintf(text + length, size - length, "%zu", table->shape[0]);
+        text_add(&text, "%zu", table->shape[0]);
     else
-        snprintf(text + length, size - length, "%zu x %zu", result_rows(table), result_columns(table));
+        text_add(&text, "%zu x %zu", result_rows(table), result_columns(table));
 }
 
 /* The shape behind the heading, at the same column for all tables where the terminal has room for that; beneath a
