@@ -45,7 +45,8 @@ void board_print(struct board *board)
 
 static void begin_side(struct board_side *side)
 {
-    side->sum.first = side->sum.end = side->term.first = side->term.end = 0;
+    exact_clear(&side->sum);
+    exact_clear(&side->term);
     side->divides = side->unknown = false;
     side->finite = true;
     side->function = BOARD_NO_FUNCTION;
@@ -63,7 +64,7 @@ static void add_term(struct board_side *side, const char *number, int sign)
     struct exact value;
     side->finite = exact_read(number, &value) && side->finite;
     exact_add(&side->sum, &side->term, 1);
-    side->term.first = side->term.end = 0;
+    exact_clear(&side->term);
     exact_add(&side->term, &value, sign);
 }
 
@@ -104,7 +105,7 @@ static bool equal_sides(const struct board_side *a, const struct board_side *b)
 static void finish_side(struct board_side *side)
 {
     exact_add(&side->sum, &side->term, 1);
-    side->term.first = side->term.end = 0;
+    exact_clear(&side->term);
 }
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
@@ -248,7 +249,7 @@ void board_relation(struct board *board)
 {
     choose_relation(board);
     board->left = board->last;
-    board->side++;
+    board->side = memory_smaller(board->side + 1, BOARD_SIDES - 1);
     board->relation = board->count;
     add_cell(board, CELL_RELATION, " = ");
     begin_operand(board);
@@ -458,7 +459,7 @@ void board_end(struct board *board)
 
 void board_begin_sum(struct board *board)
 {
-    board->total.first = board->total.end = 0;
+    exact_clear(&board->total);
     board->total_finite = true;
 }
 

@@ -19,7 +19,7 @@
 enum {
     BOARD_COLUMNS = 79,
     BOARD_GROUPS = 3,
-    BOARD_SIDES = 4,
+    BOARD_SIDES = 4, /* that are aligned; more are as the last of them */
     BOARD_KINDS = 3, /* of numbers: terms, arguments of a function, and what either is multiplied or divided by */
     BOARD_CELL_BYTES = 96,
     BOARD_LABEL_BYTES = 160,

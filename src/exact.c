@@ -3,7 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMB_DIGITS = 9, LIMB = 1000000000, POINT = EXACT_LIMBS / 2 };
+enum { LIMB_DIGITS = 9, LIMB = 1000000000, POINT = EXACT_LIMBS / 2, PLACES = EXACT_LIMBS * LIMB_DIGITS };
+
+void exact_clear(struct exact *number)
+{
+    number->first = number->end = 0;
+    number->lost = false;
+}
 
 /* Carries until each limb is below 10^9 in magnitude; a limb keeps the sign that it has. */
 static void settle(struct exact *number)
@@ -12,9 +18,13 @@ static void settle(struct exact *number)
         const int64_t carry = number->limbs[i] / LIMB;
         if (carry == 0)
             continue;
+        number->limbs[i] -= carry * LIMB;
+        if (i + 1 == EXACT_LIMBS) {
+            number->lost = true;
+            break;
+        }
         if (i + 1 == number->end)
             number->limbs[number->end++] = 0;
-        number->limbs[i] -= carry * LIMB;
         number->limbs[i + 1] += carry;
     }
 }
@@ -31,15 +41,26 @@ static void widen(struct exact *number, size_t first, size_t end)
 }
 
 /* Adds digit x 10^power. */
-static void add_digit(struct exact *number, int digit, int power)
+static void add_digit(struct exact *number, int digit, long power)
 {
-    const int place = power + POINT * LIMB_DIGITS;
-    const size_t limb = (size_t)(place / LIMB_DIGITS);
+    const long place = power + POINT * LIMB_DIGITS;
     int64_t value = digit;
-    for (int i = place % LIMB_DIGITS; i > 0; i--)
+    if (place < 0 || place >= PLACES) {
+        number->lost = number->lost || digit != 0;
+        return;
+    }
+    const size_t limb = (size_t)(place / LIMB_DIGITS);
+    for (long i = place % LIMB_DIGITS; i > 0; i--)
         value *= 10;
     widen(number, limb, limb + 1);
     number->limbs[limb] += value;
+}
+
+/* The power of ten behind the e, or one beyond all places where it is larger still. */
+static long read_exponent(const char *text)
+{
+    const long exponent = strtol(text, NULL, 10), most = 4L * PLACES;
+    return exponent < -most ? -most : exponent > most ? most : exponent;
 }
 
 bool exact_read(const char *text, struct exact *number)
@@ -47,10 +68,10 @@ bool exact_read(const char *text, struct exact *number)
     const int sign = *text == '-' ? -1 : 1;
     const char *digits = text + (*text == '-');
     const size_t length = strspn(digits, "0123456789."), whole = strspn(digits, "0123456789");
-    number->first = number->end = 0;
+    exact_clear(number);
     if (length == 0 || (digits[length] != '\0' && digits[length] != 'e'))
         return false;
-    int power = (int)whole - 1 + (digits[length] == 'e' ? (int)strtol(digits + length + 1, NULL, 10) : 0);
+    long power = (long)whole - 1 + (digits[length] == 'e' ? read_exponent(digits + length + 1) : 0);
     for (size_t i = 0; i < length; i++)
         if (digits[i] != '.')
             add_digit(number, sign * (digits[i] - '0'), power--);
@@ -59,6 +80,7 @@ bool exact_read(const char *text, struct exact *number)
 
 void exact_add(struct exact *sum, const struct exact *number, int sign)
 {
+    sum->lost = sum->lost || number->lost;
     if (number->first == number->end)
         return;
     widen(sum, number->first, number->end);
@@ -67,14 +89,33 @@ void exact_add(struct exact *sum, const struct exact *number, int sign)
     settle(sum);
 }
 
+/* Limbs that are 0 at either end say nothing. */
+static void trim(const struct exact *number, size_t *first, size_t *end)
+{
+    *first = number->first;
+    *end = number->end;
+    while (*first < *end && number->limbs[*first] == 0)
+        ++*first;
+    while (*first < *end && number->limbs[*end - 1] == 0)
+        --*end;
+}
+
 void exact_multiply(const struct exact *a, const struct exact *b, struct exact *product)
 {
-    product->first = product->end = 0;
-    if (a->first == a->end || b->first == b->end)
+    size_t a_first, a_end, b_first, b_end;
+    exact_clear(product);
+    product->lost = a->lost || b->lost;
+    trim(a, &a_first, &a_end);
+    trim(b, &b_first, &b_end);
+    if (a_first == a_end || b_first == b_end)
         return;
-    widen(product, a->first + b->first - POINT, a->end + b->end - POINT);
-    for (size_t i = a->first; i < a->end; i++) {
-        for (size_t j = b->first; j < b->end; j++)
+    if (a_first + b_first < POINT || a_end + b_end - 1 > EXACT_LIMBS + POINT) {
+        product->lost = true;
+        return;
+    }
+    widen(product, a_first + b_first - POINT, a_end + b_end - 1 - POINT);
+    for (size_t i = a_first; i < a_end; i++) {
+        for (size_t j = b_first; j < b_end; j++)
             product->limbs[i + j - POINT] += a->limbs[i] * b->limbs[j];
         settle(product);
     }
@@ -88,5 +129,5 @@ bool exact_equal(const struct exact *a, const struct exact *b)
     for (size_t i = difference.first; i < difference.end; i++)
         if (difference.limbs[i] != 0)
             return false;
-    return true;
+    return !difference.lost;
 }

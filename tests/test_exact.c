@@ -59,6 +59,48 @@ static void check_random(void)
     }
 }
 
+/* A number with digits beyond those that are kept equals nothing, itself included, and so does what is made of it. */
+static void check_lost(const struct exact *number)
+{
+    const struct exact zero = read("0"), one = read("1");
+    struct exact sum = read("1"), product;
+    CHECK(!exact_equal(number, number), "expected it to equal nothing");
+    CHECK(!exact_equal(number, &zero) && !exact_equal(&zero, number), "expected it not to be 0");
+    exact_add(&sum, number, -1);
+    CHECK(!exact_equal(&sum, &one), "expected a sum with it to equal nothing");
+    exact_multiply(&one, number, &product);
+    CHECK(!exact_equal(&product, &product), "expected a product of it to equal nothing");
+}
+
+/* At the ends of the digits that are kept, and beyond. */
+static void check_ends(void)
+{
+    static const char *const FAR[] = {"1e-685", "1e+684", "-1.5e-684", "1e-999999999", "1e+999999999999999999999"};
+    const struct exact least = read("1e-684"), most = read("9e+683"), zero = read("0.000000");
+    struct exact product, sum = read("8e+683");
+    check_product("1e-342", "1e-342", "1e-684", true);
+    check_product("1e-684", "1.000000000000000", "1e-684", true);
+    check_product("1e-684", "0.0000000000000000", "0", true);
+    check_sum("8e+683", "1e+683", "9e+683", true);
+    check_begin("0 times the least number is 0");
+    exact_multiply(&zero, &least, &product);
+    CHECK(exact_equal(&product, &zero), "expected 0");
+    check_begin("a product below the last digit");
+    exact_multiply(&least, &least, &product);
+    check_lost(&product);
+    check_begin("a product above the first digit");
+    exact_multiply(&most, &most, &product);
+    check_lost(&product);
+    check_begin("a sum above the first digit");
+    exact_add(&sum, &most, 1);
+    check_lost(&sum);
+    for (size_t i = 0; i < sizeof FAR / sizeof FAR[0]; i++) {
+        check_begin("%s", FAR[i]);
+        const struct exact number = read(FAR[i]);
+        check_lost(&number);
+    }
+}
+
 int main(void)
 {
     static const char *const NONE[] = {"", "nan", "inf", "-inf", "-", "1.5x"};
@@ -81,5 +123,6 @@ int main(void)
         CHECK(!exact_read(NONE[i], &number), "expected it to be refused");
     }
     check_random();
+    check_ends();
     return check_end();
 }
