@@ -34,17 +34,21 @@ STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -ffp-contract
 COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LIBS = $(CJSON_LIBS) -lm -pthread
 
-# kernel.c is compiled once for each instruction set, the last flags winning over CFLAGS: it is optimised under the
+# kernel/kernel.c is compiled once for each instruction set, the last flags winning over CFLAGS: it is optimised under the
 # sanitizers too, and it alone may fuse a product and a sum.
 KERNEL_FLAGS = -O3 -ffp-contract=fast -Wno-psabi
 KERNEL_ISAS := baseline $(if $(filter x86_64-%,$(MACHINE)),avx2 avx512)
 KERNEL_avx2 = -DKERNEL_AVX2 -mavx2 -mfma
 KERNEL_avx512 = -DKERNEL_AVX512 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq
-KERNELS := $(KERNEL_ISAS:%=$(BUILD)/kernel_%.o)
+KERNELS := $(KERNEL_ISAS:%=$(BUILD)/kernel/kernel_%.o)
 
-SOURCES := $(filter-out src/kernel.c,$(wildcard src/*.c))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/page.o $(KERNELS)
-MODULES := $(filter-out $(BUILD)/main.o,$(OBJECTS))
+# A room is a folder of src: src/README.md.
+ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.md))
+SOURCES := $(filter-out src/kernel/kernel.c,$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
+HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(KERNELS)
+LIBRARY := $(BUILD)/libattn.a
+FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
 
@@ -53,56 +57,64 @@ all: attn
 attn: $(BUILD)/attn
 	cp $< $@
 
-$(BUILD)/attn: $(OBJECTS)
+$(BUILD)/attn: $(BUILD)/main.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(KERNELS): $(BUILD)/kernel_%.o: src/kernel.c Makefile | $(BUILD)
+# All but main, for the program and the tests; made anew, so that nothing stays in it that has gone; rooms
+# may have files of one name.
+$(LIBRARY): $(filter-out $(BUILD)/main.o,$(OBJECTS))
+	rm -f $@
+	$(AR) qcs $@ $^
+
+$(KERNELS): $(BUILD)/kernel/kernel_%.o: src/kernel/kernel.c Makefile | $(FOLDERS)
 	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_$*) -c -o $@ $<
 
-$(BUILD)/%.o: src/%.c Makefile | $(BUILD)
+$(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
 
-# The page of write_html.c: its style and its scripts put into page.html, and all of it into an array.
-PAGE_SCRIPTS := $(patsubst %,src/page/%.js,attention numbers colours heatmap links arithmetic context page)
+# The page of html.c: its style and its scripts put into page.html, and all of it into an array.
+PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,attention numbers colours heatmap links arithmetic context page)
 
-$(BUILD)/page.html: src/page/page.html src/page/page.css $(PAGE_SCRIPTS) Makefile | $(BUILD)
-	cat $(PAGE_SCRIPTS) >$(BUILD)/page.js
-	sed -e '/^@style@$$/{r src/page/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/page.js' -e 'd' -e '}' $< >$@
+$(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
+	cat $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
+	sed -e '/^@style@$$/{r src/write/html/page/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
-$(BUILD)/page.c: $(BUILD)/page.html
-	{ echo '#include "page.h"'; echo 'const unsigned char page_bytes[] = {'; \
+$(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
+	{ echo '#include "write/html/page.h"'; echo 'const unsigned char page_bytes[] = {'; \
 		od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \
 		echo '0};'; echo 'const size_t page_length = sizeof page_bytes - 1;'; } >$@
 
-$(BUILD)/page.o: $(BUILD)/page.c
+$(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
 	$(COMPILE) -c -o $@ $<
 
-$(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(MODULES)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
 # The whole program with wrappers before what the system gives it, and each allocation a block of its own.
 FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen getrlimit stat64 open64 fstat64 \
 	lseek64 mmap64 mkstemp64 fopen64 getrlimit64 munmap read write close access readlink __read_chk __readlink_chk \
 	fchmod fchown rename pthread_create newlocale sysconf sched_getaffinity
-FAULT_MODULES := $(BUILD)/faults_main.o $(BUILD)/faults_memory.o $(filter-out $(BUILD)/memory.o,$(MODULES))
+FAULT_OBJECTS := $(BUILD)/faults_main.o $(BUILD)/faults_memory.o
 
-$(BUILD)/faults_%.o: src/%.c Makefile | $(BUILD)
-	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $<
+$(BUILD)/faults_main.o: src/main.c
+$(BUILD)/faults_memory.o: src/base/memory.c
+$(FAULT_OBJECTS): Makefile | $(BUILD)
+	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $(filter %.c,$^)
 
 # A sanitizer's own library may come through the wrappers before it is ready to be asked.
 $(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
 	$(COMPILE) -fno-sanitize=all -c -o $@ $<
 
-$(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_MODULES)
+$(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_OBJECTS) $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_NAMES:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
 $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(BUILD):
+$(FOLDERS):
 	mkdir -p $@
 
 check: attn $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
@@ -153,7 +165,7 @@ check-valgrind:
 # analysed once for each instruction set; cppcheck sees the baseline.
 TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-cert-err33-c,$\
 	-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
-MODEL = $(if $(filter src/error.c,$1),,-include tests/analyze.h)
+MODEL = $(if $(filter src/base/error.c,$1),,-include tests/analyze.h)
 ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
 ANALYZED := $(SOURCES:src/%.c=$(BUILD)/analyze/%.ok)
 ANALYZED_KERNELS := $(KERNEL_ISAS:%=$(BUILD)/analyze/kernel_%.ok)
@@ -164,18 +176,18 @@ analyze: $(ANALYZED) $(ANALYZED_KERNELS)
 define ANALYZE
 @mkdir -p $(@D)
 gcc $(ANALYZED_AS) $(KERNEL_$*) $(call MODEL,$<) -Werror -O1 -fanalyzer \
-	$(if $(filter src/load.c,$<),-Wno-analyzer-use-of-uninitialized-value) \
-	$(if $(filter src/kernel.c,$<),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
+	$(if $(filter src/read/load.c,$<),-Wno-analyzer-use-of-uninitialized-value) \
+	$(if $(filter src/kernel/kernel.c,$<),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
 clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' $< -- $(ANALYZED_AS) $(KERNEL_$*) $(call MODEL,$<)
 @touch $@
 endef
 
-$(ANALYZED) $(ANALYZED_KERNELS): tests/analyze.h $(wildcard src/*.h) Makefile
+$(ANALYZED) $(ANALYZED_KERNELS): tests/analyze.h $(HEADERS) Makefile
 
 $(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c
 	$(ANALYZE)
 
-$(ANALYZED_KERNELS): $(BUILD)/analyze/kernel_%.ok: src/kernel.c
+$(ANALYZED_KERNELS): $(BUILD)/analyze/kernel_%.ok: src/kernel/kernel.c
 	$(ANALYZE)
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
@@ -197,7 +209,7 @@ $(FUZZERS:%=fuzz-%): fuzz-%:
 $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
 	$(COMPILE) -c -o $@ $<
 
-$(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(MODULES)
+$(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(LIBRARY)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The same targets in one program, each under a name of its own.
@@ -216,7 +228,7 @@ bench: attn $(BUILD)/bench_baseline $(BUILD)/bench_processes $(BUILD)/bench_meas
 BLIS = $(shell echo 'void sgemm_(void); int main(void) { sgemm_(); }' | \
 	$(CC) -x c - -lblis -o /dev/null 2>/dev/null && echo -DHAVE_BLIS -lblis)
 
-$(BUILD)/bench_kernel: tests/bench/bench_kernel.c $(MODULES) | $(BUILD)
+$(BUILD)/bench_kernel: tests/bench/bench_kernel.c $(LIBRARY) | $(BUILD)
 	$(CC) $(STRICT) -Isrc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BLIS) $(LIBS)
 
 $(BUILD)/bench_%: tests/bench/%.c | $(BUILD)
@@ -244,11 +256,11 @@ uninstall:
 		'$(FISH_COMPLETION)'
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
-VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)
+VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
 TRACKED = $(if $(wildcard .git),git ls-files,\
 	find . \( -path ./build -o -path ./$(BUILD) \) -prune -o -type f ! -path ./attn -printf '%P\n')
 DATE = $(if $(SOURCE_DATE_EPOCH),$(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct),$(shell \
-	stat -c %Y src/version.h)))
+	stat -c %Y src/base/version.h)))
 
 dist: $(BUILD)/attn-$(VERSION).tar.gz
 
@@ -334,12 +346,12 @@ lint:
 	mandoc -T lint -W warning man/attn.1
 
 format:
-	clang-format -i src/*.[ch] tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch]
+	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch]
 
 clean:
 	rm -rf build '$(BUILD)' attn
 
--include $(wildcard $(BUILD)/*.d)
+-include $(wildcard $(FOLDERS:%=%/*.d))
 .PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
 	bench install uninstall lint format clean check-ports dist distcheck deb check-deb
 .SECONDARY:

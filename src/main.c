@@ -1,8 +1,8 @@
-#include "diff.h"
-#include "join.h"
-#include "load.h"
-#include "problem_create.h"
-#include "write.h"
+#include "compute/join.h"
+#include "diff/diff.h"
+#include "problem/problem_create.h"
+#include "read/load.h"
+#include "write/format/write.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* For make analyze alone: what an analyser that looks at one file at a time cannot know. */
-#include "error.h"
+#include "base/error.h"
 
 /* They return what is no STATUS_OK. */
 #define error_usage(...) (error_usage(__VA_ARGS__), STATUS_USAGE)

@@ -39,7 +39,7 @@ tried() { # NAME, the folder, PREFIX in it, ASSIGNMENTS...
     check "$name: make uninstall" install_to uninstall "$@"
     check "$name: nothing is left" test -z "$(installed "$folder")"
 }
-version=$(sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)
+version=$(sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
 if ! command -v make >/dev/null; then
     skip "make install" "make is not installed"

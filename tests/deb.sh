@@ -24,7 +24,7 @@ in_root() {
         >"$scratch/dpkg" 2>&1 || { cat "$scratch/dpkg"; return 1; }
 }
 field() { dpkg-deb --field "$package" "$1"; }
-version=$(sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/version.h)
+version=$(sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
 check "its version is the program's" test "$(field Version)" = "$version-1"
 check "it depends on the C library and cJSON, nothing else" \
     test "$(field Depends | sed 's/ ([^)]*)//g')" = "libc6, libcjson1"

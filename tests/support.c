@@ -1,8 +1,8 @@
 #include "support.h"
 
 #include "check.h"
-#include "json.h"
-#include "problem_create.h"
+#include "problem/problem_create.h"
+#include "read/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 enum { WORDS = 48 };
 
 /* What a command may read: no recorded stages. */
-static const unsigned READ =
-    BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_MASKING | BUNDLE_OPERAND | BUNDLE_CACHE;
+static const unsigned READ = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS |
+                             INPUT_FILE_MASKING | INPUT_FILE_OPERAND | INPUT_FILE_CACHE;
 
 static void give_up(const char *what)
 {
@@ -44,16 +44,16 @@ char *support_read(const char *path)
 enum status support_binary(support_reader *reader, const void *bytes, size_t length, struct error *error)
 {
     struct arena arena = {0};
-    struct bundle bundle = {0};
+    struct input_file input = {0};
     struct tensor converted;
     unsigned char *copy = malloc(length > 0 ? length : 1);
     if (copy == NULL)
         give_up("malloc");
     memcpy(copy, bytes, length);
     *error = (struct error){0};
-    enum status status = reader("file", copy, length, READ, &arena, &bundle, error);
-    for (size_t i = 0; i < bundle.tensor_count && status == STATUS_OK; i++)
-        status = tensor_convert(&bundle.tensors[i].tensor, DTYPE_F32, "file", bundle.tensors[i].name, NULL, &converted,
+    enum status status = reader("file", copy, length, READ, &arena, &input, error);
+    for (size_t i = 0; i < input.tensor_count && status == STATUS_OK; i++)
+        status = tensor_convert(&input.tensors[i].tensor, DTYPE_F32, "file", input.tensors[i].name, NULL, &converted,
                                 &arena, error);
     arena_free(&arena);
     free(copy);

@@ -2,7 +2,7 @@
 #ifndef ATTN_SUPPORT_H
 #define ATTN_SUPPORT_H
 
-#include "result.h"
+#include "compute/result.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -18,7 +18,7 @@ char *support_bytes(const char *path, size_t *length);
 
 /* npy_read or safetensors_read. */
 typedef enum status support_reader(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
-                                   struct arena *arena, struct bundle *bundle, struct error *error);
+                                   struct arena *arena, struct input_file *input, struct error *error);
 
 /* Reads a copy of the bytes that ends where its memory ends, and every number of every tensor. */
 enum status support_binary(support_reader *reader, const void *bytes, size_t length, struct error *error);
@@ -36,7 +36,7 @@ size_t support_numbers(const cJSON *item, double *numbers, size_t room);
 /* A problem and its result, from a command line and the text of a JSON input (NULL: none). Lives in the arena. */
 struct made {
     struct options options;
-    struct bundle inputs;
+    struct input_file inputs;
     struct problem problem;
     struct result result;
     struct progress progress; /* none is drawn */

@@ -1,6 +1,6 @@
 /* Lines on a board that have more sides, terms and letters than those of attn's own arithmetic. */
-#include "board.h"
 #include "check.h"
+#include "write/explain/worked_line.h"
 
 #include <string.h>
 
@@ -9,30 +9,30 @@ static struct error error;
 static struct output output;
 
 /* "label  1 + 2 = 3 = ..." of so many sides and terms in each. */
-static void write_line(struct board *board, const char *label, size_t sides, size_t terms, const char *number)
+static void write_line(struct worked_line *lines, const char *label, size_t sides, size_t terms, const char *number)
 {
-    board_line(board, 0, label, strlen(label));
+    worked_line_line(lines, 0, label, strlen(label));
     for (size_t side = 0; side < sides; side++) {
         if (side > 0)
-            board_relation(board);
+            worked_line_relation(lines);
         for (size_t term = 0; term < terms; term++)
-            board_term(board, number);
+            worked_line_term(lines, number);
     }
-    board_end(board);
+    worked_line_end(lines);
 }
 
 /* What a board with room for `room` terms makes of two such lines. */
 static const char *write_board(size_t room, size_t sides, size_t terms)
 {
-    struct board board;
+    struct worked_line lines;
     size_t length;
     output_open_text(&output, &arena, &error);
-    if (board_create(&board, &output, room, &arena, &error) != STATUS_OK)
+    if (worked_line_create(&lines, &output, room, &arena, &error) != STATUS_OK)
         return error.message;
     for (int pass = 0; pass < 2; pass++) {
-        (pass == 0 ? board_measure : board_print)(&board);
-        write_line(&board, "one", sides, terms, "1");
-        write_line(&board, "minus", sides, terms, "-10");
+        (pass == 0 ? worked_line_measure : worked_line_print)(&lines);
+        write_line(&lines, "one", sides, terms, "1");
+        write_line(&lines, "minus", sides, terms, "-10");
     }
     return output_close_text(&output, &length);
 }
@@ -40,10 +40,11 @@ static const char *write_board(size_t room, size_t sides, size_t terms)
 int main(void)
 {
     check_begin("as many sides as are aligned");
-    CHECK_TEXT("    one      1 =   1 =   1 =   1\n    minus  -10 = -10 = -10 = -10\n", write_board(4, BOARD_SIDES, 1));
+    CHECK_TEXT("    one      1 =   1 =   1 =   1\n    minus  -10 = -10 = -10 = -10\n",
+               write_board(4, WORKED_LINE_SIDES, 1));
     check_begin("more sides: they are aligned as the last one is");
     CHECK_TEXT("    one      1 =   1 =   1 =   1 =   1 =   1\n    minus  -10 = -10 = -10 = -10 = -10 = -10\n",
-               write_board(6, BOARD_SIDES + 2, 1));
+               write_board(6, WORKED_LINE_SIDES + 2, 1));
     check_begin("more terms than were announced");
     const char *text = write_board(0, 1, 400);
     CHECK(text != NULL && strncmp(text, "    one ", 8) == 0, "expected the beginning of the line, got: %.80s", text);

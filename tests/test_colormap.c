@@ -1,7 +1,7 @@
 /* The maps: what can be told apart without hue, what can be read on them, where numbers lie. */
 #include "check.h"
-#include "colormap.h"
-#include "paint.h"
+#include "write/picture/colormap.h"
+#include "write/picture/terminal_color.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,14 +102,15 @@ static int of_code(int code)
 }
 
 /* Contrast of a step as its sequence says it; 0 where it says nothing of the kind. */
-static double contrast_of(enum paint_depth depth, const char *sequence)
+static double contrast_of(enum terminal_color_depth depth, const char *sequence)
 {
     int a, b, c, d, e, f;
-    if (depth == PAINT_16 && sscanf(sequence, "\033[%d;%dm", &a, &b) == 2)
+    if (depth == TERMINAL_COLOR_16 && sscanf(sequence, "\033[%d;%dm", &a, &b) == 2)
         return colormap_contrast(of_index(of_code(a)), of_index(of_code(b)));
-    if (depth == PAINT_256 && sscanf(sequence, "\033[48;5;%d;38;5;%dm", &a, &b) == 2)
+    if (depth == TERMINAL_COLOR_256 && sscanf(sequence, "\033[48;5;%d;38;5;%dm", &a, &b) == 2)
         return colormap_contrast(of_index(a), of_index(b));
-    if (depth == PAINT_TRUE && sscanf(sequence, "\033[48;2;%d;%d;%d;38;2;%d;%d;%dm", &a, &b, &c, &d, &e, &f) == 6)
+    if (depth == TERMINAL_COLOR_TRUE &&
+        sscanf(sequence, "\033[48;2;%d;%d;%d;38;2;%d;%d;%dm", &a, &b, &c, &d, &e, &f) == 6)
         return colormap_contrast((struct color){(unsigned char)a, (unsigned char)b, (unsigned char)c},
                                  (struct color){(unsigned char)d, (unsigned char)e, (unsigned char)f});
     return 0;
@@ -117,21 +118,22 @@ static double contrast_of(enum paint_depth depth, const char *sequence)
 
 static void terminals_can_be_read(void)
 {
-    struct paint paint;
-    for (int depth = PAINT_16; depth <= PAINT_TRUE; depth++)
+    struct terminal_color terminal;
+    for (int depth = TERMINAL_COLOR_16; depth <= TERMINAL_COLOR_TRUE; depth++)
         for (int map = 0; map < 4; map++) {
             check_begin("ink has a contrast of 4.5 on a terminal: depth %d, map %d", depth, map);
-            paint_create(&paint, (enum paint_depth)depth, map & 2 ? GROUND_DARK : GROUND_LIGHT, map & 1);
+            terminal_color_create(&terminal, (enum terminal_color_depth)depth, map & 2 ? GROUND_DARK : GROUND_LIGHT,
+                                  map & 1);
             for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
-                const double contrast = contrast_of((enum paint_depth)depth, paint.levels[level]);
-                CHECK(contrast >= 4.5, "step %zu, %s: %g", level, paint.levels[level] + 1, contrast);
+                const double contrast = contrast_of((enum terminal_color_depth)depth, terminal.levels[level]);
+                CHECK(contrast >= 4.5, "step %zu, %s: %g", level, terminal.levels[level] + 1, contrast);
             }
         }
     check_begin("without colours there are shades");
-    paint_create(&paint, PAINT_SHADES, GROUND_DARK, false);
-    CHECK_TEXT("", paint.levels[20]);
-    CHECK_TEXT(" ", paint_shade(0));
-    CHECK_TEXT("\xe2\x96\x88", paint_shade(COLORMAP_LEVELS - 1));
+    terminal_color_create(&terminal, TERMINAL_COLOR_SHADES, GROUND_DARK, false);
+    CHECK_TEXT("", terminal.levels[20]);
+    CHECK_TEXT(" ", terminal_color_shade(0));
+    CHECK_TEXT("\xe2\x96\x88", terminal_color_shade(COLORMAP_LEVELS - 1));
 }
 
 int main(void)

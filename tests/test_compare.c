@@ -1,6 +1,6 @@
 /* How far two tensors are apart: every metric on numbers whose answer is known by hand. */
 #include "check.h"
-#include "compare.h"
+#include "tensor/compare.h"
 
 #include <math.h>
 #include <string.h>

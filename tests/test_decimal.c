@@ -10,8 +10,8 @@
  *     ATTN_EXHAUSTIVE=2/2 build/test_decimal
  *
  * does the same for every positive float, here in two parts at a time, a quarter of an hour each. */
+#include "base/decimal.h"
 #include "check.h"
-#include "decimal.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -2,11 +2,11 @@
  *
  * Each number is taken as what it may have been before it was rounded: half a unit of its last digit to either side. Two
  * sides of a relation must have a number in common, "=" must hold for the digits as they are, and "≈" must not. */
-#include "board.h"
+#include "base/output.h"
 #include "check.h"
-#include "output.h"
 #include "support.h"
-#include "write_explain.h"
+#include "write/explain/worked_line.h"
+#include "write/explain/write_explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -398,34 +398,35 @@ static void check_width(void)
 }
 
 /* One line "x  a x b = c", and beneath it their sum. */
-static void write_line(struct board *board, const char *a, const char *b, const char *c)
+static void write_line(struct worked_line *lines, const char *a, const char *b, const char *c)
 {
-    board_begin_sum(board);
-    board_line(board, 0, "x", 1);
-    board_term(board, a);
-    board_times(board, b);
-    board_relation(board);
-    board_term(board, c);
-    board_end(board);
-    board_end_sum(board, 0, c);
+    worked_line_begin_sum(lines);
+    worked_line_line(lines, 0, "x", 1);
+    worked_line_term(lines, a);
+    worked_line_times(lines, b);
+    worked_line_relation(lines);
+    worked_line_term(lines, c);
+    worked_line_end(lines);
+    worked_line_end_sum(lines, 0, c);
 }
 
 /* Numbers of a file that another program changes may be wider when they are written than they were when they were
  * measured: they stand where they come to stand, without blanks for what is missing. */
 static void check_changed_numbers(void)
 {
-    struct board board;
+    struct worked_line lines;
     struct output output;
     struct arena arena = {0};
     struct error error = {0};
     size_t length;
     check_begin("numbers that have grown since they were measured");
     output_open_text(&output, &arena, &error);
-    CHECK(board_create(&board, &output, 4, &arena, &error) == STATUS_OK, "expected a board, got: %s", error.message);
-    board_measure(&board);
-    write_line(&board, "1", "2", "2");
-    board_print(&board);
-    write_line(&board, "-100", "-2000", "200000");
+    CHECK(worked_line_create(&lines, &output, 4, &arena, &error) == STATUS_OK, "expected a board, got: %s",
+          error.message);
+    worked_line_measure(&lines);
+    write_line(&lines, "1", "2", "2");
+    worked_line_print(&lines);
+    write_line(&lines, "-100", "-2000", "200000");
     CHECK_TEXT("    x    -100 x (-2000) = 200000\n    sum        = 200000\n", output_close_text(&output, &length));
     arena_free(&arena);
 }

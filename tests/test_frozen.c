@@ -1,8 +1,8 @@
 /* Every case of tests/golden/{onnx,sdpa,torch-multihead,float64}: an input with its settings in NAME.safetensors, what
  * others made of it in NAME.expected.safetensors. A line of cases.txt is "NAME STAGES RTOL ATOL". */
 #include "check.h"
-#include "load.h"
-#include "problem_create.h"
+#include "problem/problem_create.h"
+#include "read/load.h"
 #include "support.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static bool check_case(const char *path, const char *mechanism, const char *stag
 {
     struct made made;
     struct load load;
-    struct bundle expected = {0};
+    struct input_file expected = {0};
     char answer[LINE_BYTES];
     bool half = false;
     snprintf(answer, sizeof answer, "%.*s.expected.safetensors", (int)(strlen(path) - strlen(".safetensors")), path);

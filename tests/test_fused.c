@@ -1,9 +1,9 @@
 /* The fused path of each instruction set against the equations in double, on shapes that are no multiple of anything;
  * and that its bits do not depend on threads, on tiles or on which rows are asked for. */
 #include "check.h"
-#include "fused.h"
-#include "generator.h"
-#include "project.h"
+#include "kernel/fused.h"
+#include "kernel/project.h"
+#include "model/torch_random.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,11 +50,11 @@ static void find_kernels(void)
 
 static void draw_inputs(uint64_t seed, float query_factor)
 {
-    struct generator generator;
-    generator_seed(&generator, GENERATOR_TORCH, seed);
-    generator_normal(&generator, query, ROOM);
-    generator_normal(&generator, key, ROOM);
-    generator_normal(&generator, value, ROOM);
+    struct torch_random generator;
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, seed);
+    torch_random_normal(&generator, query, ROOM);
+    torch_random_normal(&generator, key, ROOM);
+    torch_random_normal(&generator, value, ROOM);
     for (size_t i = 0; i < ROOM; i++)
         query[i] *= query_factor;
 }

@@ -1,9 +1,9 @@
 /* The grammar of JSON: what is taken and what is refused, where and in which words; the excerpt; the two rewrites.
  *
  * Every text stands in a block of exactly its size, so that the address sanitizer sees a read past its end. */
+#include "base/text.h"
 #include "check.h"
-#include "json_syntax.h"
-#include "text.h"
+#include "read/json_syntax.h"
 
 #include <stdio.h>
 #include <stdlib.h>

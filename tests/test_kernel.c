@@ -1,7 +1,7 @@
 /* Each kernel of each instruction set against the same sums in double, on shapes that are no multiple of a tile. */
 #include "check.h"
-#include "generator.h"
-#include "kernel.h"
+#include "kernel/kernel.h"
+#include "model/torch_random.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,9 +24,9 @@ static float matrix[MOST_ROWS * MOST_DEPTH], rows[MOST_ROWS * MOST_DEPTH + GUARD
 
 static void draw(float *values, size_t count, uint64_t seed)
 {
-    struct generator generator;
-    generator_seed(&generator, GENERATOR_TORCH, seed);
-    generator_normal(&generator, values, count);
+    struct torch_random generator;
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, seed);
+    torch_random_normal(&generator, values, count);
 }
 
 static void fill(float *values, size_t count, float value)

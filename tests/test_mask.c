@@ -1,6 +1,6 @@
 /* The spans against the rule of each key by itself, and the bias against attn_mask and ALiBi written out. */
 #include "check.h"
-#include "mask.h"
+#include "model/mask.h"
 
 #include <math.h>
 

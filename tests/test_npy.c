@@ -1,6 +1,6 @@
 /* .npy: what NumPy writes is read, number for number; what it would not write is refused with a reason. */
 #include "check.h"
-#include "npy.h"
+#include "read/npy.h"
 #include "support.h"
 
 #include <pthread.h>
@@ -27,16 +27,16 @@ static void check_golden(const char *name, enum dtype dtype, size_t rank)
     size_t length;
     double numbers[12];
     struct arena arena = {0};
-    struct bundle bundle;
+    struct input_file input;
     struct error error = {0};
     snprintf(path, sizeof path, "tests/golden/binary/%s.npy", name);
     check_begin("%s", path);
     unsigned char *bytes = (unsigned char *)support_bytes(path, &length);
-    enum status status = npy_read(path, bytes, length, BUNDLE_INPUTS, &arena, &bundle, &error);
+    enum status status = npy_read(path, bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error);
     if (CHECK(status == STATUS_OK, "expected an array, got: %s", error.message) &&
-        CHECK(bundle.tensor_count == 1 && !bundle.is_text, "expected one tensor, got %zu", bundle.tensor_count)) {
-        const struct tensor *tensor = &bundle.tensors[0].tensor;
-        CHECK_TEXT("inputs", bundle.tensors[0].name);
+        CHECK(input.tensor_count == 1 && !input.is_text, "expected one tensor, got %zu", input.tensor_count)) {
+        const struct tensor *tensor = &input.tensors[0].tensor;
+        CHECK_TEXT("inputs", input.tensors[0].name);
         CHECK(tensor->dtype == dtype, "expected %s, got %s", dtype_name(dtype), dtype_name(tensor->dtype));
         CHECK(tensor->rank == rank && memcmp(tensor->shape, SHAPES[rank - 2], rank * sizeof(size_t)) == 0,
               "expected %zu axes of the shape written, got %zu", rank, tensor->rank);
@@ -226,14 +226,14 @@ static void check_zero_copy(void)
 {
     size_t length;
     struct arena arena = {0};
-    struct bundle bundle;
+    struct input_file input;
     struct error error = {0};
     unsigned char *bytes = (unsigned char *)support_bytes("tests/golden/binary/little-f4.npy", &length);
     check_begin("numbers stay in the file");
-    npy_read("file", bytes, length, BUNDLE_INPUTS, &arena, &bundle, &error);
+    npy_read("file", bytes, length, INPUT_FILE_INPUTS, &arena, &input, &error);
     const unsigned short one = 1;
     if (*(const unsigned char *)&one == 1)
-        CHECK(bundle.tensors[0].tensor.data == bytes + 128, "expected the tensor at byte 128 of the file");
+        CHECK(input.tensors[0].tensor.data == bytes + 128, "expected the tensor at byte 128 of the file");
     arena_free(&arena);
     free(bytes);
 }
@@ -267,9 +267,9 @@ static void check_changing_header(void)
         return;
     for (int i = 0; i < RUNS; i++) {
         struct arena arena = {0};
-        struct bundle bundle;
+        struct input_file input;
         struct error error = {0};
-        if (npy_read("file", bytes, sizeof bytes - 1, BUNDLE_INPUTS, &arena, &bundle, &error) != STATUS_OK &&
+        if (npy_read("file", bytes, sizeof bytes - 1, INPUT_FILE_INPUTS, &arena, &input, &error) != STATUS_OK &&
             !CHECK_TEXT("file: byte 46 of the header: expected '(', got 'x'", error.message))
             i = RUNS;
         arena_free(&arena);

@@ -1,7 +1,7 @@
 /* Pooling: means of blocks against the table's own numbers, masked ones left out. */
 #include "check.h"
-#include "pool.h"
 #include "support.h"
+#include "write/picture/downsample.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,19 +25,19 @@ static double mean(const double *numbers, size_t first_row, size_t rows, size_t 
     return count > 0 ? sum / (double)count : NAN;
 }
 
-static void compare(const struct pool *pool, const double *numbers)
+static void compare(const struct downsample *sample, const double *numbers)
 {
-    for (size_t row = 0; row < pool->rows; row++)
-        for (size_t column = 0; column < pool->columns; column++) {
-            const size_t index = pool_index(pool, 0, row, column);
-            const double expected =
-                mean(numbers, row * pool->row_block, pool->row_block, column * pool->column_block, pool->column_block);
-            CHECK(pool->masked[index] == isnan(expected), "row %zu, column %zu: masked is %d", row, column,
-                  pool->masked[index]);
-            CHECK(isnan(expected) || fabs(pool->numbers[index] - expected) < 1e-12,
-                  "row %zu, column %zu: expected %g, got %g", row, column, expected, pool->numbers[index]);
-            CHECK(isnan(expected) || (pool->low <= expected && expected <= pool->high), "%g is not in %g .. %g",
-                  expected, pool->low, pool->high);
+    for (size_t row = 0; row < sample->rows; row++)
+        for (size_t column = 0; column < sample->columns; column++) {
+            const size_t index = downsample_index(sample, 0, row, column);
+            const double expected = mean(numbers, row * sample->row_block, sample->row_block,
+                                         column * sample->column_block, sample->column_block);
+            CHECK(sample->masked[index] == isnan(expected), "row %zu, column %zu: masked is %d", row, column,
+                  sample->masked[index]);
+            CHECK(isnan(expected) || fabs(sample->numbers[index] - expected) < 1e-12,
+                  "row %zu, column %zu: expected %g, got %g", row, column, expected, sample->numbers[index]);
+            CHECK(isnan(expected) || (sample->low <= expected && expected <= sample->high), "%g is not in %g .. %g",
+                  expected, sample->low, sample->high);
         }
 }
 
@@ -45,18 +45,18 @@ static void pools_in(size_t most_rows, size_t most_columns, size_t rows, size_t 
 {
     struct made made;
     double numbers[TOKENS * TOKENS];
-    struct pool pool;
+    struct downsample sample;
     check_begin("11 x 11 in at most %zu x %zu", most_rows, most_columns);
     if (CHECK(support_make(&made, "causal --stages masked", INPUTS) == STATUS_OK, "%s", made.error.message)) {
         const struct result_table *table = support_table(&made, "masked");
         support_table_numbers(&made, table, numbers, TOKENS * TOKENS);
-        if (CHECK(pool_create(&pool, &made.result, table, most_rows, most_columns, &made.arena, &made.error) ==
+        if (CHECK(downsample_create(&sample, &made.result, table, most_rows, most_columns, &made.arena, &made.error) ==
                       STATUS_OK,
                   "%s", made.error.message)) {
-            CHECK(pool.rows == rows && pool.columns == columns, "expected %zu x %zu, got %zu x %zu", rows, columns,
-                  pool.rows, pool.columns);
-            CHECK(pool_is_reduced(&pool) == (rows < TOKENS || columns < TOKENS), "says the other");
-            compare(&pool, numbers);
+            CHECK(sample.rows == rows && sample.columns == columns, "expected %zu x %zu, got %zu x %zu", rows, columns,
+                  sample.rows, sample.columns);
+            CHECK(downsample_is_reduced(&sample) == (rows < TOKENS || columns < TOKENS), "says the other");
+            compare(&sample, numbers);
         }
     }
     arena_free(&made.arena);

@@ -1,6 +1,6 @@
 /* What must hold for any numbers: properties of attention, whatever a golden case says. */
 #include "check.h"
-#include "generator.h"
+#include "model/torch_random.h"
 #include "support.h"
 
 #include <math.h>
@@ -15,13 +15,13 @@ static double first[ROOM], second[ROOM];
 /* An input of `items` (0: no batch axis) x TOKENS x D_IN normals; the last token of each is `last` times as large. */
 static const char *random_input(size_t items, uint64_t seed, double last)
 {
-    struct generator generator;
+    struct torch_random generator;
     float numbers[D_IN];
     size_t length = (size_t)snprintf(text, sizeof text, "{\"inputs\": %s", items ? "[" : "");
-    generator_seed(&generator, GENERATOR_TORCH, seed);
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, seed);
     for (size_t item = 0; item < (items ? items : 1); item++) {
         for (size_t token = 0; token < TOKENS; token++) {
-            generator_normal(&generator, numbers, D_IN);
+            torch_random_normal(&generator, numbers, D_IN);
             length += (size_t)snprintf(text + length, sizeof text - length, "%s", token ? ", [" : item ? ", [[" : "[[");
             for (size_t i = 0; i < D_IN; i++)
                 length += (size_t)snprintf(text + length, sizeof text - length, "%s%.9g", i ? ", " : "",
@@ -345,13 +345,13 @@ static void write_spoiled(bool spoils)
 {
     enum { COLUMNS = 3, COUNT = 2 * TOKENS * COLUMNS };
     static const char *const NAMES[] = {"query", "key", "value"};
-    struct generator generator;
+    struct torch_random generator;
     float drawn[COUNT];
     double numbers[COUNT];
-    generator_seed(&generator, GENERATOR_TORCH, 80);
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, 80);
     strcpy(text, "{}");
     for (size_t n = 0; n < 3; n++) {
-        generator_normal(&generator, drawn, COUNT);
+        torch_random_normal(&generator, drawn, COUNT);
         for (size_t i = 0; i < COUNT; i++)
             numbers[i] = spoils && n > 0 && i / COLUMNS % TOKENS == 2 ? (double)NAN : drawn[i];
         add_tensor(NAMES[n], numbers, 2, TOKENS, COLUMNS);

@@ -1,6 +1,6 @@
 /* .safetensors: what the safetensors package writes is read, number for number; a header that lies is refused. */
 #include "check.h"
-#include "safetensors.h"
+#include "read/safetensors.h"
 #include "support.h"
 
 #include <stdlib.h>
@@ -18,10 +18,10 @@ static double golden_number(enum dtype dtype, size_t k)
     return dtype == DTYPE_I64 ? (double)k - 5 : ((double)k - 5) / 2;
 }
 
-static void check_tensor(const struct bundle *bundle, const char *name, enum dtype dtype, size_t count)
+static void check_tensor(const struct input_file *input, const char *name, enum dtype dtype, size_t count)
 {
     double numbers[12];
-    const struct bundle_tensor *found = bundle_find(bundle, name);
+    const struct file_tensor *found = input_file_find(input, name);
     check_begin("dtypes.safetensors: %s", name);
     if (!CHECK(found != NULL, "expected a tensor"))
         return;
@@ -35,20 +35,20 @@ static void check_tensor(const struct bundle *bundle, const char *name, enum dty
               numbers[k]);
 }
 
-static void check_metadata(const struct bundle *bundle)
+static void check_metadata(const struct input_file *input)
 {
     check_begin("dtypes.safetensors: tokens and settings");
-    if (CHECK(bundle->tokens_per_list == 3 && bundle->token_lists == 1 && !bundle->tokens_nested,
-              "expected one list of 3 tokens, got %zu of %zu", bundle->token_lists, bundle->tokens_per_list)) {
-        CHECK_TEXT("a", bundle->tokens[0]);
-        CHECK_TEXT("\xc3\xa9", bundle->tokens[1]);
-        CHECK_TEXT("c", bundle->tokens[2]);
+    if (CHECK(input->tokens_per_list == 3 && input->token_lists == 1 && !input->tokens_nested,
+              "expected one list of 3 tokens, got %zu of %zu", input->token_lists, input->tokens_per_list)) {
+        CHECK_TEXT("a", input->tokens[0]);
+        CHECK_TEXT("\xc3\xa9", input->tokens[1]);
+        CHECK_TEXT("c", input->tokens[2]);
     }
-    if (CHECK(bundle->setting_count == 2, "expected 2 settings, got %zu", bundle->setting_count)) {
-        CHECK_TEXT("seed", bundle->settings[0].name);
-        CHECK_TEXT("7", bundle->settings[0].text);
-        CHECK_TEXT("causal", bundle->settings[1].name);
-        CHECK_TEXT("false", bundle->settings[1].text);
+    if (CHECK(input->setting_count == 2, "expected 2 settings, got %zu", input->setting_count)) {
+        CHECK_TEXT("seed", input->settings[0].name);
+        CHECK_TEXT("7", input->settings[0].text);
+        CHECK_TEXT("causal", input->settings[1].name);
+        CHECK_TEXT("false", input->settings[1].text);
     }
 }
 
@@ -56,29 +56,29 @@ static void check_golden(void)
 {
     size_t length;
     struct arena arena = {0};
-    struct bundle bundle;
+    struct input_file input;
     struct error error = {0};
-    const unsigned kinds = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS;
+    const unsigned kinds = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS;
     unsigned char *bytes = (unsigned char *)support_bytes("tests/golden/binary/dtypes.safetensors", &length);
     check_begin("dtypes.safetensors");
-    enum status status = safetensors_read("dtypes", bytes, length, kinds, &arena, &bundle, &error);
+    enum status status = safetensors_read("dtypes", bytes, length, kinds, &arena, &input, &error);
     if (CHECK(status == STATUS_OK, "expected tensors, got: %s", error.message)) {
-        CHECK(bundle.tensor_count == 7 && !bundle.is_text, "expected 7 tensors, got %zu", bundle.tensor_count);
-        check_tensor(&bundle, "inputs", DTYPE_F64, 12);
-        check_tensor(&bundle, "W_query", DTYPE_F32, 8);
-        check_tensor(&bundle, "W_key", DTYPE_F16, 8);
-        check_tensor(&bundle, "W_value", DTYPE_BF16, 8);
-        check_tensor(&bundle, "W_query.bias", DTYPE_I64, 2);
-        check_tensor(&bundle, "W_key.bias", DTYPE_BOOL, 2);
-        check_tensor(&bundle, "W_value.bias", DTYPE_BOOL, 2);
-        check_metadata(&bundle);
+        CHECK(input.tensor_count == 7 && !input.is_text, "expected 7 tensors, got %zu", input.tensor_count);
+        check_tensor(&input, "inputs", DTYPE_F64, 12);
+        check_tensor(&input, "W_query", DTYPE_F32, 8);
+        check_tensor(&input, "W_key", DTYPE_F16, 8);
+        check_tensor(&input, "W_value", DTYPE_BF16, 8);
+        check_tensor(&input, "W_query.bias", DTYPE_I64, 2);
+        check_tensor(&input, "W_key.bias", DTYPE_BOOL, 2);
+        check_tensor(&input, "W_value.bias", DTYPE_BOOL, 2);
+        check_metadata(&input);
     }
     arena_free(&arena);
     check_begin("dtypes.safetensors: the parameters alone");
-    status = safetensors_read("dtypes", bytes, length, BUNDLE_PARAMETER, &arena, &bundle, &error);
-    CHECK(status == STATUS_OK && bundle.tensor_count == 6 && bundle.tokens == NULL && bundle.setting_count == 0,
-          "expected 6 tensors and nothing else, got %zu, %zu tokens, %zu settings", bundle.tensor_count,
-          bundle.tokens_per_list, bundle.setting_count);
+    status = safetensors_read("dtypes", bytes, length, INPUT_FILE_PARAMETER, &arena, &input, &error);
+    CHECK(status == STATUS_OK && input.tensor_count == 6 && input.tokens == NULL && input.setting_count == 0,
+          "expected 6 tensors and nothing else, got %zu, %zu tokens, %zu settings", input.tensor_count,
+          input.tokens_per_list, input.setting_count);
     arena_free(&arena);
     free(bytes);
 }

@@ -4,7 +4,7 @@
  *
  *   B items, H heads, H_kv heads of key and value, Tq queries, Tk keys of which `past` come first, d and d_v columns. */
 #include "check.h"
-#include "generator.h"
+#include "model/torch_random.h"
 #include "support.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static long double rounded(enum dtype dtype, long double x)
 
 static char text[TEXT_BYTES];
 static size_t length;
-static struct generator source;
+static struct torch_random source;
 
 /* What the text says of masks, and the tensors of sdpa; rounded to the dtype where the program rounds them. */
 static long double given_query[ROOM], given_key[ROOM], given_value[ROOM], attn_mask[ROOM], slopes[64], sinks[64];
@@ -119,14 +119,14 @@ static void add(const char *format, ...)
 static double draw(void)
 {
     float pair[2];
-    generator_normal(&source, pair, 2);
+    torch_random_normal(&source, pair, 2);
     return (double)pair[0] + (double)pair[1] * 0x1p-27;
 }
 
 static bool chance(double share)
 {
     bool kept;
-    generator_dropout(&source, share, &kept, 1);
+    torch_random_dropout(&source, share, &kept, 1);
     return !kept;
 }
 
@@ -222,7 +222,7 @@ static void write_input(const struct stage_case *test, enum dtype dtype, bool pr
     static long double inputs[ROOM];
     const size_t inputs_shape[] = {test->items, test->keys, D_IN};
     const size_t query_shape[] = {test->items, test->heads, test->queries, test->d};
-    generator_seed(&source, GENERATOR_TORCH, seed);
+    torch_random_seed(&source, TORCH_RANDOM_VECTOR, seed);
     length = 0;
     add("{");
     if (projects) {
@@ -432,9 +432,9 @@ static void check_stages(const struct stage_case *test, enum dtype dtype)
     struct tallies all = {start(&scores, dtype, false),  start(&scaled, dtype, false),  start(&capped, dtype, false),
                           start(&masked, dtype, false),  start(&weights, dtype, false), start(&dropped, dtype, true),
                           start(&context, dtype, false), start(&lse, dtype, false)};
-    struct generator generator;
+    struct torch_random generator;
     bool *kept = malloc(test->keys * sizeof *kept);
-    generator_seed(&generator, GENERATOR_TORCH, DROPOUT_SEED);
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, DROPOUT_SEED);
     for (size_t item = 0; item < test->items; item++)
         for (size_t head = 0; head < test->heads; head++) {
             const size_t matrix = item * test->heads + head;
@@ -444,7 +444,7 @@ static void check_stages(const struct stage_case *test, enum dtype dtype)
                 check_elements(test, item, head, i, &all);
                 check_softmax(test, item, head, i, &all);
                 if (drops)
-                    generator_dropout(&generator, test->dropout, kept, test->keys);
+                    torch_random_dropout(&generator, test->dropout, kept, test->keys);
                 check_context(test, matrix, kv_matrix, i, drops ? kept : NULL, &all);
             }
         }

@@ -1,7 +1,7 @@
 /* Rounding to the 16-bit dtypes: every one of their numbers, what lies between them, and the shortest decimals. */
+#include "base/decimal.h"
 #include "check.h"
-#include "decimal.h"
-#include "tensor.h"
+#include "tensor/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A text that grows within its room: all of it where it fits, and no byte behind its room where it does not. */
+#include "base/text.h"
 #include "check.h"
-#include "text.h"
 
 #include <string.h>
 

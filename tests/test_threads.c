@@ -1,8 +1,8 @@
 /* Every task runs once, whatever the number of threads, and each thread has a number of its own; and the
  * room that work takes. */
+#include "base/threads.h"
 #include "check.h"
-#include "threads.h"
-#include "work.h"
+#include "kernel/scratch_plan.h"
 
 #include <stdatomic.h>
 

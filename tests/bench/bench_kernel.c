@@ -11,9 +11,9 @@
  *
  * ISA "-" is the fastest. Each result is checked against sums in double before it is timed: an answer that begins with
  * "wrong" says what was found. A figure is the best of the runs that a short while allows. */
-#include "fused.h"
-#include "generator.h"
-#include "project.h"
+#include "kernel/fused.h"
+#include "kernel/project.h"
+#include "model/torch_random.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,10 +54,10 @@ static float *allocate(size_t count)
 
 static float *draw(size_t count, uint64_t seed)
 {
-    struct generator generator;
+    struct torch_random generator;
     float *values = allocate(count);
-    generator_seed(&generator, GENERATOR_TORCH, seed);
-    generator_normal(&generator, values, count);
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, seed);
+    torch_random_normal(&generator, values, count);
     return values;
 }
 

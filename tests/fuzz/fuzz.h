@@ -4,7 +4,7 @@
 #ifndef ATTN_FUZZ_H
 #define ATTN_FUZZ_H
 
-#include "bundle.h"
+#include "read/input_file.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 /* Everything that a file may hold and attn reads: where it computes, and where it compares. */
 enum {
-    FUZZ_KINDS = BUNDLE_INPUTS | BUNDLE_PARAMETER | BUNDLE_TOKENS | BUNDLE_SETTINGS | BUNDLE_MASKING | BUNDLE_OPERAND |
-                 BUNDLE_CACHE | BUNDLE_BUFFER,
-    FUZZ_COMPARED = BUNDLE_STAGE | BUNDLE_FOREIGN | BUNDLE_TOKENS | BUNDLE_SETTINGS,
+    FUZZ_KINDS = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS |
+                 INPUT_FILE_MASKING | INPUT_FILE_OPERAND | INPUT_FILE_CACHE | INPUT_FILE_BUFFER,
+    FUZZ_COMPARED = INPUT_FILE_STAGE | INPUT_FILE_FOREIGN | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS,
 };
 
 /* A failure has a status and a message; a success has tensors of a rank and numbers in reach, and tokens that are text. */
-static inline void fuzz_check(enum status status, unsigned kinds, const struct bundle *bundle, struct arena *arena,
+static inline void fuzz_check(enum status status, unsigned kinds, const struct input_file *input, struct arena *arena,
                               struct error *error)
 {
     struct tensor converted;
@@ -30,19 +30,19 @@ static inline void fuzz_check(enum status status, unsigned kinds, const struct b
             abort();
         return;
     }
-    for (size_t i = 0; i < bundle->tensor_count; i++) {
-        const struct bundle_tensor *named = &bundle->tensors[i];
-        const bool unread = named->tensor.rank == 0 && bundle->tensor_count > 1 && (kinds & BUNDLE_FOREIGN) != 0;
-        if (bundle_find(bundle, named->name) == NULL)
+    for (size_t i = 0; i < input->tensor_count; i++) {
+        const struct file_tensor *named = &input->tensors[i];
+        const bool unread = named->tensor.rank == 0 && input->tensor_count > 1 && (kinds & INPUT_FILE_FOREIGN) != 0;
+        if (input_file_find(input, named->name) == NULL)
             abort();
         if (unread)
             continue;
         if (named->tensor.rank == 0 || named->tensor.rank > TENSOR_RANK || tensor_count(&named->tensor) == 0)
             abort();
-        tensor_convert(&named->tensor, DTYPE_F32, bundle->source, named->name, &finite, &converted, arena, error);
+        tensor_convert(&named->tensor, DTYPE_F32, input->source, named->name, &finite, &converted, arena, error);
     }
-    for (size_t i = 0; bundle->tokens != NULL && i < bundle->token_lists * bundle->tokens_per_list; i++)
-        if (bundle->tokens[i] == NULL)
+    for (size_t i = 0; input->tokens != NULL && i < input->token_lists * input->tokens_per_list; i++)
+        if (input->tokens[i] == NULL)
             abort();
 }
 

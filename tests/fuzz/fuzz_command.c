@@ -4,12 +4,12 @@
  * byte 0x1e the second one; where nothing follows, a small input stands in. --in is the first file, --weights the
  * second; join and diff read both in turn; the result goes to /dev/null. What would take long is left out. */
 #include "fuzz.h"
-#include "problem_create.h"
+#include "problem/problem_create.h"
 
-#include "diff.h"
-#include "join.h"
-#include "load.h"
-#include "write.h"
+#include "compute/join.h"
+#include "diff/diff.h"
+#include "read/load.h"
+#include "write/format/write.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static bool draws_long(const struct options *options, const struct load *load)
     struct options all = *options;
     struct error ignored = {0};
     uint64_t d_in = all.d_in;
-    const struct bundle_tensor *inputs = load->inputs != NULL ? bundle_find(load->inputs, "inputs") : NULL;
+    const struct file_tensor *inputs = load->inputs != NULL ? input_file_find(load->inputs, "inputs") : NULL;
     for (size_t i = 0; load->inputs != NULL && i < load->inputs->setting_count; i++)
         options_setting(&all, &load->inputs->settings[i], "file", &ignored);
     if (inputs != NULL)

@@ -7,10 +7,10 @@
  * it. f16 and bf16 would allow more where logits are large: theirs are drawn small (see `shrink`). What came was a tenth
  * of what was allowed. */
 #include "fuzz.h"
-#include "problem_create.h"
+#include "problem/problem_create.h"
 
-#include "generator.h"
-#include "result.h"
+#include "compute/result.h"
+#include "model/torch_random.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -32,9 +32,9 @@ struct choice {
     double factor; /* of the operands */
     double mask_most, slope_most;
     double scale, softcap;
-    struct generator generator;
-    struct bundle bundle;
-    struct bundle_tensor tensors[TENSORS];
+    struct torch_random generator;
+    struct input_file input;
+    struct file_tensor tensors[TENSORS];
     char words[WORDS][WORD_BYTES]; /* the command line, but for what differs from path to path */
     int word_count;
 };
@@ -73,8 +73,8 @@ static struct tensor *add_tensor(struct choice *choice, const char *name, enum d
                                  const size_t *shape, struct arena *arena)
 {
     struct error error;
-    struct bundle_tensor *named = &choice->tensors[choice->bundle.tensor_count++];
-    *named = (struct bundle_tensor){.name = name};
+    struct file_tensor *named = &choice->tensors[choice->input.tensor_count++];
+    *named = (struct file_tensor){.name = name};
     if (tensor_create(&named->tensor, dtype, rank, shape, arena, &error) != STATUS_OK)
         abort();
     return &named->tensor;
@@ -83,7 +83,7 @@ static struct tensor *add_tensor(struct choice *choice, const char *name, enum d
 static float draw(struct choice *choice)
 {
     float number;
-    generator_uniform(&choice->generator, -2, 2, &number, 1);
+    torch_random_uniform(&choice->generator, -2, 2, &number, 1);
     return number;
 }
 
@@ -172,7 +172,7 @@ static void choose_mechanism(struct choice *choice, struct arena *arena)
     while (choice->keys > 1 && rows * choice->keys * (choice->d + choice->d_v) > MOST_WORK)
         choice->keys = (choice->keys + 1) / 2;
     choice->factor = FACTORS[choose(choice, 4)];
-    generator_seed(&choice->generator, GENERATOR_TORCH, choose(choice, 256));
+    torch_random_seed(&choice->generator, TORCH_RANDOM_VECTOR, choose(choice, 256));
     add_word(choice, "attn"), add_word(choice, "%s", NAMES[mechanism]);
     if (choice->sdpa) {
         if (choose(choice, 2) == 1)
@@ -216,7 +216,7 @@ static void shrink(struct choice *choice)
         {"alibi_slopes", largest / (choice->slope_most * (double)(choice->keys + choice->past))},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const struct bundle_tensor *named = bundle_find(&choice->bundle, parts[i].name);
+        const struct file_tensor *named = input_file_find(&choice->input, parts[i].name);
         for (size_t j = 0; named != NULL && parts[i].factor < 1 && j < tensor_count(&named->tensor); j++)
             ((float *)named->tensor.data)[j] *= (float)parts[i].factor;
     }
@@ -253,7 +253,7 @@ static void choose_options(struct choice *choice, struct arena *arena)
         add_word(choice, "--dropout"), add_word(choice, "0.3");
     add_attn_mask(choice, arena);
     add_lists(choice, arena);
-    bundle_sort(&choice->bundle);
+    input_file_sort(&choice->input);
     shrink(choice);
 }
 
@@ -290,7 +290,7 @@ static enum status make(struct made *made, const struct choice *choice, const ch
     if (options_parse(&made->options, count, list, &made->error) != STATUS_OK)
         abort(); /* every line that is built here is one that people may write */
     made->options.query = query > 0 ? strchr(words[count - 1], '=') + 1 : NULL;
-    if (problem_create(&made->problem, &made->options, &choice->bundle, NULL, &made->progress, &made->arena,
+    if (problem_create(&made->problem, &made->options, &choice->input, NULL, &made->progress, &made->arena,
                        &made->error))
         return made->error.status;
     if (result_create(&made->result, &made->problem, false, &made->arena, &made->error) != STATUS_OK)
@@ -438,7 +438,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct choice choice = {.at = bytes, .end = bytes + length};
     struct arena arena = {0};
     struct made reference;
-    choice.bundle = (struct bundle){.source = "case", .is_text = true, .tensors = choice.tensors};
+    choice.input = (struct input_file){.source = "case", .is_text = true, .tensors = choice.tensors};
     choose_mechanism(&choice, &arena);
     choose_options(&choice, &arena);
     const bool has_output = strcmp(choice.words[1], "multihead") == 0;

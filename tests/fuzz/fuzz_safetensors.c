@@ -1,13 +1,13 @@
 /* .safetensors from a hostile hand. */
 #include "fuzz.h"
-#include "safetensors.h"
+#include "read/safetensors.h"
 
 static void read_kinds(const uint8_t *bytes, size_t length, unsigned kinds)
 {
     struct arena arena = {0};
-    struct bundle bundle;
+    struct input_file input;
     struct error error = {0};
-    fuzz_check(safetensors_read("file", bytes, length, kinds, &arena, &bundle, &error), kinds, &bundle, &arena, &error);
+    fuzz_check(safetensors_read("file", bytes, length, kinds, &arena, &input, &error), kinds, &input, &arena, &error);
     arena_free(&arena);
 }
 

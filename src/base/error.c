@@ -1,0 +1,44 @@
+#include "base/error.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum status error_usage(struct error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return error->status = STATUS_USAGE;
+}
+
+enum status error_system(struct error *error, int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    if (code) {
+        size_t length = strlen(error->message);
+        snprintf(error->message + length, sizeof error->message - length, ": %s", strerror(code));
+    }
+    return error->status = STATUS_SYSTEM;
+}
+
+void error_print(const struct error *error, FILE *stream)
+{
+    if (error->quiet)
+        return;
+    char shown[4 * sizeof error->message];
+    text_shown(error->message, SIZE_MAX, shown, sizeof shown);
+    fprintf(stream, "attn: %s\n%s", shown, error->detail);
+}
+
+void error_warn(const char *message, FILE *stream)
+{
+    char shown[4 * sizeof((struct error *)0)->message];
+    text_shown(message, SIZE_MAX, shown, sizeof shown);
+    fprintf(stream, "attn: warning: %s\n", shown);
+}

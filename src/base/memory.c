@@ -1,0 +1,152 @@
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* With 0 every allocation is a block of its own, with not a byte behind it: then a sanitizer sees each of them. */
+#ifndef ARENA_BLOCK_BYTES
+#define ARENA_BLOCK_BYTES (1 << 16)
+#endif
+
+static const size_t BLOCK_BYTES = ARENA_BLOCK_BYTES;
+
+struct arena_block {
+    struct arena_block *older;
+    size_t used, size; /* bytes of the payload, which follows; used is aligned, and may be beyond size */
+    max_align_t payload[];
+};
+
+/* Lives in the arena itself. */
+struct arena_kept {
+    struct arena_kept *older;
+    void *memory;
+    size_t mapped;
+};
+
+bool memory_multiply(size_t a, size_t b, size_t *product)
+{
+    if (a != 0 && b > SIZE_MAX / a)
+        return false;
+    *product = a * b;
+    return true;
+}
+
+static struct arena_block *add_block(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - sizeof(struct arena_block))
+        return NULL;
+    struct arena_block *block = malloc(sizeof *block + size);
+    if (block == NULL)
+        return NULL;
+    *block = (struct arena_block){.older = arena->newest, .size = size};
+    arena->newest = block;
+    return block;
+}
+
+/* A large block goes behind the newest one, whose rest stays in use. */
+static struct arena_block *block_for(struct arena *arena, size_t bytes)
+{
+    struct arena_block *block = arena->newest;
+    if (block != NULL && block->used <= block->size && block->size - block->used >= bytes)
+        return block;
+    if (block == NULL || bytes < BLOCK_BYTES / 4)
+        return add_block(arena, bytes < BLOCK_BYTES ? BLOCK_BYTES : bytes);
+    struct arena_block *large = add_block(arena, bytes);
+    if (large == NULL)
+        return NULL;
+    large->older = block->older;
+    block->older = large;
+    arena->newest = block;
+    return large;
+}
+
+void *arena_allocate(struct arena *arena, size_t count, size_t size, struct error *error)
+{
+    const size_t alignment = _Alignof(max_align_t);
+    size_t bytes;
+    struct arena_block *block = NULL;
+    if (memory_multiply(count, size, &bytes) && bytes <= SIZE_MAX - alignment)
+        block = block_for(arena, bytes);
+    if (block == NULL) {
+        if (error != NULL)
+            error_system(error, 0, "not enough memory for %zu x %zu bytes", count, size);
+        return NULL;
+    }
+    void *memory = (char *)block->payload + block->used;
+    block->used += (bytes + alignment - 1) / alignment * alignment;
+    return memory;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t length, struct error *error)
+{
+    char *copy = arena_allocate(arena, length + 1, 1, error);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+static void release(void *memory, size_t mapped)
+{
+    if (mapped > 0)
+        munmap(memory, mapped);
+    else
+        free(memory);
+}
+
+enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct error *error)
+{
+    struct arena_kept *kept = arena_allocate(arena, 1, sizeof *kept, error);
+    if (kept == NULL) {
+        release(memory, mapped);
+        return error->status;
+    }
+    *kept = (struct arena_kept){arena->kept, memory, mapped};
+    arena->kept = kept;
+    return STATUS_OK;
+}
+
+void arena_free(struct arena *arena)
+{
+    for (; arena->kept != NULL; arena->kept = arena->kept->older)
+        release(arena->kept->memory, arena->kept->mapped);
+    while (arena->newest != NULL) {
+        struct arena_block *block = arena->newest;
+        arena->newest = block->older;
+        free(block);
+    }
+}
+
+/* The limit of the control group that the process sees, in bytes; infinite where there is none. */
+static double group_limit(void)
+{
+    double limit = INFINITY;
+    char text[32], *end;
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+    if (file == NULL)
+        return limit;
+    if (fgets(text, sizeof text, file) != NULL) {
+        const double bytes = strtod(text, &end);
+        limit = end != text ? bytes : INFINITY; /* "max" */
+    }
+    fclose(file);
+    return limit;
+}
+
+double memory_there(void)
+{
+    struct rlimit limit;
+    const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGESIZE);
+    double there = pages > 0 && page_size > 0 ? (double)pages * (double)page_size : INFINITY;
+    there = fmin(there, group_limit());
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        there = fmin(there, (double)limit.rlim_cur);
+    return there;
+}

@@ -1,0 +1,329 @@
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PRINT_BYTES = 4096, LINKS = 40, USUAL_COLUMNS = 80, FEWEST_COLUMNS = 30, MOST_COLUMNS = 1000 };
+
+/* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short, see mapped_file.h. */
+static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
+
+/* The unfinished file, for the signal handler alone; set while the signals are blocked. */
+static const char *volatile unfinished;
+static struct sigaction cut_short; /* what SIGBUS did before */
+
+/* Once it returns, the signal does what it did before: that of a mapping comes again by itself. */
+static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (unfinished != NULL)
+        unlink(unfinished);
+    if (signal_number == SIGBUS)
+        sigaction(SIGBUS, &cut_short, NULL);
+    if (signal_number != SIGBUS || info->si_code <= 0)
+        raise(signal_number);
+}
+
+static void block_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
+        sigaddset(&set, SIGNALS[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* A signal that was ignored from the start, as under nohup, stays ignored. */
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_sigaction = remove_unfinished, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        struct sigaction present;
+        if (sigaction(SIGNALS[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
+            sigaction(SIGNALS[i], &action, NULL);
+    }
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGBUS, &action, &cut_short);
+}
+
+static enum status open_failed(struct output *output)
+{
+    return error_system(output->error, errno, "%s", output->name);
+}
+
+static void fail(struct output *output, int code)
+{
+    output->failed = true;
+    output->error->quiet = code == EPIPE;
+    error_system(output->error, code, "%s: cannot write", output->name);
+}
+
+/* The open descriptor that the path names, or that its links lead to: /dev/stdout, /dev/fd/3; -1 where it is a file. It
+ * is written where it stands: opened again it would begin at the start of what it leads to. */
+static int descriptor_of(const char *path)
+{
+    static const char *const NAMES[][2] = {{"/dev/stdout", "1"}, {"/dev/stderr", "2"}};
+    static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
+    const char *digits = NULL;
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(path, NAMES[i][0]) == 0)
+            digits = NAMES[i][1];
+    for (size_t i = 0; i < 3; i++)
+        if (strncmp(path, FOLDERS[i], strlen(FOLDERS[i])) == 0)
+            digits = path + strlen(FOLDERS[i]);
+    if (digits == NULL || digits[0] == '\0' || strlen(digits) > 6 || digits[strspn(digits, "0123456789")] != '\0')
+        return -1;
+    return (int)strtol(digits, NULL, 10);
+}
+
+/* The path that the links lead to, whether or not it is there. */
+static const char *follow_links(struct output *output, const char *path, struct arena *arena)
+{
+    char link[PATH_MAX];
+    for (int i = 0; i < LINKS; i++) {
+        ssize_t length = descriptor_of(path) < 0 ? readlink(path, link, sizeof link) : 0;
+        if (length == 0 || (length < 0 && (errno == EINVAL || errno == ENOENT))) /* no link, or nothing yet */
+            return path;
+        if (length < 0) {
+            open_failed(output);
+            return NULL;
+        }
+        const char *slash = link[0] == '/' ? NULL : strrchr(path, '/');
+        size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+        char *next = arena_allocate(arena, folder + (size_t)length + 1, 1, output->error);
+        if (next == NULL)
+            return NULL;
+        memcpy(next, path, folder);
+        memcpy(next + folder, link, (size_t)length);
+        next[folder + (size_t)length] = '\0';
+        path = next;
+    }
+    error_system(output->error, ELOOP, "%s", output->name);
+    return NULL;
+}
+
+static mode_t usual_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return (mode_t)(0666 & ~mask);
+}
+
+/* Gives the new file the owner, the group and the permissions of the one that it replaces. Where the group cannot be
+ * kept, it gets no more than everybody has. */
+static bool take_permissions(int file, const struct stat *replaced)
+{
+    mode_t mode = replaced->st_mode & 0777;
+    if (fchown(file, (uid_t)-1, replaced->st_gid) != 0)
+        mode &= (mode_t)(0707 | (mode & 7) << 3);
+    if (fchown(file, replaced->st_uid, (gid_t)-1) != 0)
+        errno = 0; /* only the superuser gives files away */
+    return fchmod(file, mode) == 0;
+}
+
+/* Makes the file beside its target: a new one, or with the permissions of the one that it replaces. */
+static enum status open_beside(struct output *output, const struct stat *replaced, struct arena *arena)
+{
+    static const char NAME[] = ".attn.XXXXXX";
+    const char *slash = strrchr(output->target, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash - output->target) + 1 : 0;
+    char *temporary = arena_allocate(arena, folder + sizeof NAME, 1, output->error);
+    if (temporary == NULL)
+        return output->error->status;
+    memcpy(temporary, output->target, folder);
+    memcpy(temporary + folder, NAME, sizeof NAME);
+    sigset_t before;
+    block_signals(&before);
+    output->file = mkstemp(temporary);
+    int code = errno;
+    if (output->file >= 0) {
+        output->temporary = unfinished = temporary;
+        watch_signals();
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (output->file < 0)
+        return error_system(output->error, code, "%s: cannot make a file beside it", output->name);
+    if (replaced != NULL ? take_permissions(output->file, replaced) : fchmod(output->file, usual_mode()) == 0)
+        return STATUS_OK;
+    fail(output, errno);
+    return output_close(output);
+}
+
+static enum status open_in_place(struct output *output, const char *path)
+{
+    output->file = open(path, O_WRONLY | O_CLOEXEC);
+    return output->file < 0 ? open_failed(output) : STATUS_OK;
+}
+
+void output_open_stream(struct output *output, int stream, const char *name, struct error *error)
+{
+    output->file = stream;
+    text_path(name, output->name);
+    output->target = output->temporary = NULL;
+    output->used = 0;
+    output->arena = NULL;
+    output->failed = false;
+    output->error = error;
+}
+
+bool output_is_terminal(const struct output *output)
+{
+    return isatty(output->file);
+}
+
+size_t output_columns(const struct output *output)
+{
+    struct winsize size;
+    const char *said = getenv("COLUMNS");
+    unsigned long columns = USUAL_COLUMNS;
+    if (ioctl(output->file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    else if (said != NULL && said[0] >= '1' && said[0] <= '9')
+        columns = strtoul(said, NULL, 10);
+    return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
+}
+
+enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error)
+{
+    struct stat there;
+    output_open_stream(output, STDOUT_FILENO, "standard output", error);
+    if (path == NULL || strcmp(path, "-") == 0)
+        return STATUS_OK;
+    text_path(path, output->name);
+    output->target = follow_links(output, path, arena);
+    if (output->target == NULL)
+        return error->status;
+    const int descriptor = descriptor_of(output->target);
+    if (descriptor >= 0) {
+        output_open_stream(output, descriptor, path, error);
+        return fcntl(descriptor, F_GETFD) < 0 ? open_failed(output) : STATUS_OK;
+    }
+    bool exists = stat(path, &there) == 0;
+    if (!exists && errno != ENOENT)
+        return open_failed(output);
+    if (exists && S_ISDIR(there.st_mode))
+        return error_system(error, EISDIR, "%s", path);
+    if (exists && !S_ISREG(there.st_mode)) {
+        output->target = NULL;
+        return open_in_place(output, path);
+    }
+    if (exists && access(path, W_OK) != 0)
+        return open_failed(output);
+    return open_beside(output, exists ? &there : NULL, arena);
+}
+
+/* Moves what is in the buffer to the text, which always has room for a NUL. */
+static void collect(struct output *output)
+{
+    const size_t needed = output->length + output->used + 1;
+    if (needed > output->room) {
+        output->room = needed * 2;
+        char *larger = arena_allocate(output->arena, output->room, 1, output->error);
+        output->failed = larger == NULL;
+        if (larger != NULL && output->length > 0)
+            memcpy(larger, output->text, output->length);
+        output->text = larger;
+    }
+    if (!output->failed) {
+        memcpy(output->text + output->length, output->buffer, output->used);
+        output->length += output->used;
+    }
+    output->used = 0;
+}
+
+static void flush(struct output *output)
+{
+    if (output->arena != NULL && !output->failed)
+        collect(output);
+    for (size_t written = 0; written < output->used && !output->failed;) {
+        ssize_t bytes = write(output->file, output->buffer + written, output->used - written);
+        if (bytes >= 0)
+            written += (size_t)bytes;
+        else if (errno == EAGAIN)
+            poll(&(struct pollfd){.fd = output->file, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR)
+            fail(output, errno);
+    }
+    output->used = 0;
+}
+
+void output_write(struct output *output, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        size_t room = OUTPUT_BUFFER_BYTES - output->used;
+        size_t now = memory_smaller(length, room);
+        memcpy(output->buffer + output->used, bytes, now);
+        output->used += now;
+        bytes += now;
+        length -= now;
+        if (output->used == OUTPUT_BUFFER_BYTES)
+            flush(output);
+    }
+}
+
+void output_print(struct output *output, const char *format, ...)
+{
+    char text[PRINT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length > 0)
+        output_write(output, text, length < PRINT_BYTES ? (size_t)length : PRINT_BYTES - 1);
+}
+
+void output_open_text(struct output *output, struct arena *arena, struct error *error)
+{
+    output_open_stream(output, -1, "memory", error);
+    output->arena = arena;
+    output->text = NULL;
+    output->length = output->room = 0;
+}
+
+char *output_close_text(struct output *output, size_t *length)
+{
+    flush(output);
+    if (output->failed)
+        return NULL;
+    *length = output->length;
+    output->text[*length] = '\0';
+    return output->text;
+}
+
+void output_abandon(struct output *output)
+{
+    output->failed = true;
+}
+
+static void put_in_place(struct output *output)
+{
+    sigset_t before;
+    block_signals(&before);
+    if (!output->failed && rename(output->temporary, output->target) != 0)
+        fail(output, errno);
+    if (output->failed)
+        unlink(output->temporary);
+    unfinished = NULL;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+enum status output_close(struct output *output)
+{
+    flush(output);
+    if (close(output->file) != 0 && !output->failed)
+        fail(output, errno);
+    if (output->temporary != NULL)
+        put_in_place(output);
+    return output->failed ? output->error->status : STATUS_OK;
+}

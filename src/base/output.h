@@ -1,0 +1,57 @@
+/* Where a result goes: standard output, or a file that appears whole or not at all.
+ *
+ * A file is written beside its target and renamed at the end; it keeps owner, group and permissions of the file that was
+ * there, and a symbolic link is followed. A target that is no regular file (a device, a FIFO) is written in place,
+ * and /dev/stdout or /dev/fd/N goes on where that descriptor stands. A signal removes the unfinished file and then ends
+ * the program as that signal does; so does an input that is cut short, see mapped_file.h. */
+#ifndef ATTN_BASE_OUTPUT_H
+#define ATTN_BASE_OUTPUT_H
+
+#include "base/memory.h"
+#include "base/text.h"
+
+enum { OUTPUT_BUFFER_BYTES = 1 << 16 };
+
+struct output {
+    int file;
+    char name[TEXT_PATH_BYTES]; /* for messages */
+    const char *target;         /* what the finished file is renamed to; NULL where it is written in place */
+    const char *temporary;
+    size_t used;
+    struct arena *arena; /* of the text that is collected instead; NULL where bytes go to the file */
+    char *text;          /* what is collected so far */
+    size_t length, room; /* of text */
+    bool failed;         /* error holds why; what follows is thrown away */
+    struct error *error;
+    char buffer[OUTPUT_BUFFER_BYTES];
+};
+
+/* Opens `path`, or standard output for NULL and "-". STATUS_SYSTEM where it cannot. */
+enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error);
+
+/* Writes to a stream that is open; output_close closes it. `name` stands for it in messages. */
+void output_open_stream(struct output *output, int stream, const char *name, struct error *error);
+
+/* Writes to no file, but collects a text in the arena, for output_close_text. */
+void output_open_text(struct output *output, struct arena *arena, struct error *error);
+
+bool output_is_terminal(const struct output *output);
+
+/* The columns of a line: of the terminal, else what COLUMNS says, else 80; 30 .. 1000. */
+size_t output_columns(const struct output *output);
+
+/* Adds bytes or formatted text (at most 4096 bytes a call). A failure is kept for output_close. */
+void output_write(struct output *output, const char *bytes, size_t length);
+void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What was written is not to become a file: its error is already set. */
+void output_abandon(struct output *output);
+
+/* Writes what is left and puts the file in its place. STATUS_SYSTEM, and nothing left behind, where any write failed;
+ * quietly where the reader of a pipe has gone. */
+enum status output_close(struct output *output);
+
+/* The text that output_open_text began, NUL-terminated, and its length. NULL where memory is short. */
+char *output_close_text(struct output *output, size_t *length);
+
+#endif

@@ -1,0 +1,188 @@
+#include "base/text.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+size_t text_character(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 0x80)
+        return 1;
+    if (c[0] < 0xc2 || c[0] > 0xf4)
+        return 0;
+    /* No overlong form, no surrogate, nothing above U+10FFFF: the second byte tells. */
+    unsigned char least = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char most = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
+    if (c[1] < least || c[1] > most)
+        return 0;
+    size_t length = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 2; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+uint32_t text_next(const char **text)
+{
+    const unsigned char *bytes = (const unsigned char *)*text;
+    const size_t length = text_character(*text);
+    *text += length > 0 ? length : 1;
+    if (length == 0)
+        return 0xfffd;
+    uint32_t point = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | (bytes[i] & 0x3f);
+    return point;
+}
+
+/* From a locale object, made where the first character comes that may be wide. */
+size_t text_width(uint32_t point)
+{
+    static locale_t utf8;
+    if (point < 0x300)
+        return 1;
+    if (utf8 == (locale_t)0)
+        utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (utf8 == (locale_t)0)
+        return 1;
+    locale_t before = uselocale(utf8);
+    int width = wcwidth((wchar_t)point);
+    uselocale(before);
+    return width < 0 ? 1 : (size_t)width;
+}
+
+size_t text_columns(const char *text)
+{
+    size_t columns = 0;
+    while (*text != '\0')
+        columns += text_width(text_next(&text));
+    return columns;
+}
+
+bool text_is_hidden(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c || point == 0x180e || point == 0x200b ||
+           point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2060 && point <= 0x206f) || point == 0xfeff || (point >= 0xfff9 && point <= 0xfffb) ||
+           (point & 0xfffe) == 0xfffe;
+}
+
+/* One character as it is shown, into piece; returns its columns. */
+static size_t show(const char *from, const char *to, uint32_t point, char piece[16])
+{
+    static const char *const ESCAPES[32] = {['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r"};
+    if (point < 0x20 && ESCAPES[point] != NULL)
+        return (size_t)snprintf(piece, 16, "%s", ESCAPES[point]);
+    if (text_is_hidden(point))
+        return (size_t)snprintf(piece, 16, point < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)point);
+    if (point == 0xfffd && strncmp(from, "\xef\xbf\xbd", 3) != 0)
+        return (size_t)snprintf(piece, 16, "?");
+    snprintf(piece, 16, "%.*s", (int)(to - from), from);
+    return text_width(point);
+}
+
+/* Like show, but a blank at either end or beside another, which would not be seen, as an open box. `before` is the code
+ * point before it, a blank at the start. */
+static size_t show_blank(const char *from, const char *to, uint32_t point, uint32_t before, char piece[16])
+{
+    if (point != ' ' || (before != ' ' && *to != ' ' && *to != '\0'))
+        return show(from, to, point, piece);
+    strcpy(piece, TEXT_BLANK);
+    return 1;
+}
+
+/* Whether the text takes more than so many columns; no more of it is read than that takes. */
+static bool is_wider(const char *text, size_t columns)
+{
+    char piece[16];
+    size_t width = 0;
+    while (*text != '\0' && width <= columns) {
+        const char *from = text;
+        uint32_t point = text_next(&text);
+        width += show(from, text, point, piece);
+    }
+    return width > columns;
+}
+
+/* 0.0001 in float32 lies a little below it. */
+bool text_wants_exponent(double magnitude)
+{
+    return magnitude != 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
+}
+
+/* text_shown, with that ending (of `taken` columns) where the text is cut. */
+static size_t shorten(const char *text, size_t columns, const char *ending, size_t taken, char *shown, size_t size)
+{
+    const bool clipped = is_wider(text, columns);
+    const size_t room = clipped ? columns - taken : columns;
+    size_t width = 0, length = 0;
+    uint32_t before = ' ';
+    while (*text != '\0') {
+        char piece[16];
+        const char *from = text;
+        uint32_t point = text_next(&text);
+        size_t more = show_blank(from, text, point, before, piece), bytes = strlen(piece);
+        before = point;
+        if (width + more > room || length + bytes + 4 > size) {
+            strcpy(shown + length, ending);
+            return width + taken;
+        }
+        memcpy(shown + length, piece, bytes);
+        length += bytes;
+        width += more;
+    }
+    shown[length] = '\0';
+    return width;
+}
+
+size_t text_shown(const char *text, size_t columns, char *shown, size_t size)
+{
+    return shorten(text, columns, "...", 3, shown, size);
+}
+
+size_t text_cut(const char *text, size_t columns, char *shown, size_t size)
+{
+    return shorten(text, columns, "\xe2\x80\xa6", 1, shown, size);
+}
+
+struct text text_begin(char *bytes, size_t size)
+{
+    bytes[0] = '\0';
+    return (struct text){bytes, size, 0, false};
+}
+
+/* The length of the text without a last character that is not whole. */
+static size_t whole_length(const char *bytes, size_t length)
+{
+    size_t last = length;
+    while (last > 0 && ((unsigned char)bytes[last - 1] & 0xc0) == 0x80)
+        last--;
+    last -= last > 0;
+    return last + text_character(bytes + last) == length ? length : last;
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    const size_t room = text->size - text->length;
+    va_list arguments;
+    if (text->cut)
+        return;
+    va_start(arguments, format);
+    const int needed = vsnprintf(text->bytes + text->length, room, format, arguments);
+    va_end(arguments);
+    text->cut = needed < 0 || (size_t)needed >= room;
+    text->length = text->cut ? whole_length(text->bytes, strlen(text->bytes)) : text->length + (size_t)needed;
+    text->bytes[text->length] = '\0';
+}
+
+const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])
+{
+    const size_t length = strlen(path), half = (TEXT_PATH_BYTES - 4) / 2;
+    if (length < TEXT_PATH_BYTES)
+        return memcpy(shown, path, length + 1);
+    snprintf(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
+    return shown;
+}

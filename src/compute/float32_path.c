@@ -1,0 +1,163 @@
+#include "compute/float32_path.h"
+
+#include "kernel/fused.h"
+#include "kernel/project.h"
+
+#include <string.h>
+
+static void report_share(void *context, double share)
+{
+    struct progress *progress = context;
+    progress_update(progress, share * progress->total);
+}
+
+static struct work_progress report_to(struct progress *progress, const char *name, size_t rows)
+{
+    progress_begin(progress, name, (double)rows);
+    return (struct work_progress){report_share, progress};
+}
+
+/* The inputs of the queries asked for, (B, S, d_in): as they lie where all are asked for, else a copy. */
+static const float *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t d_in = problem->d_in, slots = attention->slots;
+    const float *inputs = problem->inputs.data;
+    if (slots == problem->queries)
+        return inputs;
+    struct tensor gathered;
+    const size_t shape[] = {problem->items, slots, d_in};
+    if (tensor_create(&gathered, DTYPE_F32, 3, shape, scratch, error) != STATUS_OK)
+        return NULL;
+    float *to = gathered.data;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t slot = 0; slot < slots; slot++, to += d_in)
+            memcpy(to, inputs + (item * problem->queries + attention->positions[slot]) * d_in, d_in * sizeof *to);
+    return gathered.data;
+}
+
+enum status float32_path_projection(const struct attention *attention, size_t module, enum projection_id id,
+                                    const struct tensor *projected, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const struct projection *projection = &problem->parameters.modules[module].projections[id];
+    const size_t count = projected->shape[2], d = problem->d_head;
+    const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
+    struct arena scratch = {0};
+    const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : problem->inputs.data;
+    const struct project_job work = {
+        .x = x,
+        .weight = projection->weight.data,
+        .bias = projection->bias.data,
+        .y = (float *)projected->data + module * heads * count * d,
+        .items = problem->items,
+        .rows = count,
+        .d_in = problem->d_in,
+        .d_out = heads * d,
+        .transposed = projection->transposed,
+        .d_head = d,
+        .row_stride = d,
+        .head_stride = count * d,
+        .item_stride = all_heads * count * d,
+        .threads = problem->threads,
+        .kernel = problem->kernel,
+        .progress =
+            report_to(problem->progress, stage_name((enum stage)(STAGE_QUERY + (int)id)), problem->items * count),
+    };
+    enum status status = x == NULL ? error->status : project_compute(&work, error);
+    progress_end(problem->progress);
+    arena_free(&scratch);
+    return status;
+}
+
+/* output from the heads' contexts side by side, (B, S, H d_v), through out_proj. */
+static enum status project_output(const struct attention *attention, const float *joined, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t d_out = problem->plan.d_out;
+    const struct projection *out = &problem->parameters.out;
+    const struct project_job work = {
+        .x = joined,
+        .weight = out->weight.data,
+        .bias = out->bias.data,
+        .y = attention->output.data,
+        .items = problem->items,
+        .rows = attention->slots,
+        .d_in = problem->heads * problem->d_value,
+        .d_out = d_out,
+        .transposed = out->transposed,
+        .d_head = d_out,
+        .row_stride = d_out,
+        .item_stride = attention->slots * d_out,
+        .threads = problem->threads,
+        .kernel = problem->kernel,
+        .progress = report_to(problem->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
+    };
+    enum status status = project_compute(&work, error);
+    progress_end(problem->progress);
+    return status;
+}
+
+/* (B, H, S, d_v) -> (B, S, H d_v) */
+static void join_heads(const struct attention *attention, float *joined)
+{
+    const struct problem *problem = attention->problem;
+    const size_t d = problem->d_value, heads = problem->heads, slots = attention->slots, width = heads * d;
+    const float *from = attention->context.data;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t head = 0; head < heads; head++)
+            for (size_t slot = 0; slot < slots; slot++, from += d)
+                memcpy(joined + (item * slots + slot) * width + head * d, from, d * sizeof *joined);
+}
+
+static enum status attend(const struct attention *attention, float *context, size_t side_by_side, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t matrices = problem->items * problem->heads;
+    const struct fused_job job = {
+        .query = attention->query.data,
+        .key = attention->key.data,
+        .value = attention->value.data,
+        .context = context,
+        .lse = attention->lse.data,
+        .heads = matrices,
+        .group = problem->heads / problem->kv_heads,
+        .heads_per_item = problem->heads,
+        .side_by_side = side_by_side,
+        .queries = attention->slots,
+        .keys = problem->keys,
+        .d = problem->d_head,
+        .d_v = problem->d_value,
+        .positions = attention->positions,
+        .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
+        .scale = problem->scale,
+        .softcap = problem->softcap,
+        .threads = problem->threads,
+        .kernel = problem->kernel,
+        .progress = report_to(problem->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
+    };
+    enum status status = fused_context(&job, error);
+    progress_end(problem->progress);
+    return status;
+}
+
+enum status float32_path_context(const struct attention *attention, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
+    const bool split = attention->context.rank > 0, output = attention->output.rank > 0;
+    struct arena scratch = {0};
+    struct tensor joined = attention->output;
+    enum status status = STATUS_OK;
+    if (!output ? !split : problem->plan.has_out)
+        status = tensor_create(&joined, DTYPE_F32, 3, shape, &scratch, error);
+    if (status == STATUS_OK)
+        status = split ? attend(attention, attention->context.data, 0, error)
+                       : attend(attention, joined.data, problem->heads, error);
+    if (status == STATUS_OK && split && output)
+        join_heads(attention, joined.data);
+    if (status == STATUS_OK && output && problem->plan.has_out)
+        status = project_output(attention, joined.data, error);
+    arena_free(&scratch);
+    return status;
+}

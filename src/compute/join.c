@@ -1,0 +1,221 @@
+#include "compute/join.h"
+
+#include "read/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The files in the order of their parts. */
+struct joining {
+    struct input_file *files; /* (count) [k - 1] is part k of `count` */
+    size_t count;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* A whole number as shard.c writes it, no sign and no zero before it; 0 where there is none. *end is what follows. */
+static size_t read_count(const char *text, char **end)
+{
+    return text[0] >= '1' && text[0] <= '9' ? (size_t)strtoull(text, end, 10) : 0;
+}
+
+/* "K/N" of a file that says so; false where it does not. */
+static bool read_part(const struct input_file *input, size_t *part, size_t *parts)
+{
+    char *slash, *end;
+    if (input->part == NULL || input->job == NULL || input->mechanism == NULL)
+        return false;
+    *part = read_count(input->part, &slash);
+    *parts = *part > 0 && *slash == '/' ? read_count(slash + 1, &end) : 0;
+    return *parts > 0 && *end == '\0' && *part <= *parts;
+}
+
+/* Puts a file that has been read into its place. */
+static enum status place(struct joining *joining, const struct input_file *input)
+{
+    size_t part, parts;
+    if (!read_part(input, &part, &parts))
+        return error_usage(joining->error, "%s: is no part of a job; expected a file that --part K/N wrote",
+                           input->source);
+    if (input->passed_count > 0)
+        return error_usage(joining->error, "%s: %s is in no part that attn wrote", input->source, input->passed[0]);
+    if (parts != joining->count)
+        return error_usage(joining->error, "%s: is part %zu of %zu; expected all %zu parts, got %zu file%s",
+                           input->source, part, parts, parts, joining->count, joining->count == 1 ? "" : "s");
+    struct input_file *to = &joining->files[part - 1];
+    if (to->source != NULL)
+        return error_usage(joining->error, "%s: is part %zu of %zu, as %s is; expected each part once", input->source,
+                           part, parts, to->source);
+    *to = *input;
+    return STATUS_OK;
+}
+
+static enum status read_parts(struct joining *joining, const struct options *options)
+{
+    joining->count = options->file_count;
+    joining->files = arena_allocate(joining->arena, joining->count, sizeof joining->files[0], joining->error);
+    if (joining->files == NULL)
+        return joining->error->status;
+    memset(joining->files, 0, joining->count * sizeof joining->files[0]);
+    for (size_t i = 0; i < joining->count; i++) {
+        struct input_file input;
+        if (load_result(options->files[i], &input, joining->arena, joining->error) != STATUS_OK ||
+            place(joining, &input) != STATUS_OK)
+            return joining->error->status;
+    }
+    const struct input_file *first = &joining->files[0];
+    for (size_t i = 1; i < joining->count; i++) {
+        if (strcmp(joining->files[i].job, first->job) != 0)
+            return error_usage(joining->error,
+                               "%s: is part of another job than %s; expected the same version, mechanism, settings, "
+                               "stages, inputs, parameters and instruction set (ATTN_ISA)",
+                               joining->files[i].source, first->source);
+        if (joining->files[i].tensor_count != first->tensor_count)
+            return error_usage(joining->error, "%s: holds %zu tensors, %s %zu; expected as many",
+                               joining->files[i].source, joining->files[i].tensor_count, first->source,
+                               first->tensor_count);
+    }
+    return STATUS_OK;
+}
+
+/* Whether the rows of that table are cut among the parts. */
+static bool is_cut(enum stage stage)
+{
+    return stage < STAGE_COUNT && !stage_is_of_keys(stage);
+}
+
+/* The axis of the queries. */
+static size_t cut_axis(const struct result_table *table)
+{
+    return table->rank - (table->stage == STAGE_LSE ? 1 : 2);
+}
+
+static enum status foreign(const struct joining *joining)
+{
+    return error_usage(joining->error, "%s: is no part that attn wrote", joining->files[0].source);
+}
+
+static enum status wrong_piece(const struct joining *joining, size_t part, const char *name)
+{
+    return error_usage(joining->error, "%s: %s does not fit that of %s", joining->files[part].source, name,
+                       joining->files[0].source);
+}
+
+/* The pieces of a table in the order of the parts; its rows grow by theirs. */
+static enum status collect_pieces(const struct joining *joining, struct result_table *table)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    const struct tensor **pieces = arena_allocate(joining->arena, joining->count, sizeof *pieces, joining->error);
+    if (pieces == NULL)
+        return joining->error->status;
+    const size_t cut = cut_axis(table);
+    table->shape[cut] = 0;
+    for (size_t part = 0; part < joining->count; part++) {
+        const struct file_tensor *found = input_file_find(&joining->files[part], table->name);
+        if (found == NULL || found->tensor.rank != table->rank || found->tensor.dtype != table->tensor->dtype)
+            return wrong_piece(joining, part, table->name);
+        for (size_t axis = 0; axis < table->rank; axis++)
+            if (axis != cut && found->tensor.shape[axis] != table->shape[axis])
+                return wrong_piece(joining, part, table->name);
+        pieces[part] = &found->tensor;
+        table->shape[cut] += found->tensor.shape[cut];
+    }
+    table->pieces = pieces;
+    return STATUS_OK;
+}
+
+static enum status add_table(const struct joining *joining, const struct file_tensor *named, struct result *result)
+{
+    struct result_table *table = &result->tables[named->order];
+    const enum stage stage = stage_find(named->name, strlen(named->name));
+    *table = (struct result_table){
+        .name = named->name,
+        .stage = stage == STAGE_NAMES ? STAGE_PARAMETERS : stage,
+        .rank = named->tensor.rank,
+        .tensor = &named->tensor,
+        .dtype = named->tensor.dtype,
+    };
+    for (size_t axis = 0; axis < table->rank; axis++) {
+        table->axes[axis] = AXIS_COLUMN;
+        table->shape[axis] = named->tensor.shape[axis];
+    }
+    if (!is_cut(table->stage))
+        return STATUS_OK;
+    if ((table->rank < 2 && table->stage != STAGE_LSE) || table->dtype != result->problem->dtype)
+        return foreign(joining);
+    return collect_pieces(joining, table);
+}
+
+/* The settings go on into the result as they are: each must be one that the mechanism takes, with a value for it. Sets
+ * the working dtype, which all parts record. */
+static enum status take_settings(const struct joining *joining, struct problem *problem)
+{
+    const struct input_file *first = &joining->files[0];
+    struct options options = {.command = problem->mechanism};
+    if (input_file_setting(first, "dtype") == NULL)
+        return foreign(joining);
+    for (size_t i = 0; i < first->setting_count; i++) {
+        const struct setting *setting = &first->settings[i];
+        if (options_setting(&options, setting, first->source, joining->error) != STATUS_OK)
+            return joining->error->status;
+        if (!options_takes_setting(problem->mechanism, setting->name))
+            return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
+                               first->source, command_name(problem->mechanism), setting->name);
+        problem->settings[problem->setting_count++] = *setting;
+    }
+    problem->dtype = (enum dtype)options.dtype;
+    return STATUS_OK;
+}
+
+static enum status describe(const struct joining *joining, struct problem *problem)
+{
+    const struct input_file *first = &joining->files[0];
+    const enum command mechanisms[] = {COMMAND_SELF, COMMAND_CAUSAL, COMMAND_MULTIHEAD, COMMAND_SDPA};
+    *problem = (struct problem){
+        .mechanism = COMMAND_COUNT,
+        .labels = first->tokens,
+        .label_lists = first->token_lists,
+        .labels_nested = first->tokens_nested,
+        .keys = first->tokens_per_list,
+        .stages_asked = true,
+    };
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(first->mechanism, command_name(mechanisms[i])) == 0)
+            problem->mechanism = mechanisms[i];
+    return problem->mechanism == COMMAND_COUNT ? foreign(joining) : take_settings(joining, problem);
+}
+
+/* A .npy holds one table, and no bfloat16. */
+static enum status check_npy(const struct joining *joining, const struct result *result)
+{
+    if (result->table_count != 1)
+        return error_usage(joining->error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
+                           result->table_count);
+    if (result->tables[0].dtype == DTYPE_BF16)
+        return error_usage(joining->error, "a .npy has no bfloat16; expected --out WHOLE.safetensors");
+    return STATUS_OK;
+}
+
+enum status join_parts(struct result *result, struct problem *problem, const struct options *options,
+                       struct arena *arena, struct error *error)
+{
+    struct joining joining = {.arena = arena, .error = error};
+    if (read_parts(&joining, options) != STATUS_OK || describe(&joining, problem) != STATUS_OK)
+        return error->status;
+    const struct input_file *first = &joining.files[0];
+    *result = (struct result){.problem = problem};
+    if (first->lacks != NULL && strlen(first->lacks) >= sizeof result->lacks)
+        return foreign(&joining);
+    if (first->lacks != NULL)
+        strcpy(result->lacks, first->lacks);
+    result->tables = arena_allocate(arena, first->tensor_count, sizeof result->tables[0], error);
+    if (result->tables == NULL)
+        return error->status;
+    for (size_t i = 0; i < first->tensor_count; i++)
+        if (add_table(&joining, &first->tensors[i], result) != STATUS_OK)
+            return error->status;
+    result->table_count = first->tensor_count;
+    if (options->format == FORMAT_NPY && check_npy(&joining, result) != STATUS_OK)
+        return error->status;
+    return result_make_room(result, arena, error);
+}

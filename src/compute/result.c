@@ -1,0 +1,377 @@
+#include "compute/result.h"
+
+#include "compute/setup.h"
+#include "problem/formula.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- tables ------------------------------------------------------------------------------------------------------ */
+
+static void add_axis(struct result_table *table, enum axis axis, size_t size)
+{
+    table->axes[table->rank] = axis;
+    table->shape[table->rank++] = size;
+}
+
+/* attn_mask and the like as the file had them: rows are no queries, since an axis that is broadcast has size 1. */
+static void add_beside(struct result *result, const struct input_tensor *given)
+{
+    static const enum axis AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
+    const struct tensor *tensor = &given->tensor;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.name = given->name,
+                                   .stage = STAGE_INPUTS,
+                                   .tensor = tensor,
+                                   .dtype = tensor->dtype >= DTYPE_I64 ? tensor->dtype : result->problem->dtype};
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        add_axis(table, AXES[TENSOR_RANK - tensor->rank + axis], tensor->shape[axis]);
+}
+
+static void add_inputs(struct result *result)
+{
+    const struct problem *problem = result->problem;
+    if (problem->inputs.rank > 0) {
+        struct result_table *table = &result->tables[result->table_count++];
+        *table = (struct result_table){.name = stage_name(STAGE_INPUTS),
+                                       .stage = STAGE_INPUTS,
+                                       .tensor = &problem->inputs,
+                                       .dtype = problem->dtype};
+        if (problem->has_batch)
+            add_axis(table, AXIS_ITEM, problem->items);
+        add_axis(table, AXIS_TOKEN, problem->keys);
+        add_axis(table, AXIS_COLUMN, problem->d_in);
+    }
+    for (size_t i = 0; i < problem->beside_count; i++)
+        add_beside(result, &problem->beside[i]);
+}
+
+static enum status add_tensor(struct result *result, const char *name, const struct tensor *tensor, struct arena *arena,
+                              struct error *error)
+{
+    if (tensor->rank == 0)
+        return STATUS_OK;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.stage = STAGE_PARAMETERS, .tensor = tensor, .dtype = result->problem->dtype};
+    table->name = arena_text(arena, name, strlen(name), error);
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
+    return table->name == NULL ? error->status : STATUS_OK;
+}
+
+static enum status add_parameters(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct parameters *parameters = &result->problem->parameters;
+    const bool stacked = result->problem->plan.stacked;
+    char name[PARAMETER_NAME_BYTES];
+    for (size_t module = 0; module < parameters->module_count; module++)
+        for (int i = 0; i < PROJECTION_COUNT; i++) {
+            const enum projection_id id = (enum projection_id)i;
+            const struct projection *projection = &parameters->modules[module].projections[id];
+            parameters_name(name, module, stacked, id, projection->transposed ? ".weight" : "");
+            if (add_tensor(result, name, &projection->weight, arena, error) != STATUS_OK)
+                return error->status;
+            parameters_name(name, module, stacked, id, ".bias");
+            if (add_tensor(result, name, &projection->bias, arena, error) != STATUS_OK)
+                return error->status;
+        }
+    if (add_tensor(result, "out_proj.weight", &parameters->out.weight, arena, error) != STATUS_OK)
+        return error->status;
+    return add_tensor(result, "out_proj.bias", &parameters->out.bias, arena, error);
+}
+
+static void add_stage(struct result *result, enum stage stage)
+{
+    const struct problem *problem = result->problem;
+    const struct attention *attention = &result->attention;
+    const bool of_keys = stage_is_of_keys(stage), side_by_side = problem_is_side_by_side(problem, stage);
+    const bool present = stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
+    formula_of_stage(problem, stage, table->formula, sizeof table->formula);
+    if (problem->has_batch || present)
+        add_axis(table, AXIS_ITEM, problem->items);
+    if ((problem->has_heads && !side_by_side) || present)
+        add_axis(table, AXIS_HEAD, of_keys ? problem->kv_heads : problem->heads);
+    add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
+    if (stage != STAGE_LSE)
+        add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
+    const struct tensor *const held[STAGE_COUNT] = {
+        [STAGE_QUERY] = &attention->query,     [STAGE_KEY] = &attention->key,
+        [STAGE_VALUE] = &attention->value,     [STAGE_CONTEXT] = &attention->context,
+        [STAGE_OUTPUT] = &attention->output,   [STAGE_LSE] = &attention->lse,
+        [STAGE_PRESENT_KEY] = &attention->key, [STAGE_PRESENT_VALUE] = &attention->value,
+    };
+    const enum stage from = side_by_side ? STAGE_OUTPUT : stage;
+    if (held[from] != NULL && held[from]->rank > 0)
+        table->tensor = held[from];
+}
+
+static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
+    const size_t most = STAGE_NAMES + INPUT_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
+    result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
+    if (result->tables == NULL)
+        return error->status;
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        if (stage == STAGE_INPUTS)
+            add_inputs(result);
+        else if (stage != STAGE_PARAMETERS)
+            add_stage(result, stage);
+        else if (add_parameters(result, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return STATUS_OK;
+}
+
+/* How many of problem->rows are computed, and the rows themselves: those at the ends where the table is elided. */
+static enum status choose_rows(struct result *result, const size_t **positions, size_t *slots, struct arena *arena,
+                               struct error *error)
+{
+    const struct problem *problem = result->problem;
+    const size_t half = RESULT_ELIDED / 2;
+    *positions = problem->rows;
+    *slots = problem->row_count;
+    if (!result->elided || problem->row_count <= RESULT_ELIDED)
+        return STATUS_OK;
+    size_t *ends = arena_allocate(arena, RESULT_ELIDED, sizeof *ends, error);
+    if (ends == NULL)
+        return error->status;
+    memcpy(ends, problem->rows, half * sizeof *ends);
+    memcpy(ends + half, problem->rows + problem->row_count - half, half * sizeof *ends);
+    *positions = ends;
+    *slots = RESULT_ELIDED;
+    return STATUS_OK;
+}
+
+enum status result_make_room(struct result *result, struct arena *arena, struct error *error)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        result->widest = memory_larger(result->widest, result_columns(&result->tables[i]));
+    result->numbers = arena_allocate(arena, result->widest, sizeof result->numbers[0], error);
+    return result->numbers == NULL ? error->status : STATUS_OK;
+}
+
+static void add_lacking(struct result *result, const char *name)
+{
+    const size_t length = strlen(result->lacks);
+    snprintf(result->lacks + length, sizeof result->lacks - length, "%s%s", length > 0 ? ", " : "", name);
+}
+
+/* Whether a result of sdpa is an input again. */
+static void compare_with_given(struct result *result)
+{
+    const struct problem *problem = result->problem;
+    const bool query = problem_shows_stage(problem, STAGE_QUERY);
+    result->given = problem->mechanism == COMMAND_SDPA && problem_shows_stage(problem, STAGE_INPUTS);
+    if (problem->mechanism != COMMAND_SDPA || result->given ||
+        !(query || problem_shows_stage(problem, STAGE_KEY) || problem_shows_stage(problem, STAGE_VALUE)))
+        return;
+    if (query && problem->whole_count < problem->queries)
+        add_lacking(result, "rows of query");
+    for (size_t i = 0; i < problem->beside_count; i++) {
+        const char *name = problem->beside[i].name;
+        if (stage_find(name, strlen(name)) > STAGE_VALUE) /* not query, key or value */
+            add_lacking(result, name);
+    }
+}
+
+enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
+                          struct error *error)
+{
+    *result = (struct result){.problem = problem, .elided = elided};
+    compare_with_given(result);
+    unsigned stages = 0;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] < STAGE_COUNT)
+            stages |=
+                STAGE_BIT(problem_is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
+    if (stages != 0) {
+        const size_t *positions;
+        size_t slots;
+        if (choose_rows(result, &positions, &slots, arena, error) ||
+            setup_attention(&result->attention, problem, positions, slots, stage_closure(stages), arena, error))
+            return error->status;
+        if (row_stream_create(&result->rows, problem, &result->attention, elided, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    if (add_tables(result, arena, error) != STATUS_OK)
+        return error->status;
+    return result_make_room(result, arena, error);
+}
+
+const struct result_table *result_table_of(const struct result *result, enum stage stage)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result->tables[i].stage == stage)
+            return &result->tables[i];
+    return NULL;
+}
+
+size_t result_matrices(const struct result_table *table)
+{
+    size_t matrices = 1;
+    for (size_t axis = 0; axis + 2 < table->rank; axis++)
+        matrices *= table->shape[axis];
+    return matrices;
+}
+
+size_t result_rows(const struct result_table *table)
+{
+    return table->rank > 1 ? table->shape[table->rank - 2] : 1;
+}
+
+size_t result_columns(const struct result_table *table)
+{
+    return table->shape[table->rank - 1];
+}
+
+bool result_is_of(const struct result_table *table, enum axis axis)
+{
+    for (size_t leading = 0; leading + 2 < table->rank; leading++)
+        if (table->axes[leading] == axis)
+            return true;
+    return false;
+}
+
+enum axis result_row_axis(const struct result_table *table)
+{
+    return table->rank > 1 ? table->axes[table->rank - 2] : AXIS_COLUMN;
+}
+
+enum axis result_column_axis(const struct result_table *table)
+{
+    return table->axes[table->rank - 1];
+}
+
+bool result_is_shown(const struct result *result, const struct result_table *table)
+{
+    return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
+}
+
+size_t result_shown_count(size_t count, bool full)
+{
+    return full || count <= RESULT_ELIDED ? count : RESULT_ELIDED + 1;
+}
+
+bool result_shown_index(size_t count, bool full, size_t i, size_t *index)
+{
+    *index = i;
+    if (full || count <= RESULT_ELIDED)
+        return true;
+    if (i > RESULT_ELIDED / 2)
+        *index = count - RESULT_ELIDED - 1 + i;
+    return i != RESULT_ELIDED / 2;
+}
+
+void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head)
+{
+    *item = *head = 0;
+    for (size_t axis = table->rank < 2 ? 0 : table->rank - 2; axis-- > 0;) {
+        *(table->axes[axis] == AXIS_ITEM ? item : head) = matrix % table->shape[axis];
+        matrix /= table->shape[axis];
+    }
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* One more row of this table is computed; text asks for some more than once, the bar is full then. */
+static void note_progress(struct result *result, const struct result_table *table)
+{
+    struct progress *progress = result->problem->progress;
+    if (result->underway != table) {
+        result->underway = table;
+        result->rows_done = 0;
+        progress_begin(progress, table->name, (double)result_matrices(table) * (double)result->attention.slots);
+    }
+    progress_update(progress, ++result->rows_done);
+}
+
+/* A row of a table that was put together from parts. */
+static void piece_row(const struct result_table *table, size_t matrix, size_t row, double *numbers)
+{
+    const size_t columns = result_columns(table);
+    const struct tensor *const *piece = table->pieces;
+    if (table->stage == STAGE_LSE) { /* cut along its columns */
+        for (size_t first = 0, count; first < columns; first += count, piece++) {
+            count = (*piece)->shape[table->rank - 1];
+            tensor_load(*piece, (matrix * result_rows(table) + row) * count, count, numbers + first);
+        }
+        return;
+    }
+    while (row >= (*piece)->shape[table->rank - 2])
+        row -= (*piece++)->shape[table->rank - 2];
+    tensor_load(*piece, (matrix * (*piece)->shape[table->rank - 2] + row) * columns, columns, numbers);
+}
+
+/* A row of a table that is held whole; of queries only those at the ends may be there. */
+static void held_row(const struct result *result, const struct result_table *table, size_t matrix, size_t row,
+                     double *numbers)
+{
+    const size_t columns = result_columns(table), slots = result->attention.slots;
+    const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
+    if (table->axes[table->rank - 1] == AXIS_QUERY) {
+        for (size_t slot = 0; slot < slots; slot++)
+            tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + slot, 1,
+                        numbers + row_stream_of_slot(&result->rows, slot));
+        return;
+    }
+    const size_t rows = of_queries ? slots : result_rows(table);
+    tensor_load(table->tensor, (matrix * rows + (of_queries ? row_stream_slot(&result->rows, row) : row)) * columns,
+                columns, numbers);
+}
+
+void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers)
+{
+    const size_t columns = result_columns(table);
+    size_t item, head;
+    result_place(table, matrix, &item, &head);
+    if (table->pieces != NULL) {
+        piece_row(table, matrix, row, numbers);
+        return;
+    }
+    if (table->tensor != NULL) {
+        held_row(result, table, matrix, row, numbers);
+        if (table->dtype < DTYPE_I64)
+            tensor_round(table->dtype, numbers, columns);
+        return;
+    }
+    note_progress(result, table);
+    if (problem_is_side_by_side(result->problem, table->stage))
+        row_stream_output(&result->rows, item, row, numbers);
+    else
+        row_stream_get(&result->rows, table->stage, item, head, row, numbers);
+}
+
+const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)
+{
+    const struct problem *problem = result->problem;
+    const size_t token = axis == AXIS_QUERY ? problem->rows[index] : index;
+    const char **labels = axis == AXIS_QUERY   ? problem_query_labels(problem, item)
+                          : axis == AXIS_TOKEN ? problem_key_labels(problem, item)
+                                               : NULL;
+    *position = token + 1;
+    return labels != NULL ? labels[token] : NULL;
+}
+
+struct result_mask result_mask_of(const struct result *result, const struct result_table *table, size_t matrix,
+                                  size_t row)
+{
+    const struct problem *problem = result->problem;
+    struct result_mask of_row = {0};
+    if (!problem->masks || !stage_is_square(table->stage) || table->stage < STAGE_MASKED)
+        return of_row;
+    result_place(table, matrix, &of_row.item, &of_row.head);
+    of_row.query = problem->rows[row];
+    const bool numbers = table->stage > STAGE_MASKED && problem->mask.empty_row != EMPTY_ROW_ZERO;
+    if (!numbers || !mask_is_empty(&problem->mask, of_row.item, of_row.head, of_row.query))
+        of_row.rules = &problem->mask;
+    return of_row;
+}
+
+bool result_masks(const struct result_mask *mask, size_t column)
+{
+    return mask->rules != NULL && mask_forbids(mask->rules, mask->item, mask->head, mask->query, column);
+}

@@ -1,0 +1,313 @@
+#include "compute/row_stream.h"
+
+#include "base/threads.h"
+
+#include <string.h>
+
+/* --- dropout's generator, kept in step --------------------------------------------------------------------------- */
+
+/* Rows from one checkpoint to the next, and the least of one block. */
+enum { DROPOUT_BLOCK = 64 };
+
+/* Dropout draws for one row after another. Heads of one module draw in one call, (B, H, T, T) row-major; stacked heads
+ * draw in a call each, (B, T, T). A row is found again from the nearest checkpoint before it. */
+struct dropout_track {
+    struct torch_random generator; /* about to draw row `next` */
+    size_t next;
+    size_t rows_per_call;
+    struct torch_random *checkpoints; /* [i] is about to draw row i x DROPOUT_BLOCK */
+    size_t checkpoint_count;
+};
+
+static enum status create_track(struct row_stream *rows, size_t most, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = rows->problem;
+    struct dropout_track *track = arena_allocate(arena, 1, sizeof *track, error);
+    size_t matrices, all, kept;
+    if (!memory_multiply(problem->items, problem->heads, &matrices) ||
+        !memory_multiply(matrices, problem->queries, &all) || !memory_multiply(most, problem->keys, &kept))
+        return error_system(error, 0, "not enough memory: too many rows of weights");
+    rows->kept = arena_allocate(arena, kept, sizeof *rows->kept, error);
+    if (track == NULL || rows->kept == NULL)
+        return error->status;
+    *track = (struct dropout_track){.generator = problem->generator,
+                                    .rows_per_call = problem->plan.stacked ? all / problem->plan.module_count : all};
+    track->checkpoints = arena_allocate(arena, all / DROPOUT_BLOCK + 1, sizeof *track->checkpoints, error);
+    if (track->checkpoints == NULL)
+        return error->status;
+    track->checkpoints[track->checkpoint_count++] = track->generator;
+    rows->track = track;
+    return STATUS_OK;
+}
+
+static void draw_next_row(const struct problem *problem, struct dropout_track *track, bool *kept)
+{
+    if (track->next == track->checkpoint_count * DROPOUT_BLOCK)
+        track->checkpoints[track->checkpoint_count++] = track->generator;
+    if (track->next % track->rows_per_call == 0)
+        torch_random_dropout_begin(&track->generator);
+    torch_random_dropout(&track->generator, problem->dropout, kept, problem->keys);
+    track->next++;
+}
+
+/* What dropout keeps of a query's row: kept (Tk) written. */
+static void draw_row(struct row_stream *rows, size_t item, size_t head, size_t query, bool *kept)
+{
+    const struct problem *problem = rows->problem;
+    struct dropout_track *track = rows->track;
+    const size_t matrix = problem->plan.stacked ? head * problem->items + item : item * problem->heads + head;
+    const size_t row = matrix * problem->queries + query;
+    size_t checkpoint = row / DROPOUT_BLOCK;
+    if (checkpoint >= track->checkpoint_count)
+        checkpoint = track->checkpoint_count - 1;
+    if (row < track->next || checkpoint * DROPOUT_BLOCK > track->next) {
+        track->generator = track->checkpoints[checkpoint];
+        track->next = checkpoint * DROPOUT_BLOCK;
+    }
+    while (track->next <= row)
+        draw_next_row(problem, track, kept);
+}
+
+/* --- rows through the stages, by all threads --------------------------------------------------------------------- */
+
+size_t row_stream_slot(const struct row_stream *rows, size_t row)
+{
+    const size_t left_out = rows->problem->row_count - rows->attention->slots;
+    return left_out > 0 && row >= ROW_STREAM_ELIDED / 2 ? row - left_out : row;
+}
+
+size_t row_stream_of_slot(const struct row_stream *rows, size_t slot)
+{
+    const size_t left_out = rows->problem->row_count - rows->attention->slots;
+    return left_out > 0 && slot >= ROW_STREAM_ELIDED / 2 ? slot + left_out : slot;
+}
+
+/* Slots first .. of one head of one item; what to do with each when it is made. */
+struct run {
+    struct row_stream *rows;
+    size_t item, head, first;
+    enum stage last;
+    void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
+};
+
+static void run_task(void *context, size_t task, unsigned thread)
+{
+    const struct run *run = context;
+    const struct row_stream *rows = run->rows;
+    struct attention_scratch *scratch = &rows->attention->scratch[thread];
+    const bool drops = rows->track != NULL && run->last >= STAGE_DROPPED;
+    reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->last,
+                  drops ? rows->kept + task * rows->problem->keys : NULL);
+    run->take(run, task, scratch);
+}
+
+static void run_rows(struct run *run, size_t count)
+{
+    struct row_stream *rows = run->rows;
+    for (size_t i = 0; i < count && rows->track != NULL && run->last >= STAGE_DROPPED; i++)
+        draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
+                 rows->kept + i * rows->problem->keys);
+    threads_run(rows->attention->threads, count, run_task, run);
+}
+
+/* --- a block of one stage ---------------------------------------------------------------------------------------- */
+
+static size_t columns_of(const struct row_stream *rows, enum stage stage)
+{
+    return stage == STAGE_CONTEXT ? rows->problem->d_value : rows->problem->keys;
+}
+
+static void take_row(const struct run *run, size_t i, const struct attention_scratch *scratch)
+{
+    const size_t columns = columns_of(run->rows, run->last);
+    memcpy(run->rows->numbers + i * columns, scratch->rows[run->last], columns * sizeof(double));
+}
+
+/* The row's numbers, until the next call. */
+static const double *block_row(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row)
+{
+    const size_t matrix = item * rows->problem->heads + head, slot = row_stream_slot(rows, row);
+    const bool there =
+        rows->stage == stage && rows->matrix == matrix && slot >= rows->first && slot - rows->first < rows->count;
+    if (!there) {
+        const size_t left = rows->attention->slots - slot;
+        rows->stage = stage;
+        rows->matrix = matrix;
+        rows->first = slot;
+        rows->count = left < rows->block ? left : rows->block;
+        run_rows(&(struct run){rows, item, head, slot, stage, take_row}, rows->count);
+    }
+    return rows->numbers + (slot - rows->first) * columns_of(rows, stage);
+}
+
+/* --- what text shows: each row goes through the stages once, for all tables --------------------------------------- */
+
+enum { SQUARE_STAGES = STAGE_DROPPED - STAGE_SCORES + 1, SHOWN_NUMBERS = SQUARE_STAGES * ROW_STREAM_ELIDED };
+
+/* The i-th column that an elided row shows. */
+static size_t shown_column(const struct row_stream *rows, size_t i)
+{
+    return i < ROW_STREAM_ELIDED / 2 ? i : rows->problem->keys - ROW_STREAM_ELIDED + i;
+}
+
+/* The last stage that rows are made for. */
+static enum stage last_stage(const struct problem *problem)
+{
+    enum stage last = STAGE_SCORES;
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i] == STAGE_OUTPUT ? STAGE_CONTEXT : problem->stages[i];
+        if (stage <= STAGE_CONTEXT && stage > last)
+            last = stage;
+    }
+    return last;
+}
+
+static double *shown_numbers(const struct row_stream *rows, size_t matrix, size_t slot)
+{
+    return rows->shown + (matrix * rows->attention->slots + slot) * (SHOWN_NUMBERS + rows->problem->d_value);
+}
+
+static void take_shown(const struct run *run, size_t i, const struct attention_scratch *scratch)
+{
+    const struct row_stream *rows = run->rows;
+    double *numbers = shown_numbers(rows, run->item * rows->problem->heads + run->head, i);
+    for (int stage = STAGE_SCORES; stage <= (int)run->last && stage <= STAGE_DROPPED; stage++)
+        for (size_t column = 0; column < ROW_STREAM_ELIDED; column++)
+            numbers[(size_t)(stage - STAGE_SCORES) * ROW_STREAM_ELIDED + column] =
+                scratch->rows[stage][shown_column(rows, column)];
+    if (run->last == STAGE_CONTEXT)
+        memcpy(numbers + SHOWN_NUMBERS, scratch->rows[STAGE_CONTEXT], rows->problem->d_value * sizeof *numbers);
+}
+
+/* Of each T x T stage ROW_STREAM_ELIDED numbers of a row, then its context. */
+static const double *shown_row(struct row_stream *rows, size_t item, size_t head, size_t row)
+{
+    const size_t matrix = item * rows->problem->heads + head;
+    if (!rows->made[matrix])
+        run_rows(&(struct run){rows, item, head, 0, last_stage(rows->problem), take_shown}, rows->attention->slots);
+    rows->made[matrix] = true;
+    return shown_numbers(rows, matrix, row_stream_slot(rows, row));
+}
+
+/* --- what others ask for ----------------------------------------------------------------------------------------- */
+
+void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
+{
+    const size_t columns = columns_of(rows, stage);
+    if (rows->shown == NULL) {
+        memcpy(numbers, block_row(rows, stage, item, head, row), columns * sizeof *numbers);
+        return;
+    }
+    const double *shown = shown_row(rows, item, head, row);
+    if (stage == STAGE_CONTEXT)
+        memcpy(numbers, shown + SHOWN_NUMBERS, columns * sizeof *numbers);
+    else
+        for (size_t i = 0; i < ROW_STREAM_ELIDED; i++)
+            numbers[shown_column(rows, i)] = shown[(size_t)(stage - STAGE_SCORES) * ROW_STREAM_ELIDED + i];
+}
+
+static size_t output_columns_of(const struct problem *problem)
+{
+    return problem->plan.has_out ? problem->plan.d_out : problem->heads * problem->d_value;
+}
+
+static void output_task(void *context, size_t i, unsigned thread)
+{
+    (void)thread;
+    const struct row_stream *rows = context;
+    const struct problem *problem = rows->problem;
+    reference_output(rows->attention, rows->contexts + i * problem->heads * problem->d_value,
+                     rows->outputs + i * output_columns_of(problem));
+}
+
+/* A block of rows: the contexts of every head, head by head, since they are computed so, and what they come to. */
+static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
+{
+    const struct problem *problem = rows->problem;
+    const size_t d = problem->d_value, left = problem->row_count - first;
+    rows->outputs_item = item;
+    rows->outputs_first = first;
+    rows->outputs_count = left < rows->block ? left : rows->block;
+    if (rows->shown != NULL) /* those that follow may be left out */
+        rows->outputs_count = 1;
+    for (size_t head = 0; head < problem->heads; head++)
+        for (size_t i = 0; i < rows->outputs_count; i++)
+            row_stream_get(rows, STAGE_CONTEXT, item, head, first + i,
+                           rows->contexts + (i * problem->heads + head) * d);
+    threads_run(rows->attention->output_threads, rows->outputs_count, output_task, rows);
+}
+
+void row_stream_output(struct row_stream *rows, size_t item, size_t row, double *numbers)
+{
+    const size_t columns = output_columns_of(rows->problem);
+    const bool there =
+        item == rows->outputs_item && row >= rows->outputs_first && row - rows->outputs_first < rows->outputs_count;
+    if (!there)
+        fill_outputs(rows, item, row);
+    memcpy(numbers, rows->outputs + (row - rows->outputs_first) * columns, columns * sizeof *numbers);
+}
+
+const bool *row_stream_kept(const struct row_stream *rows, size_t row)
+{
+    return rows->kept + (row_stream_slot(rows, row) - rows->first) * rows->problem->keys;
+}
+
+/* --- room -------------------------------------------------------------------------------------------------------- */
+
+static const double BLOCK_WORK = 0x1p25; /* multiply-adds of a block, so that starting threads is cheap */
+enum { BLOCK_NUMBERS = 1 << 21, MOST_BLOCK = 64 };
+
+static size_t choose_block(const struct row_stream *rows, bool elided)
+{
+    const struct problem *problem = rows->problem;
+    const double work = (double)problem->keys * (double)(problem->d_head + problem->d_value);
+    const size_t threads = rows->attention->threads;
+    size_t block = problem->dropout > 0 ? DROPOUT_BLOCK : 1;
+    if (threads > 1)
+        for (block = threads; block < MOST_BLOCK && (double)block * work < BLOCK_WORK;)
+            block *= 2;
+    else if (rows->attention->output_threads > 1)
+        block = MOST_BLOCK;
+    while (block > threads && block > BLOCK_NUMBERS / problem->keys)
+        block /= 2;
+    return elided && problem->row_count > ROW_STREAM_ELIDED ? 1 : block;
+}
+
+static enum status create_shown(struct row_stream *rows, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = rows->problem;
+    const size_t matrices = problem->items * problem->heads;
+    size_t count, numbers;
+    if (!memory_multiply(matrices, rows->attention->slots, &count) ||
+        !memory_multiply(count, SHOWN_NUMBERS + problem->d_value, &numbers))
+        return error_system(error, 0, "not enough memory: too many rows to show");
+    rows->shown = arena_allocate(arena, numbers, sizeof rows->shown[0], error);
+    rows->made = arena_allocate(arena, matrices, sizeof rows->made[0], error);
+    if (rows->shown == NULL || rows->made == NULL)
+        return error->status;
+    memset(rows->made, 0, matrices * sizeof rows->made[0]);
+    return STATUS_OK;
+}
+
+enum status row_stream_create(struct row_stream *rows, const struct problem *problem, const struct attention *attention,
+                              bool elided, struct arena *arena, struct error *error)
+{
+    *rows = (struct row_stream){.problem = problem, .attention = attention};
+    rows->block = choose_block(rows, elided);
+    const size_t most = rows->block > ROW_STREAM_ELIDED ? rows->block : ROW_STREAM_ELIDED;
+    const size_t columns = attention->fused ? 1 : memory_larger(problem->keys, problem->d_value);
+    size_t numbers, width, outputs;
+    if (!memory_multiply(rows->block, columns, &numbers) ||
+        !memory_multiply(problem->heads, problem->d_value, &width) || !memory_multiply(width, rows->block, &width) ||
+        !memory_multiply(output_columns_of(problem), rows->block, &outputs))
+        return error_system(error, 0, "not enough memory: too many numbers in a row");
+    rows->numbers = arena_allocate(arena, numbers, sizeof *rows->numbers, error);
+    rows->contexts = arena_allocate(arena, width, sizeof *rows->contexts, error);
+    rows->outputs = arena_allocate(arena, outputs, sizeof *rows->outputs, error);
+    if (rows->numbers == NULL || rows->contexts == NULL || rows->outputs == NULL)
+        return error->status;
+    if (problem->dropout > 0 && create_track(rows, most, arena, error) != STATUS_OK)
+        return error->status;
+    return elided && !attention->fused && problem->keys > ROW_STREAM_ELIDED ? create_shown(rows, arena, error)
+                                                                            : STATUS_OK;
+}

@@ -1,0 +1,16 @@
+/* What the rows of reference.c stand on, made before the first of them is asked for: the room, query, key and value in
+ * double or on the float32 kernels, or as they were given; what the fused path makes whole; lse.
+ *
+ * B items of a batch, H heads, S queries asked for. */
+#ifndef ATTN_COMPUTE_SETUP_H
+#define ATTN_COMPUTE_SETUP_H
+
+#include "compute/reference.h"
+
+/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions` (S),
+ * which the attention goes on to point to. What is held comes from the arena. STATUS_SYSTEM where memory is short, said
+ * before the work starts; STATUS_USAGE where --kernel fused was asked for and key or value overflow float32. */
+enum status setup_attention(struct attention *attention, const struct problem *problem, const size_t *positions,
+                            size_t slots, unsigned stages, struct arena *arena, struct error *error);
+
+#endif

@@ -1,0 +1,454 @@
+#include "diff/diff.h"
+
+#include "base/suggest.h"
+#include "read/load.h"
+
+#include <string.h>
+
+enum { LIST_BYTES = 320 };
+
+struct diffing {
+    struct diff *diff;
+    const struct options *options;
+    struct error *error;
+};
+
+static const char NAMELESS[] = "tensor";
+
+/* --- the two files ----------------------------------------------------------------------------------------------- */
+
+/* The dtype that a JSON result was computed in. */
+static enum status read_dtype(struct diff_side *side, struct error *error)
+{
+    static const enum dtype DTYPES[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
+    const char *text = input_file_setting(&side->input, "dtype");
+    side->dtype = DTYPE_F32;
+    if (text == NULL || !side->input.is_text)
+        return STATUS_OK;
+    for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0]; i++)
+        if (strcmp(text, dtype_name(DTYPES[i])) == 0) {
+            side->dtype = DTYPES[i];
+            return STATUS_OK;
+        }
+    return error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected f32, f64, f16 or bf16",
+                       side->input.source, text);
+}
+
+/* JSON's decimals become numbers of the dtype; one that overflows it would pass for an infinity. */
+static enum status round_numbers(struct diff_side *side, struct arena *arena, struct error *error)
+{
+    struct input_file *input = &side->input;
+    bool finite;
+    for (size_t i = 0; i < input->tensor_count && input->is_text; i++) {
+        struct file_tensor *named = &input->tensors[i];
+        if (named->tensor.rank > 0 && named->tensor.dtype != DTYPE_BOOL &&
+            tensor_convert(&named->tensor, side->dtype, input->source, input->nameless ? "the array" : named->name,
+                           &finite, &named->tensor, arena, error))
+            return error->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_side(struct diff_side *side, const char *path, struct arena *arena, struct error *error)
+{
+    if (load_compared(path, &side->input, arena, error) != STATUS_OK)
+        return error->status;
+    if (side->input.tensor_count == 0)
+        return error_usage(error, "%s: holds no tensor; expected a result, or one tensor", side->input.source);
+    return read_dtype(side, error) || round_numbers(side, arena, error) ? error->status : STATUS_OK;
+}
+
+/* The one tensor of a file that has no other; NULL where there are more. */
+static const struct file_tensor *sole_tensor(const struct input_file *input)
+{
+    return input->tensor_count == 1 ? &input->tensors[0] : NULL;
+}
+
+/* Whether it may be any stage: its one tensor has no name, or one that attn does not know. */
+static bool is_bare(const struct input_file *input)
+{
+    const struct file_tensor *sole = sole_tensor(input);
+    return sole != NULL && (input->nameless || input_file_kind(sole->name) == INPUT_FILE_UNKNOWN);
+}
+
+static enum stage sole_stage(const struct input_file *input)
+{
+    const char *name = input->nameless ? "" : input->tensors[0].name;
+    const enum stage stage = stage_find(name, strlen(name));
+    return stage < STAGE_COUNT ? stage : STAGE_NAMES;
+}
+
+/* --- what they hold, for messages -------------------------------------------------------------------------------- */
+
+static bool is_stage(const char *name)
+{
+    return stage_find(name, strlen(name)) < STAGE_COUNT;
+}
+
+static bool has_stage(const struct input_file *input)
+{
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (!input->nameless && is_stage(input->tensors[i].name))
+            return true;
+    return false;
+}
+
+/* Adds a name to a list of names, which ends in "..." where it grows long. */
+static void add_name(char *text, const char *name, const char *quote)
+{
+    const size_t length = strlen(text);
+    if (length > 2 && strcmp(text + length - 3, "...") == 0)
+        return;
+    if (length > LIST_BYTES - 64)
+        strcpy(text + length, ", ...");
+    else
+        snprintf(text + length, LIST_BYTES - length, "%s%s%.40s%s", length ? ", " : "", quote, name, quote);
+}
+
+/* "query, key, 'contxt'": the stages in their order, then in quotes what is none; into text (LIST_BYTES). */
+static const char *list_names(const struct input_file *input, char *text)
+{
+    text[0] = '\0';
+    if (input->nameless)
+        return strcpy(text, "one tensor without a name");
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (input_file_find(input, stage_name((enum stage)stage)) != NULL)
+            add_name(text, stage_name((enum stage)stage), "");
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (!is_stage(input->tensors[i].name))
+            add_name(text, input->tensors[i].name, "'");
+    return text;
+}
+
+/* A name of the file's that is near to the stage's, or NULL. */
+static const char *misspelt(const struct input_file *input, enum stage stage)
+{
+    for (size_t i = 0; i < input->tensor_count && !input->nameless; i++) {
+        const char *const names[] = {stage_name(stage)};
+        if (!is_stage(input->tensors[i].name) && suggest_word(input->tensors[i].name, names, 1) != NULL)
+            return input->tensors[i].name;
+    }
+    return NULL;
+}
+
+/* "; is 'contxt' meant as context?" where a name of the file is near to a stage that the other one has (where that is
+ * NULL, to `stage`). */
+static const char *misspelt_hint(const struct input_file *input, const struct input_file *other, enum stage stage,
+                                 char *text, size_t size)
+{
+    text[0] = '\0';
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        const char *name = stage_name((enum stage)i);
+        const bool sought = other == NULL ? i == (int)stage : input_file_find(other, name) != NULL;
+        const char *found = sought ? misspelt(input, (enum stage)i) : NULL;
+        if (found == NULL)
+            continue;
+        snprintf(text, size, "; is '%.40s' in %s meant as %s?", found, input->source, name);
+        return text;
+    }
+    return text;
+}
+
+static enum status nothing_in_common(const struct diffing *diffing)
+{
+    const struct input_file *a = &diffing->diff->a.input, *b = &diffing->diff->b.input;
+    char of_a[LIST_BYTES], of_b[LIST_BYTES], hint[256];
+    misspelt_hint(b, a, STAGE_COUNT, hint, sizeof hint);
+    if (hint[0] == '\0')
+        misspelt_hint(a, b, STAGE_COUNT, hint, sizeof hint);
+    if (hint[0] == '\0' && !has_stage(a) && !has_stage(b))
+        strcpy(hint, "; expected results, which hold stages such as weights and context");
+    if (hint[0] == '\0' && is_bare(a) != is_bare(b))
+        strcpy(hint, "; expected --stages to say which stage the one tensor is");
+    return error_usage(diffing->error, "%s and %s have no stage in common: the first holds %s, the second %s%s",
+                       a->source, b->source, list_names(a, of_a), list_names(b, of_b), hint);
+}
+
+static enum status lacks_stage(const struct diffing *diffing, const struct input_file *input, enum stage stage)
+{
+    char list[LIST_BYTES], hint[256];
+    misspelt_hint(input, NULL, stage, hint, sizeof hint);
+    if (hint[0] == '\0' && sole_tensor(input) != NULL)
+        strcpy(hint, "; expected --stages to name the one stage that it is");
+    return error_usage(diffing->error, "%s: has no %s; it holds %s%s", input->source, stage_name(stage),
+                       list_names(input, list), hint);
+}
+
+/* --- one pair ---------------------------------------------------------------------------------------------------- */
+
+/* How many of the leading axes have size 1, of those above the last one. */
+static size_t leading_ones(const struct tensor *tensor)
+{
+    size_t axis = 0;
+    while (axis + 1 < tensor->rank && tensor->shape[axis] == 1)
+        axis++;
+    return axis;
+}
+
+static bool same_shape(const struct tensor *a, const struct tensor *b)
+{
+    const size_t from_a = leading_ones(a), from_b = leading_ones(b);
+    return a->rank - from_a == b->rank - from_b &&
+           memcmp(a->shape + from_a, b->shape + from_b, (a->rank - from_a) * sizeof a->shape[0]) == 0;
+}
+
+static enum status check_comparable(const struct diffing *diffing, const struct diff_stage *stage)
+{
+    const struct diff *diff = diffing->diff;
+    const struct input_file *a = &diff->a.input, *b = &diff->b.input;
+    char of_a[TENSOR_SHAPE_BYTES], of_b[TENSOR_SHAPE_BYTES];
+    if (a->part != NULL && b->part != NULL && strcmp(a->part, b->part) != 0)
+        return error_usage(diffing->error, "%s: is part %.40s, expected %.40s (as %s)", b->source, b->part, a->part,
+                           a->source);
+    if (same_shape(&stage->a->tensor, &stage->b->tensor))
+        return STATUS_OK;
+    const bool reordered = tensor_count(&stage->a->tensor) == tensor_count(&stage->b->tensor);
+    return error_usage(diffing->error, "%s: %s is %s, expected %s (as in %s)%s", b->source, stage->name,
+                       tensor_shape_text(&stage->b->tensor, of_b), tensor_shape_text(&stage->a->tensor, of_a),
+                       a->source, reordered ? "; as many numbers, in other axes" : "");
+}
+
+static struct compare_tolerance tolerance_of(const struct options *options, enum dtype dtype)
+{
+    static const double ABSOLUTE[] = {[DTYPE_F64] = 1e-7, [DTYPE_F32] = 1e-5, [DTYPE_F16] = 1e-5, [DTYPE_BF16] = 1e-5};
+    static const double RELATIVE[] = {
+        [DTYPE_F64] = 1e-7, [DTYPE_F32] = 1.3e-6, [DTYPE_F16] = 1e-3, [DTYPE_BF16] = 1.6e-2};
+    return (struct compare_tolerance){
+        .dtype = dtype,
+        .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : ABSOLUTE[dtype],
+        .relative = options->origin[OPTION_RTOL] != ORIGIN_DEFAULT ? options->rtol : RELATIVE[dtype],
+    };
+}
+
+static enum dtype dtype_of(const struct diff_side *side, const struct file_tensor *named)
+{
+    return side->input.is_text ? side->dtype : named->tensor.dtype;
+}
+
+static enum status add_stage(const struct diffing *diffing, enum stage stage, const struct file_tensor *a,
+                             const struct file_tensor *b)
+{
+    struct diff *diff = diffing->diff;
+    struct diff_stage *added = &diff->stages[diff->count];
+    const enum dtype dtype_a = dtype_of(&diff->a, a), dtype_b = dtype_of(&diff->b, b);
+    *added = (struct diff_stage){
+        .name = stage < STAGE_COUNT ? stage_name(stage) : NAMELESS,
+        .stage = stage,
+        .a = a,
+        .b = b,
+        .dtype_a = dtype_a,
+        .dtype_b = dtype_b,
+        .tolerance = tolerance_of(diffing->options, compare_coarser(dtype_a, dtype_b)),
+    };
+    diff->count++;
+    return check_comparable(diffing, added);
+}
+
+/* --- which stages ------------------------------------------------------------------------------------------------ */
+
+/* The stage by its name; where one stage alone is asked for, also the one tensor of a file whatever its name. */
+static const struct file_tensor *find_asked(const struct diffing *diffing, const struct input_file *input,
+                                            enum stage stage)
+{
+    const struct file_tensor *found = input_file_find(input, stage_name(stage));
+    return found == NULL && diffing->options->stage_count == 1 ? sole_tensor(input) : found;
+}
+
+static enum status add_asked(const struct diffing *diffing)
+{
+    const struct options *options = diffing->options;
+    const struct input_file *bundle_a = &diffing->diff->a.input, *bundle_b = &diffing->diff->b.input;
+    unsigned asked = 0;
+    for (size_t i = 0; i < options->stage_count; i++)
+        asked |= STAGE_BIT(options->stages[i]);
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        const enum stage stage = (enum stage)i;
+        if ((asked & STAGE_BIT(stage)) == 0)
+            continue;
+        const struct file_tensor *a = find_asked(diffing, bundle_a, stage);
+        const struct file_tensor *b = find_asked(diffing, bundle_b, stage);
+        if (a == NULL || b == NULL)
+            return lacks_stage(diffing, a == NULL ? bundle_a : bundle_b, stage);
+        if (add_stage(diffing, stage, a, b) != STATUS_OK)
+            return diffing->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* What either file holds and was not compared. */
+static unsigned left_stages(const struct diff *diff)
+{
+    unsigned left = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (input_file_find(&diff->a.input, stage_name((enum stage)stage)) != NULL ||
+            input_file_find(&diff->b.input, stage_name((enum stage)stage)) != NULL)
+            left |= STAGE_BIT(stage);
+    for (size_t i = 0; i < diff->count; i++)
+        if (diff->stages[i].stage < STAGE_COUNT)
+            left &= ~STAGE_BIT(diff->stages[i].stage);
+    return left;
+}
+
+/* Two files with one tensor each, of which one at most is a stage by its name, and none is known as something else. */
+static enum status add_sole(const struct diffing *diffing)
+{
+    const struct input_file *a = &diffing->diff->a.input, *b = &diffing->diff->b.input;
+    if (sole_tensor(a) == NULL || sole_tensor(b) == NULL)
+        return nothing_in_common(diffing);
+    const enum stage of_a = sole_stage(a), of_b = sole_stage(b);
+    const bool known = (of_a == STAGE_NAMES && !is_bare(a)) || (of_b == STAGE_NAMES && !is_bare(b));
+    if (known || (of_a != STAGE_NAMES && of_b != STAGE_NAMES))
+        return nothing_in_common(diffing);
+    return add_stage(diffing, of_a != STAGE_NAMES ? of_a : of_b, sole_tensor(a), sole_tensor(b));
+}
+
+/* A stage that one file alone has; the other one may have it under a wrong name. */
+static void note_lacking(struct diff *diff, enum stage stage, bool in_a)
+{
+    const char *near = misspelt(in_a ? &diff->a.input : &diff->b.input, stage);
+    *(in_a ? &diff->only_b : &diff->only_a) |= STAGE_BIT(stage);
+    if (diff->misspelt != NULL || near == NULL)
+        return;
+    diff->misspelt = near;
+    diff->misspelt_in_a = in_a;
+    diff->meant = stage;
+}
+
+static enum status add_common(const struct diffing *diffing)
+{
+    struct diff *diff = diffing->diff;
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        const enum stage stage = (enum stage)i;
+        const struct file_tensor *a = input_file_find(&diff->a.input, stage_name(stage));
+        const struct file_tensor *b = input_file_find(&diff->b.input, stage_name(stage));
+        if (a != NULL && b != NULL && add_stage(diffing, stage, a, b) != STATUS_OK)
+            return diffing->error->status;
+        if ((a == NULL) != (b == NULL))
+            note_lacking(diff, stage, a == NULL);
+    }
+    if (diff->count > 0)
+        return STATUS_OK;
+    diff->only_a = diff->only_b = 0;
+    return add_sole(diffing);
+}
+
+enum status diff_results(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
+{
+    const struct diffing diffing = {diff, options, error};
+    *diff = (struct diff){0};
+    if (read_side(&diff->a, options->files[0], arena, error) || read_side(&diff->b, options->files[1], arena, error))
+        return error->status;
+    if ((options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)
+        return error->status;
+    diff->left = left_stages(diff);
+    diff->first = diff->count;
+    for (size_t i = diff->count; i-- > 0;) {
+        struct diff_stage *stage = &diff->stages[i];
+        const struct compare_side a = {&stage->a->tensor, stage->dtype_a}, b = {&stage->b->tensor, stage->dtype_b};
+        compare_tensors(a, b, stage->tolerance, &stage->comparison);
+        stage->departs = compare_departs(&stage->comparison);
+        diff->departed += stage->departs;
+        diff->first = stage->departs ? i : diff->first;
+    }
+    return STATUS_OK;
+}
+
+bool diff_agrees(const struct diff *diff)
+{
+    return diff->departed == 0 && diff->only_a == 0;
+}
+
+/* --- where the worst element is ---------------------------------------------------------------------------------- */
+
+/* What rows and columns of a stage are. */
+static const struct {
+    const char *rows, *columns;
+} AXES[STAGE_COUNT] = {
+    [STAGE_QUERY] = {"query", "column"},     [STAGE_KEY] = {"key", "column"},
+    [STAGE_VALUE] = {"key", "column"},       [STAGE_SCORES] = {"query", "key"},
+    [STAGE_SCALED] = {"query", "key"},       [STAGE_CAPPED] = {"query", "key"},
+    [STAGE_MASKED] = {"query", "key"},       [STAGE_WEIGHTS] = {"query", "key"},
+    [STAGE_DROPPED] = {"query", "key"},      [STAGE_CONTEXT] = {"query", "column"},
+    [STAGE_OUTPUT] = {"query", "column"},    [STAGE_LSE] = {"head", "query"},
+    [STAGE_PRESENT_KEY] = {"key", "column"}, [STAGE_PRESENT_VALUE] = {"key", "column"},
+};
+
+/* Rows that are a choice of the queries have lost the positions that they had. */
+static bool has_all_queries(const struct input_file *input)
+{
+    return input->part == NULL && input_file_setting(input, "query") == NULL;
+}
+
+static const char *row_name(const struct diff *diff, enum stage stage)
+{
+    const char *name = stage < STAGE_COUNT ? AXES[stage].rows : NULL;
+    const bool all = has_all_queries(&diff->a.input) && has_all_queries(&diff->b.input);
+    return name == NULL || (!all && strcmp(name, "query") == 0) ? "row" : name;
+}
+
+static const char *column_name(enum stage stage)
+{
+    const char *name = stage < STAGE_COUNT ? AXES[stage].columns : NULL;
+    return name == NULL ? "column" : name;
+}
+
+static bool is_packed(const struct input_file *input)
+{
+    return input_file_setting(input, "heads") != NULL;
+}
+
+/* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has
+ * none; items of the other mechanisms. */
+static const char *third_name(const struct diff *diff, enum stage stage)
+{
+    const char *mechanism = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
+    if (mechanism == NULL || stage >= STAGE_COUNT)
+        return "matrix";
+    if (strcmp(mechanism, command_name(COMMAND_MULTIHEAD)) == 0)
+        return stage == STAGE_OUTPUT || stage == STAGE_LSE ? "item" : "head";
+    if (strcmp(mechanism, command_name(COMMAND_SDPA)) == 0)
+        return (stage == STAGE_CONTEXT && (is_packed(&diff->a.input) || is_packed(&diff->b.input))) ||
+                       stage == STAGE_LSE
+                   ? "item"
+                   : "head";
+    const bool single =
+        strcmp(mechanism, command_name(COMMAND_SELF)) == 0 || strcmp(mechanism, command_name(COMMAND_CAUSAL)) == 0;
+    return single ? "item" : "matrix";
+}
+
+static const char *axis_name(const struct diff *diff, enum stage stage, size_t rank, size_t axis)
+{
+    if (rank == 1)
+        return stage == STAGE_LSE ? column_name(stage) : "number";
+    if (axis + 2 >= rank)
+        return axis + 2 == rank ? row_name(diff, stage) : column_name(stage);
+    if (rank == 3)
+        return third_name(diff, stage);
+    return axis == 0 ? "item" : "head";
+}
+
+/* The token at a position (from 0) of an axis of that size, or NULL where the files do not tell. */
+static const char *token_at(const struct diff *diff, const struct diff_step *first, size_t size, size_t position)
+{
+    const struct input_file *input = diff->a.input.tokens != NULL ? &diff->a.input : &diff->b.input;
+    const bool by_item = strcmp(first->axis, "item") == 0;
+    const size_t list = input->token_lists > 1 && by_item ? first->position - 1 : 0;
+    if (input->tokens == NULL || size != input->tokens_per_list || list >= input->token_lists ||
+        (input->token_lists > 1 && !by_item))
+        return NULL;
+    return input->tokens[list * size + position];
+}
+
+size_t diff_place(const struct diff *diff, const struct diff_stage *stage, struct diff_step *steps)
+{
+    const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
+    const size_t rank = tensor->rank;
+    size_t index = stage->comparison.worst;
+    for (size_t axis = rank; axis-- > 0; index /= tensor->shape[axis])
+        steps[axis] =
+            (struct diff_step){axis_name(diff, stage->stage, rank, axis), index % tensor->shape[axis] + 1, NULL};
+    for (size_t axis = 0; axis < rank; axis++)
+        if (strcmp(steps[axis].axis, "query") == 0 || strcmp(steps[axis].axis, "key") == 0)
+            steps[axis].token = token_at(diff, &steps[0], tensor->shape[axis], steps[axis].position - 1);
+    return rank;
+}

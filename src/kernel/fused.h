@@ -1,0 +1,68 @@
+/* The fused path: the context in float32 on the vector kernels, in memory that grows with T d, not T x T.
+ *
+ *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of
+ *   value. `group` query heads that follow one another read one key head.
+ *
+ * The context is that of the reference, softmax(query . key^T x scale, capped and masked) . value, in tiles with a
+ * running softmax (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022,
+ * "FlashAttention"). A task is one head and a block of queries, cut into tiles as wide as the kernel's lanes. It walks
+ * over the keys block by block, from the first that its queries see to the last; blocks that the mask hides from a tile
+ * are never touched, and only blocks that it hides in part, or adds something to, pay for it. A head's last queries,
+ * which see the most keys under a causal mask, start first.
+ *
+ * The same bits for any number of threads and for any subset of the queries: blocks of keys start at multiples of one
+ * fixed length whatever the tile, a lane knows nothing of its neighbours, every sum runs over keys or columns in
+ * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other
+ * bits.
+ *
+ * query, key and value must be finite. What overflows inside gives infinities or NaN, as in the
+ * reference, in the rows concerned: a row that sees keys is no empty row, whatever becomes of their scores.
+ * attn_mask's numbers count as +-2.3e38 where they are beyond. */
+#ifndef ATTN_KERNEL_FUSED_H
+#define ATTN_KERNEL_FUSED_H
+
+#include "kernel/kernel.h"
+#include "kernel/scratch_plan.h"
+#include "model/mask.h"
+
+/* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. */
+struct fused_job {
+    const float *query;    /* (H, Tq, d) */
+    const float *key;      /* (H / group, Tk, d) */
+    const float *value;    /* (H / group, Tk, d_v) */
+    float *context;        /* (H, Tq, d_v) written, or side by side: see below */
+    float *lse;            /* (H, Tq) written, or NULL: see below */
+    size_t heads;          /* H, of all items */
+    size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
+    size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
+    size_t side_by_side;   /* 0 or 1: as above; n, which divides H: context is (H / n, Tq, n d_v), the heads of an item
+                              side by side as an output projection reads them */
+    size_t queries;        /* Tq */
+    size_t keys;           /* Tk */
+    size_t d, d_v;         /* columns of one head */
+    const size_t *positions; /* (Tq) which query of the mask each one is, ascending; NULL: 0, 1, 2, ... */
+    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; attn_mask is BOOL or F32, the
+                                last of its strides 0 or 1. NULL: every query sees every key */
+    double scale;            /* the reference's, usually 1 / sqrt(d); one that fused_takes_scale takes */
+    double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
+    unsigned threads;        /* at most; small jobs use one */
+    const struct kernel *kernel;
+    struct work_progress progress;
+};
+
+/* False from +-2.36e38 on: logits are to the base 2, and a scale x log2(e) must not overflow float32. */
+bool fused_takes_scale(double scale);
+
+/* lse is the natural logarithm of the sum of a row's exponentials, sinks included; of an empty row, the sink or minus
+ * infinity.
+ *
+ * Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
+ * scratch of fused_scratch_bytes(job), which it allocates and frees. */
+enum status fused_context(const struct fused_job *job, struct error *error);
+
+/* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
+ * d = d_v = 64 and growing with d + d_v, never with the number of tokens; a quarter more where there is an attn_mask.
+ * SIZE_MAX where no size_t holds it. */
+size_t fused_scratch_bytes(const struct fused_job *job);
+
+#endif

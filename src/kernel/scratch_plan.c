@@ -1,0 +1,50 @@
+#include "kernel/scratch_plan.h"
+
+#include "kernel/kernel.h"
+
+enum { SMALL_WORK = 1 << 23 /* multiply-adds that take about as long as a thread needs to start */ };
+
+void work_count(struct work_counter *counter, uint64_t amount, unsigned thread)
+{
+    const uint64_t done = atomic_fetch_add_explicit(&counter->done, amount, memory_order_relaxed) + amount;
+    if (thread == 0 && counter->progress->report != NULL)
+        counter->progress->report(counter->progress->context, (double)done / counter->total);
+}
+
+void work_end(const struct work_progress *progress)
+{
+    if (progress->report != NULL)
+        progress->report(progress->context, 1);
+}
+
+unsigned work_threads(unsigned threads, double multiply_adds)
+{
+    return threads > 1 && multiply_adds >= SMALL_WORK ? threads : 1;
+}
+
+size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads)
+{
+    size_t all, bytes;
+    if (!memory_multiply(own, threads, &all) || all > SIZE_MAX - shared ||
+        !memory_multiply(all + shared, sizeof(float), &bytes) || bytes > SIZE_MAX - KERNEL_ALIGNMENT)
+        return SIZE_MAX;
+    return bytes + KERNEL_ALIGNMENT;
+}
+
+float *work_scratch(struct arena *arena, size_t bytes, struct error *error)
+{
+    char *memory = arena_allocate(arena, bytes, 1, error);
+    if (memory == NULL)
+        return NULL;
+    return (float *)(void *)(memory + (KERNEL_ALIGNMENT - (uintptr_t)memory % KERNEL_ALIGNMENT) % KERNEL_ALIGNMENT);
+}
+
+bool work_add_floats(size_t a, size_t b, size_t *floats)
+{
+    const size_t step = KERNEL_ALIGNMENT / sizeof(float);
+    size_t product;
+    if (!memory_multiply(a, b, &product) || product > SIZE_MAX - step - *floats)
+        return false;
+    *floats += work_ceil_divide(product, step) * step;
+    return true;
+}

@@ -1,0 +1,50 @@
+/* What the float32 paths, fused.c and project.c, share: their scratch, the threads that are worth while, and how they
+ * tell how far they are. */
+#ifndef ATTN_KERNEL_SCRATCH_PLAN_H
+#define ATTN_KERNEL_SCRATCH_PLAN_H
+
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How far the work is: report(context, share) with share growing from 0 to 1, from the calling thread, after each of
+ * its tasks (some milliseconds) and at the end. report may be NULL. */
+struct work_progress {
+    void (*report)(void *context, double share);
+    void *context;
+};
+
+/* Starts with `progress` and `total` set. */
+struct work_counter {
+    const struct work_progress *progress;
+    double total; /* of the work, in the unit of the amounts */
+    atomic_uint_least64_t done;
+};
+
+/* `amount` of the work is done. Thread 0, the caller's own, reports for all. */
+void work_count(struct work_counter *counter, uint64_t amount, unsigned thread);
+
+/* The whole is done. */
+void work_end(const struct work_progress *progress);
+
+/* `threads`, or 1 where the work is not worth a second one. */
+unsigned work_threads(unsigned threads, double multiply_adds);
+
+/* bytes = shared + threads x own, all in floats, and room to align the start; SIZE_MAX where it does not fit. */
+size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads);
+
+/* So many bytes from the arena as floats that start at KERNEL_ALIGNMENT; NULL and error as arena_allocate. */
+float *work_scratch(struct arena *arena, size_t bytes, struct error *error);
+
+/* a x b floats rounded up so that what follows is aligned, *floats grown by it; false where it does not fit. */
+bool work_add_floats(size_t a, size_t b, size_t *floats);
+
+/* a / b, rounded up. */
+static inline size_t work_ceil_divide(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+#endif

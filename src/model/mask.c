@@ -1,0 +1,168 @@
+#include "model/mask.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+int64_t mask_offset(const struct mask *mask, size_t item)
+{
+    return mask->lengths != NULL ? mask->lengths[item] - (int64_t)mask->queries : mask->offset;
+}
+
+static size_t clamp(int64_t key, size_t keys)
+{
+    return key < 0 ? 0 : (uint64_t)key < keys ? (size_t)key : keys;
+}
+
+struct span mask_span(const struct mask *mask, size_t item, size_t query)
+{
+    const int64_t position = (int64_t)query + mask_offset(mask, item);
+    size_t limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys;
+    limit = limit < mask->masked_keys ? limit : mask->masked_keys;
+    struct span span = {0, limit};
+    if (mask->left >= 0)
+        span.first = clamp(position - mask->left, limit);
+    if (mask->right >= 0)
+        span.end = clamp(position + mask->right + 1, limit);
+    if (mask->causal && clamp(position + 1, limit) < span.end)
+        span.end = clamp(position + 1, limit);
+    if (span.end < span.first)
+        span.end = span.first;
+    return span;
+}
+
+bool mask_has_bias(const struct mask *mask)
+{
+    return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL;
+}
+
+static double mask_number(const struct mask *mask, size_t at)
+{
+    double number;
+    tensor_load(&mask->attn_mask, at, 1, &number);
+    if (mask->attn_mask.dtype != DTYPE_BOOL)
+        return number;
+    return (number != 0) == mask->true_drops ? -INFINITY : 0;
+}
+
+/* A bias that is too large for a double is not that of a forbidden key. */
+static double add_distance(double bias, double penalty)
+{
+    return bias == -INFINITY ? bias : fmax(-DBL_MAX, bias - penalty);
+}
+
+/* Where the row of a query begins in attn_mask. */
+static size_t row_start(const struct mask *mask, size_t item, size_t head, size_t query)
+{
+    return item * mask->strides[0] + head * mask->strides[1] + query * mask->strides[2];
+}
+
+void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               double *bias)
+{
+    const size_t row = row_start(mask, item, head, query), stride = mask->strides[3];
+    const double position = (double)((int64_t)query + mask_offset(mask, item));
+    for (size_t i = 0; i < count; i++) {
+        bias[i] = 0;
+        if (mask->attn_mask.rank > 0)
+            bias[i] = first + i < mask->masked_keys ? mask_number(mask, row + (first + i) * stride) : -INFINITY;
+        if (mask->alibi_slopes != NULL)
+            bias[i] = add_distance(bias[i], mask->alibi_slopes[head] * fabs((double)(first + i) - position));
+    }
+}
+
+enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
+{
+    const int64_t position = (int64_t)query + mask_offset(mask, item), at = (int64_t)key;
+    if (mask->causal && at > position)
+        return MASK_CAUSAL;
+    if (mask->left >= 0 && at < position - mask->left)
+        return MASK_LEFT;
+    if (mask->right >= 0 && at > position + mask->right)
+        return MASK_RIGHT;
+    if (mask->lengths != NULL && at >= mask->lengths[item])
+        return MASK_LENGTH;
+    if (key >= mask->masked_keys)
+        return MASK_SHORT;
+    double bias;
+    mask_bias(mask, item, head, query, key, 1, &bias);
+    return bias == -INFINITY ? MASK_ENTRY : MASK_ALLOWS;
+}
+
+bool mask_forbids(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
+{
+    const struct span span = mask_span(mask, item, query);
+    double bias;
+    if (key < span.first || key >= span.end)
+        return true;
+    mask_bias(mask, item, head, query, key, 1, &bias);
+    return bias == -INFINITY;
+}
+
+bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t query)
+{
+    const struct span span = mask_span(mask, item, query);
+    size_t key = span.first;
+    while (key < span.end && mask_forbids(mask, item, head, query, key))
+        key++;
+    return key == span.end;
+}
+
+/* --- attn_mask alone, a run of keys at a time -------------------------------------------------------------------- */
+
+enum { CACHE_LINE = 64 };
+
+static unsigned scan_floats(const float *numbers, size_t count)
+{
+    int biased = 0, allowed = 0;
+    for (size_t i = 0; i < count; i++) {
+        biased |= numbers[i] != 0;
+        allowed |= numbers[i] > -INFINITY;
+    }
+    return !biased ? MASK_SAYS_PLAIN : !allowed ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+}
+
+/* memchr and memcmp are the C library's for this processor, faster than a loop here. Bytes that all equal the next one
+ * are all as the first. */
+static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
+{
+    const bool some_false = memchr(booleans, 0, count) != NULL;
+    const bool some_true = booleans[0] != 0 || memcmp(booleans, booleans + 1, count - 1) != 0;
+    const unsigned of_true = true_drops ? MASK_SAYS_FORBIDDEN : MASK_SAYS_PLAIN;
+    const unsigned of_false = true_drops ? MASK_SAYS_PLAIN : MASK_SAYS_FORBIDDEN;
+    return (some_true ? of_true : 0) | (some_false ? of_false : 0);
+}
+
+unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
+{
+    const size_t stride = mask->strides[3], at = row_start(mask, item, head, query) + first * stride;
+    const size_t numbers = stride == 0 ? 1 : count;
+    if (mask->attn_mask.dtype == DTYPE_BOOL)
+        return scan_booleans((const uint8_t *)mask->attn_mask.data + at, numbers, mask->true_drops);
+    return scan_floats((const float *)mask->attn_mask.data + at, numbers);
+}
+
+void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count, float *bias)
+{
+    const size_t stride = mask->strides[3], at = row_start(mask, item, head, query) + first * stride;
+    const size_t numbers = stride == 0 ? 1 : count;
+    if (mask->attn_mask.dtype == DTYPE_BOOL) {
+        const uint8_t *booleans = (const uint8_t *)mask->attn_mask.data + at;
+        for (size_t i = 0; i < numbers; i++)
+            bias[i] = (booleans[i] != 0) == mask->true_drops ? -INFINITY : 0;
+    } else {
+        memcpy(bias, (const float *)mask->attn_mask.data + at, numbers * sizeof *bias);
+    }
+    for (size_t i = numbers; i < count; i++)
+        bias[i] = bias[0];
+}
+
+void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
+{
+    const size_t size = mask->attn_mask.dtype == DTYPE_BOOL ? sizeof(uint8_t) : sizeof(float);
+    const char *row = (const char *)mask->attn_mask.data + (row_start(mask, item, head, query) + first) * size;
+    if (mask->strides[3] == 0)
+        return;
+    for (size_t done = 0; done < count * size; done += CACHE_LINE)
+        __builtin_prefetch(row + done, 0, 2);
+}

@@ -1,0 +1,95 @@
+/* Which keys a query may see, and what is added to its scores.
+ *
+ *   B items of a batch, H query heads, Tq queries, Tk keys. Query i stands at position p = i + offset among the keys.
+ *
+ * A key is forbidden by the causal rule (j > p), by the window (j < p - left or j > p + right), by an item's length, or
+ * by attn_mask, where it says so or is minus infinity. A forbidden key takes no part in anything: it is masked by
+ * selection, never by a product. Whether a row is empty, so that no key is left, is decided here and not on the scores.
+ *
+ * ALiBi: Press et al. 2022, "Train Short, Test Long", section 3. Sinks: Xiao et al. 2024, "Efficient Streaming Language
+ * Models with Attention Sinks", as one more logit a head in the maximum and the denominator alone. */
+#ifndef ATTN_MODEL_MASK_H
+#define ATTN_MODEL_MASK_H
+
+#include "tensor/tensor.h"
+
+#include <stdint.h>
+
+/* What the weights of an empty row are: all zero, all NaN, or all 1 / Tk. */
+enum empty_row { EMPTY_ROW_ZERO, EMPTY_ROW_NAN, EMPTY_ROW_MEAN };
+
+/* Keys first .. end - 1; none where first == end. */
+struct span {
+    size_t first, end;
+};
+
+enum { MASK_RANK = 4 };
+
+struct mask {
+    size_t queries, keys; /* Tq, Tk */
+    bool causal;
+    int64_t left, right;        /* how far before and behind its position a query sees; below 0: unbounded */
+    int64_t offset;             /* where lengths is NULL */
+    const int64_t *lengths;     /* (B) item b has lengths[b] keys, and its offset is lengths[b] - Tq; NULL: all Tk */
+    struct tensor attn_mask;    /* BOOL, F32 or F64; rank 0: none. No number is NaN or plus infinity */
+    size_t strides[MASK_RANK];  /* of attn_mask along B, H, Tq, Tk, in numbers; 0 where it is broadcast */
+    size_t masked_keys;         /* keys from here on attn_mask forbids: its last axis was short; else Tk */
+    bool true_drops;            /* what true means in a boolean attn_mask: forbidden, else allowed */
+    const double *alibi_slopes; /* (H) minus slope x |j - p| is added to the scores; or NULL */
+    const double *sinks;        /* (H) or NULL */
+    enum empty_row empty_row;
+};
+
+/* The position of query 0 of an item among its keys. */
+int64_t mask_offset(const struct mask *mask, size_t item);
+
+/* The keys that the causal rule, the window, the length and a short attn_mask leave to a query (from 0). */
+struct span mask_span(const struct mask *mask, size_t item, size_t query);
+
+/* Whether attn_mask or ALiBi say anything beside the span. */
+bool mask_has_bias(const struct mask *mask);
+
+/* Why a key is forbidden; the first rule that says so, in this order. */
+enum mask_rule {
+    MASK_ALLOWS,
+    MASK_CAUSAL, /* it comes after the query */
+    MASK_LEFT,   /* the window ends before it, or */
+    MASK_RIGHT,
+    MASK_LENGTH, /* the item is shorter */
+    MASK_SHORT,  /* attn_mask is shorter */
+    MASK_ENTRY,  /* attn_mask says so */
+};
+
+enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key);
+
+/* Whether a key is forbidden to a query, and whether all are. */
+bool mask_forbids(const struct mask *mask, size_t item, size_t head, size_t query, size_t key);
+bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t query);
+
+/* What is added to the scores of keys first .. first + count of one query: bias (count) written, minus infinity where
+ * attn_mask forbids the key. Says nothing of the span. */
+void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               double *bias);
+
+/* attn_mask alone, of keys first .. first + count of one query, for a path that computes in float32. There is an
+ * attn_mask, its dtype is BOOL or F32, and strides[3] is 0 or 1; count is at least 1 and first + count at most
+ * masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not agree,
+ * and a scan may find nothing at all. */
+
+/* What it says of them: a set. */
+enum {
+    MASK_SAYS_PLAIN = 1,     /* some are allowed, with nothing added */
+    MASK_SAYS_FORBIDDEN = 2, /* some are forbidden */
+    MASK_SAYS_MORE = 4,      /* numbers that are not all 0 nor all minus infinity: this bit alone */
+};
+
+unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
+
+/* The same as mask_bias without ALiBi, in float: bias (count) written. */
+void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               float *bias);
+
+/* Asks the memory for what the other two will read; count may be 0. */
+void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
+
+#endif

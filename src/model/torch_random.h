@@ -1,0 +1,50 @@
+/* PyTorch's random generator on the CPU, draw for draw: mt19937 and what torch.rand, torch.randn and dropout make of
+ * its outputs. Each fact below was checked against PyTorch 2.15; the tests hold its streams.
+ *
+ * The generator itself: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), with the seeding by one
+ * 32-bit word of 2002. */
+#ifndef ATTN_MODEL_TORCH_RANDOM_H
+#define ATTN_MODEL_TORCH_RANDOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which build of PyTorch is reproduced; the values are those of the option --rng. */
+enum torch_random_build {
+    TORCH_RANDOM_VECTOR, /* AVX2 and AVX-512: a uniform is one fused multiply-add */
+    TORCH_RANDOM_SCALAR, /* without FMA: two roundings */
+    TORCH_RANDOM_MKL,    /* as TORCH; dropout by Intel MKL's generator, as on Intel processors */
+};
+
+enum { TORCH_RANDOM_WORDS = 624 };
+
+struct torch_random {
+    uint32_t state[TORCH_RANDOM_WORDS];
+    unsigned next; /* the word to give next; TORCH_RANDOM_WORDS where a new block is due */
+    enum torch_random_build build;
+    bool has_normal; /* the second normal of a pair waits in `normal` */
+    double normal;
+    uint32_t mkl; /* MKL's state within a dropout call */
+};
+
+/* As torch.manual_seed(seed): PyTorch uses the low 32 bits. */
+void torch_random_seed(struct torch_random *generator, enum torch_random_build build, uint64_t seed);
+
+/* Throws away `count` 32-bit outputs, one for each value of torch.rand; some milliseconds, however many they are. */
+void torch_random_skip(struct torch_random *generator, uint64_t count);
+
+/* values[count] uniform on [from, to): u (to - from) + from in float32, u = (random() mod 2^24) 2^-24. */
+void torch_random_uniform(struct torch_random *generator, float from, float to, float *values, size_t count);
+
+/* values[count] standard normal, as torch.randn: fewer than 16 are Box-Muller pairs in double, cosine first, the sine
+ * kept for the next normal across calls; 16 or more are made from uniforms in blocks of 16. */
+void torch_random_normal(struct torch_random *generator, float *values, size_t count);
+
+/* A dropout call begins: a build with MKL seeds its own generator here. */
+void torch_random_dropout_begin(struct torch_random *generator);
+
+/* The next `count` elements of the present dropout call: kept[i] = u < 1 - dropout. */
+void torch_random_dropout(struct torch_random *generator, double dropout, bool *kept, size_t count);
+
+#endif

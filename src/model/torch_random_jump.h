@@ -1,0 +1,23 @@
+/* How mt19937 goes far ahead at once.
+ *
+ * Its next state word is a sum, in the field of two elements, of bits of earlier ones, so any word of the sequence w is
+ * such a sum of 19937 that follow each other: w[k + count] = sum of w[k + i] over those i where x^i stands in
+ * x^count modulo the characteristic polynomial. H. Haramoto, M. Matsumoto, T. Nishimura, F. Panneton and P. L'Ecuyer,
+ * "Efficient Jump Ahead for F2-Linear Random Number Generators", INFORMS Journal on Computing 20 (2008), section 3.
+ * Polynomials are bits, x^i the bit i % 64 of word i / 64. */
+#ifndef ATTN_MODEL_TORCH_RANDOM_JUMP_H
+#define ATTN_MODEL_TORCH_RANDOM_JUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TORCH_RANDOM_JUMP_DEGREE = 19937, TORCH_RANDOM_JUMP_WORDS = TORCH_RANDOM_JUMP_DEGREE / 64 + 1 };
+
+/* x^count modulo the characteristic polynomial, into jump (TORCH_RANDOM_JUMP_WORDS); a few milliseconds. */
+void torch_random_jump_polynomial(uint64_t count, uint64_t *jump);
+
+/* Whether x^i stands in it. */
+bool torch_random_jump_has(const uint64_t *jump, size_t i);
+
+#endif

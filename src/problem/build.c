@@ -1,0 +1,24 @@
+#include "problem/build.h"
+
+#include "base/text.h"
+
+bool build_said(const struct build *build, enum option_id id)
+{
+    return build->options->origin[id] != ORIGIN_DEFAULT;
+}
+
+const char *build_place(const struct build *build, enum option_id id, char *place, size_t size)
+{
+    char name[BUILD_PLACE_BYTES];
+    struct text text = text_begin(place, size);
+    if (build->options->origin[id] != ORIGIN_FILE)
+        text_add(&text, "--%s", OPTION_ROWS[id].name);
+    else
+        text_add(&text, "%s: settings: %s", build->inputs->source, options_setting_name(id, name, sizeof name));
+    return place;
+}
+
+void build_keep(const struct build *build, const char *name, const struct tensor *tensor)
+{
+    build->problem->beside[build->problem->beside_count++] = (struct input_tensor){name, *tensor};
+}

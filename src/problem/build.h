@@ -1,0 +1,92 @@
+/* How problem_create.c and its build_*.c make a problem: what they share, and nothing that others see.
+ *
+ * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
+#ifndef ATTN_PROBLEM_BUILD_H
+#define ATTN_PROBLEM_BUILD_H
+
+#include "problem/problem.h"
+
+/* What problem_create works on. */
+struct build {
+    struct problem *problem;
+    struct options *options;
+    const struct input_file *inputs, *weights; /* either may be NULL */
+    struct arena *arena;
+    struct error *error;
+};
+
+enum { BUILD_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
+
+/* Whether the command line or the file gives the option. */
+bool build_said(const struct build *build, enum option_id id);
+
+/* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages, into
+ * place (size bytes); returns place. */
+const char *build_place(const struct build *build, enum option_id id, char *place, size_t size);
+
+/* Keeps a tensor of the input, for a result to be an input again. */
+void build_keep(const struct build *build, const char *name, const struct tensor *tensor);
+
+/* Whether the mechanism takes what the files hold, name by name. Of a result it takes what it needs, since its stages are
+ * computed again; of the file of --weights the parameters. STATUS_USAGE names what else is there, and what was expected. */
+enum status build_names(const struct build *build);
+
+/* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask depends
+ * on the lengths. STATUS_USAGE where they do not fit each other. */
+enum status build_operands(const struct build *build);
+
+/* What a causal module registers as `mask`, or `heads.N.mask`, says what the command says: its causal rule, for as many
+ * tokens or more. STATUS_USAGE where it is anything else, which would be ignored. The parameters are known. */
+enum status build_buffers(const struct build *build);
+
+/* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
+enum status build_mask(const struct build *build);
+
+/* The tokens of one list of labels by their names; none where there are no labels. */
+struct build_names {
+    const char *const *labels; /* (count) or NULL */
+    size_t count;
+    struct making_name *sorted; /* (count) */
+};
+
+/* Puts the labels in order. The index lives in the arena. STATUS_SYSTEM where memory is short. */
+enum status build_index(const struct build *build, const char *const *labels, size_t count, struct build_names *names);
+
+/* The one position (from 0) of a token by its name. `place` begins a message. STATUS_USAGE with the nearest where there is
+ * none, or several. */
+enum status build_token(const struct build *build, const char *place, const char *word, const struct build_names *names,
+                        size_t *position);
+
+/* Whether a stage can be asked for; `place` is the option that asks. STATUS_USAGE says why not. */
+enum status build_check_stage(const struct build *build, const char *place, enum stage stage);
+
+/* The cell that --explain names: problem->cell, and its query alone as problem->rows. */
+enum status build_cell(const struct build *build);
+
+/* The queries asked for by --query and --part: problem->rows. */
+enum status build_queries(const struct build *build);
+
+/* The mechanisms' parameters, taken or drawn, and the sizes of heads that follow from them. Moves the generator to where
+ * dropout goes on. STATUS_USAGE where they do not fit each other or the options. */
+enum status build_parameters(const struct build *build);
+
+/* The stages to be shown, problem->stages; with --explain what it explains, and all stages that this is made from. The
+ * cell is known. */
+enum status build_stages(const struct build *build);
+
+/* Which path computes, by which kernel and how many threads, once the stages are known. STATUS_USAGE where --kernel
+ * fused cannot. */
+enum status build_path(const struct build *build);
+
+/* problem->settings: what changes the numbers, as it came out, once all else is known. */
+enum status build_settings(const struct build *build);
+
+/* problem->warnings: options of the command line that do nothing here, once all else is known. A setting of a file may be
+ * meant for another command, and an option that asks for what is so anyway does what it says: they are not among them. */
+enum status build_warnings(const struct build *build);
+
+/* A page: the stages that it needs beside those asked for, once problem->stages has these; and whether it can be drawn. */
+enum status build_page_stages(const struct build *build);
+enum status build_page(const struct build *build);
+
+#endif

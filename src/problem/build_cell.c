@@ -1,0 +1,146 @@
+#include "problem/build.h"
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96 };
+
+/* One index of a cell: what it counts, how far, and where it goes. */
+struct index {
+    const char *name;
+    size_t count;
+    const char **labels; /* (count) or NULL */
+    size_t *position;
+};
+
+/* The axes of a stage as a cell names them: [ITEM,][HEAD,]ROW[,COLUMN]. The labels of rows and columns are those of the
+ * item, which is known when they are asked for. */
+static size_t list_axes(struct problem *problem, enum stage stage, struct index axes[MOST_AXES])
+{
+    struct cell *cell = &problem->cell;
+    const bool of_keys = stage_is_of_keys(stage);
+    size_t count = 0;
+    if (problem->has_batch)
+        axes[count++] = (struct index){"ITEM", problem->items, NULL, &cell->item};
+    if (problem->has_heads && !problem_is_side_by_side(problem, stage))
+        axes[count++] = (struct index){"HEAD", of_keys ? problem->kv_heads : problem->heads, NULL, &cell->head};
+    axes[count++] =
+        (struct index){of_keys ? "TOKEN" : "QUERY", of_keys ? problem->keys : problem->queries, NULL, &cell->row};
+    if (stage != STAGE_LSE)
+        axes[count++] = (struct index){stage_is_square(stage) ? "KEY" : "COLUMN", problem_columns(problem, stage), NULL,
+                                       &cell->column};
+    return count;
+}
+
+static enum status unknown_stage(const struct build *build, const char *text)
+{
+    const char *names[STAGE_LSE + 1];
+    char word[80], hint[128];
+    const size_t length = strcspn(text, ":");
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    if (text[length] == '\0')
+        return error_usage(build->error, "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3",
+                           word);
+    for (int stage = 0; stage <= STAGE_LSE; stage++)
+        names[stage] = stage_name((enum stage)stage);
+    suggest_hint(hint, sizeof hint, "", word, names, STAGE_LSE + 1);
+    return error_usage(build->error, "--explain: unknown stage '%s'%s", word,
+                       hint[0] ? hint : "; expected STAGE:ROW,COLUMN such as weights:2,3");
+}
+
+/* Stages that no arithmetic makes have nothing to explain. */
+static enum status find_stage(const struct build *build, const char *text)
+{
+    struct problem *problem = build->problem;
+    const size_t length = strcspn(text, ":");
+    const enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
+    const bool given = problem->mechanism == COMMAND_SDPA && stage <= STAGE_VALUE;
+    if (stage == STAGE_NAMES)
+        return unknown_stage(build, text);
+    if (given || stage > STAGE_LSE)
+        return error_usage(build->error, "--explain: '%s' is given, not computed; expected a stage such as weights",
+                           stage_name(stage));
+    problem->cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    return build_check_stage(build, "--explain", stage);
+}
+
+static enum status wrong_count(const struct build *build, size_t got, const struct index *axes, size_t count)
+{
+    const char *name = stage_name(build->problem->cell.stage);
+    char expected[EXPECTED_BYTES];
+    struct text text = text_begin(expected, sizeof expected);
+    text_add(&text, "%s", name);
+    for (size_t axis = 0; axis < count; axis++)
+        text_add(&text, "%c%s", axis == 0 ? ':' : ',', axes[axis].name);
+    return error_usage(build->error, "--explain %.80s has %zu ind%s; expected %s", build->options->cell, got,
+                       got == 1 ? "ex" : "ices", expected);
+}
+
+static enum status read_token(const struct build *build, const char *place, const char *word, const struct index *axis)
+{
+    struct build_names names;
+    if (build_index(build, axis->labels, axis->count, &names) != STATUS_OK)
+        return build->error->status;
+    return build_token(build, place, word, &names, axis->position);
+}
+
+static enum status read_index(const struct build *build, const char *word, const struct index *axis)
+{
+    const bool names =
+        strcmp(axis->name, "ITEM") != 0 && strcmp(axis->name, "HEAD") != 0 && strcmp(axis->name, "COLUMN") != 0;
+    const bool digits = word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
+    char place[PLACE_BYTES], name[8] = "";
+    snprintf(place, sizeof place, "--explain %.80s", build->options->cell);
+    if (names && !digits && word[0] != '\0')
+        return read_token(build, place, word, axis);
+    const unsigned long long position = digits ? strtoull(word, NULL, 10) : 0;
+    for (size_t i = 0; axis->name[i] != '\0'; i++)
+        name[i] = (char)(axis->name[i] | 0x20);
+    if (position < 1 || position > axis->count)
+        return error_usage(build->error, "%s: %s '%.80s' is %s; expected 1..%zu%s", place, name, word,
+                           digits ? "out of range" : "no number", axis->count, names ? " or a token" : "");
+    *axis->position = (size_t)position - 1;
+    return STATUS_OK;
+}
+
+static enum status read_indices(const struct build *build, const char *text)
+{
+    struct problem *problem = build->problem;
+    struct index axes[MOST_AXES];
+    const size_t count = list_axes(problem, problem->cell.stage, axes);
+    size_t words = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        words += *c == ',';
+    if (words != count)
+        return wrong_count(build, words, axes, count);
+    for (size_t axis = 0; axis < count; axis++) {
+        const size_t length = strcspn(text, ","), item = problem->has_batch ? problem->cell.item : 0;
+        const bool of_queries = strcmp(axes[axis].name, "QUERY") == 0;
+        char *word = arena_text(build->arena, text, length, build->error);
+        if (axis > 0 || !problem->has_batch)
+            axes[axis].labels = of_queries ? problem_query_labels(problem, item) : problem_key_labels(problem, item);
+        if (word == NULL || read_index(build, word, &axes[axis]) != STATUS_OK)
+            return build->error->status;
+        text += length + (text[length] == ',');
+    }
+    return STATUS_OK;
+}
+
+enum status build_cell(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    struct options *options = build->options;
+    if (options->query != NULL && options->origin[OPTION_QUERY] == ORIGIN_COMMAND_LINE)
+        return error_usage(build->error, "--explain %.80s names its query itself; expected it without --query",
+                           options->cell);
+    if (find_stage(build, options->cell) ||
+        read_indices(build, options->cell + strlen(stage_name(problem->cell.stage)) + 1))
+        return build->error->status;
+    options->query = NULL; /* that of a file chooses other rows */
+    problem->rows[0] = stage_is_of_keys(problem->cell.stage) ? 0 : problem->cell.row;
+    problem->row_count = problem->whole_count = 1;
+    return STATUS_OK;
+}

@@ -1,0 +1,140 @@
+#include "problem/build.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A list of H finite numbers, or NULL where the file has none of that name. */
+static enum status take_list(const struct build *build, const char *name, const double **list)
+{
+    const struct problem *problem = build->problem;
+    const struct file_tensor *found = input_file_find(build->inputs, name);
+    if (found == NULL)
+        return STATUS_OK;
+    const char *source = build->inputs->source;
+    char shape[TENSOR_SHAPE_BYTES];
+    struct tensor numbers;
+    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->heads)
+        return error_usage(build->error, "%s: %s is %s, expected %zu, one for each head", source, name,
+                           tensor_shape_text(&found->tensor, shape), problem->heads);
+    if (found->tensor.dtype == DTYPE_BOOL)
+        return error_usage(build->error, "%s: %s is boolean; expected numbers", source, name);
+    double *values = arena_allocate(build->arena, problem->heads, sizeof *values, build->error);
+    if (values == NULL ||
+        tensor_convert(&found->tensor, problem->dtype, source, name, NULL, &numbers, build->arena, build->error))
+        return build->error->status;
+    tensor_load(&numbers, 0, problem->heads, values);
+    *list = values;
+    build_keep(build, name, &numbers);
+    return STATUS_OK;
+}
+
+/* Axis `axis` of attn_mask, counted from the right of (B, H, Tq, Tk), has `size` and meets `wanted`. */
+static bool fits(size_t axis, size_t size, size_t wanted)
+{
+    return size == 1 || size == wanted || (axis == MASK_RANK - 1 && size < wanted);
+}
+
+/* How attn_mask is broadcast to (B, H, Tq, Tk). */
+static enum status broadcast(const struct build *build, const struct tensor *tensor)
+{
+    const struct problem *problem = build->problem;
+    struct mask *mask = &build->problem->mask;
+    const size_t wanted[MASK_RANK] = {problem->items, problem->heads, problem->queries, problem->keys};
+    const struct tensor whole = {.rank = MASK_RANK, .shape = {wanted[0], wanted[1], wanted[2], wanted[3]}};
+    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
+    size_t stride = 1;
+    for (size_t i = 0; i < tensor->rank; i++) {
+        const size_t axis = MASK_RANK - 1 - i, size = tensor->shape[tensor->rank - 1 - i];
+        if (!fits(axis, size, wanted[axis]))
+            return error_usage(
+                build->error, "%s: attn_mask is %s, which does not broadcast to %s, items, heads, queries and keys",
+                build->inputs->source, tensor_shape_text(tensor, shape), tensor_shape_text(&whole, expected));
+        mask->strides[axis] = size == 1 ? 0 : stride;
+        if (axis == MASK_RANK - 1 && size > 1)
+            mask->masked_keys = size;
+        stride *= size;
+    }
+    return STATUS_OK;
+}
+
+/* A float mask may hold minus infinity, which forbids, but nothing else that is not finite. */
+static enum status check_numbers(const struct build *build, const struct tensor *tensor)
+{
+    char place[TENSOR_PLACE_BYTES];
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        double number;
+        size_t index[TENSOR_RANK], rest = i;
+        tensor_load(tensor, i, 1, &number);
+        if (isfinite(number) || number == -INFINITY)
+            continue;
+        for (size_t axis = tensor->rank; axis-- > 0; rest /= tensor->shape[axis])
+            index[axis] = rest % tensor->shape[axis];
+        return error_usage(build->error, "%s: attn_mask: %s: %s; expected a finite number, or minus infinity to forbid",
+                           build->inputs->source, tensor_place_text(tensor->rank, index, tensor->rank, place),
+                           isnan(number) ? "NaN" : "Infinity");
+    }
+    return STATUS_OK;
+}
+
+/* In JSON 0 and 1 may be numbers or stand for booleans: what is meant by these alone nobody knows. What attn wrote are
+ * numbers, which it has from another format. */
+static enum status check_meaning(const struct build *build, const struct tensor *tensor)
+{
+    const double *numbers = tensor->data;
+    bool one = false;
+    if (!build->inputs->is_text || build->inputs->is_result || tensor->dtype == DTYPE_BOOL)
+        return STATUS_OK;
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        if (fabs(numbers[i] - 0.5) != 0.5)
+            return STATUS_OK;
+        one = one || numbers[i] == 1;
+    }
+    if (!one)
+        return STATUS_OK;
+    return error_usage(build->error,
+                       "%s: attn_mask holds 0 and 1 alone, booleans or numbers to add; expected true for a key that is "
+                       "seen and false for one that is not, or 0 and null, minus infinity",
+                       build->inputs->source);
+}
+
+static enum status take_attn_mask(const struct build *build)
+{
+    struct mask *mask = &build->problem->mask;
+    const struct file_tensor *found = input_file_find(build->inputs, "attn_mask");
+    if (found == NULL)
+        return STATUS_OK;
+    const char *source = build->inputs->source;
+    bool finite = true;
+    if (found->tensor.dtype == DTYPE_I64)
+        return error_usage(build->error,
+                           "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
+                           "are added to the scores",
+                           source);
+    if (check_meaning(build, &found->tensor) || broadcast(build, &found->tensor))
+        return build->error->status;
+    mask->attn_mask = found->tensor;
+    if (found->tensor.dtype != DTYPE_BOOL && tensor_convert(&found->tensor, build->problem->dtype, source, "attn_mask",
+                                                            &finite, &mask->attn_mask, build->arena, build->error))
+        return build->error->status;
+    build_keep(build, "attn_mask", &mask->attn_mask);
+    return finite ? STATUS_OK : check_numbers(build, &mask->attn_mask);
+}
+
+enum status build_mask(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    struct mask *mask = &problem->mask;
+    mask->queries = problem->queries;
+    mask->keys = mask->masked_keys = problem->keys;
+    mask->left = options->window_left;
+    mask->right = options->window_right;
+    mask->true_drops = options->mask_true == MASK_TRUE_DROP;
+    mask->empty_row = (enum empty_row)options->empty_row;
+    if (take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
+        take_list(build, "sinks", &mask->sinks))
+        return build->error->status;
+    problem->masks =
+        mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
+    return STATUS_OK;
+}

@@ -1,0 +1,90 @@
+#include "problem/build.h"
+
+#include <string.h>
+
+/* The stages of a result are recomputed, and what else it holds is that of its own mechanism. */
+static enum status check_name_of_weights(const struct build *build, const char *name, unsigned kind)
+{
+    const struct input_file *weights = build->weights;
+    const bool passed = kind & (INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_INPUTS | INPUT_FILE_TOKENS |
+                                INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED);
+    if (passed || weights->is_result)
+        return STATUS_OK;
+    return error_usage(build->error, "%s: %s is no parameter, and --weights takes nothing else; %s", weights->source,
+                       name, kind & INPUT_FILE_MASKING ? "expected it in the input" : "expected names such as W_query");
+}
+
+static enum status refuse_stage(const struct build *build, const char *name)
+{
+    const bool given = build->problem->mechanism == COMMAND_SDPA;
+    return error_usage(build->error,
+                       "%s: %s is a stage, which %s computes; expected %s, or a result, which says \"attn\"",
+                       build->inputs->source, name, command_name(build->problem->mechanism),
+                       given ? "query, key and value" : "parameters such as W_query");
+}
+
+/* sdpa takes what the others compute. */
+static enum status check_name_of_sdpa(const struct build *build, const char *name, unsigned kind)
+{
+    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER))
+        return error_usage(build->error, "%s: %s has no place here: sdpa takes query, key and value as they are",
+                           build->inputs->source, name);
+    return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
+}
+
+static enum status check_name_of_module(const struct build *build, const char *name, unsigned kind)
+{
+    const char *source = build->inputs->source, *mechanism = command_name(build->problem->mechanism);
+    if (kind & INPUT_FILE_CACHE)
+        return error_usage(build->error, "%s: %s belongs to attn sdpa; %s makes key and value of its inputs", source,
+                           name, mechanism);
+    if (kind & INPUT_FILE_OPERAND)
+        return error_usage(build->error,
+                           "%s: %s is a stage, which %s computes; expected W_%s or W_%s.weight, or attn sdpa, which "
+                           "takes it as it is",
+                           source, name, mechanism, name, name);
+    if (strcmp(name, "layout") == 0 || strcmp(name, "lacks") == 0)
+        return error_usage(build->error, "%s: %s is what a result says of itself; expected \"attn\" beside it", source,
+                           name);
+    return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
+}
+
+static enum status check_name(const struct build *build, const struct input_file *input, const char *name)
+{
+    const unsigned kind = input_file_kind(name);
+    if (input == build->weights)
+        return check_name_of_weights(build, name, kind);
+    if (input->is_result)
+        return STATUS_OK;
+    return build->problem->mechanism == COMMAND_SDPA ? check_name_of_sdpa(build, name, kind)
+                                                     : check_name_of_module(build, name, kind);
+}
+
+static enum status check_names(const struct build *build, const struct input_file *input)
+{
+    for (size_t i = 0; i < input->passed_count; i++)
+        if (check_name(build, input, input->passed[i]) != STATUS_OK)
+            return build->error->status;
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (check_name(build, input, input->tensors[i].name) != STATUS_OK)
+            return build->error->status;
+    return STATUS_OK;
+}
+
+/* The command decides the mechanism; a file that asks for another one is told so. */
+static enum status check_mechanism(const struct build *build)
+{
+    const struct input_file *inputs = build->inputs;
+    const char *mechanism = command_name(build->problem->mechanism);
+    if (inputs->is_result || inputs->mechanism == NULL || strcmp(inputs->mechanism, mechanism) == 0)
+        return STATUS_OK;
+    return error_usage(build->error, "%s: mechanism is '%.40s', but the command says %s; expected them to be the same",
+                       inputs->source, inputs->mechanism, mechanism);
+}
+
+enum status build_names(const struct build *build)
+{
+    if (build->inputs != NULL && (check_names(build, build->inputs) || check_mechanism(build)))
+        return build->error->status;
+    return build->weights != NULL ? check_names(build, build->weights) : STATUS_OK;
+}

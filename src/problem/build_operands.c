@@ -1,0 +1,310 @@
+#include "problem/build.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const NAMES[] = {"query", "key", "value"};
+
+/* A tensor of the file seen as (B, H, T, d), whatever its layout. */
+struct operand {
+    const char *name;
+    const struct tensor *tensor; /* as it is in the file */
+    size_t shape[4];             /* B, H, T, d */
+    bool packed;                 /* (B, T, H d) */
+};
+
+static enum status check_floats(const struct build *build, const char *name, const struct tensor *tensor)
+{
+    if (tensor->dtype != DTYPE_BOOL && tensor->dtype != DTYPE_I64)
+        return STATUS_OK;
+    return error_usage(build->error, "%s: %s holds %s; expected floats", build->inputs->source, name,
+                       tensor->dtype == DTYPE_BOOL ? "booleans" : "whole numbers (I64)");
+}
+
+static enum status find_operands(const struct build *build, struct operand operands[3])
+{
+    const struct input_file *inputs = build->inputs;
+    if (inputs->part != NULL)
+        return error_usage(build->error, "%s: is part %.80s of a result; expected the whole, which attn join makes",
+                           inputs->source, inputs->part);
+    if (inputs->lacks != NULL)
+        return error_usage(
+            build->error,
+            "%s: is a result that lacks %.80s of what it was made from; expected one with --stages inputs",
+            inputs->source, inputs->lacks);
+    for (size_t i = 0; i < 3; i++) {
+        const struct file_tensor *found = input_file_find(inputs, NAMES[i]);
+        if (found == NULL)
+            return error_usage(build->error, "%s: no \"%s\"; sdpa expects query, key and value", inputs->source,
+                               NAMES[i]);
+        enum status status = check_floats(build, NAMES[i], &found->tensor);
+        if (status != STATUS_OK)
+            return status;
+        operands[i] = (struct operand){.name = NAMES[i], .tensor = &found->tensor};
+    }
+    return STATUS_OK;
+}
+
+/* Cuts (T, H d) or (B, T, H d) into heads. */
+static enum status unpack_shape(const struct build *build, struct operand *operand, size_t heads)
+{
+    const struct tensor *tensor = operand->tensor;
+    const size_t width = tensor->shape[tensor->rank - 1];
+    char shape[TENSOR_SHAPE_BYTES];
+    if (width % heads != 0)
+        return error_usage(build->error, "%s: %s is %s, whose %zu columns %zu heads cannot share",
+                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape), width, heads);
+    operand->packed = true;
+    operand->shape[0] = tensor->rank == 3 ? tensor->shape[0] : 1;
+    operand->shape[1] = heads;
+    operand->shape[2] = tensor->shape[tensor->rank - 2];
+    operand->shape[3] = width / heads;
+    return STATUS_OK;
+}
+
+/* `heads`: as many as the option says, 0 where it does not. */
+static enum status take_shape(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
+{
+    const struct tensor *tensor = operand->tensor;
+    const size_t rank = tensor->rank;
+    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
+    if (rank < 2)
+        return error_usage(build->error,
+                           "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
+                           "with --heads",
+                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape));
+    if (heads > 0 && rank < 4)
+        return unpack_shape(build, operand, heads);
+    for (size_t axis = 0; axis < 4; axis++)
+        operand->shape[axis] = axis + rank < 4 ? 1 : tensor->shape[axis + rank - 4];
+    if (heads > 0 && heads != operand->shape[1])
+        return error_usage(build->error, "%s: %s is %s, B x H x T x d: %s %zu is another number of heads",
+                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape),
+                           build_place(build, id, place, sizeof place), heads);
+    return STATUS_OK;
+}
+
+static enum status misfit(const struct build *build, const struct operand *a, const struct operand *b,
+                          const char *expected)
+{
+    char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
+    return error_usage(build->error, "%s: %s is %s, %s is %s; expected %s%s", build->inputs->source, a->name,
+                       tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected,
+                       !a->packed             ? ""
+                       : a->tensor->rank == 3 ? ", B x T x H d as --heads says"
+                                              : ", T x H d as --heads says");
+}
+
+/* What query, key and value must have in common. */
+static enum status check_shapes(const struct build *build, const struct operand *operands)
+{
+    const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
+    if (key->tensor->rank != query->tensor->rank)
+        return misfit(build, query, key, "as many axes");
+    if (value->tensor->rank != query->tensor->rank)
+        return misfit(build, query, value, "as many axes");
+    if (key->shape[0] != query->shape[0])
+        return misfit(build, query, key, "the same batch");
+    if (value->shape[0] != query->shape[0])
+        return misfit(build, query, value, "the same batch");
+    if (key->shape[3] != query->shape[3])
+        return misfit(build, query, key, "as many columns in each head");
+    if (value->shape[1] != key->shape[1])
+        return misfit(build, key, value, "as many heads");
+    if (value->shape[2] != key->shape[2])
+        return misfit(build, key, value, "as many tokens");
+    if (query->shape[1] % key->shape[1] != 0)
+        return error_usage(
+            build->error,
+            "%s: query has %zu head%s, key and value have %zu; expected a multiple of theirs: each of them "
+            "serves equally many",
+            build->inputs->source, query->shape[1], query->shape[1] == 1 ? "" : "s", key->shape[1]);
+    return STATUS_OK;
+}
+
+/* Copies (B, T, H d) or (B, H, T, d) into rows `first` and on of (B, H, rows, d). */
+static void copy_heads(const struct operand *operand, const struct tensor *from, const struct tensor *to, size_t first)
+{
+    const size_t heads = operand->shape[1], tokens = operand->shape[2], d = operand->shape[3], rows = to->shape[2];
+    const size_t size = dtype_size(from->dtype);
+    for (size_t matrix = 0; matrix < operand->shape[0] * heads; matrix++)
+        for (size_t token = 0; token < tokens; token++) {
+            const size_t packed = ((matrix / heads * tokens + token) * heads + matrix % heads) * d;
+            const size_t at = operand->packed ? packed : (matrix * tokens + token) * d;
+            memcpy((char *)to->data + (matrix * rows + first + token) * d * size, (const char *)from->data + at * size,
+                   d * size);
+        }
+}
+
+/* The past of key or value, (B, H_kv, T_past, d), or NULL. Sets what it is to be put before. */
+static enum status find_past(const struct build *build, const struct operand *operand, const char *name,
+                             const struct tensor **past)
+{
+    const struct file_tensor *found = input_file_find(build->inputs, name);
+    char shape[TENSOR_SHAPE_BYTES];
+    *past = found != NULL ? &found->tensor : NULL;
+    if (found == NULL)
+        return STATUS_OK;
+    if (check_floats(build, name, &found->tensor) != STATUS_OK)
+        return build->error->status;
+    const size_t *axes = found->tensor.shape;
+    if (found->tensor.rank == 4 && axes[0] == operand->shape[0] && axes[1] == operand->shape[1] &&
+        axes[3] == operand->shape[3])
+        return STATUS_OK;
+    return error_usage(build->error,
+                       "%s: %s is %s, expected %zu x %zu x T x %zu, items, heads, tokens and columns of %s",
+                       build->inputs->source, name, tensor_shape_text(&found->tensor, shape), operand->shape[0],
+                       operand->shape[1], operand->shape[3], operand->name);
+}
+
+/* One operand in the working dtype, heads apart and the past before it. */
+static enum status take_operand(const struct build *build, const struct operand *operand, const struct tensor *past,
+                                const char *past_name, struct tensor *given)
+{
+    struct problem *problem = build->problem;
+    struct tensor present, before;
+    bool finite = true;
+    if (tensor_convert(operand->tensor, problem->dtype, build->inputs->source, operand->name, &finite, &present,
+                       build->arena, build->error))
+        return build->error->status;
+    if (past != NULL && tensor_convert(past, problem->dtype, build->inputs->source, past_name, &finite, &before,
+                                       build->arena, build->error))
+        return build->error->status;
+    if (!finite && problem->not_finite == NULL)
+        problem->not_finite = operand->name;
+    build_keep(build, operand->name, &present);
+    if (past != NULL)
+        build_keep(build, past_name, &before);
+    const size_t past_tokens = past != NULL ? past->shape[2] : 0;
+    const size_t shape[] = {operand->shape[0], operand->shape[1], past_tokens + operand->shape[2], operand->shape[3]};
+    *given = present;
+    given->rank = 4;
+    memcpy(given->shape, shape, sizeof shape);
+    if (past == NULL && !operand->packed)
+        return STATUS_OK;
+    if (tensor_create(given, present.dtype, 4, shape, build->arena, build->error) != STATUS_OK)
+        return build->error->status;
+    copy_heads(operand, &present, given, past_tokens);
+    if (past != NULL) {
+        const struct operand of_past = {.shape = {shape[0], shape[1], past_tokens, shape[3]}};
+        copy_heads(&of_past, &before, given, 0);
+    }
+    return STATUS_OK;
+}
+
+/* kv_lengths, (B) whole numbers from 0 to Tk. */
+static enum status take_lengths(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct file_tensor *found = input_file_find(build->inputs, "kv_lengths");
+    const char *source = build->inputs->source;
+    char shape[TENSOR_SHAPE_BYTES];
+    if (found == NULL)
+        return STATUS_OK;
+    if (found->tensor.dtype == DTYPE_BOOL)
+        return error_usage(build->error, "%s: kv_lengths holds booleans; expected whole numbers", source);
+    if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->items)
+        return error_usage(build->error, "%s: kv_lengths is %s, expected %zu, one for each item", source,
+                           tensor_shape_text(&found->tensor, shape), problem->items);
+    int64_t *lengths = arena_allocate(build->arena, problem->items, sizeof *lengths, build->error);
+    if (lengths == NULL)
+        return build->error->status;
+    for (size_t item = 0; item < problem->items; item++) {
+        double length;
+        tensor_load(&found->tensor, item, 1, &length);
+        if (!(length >= 0 && length <= (double)problem->keys && length == floor(length)))
+            return error_usage(build->error,
+                               "%s: kv_lengths: the length of item %zu is %g; expected a whole number, 0..%zu", source,
+                               item + 1, length, problem->keys);
+        lengths[item] = (int64_t)length;
+    }
+    problem->mask.lengths = lengths;
+    build_keep(build, "kv_lengths", &(struct tensor){.rank = 1, .shape = {problem->items}, DTYPE_I64, lengths});
+    return STATUS_OK;
+}
+
+/* The offset is that of the past, else --align's; of lengths each item's own. */
+static void set_offset(const struct build *build, bool has_past, size_t past_tokens)
+{
+    struct problem *problem = build->problem;
+    if (has_past)
+        problem->mask.offset = (int64_t)past_tokens;
+    else if (build->options->align == ALIGN_BOTTOM_RIGHT)
+        problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
+}
+
+static enum status take_all(const struct build *build, const struct operand *operands)
+{
+    struct problem *problem = build->problem;
+    const struct tensor *past_key, *past_value;
+    if (find_past(build, &operands[1], "past_key", &past_key) ||
+        find_past(build, &operands[2], "past_value", &past_value))
+        return build->error->status;
+    const struct operand past_operands[] = {{.name = "past_key", .tensor = past_key},
+                                            {.name = "past_value", .tensor = past_value}};
+    if ((past_key == NULL) != (past_value == NULL))
+        return error_usage(build->error, "%s: past_key and past_value go together; expected both or none",
+                           build->inputs->source);
+    if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
+        return misfit(build, &past_operands[0], &past_operands[1], "as many tokens");
+    if (past_key != NULL && input_file_find(build->inputs, "kv_lengths") != NULL)
+        return error_usage(build->error,
+                           "%s: past_key and kv_lengths are both given; expected one of them: lengths "
+                           "say how much of a whole cache counts",
+                           build->inputs->source);
+    if (take_operand(build, &operands[0], NULL, NULL, &problem->given[0]) ||
+        take_operand(build, &operands[1], past_key, "past_key", &problem->given[1]) ||
+        take_operand(build, &operands[2], past_value, "past_value", &problem->given[2]))
+        return build->error->status;
+    problem->keys = problem->given[1].shape[2];
+    problem->has_past = past_key != NULL;
+    set_offset(build, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
+    return take_lengths(build);
+}
+
+/* How many heads lie side by side in the operands, as the option says; 0 where it does not. The settings of a result say
+ * of its module how many it has: its query, key and value are not packed, unless they are as they were given. */
+static size_t packed_heads(const struct build *build, enum option_id id, uint64_t heads)
+{
+    const bool of_result =
+        build->inputs->is_result && build->inputs->layout == NULL && build->options->origin[id] == ORIGIN_FILE;
+    return of_result ? 0 : (size_t)heads;
+}
+
+enum status build_operands(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    const size_t heads = packed_heads(build, OPTION_HEADS, options->heads);
+    const size_t kv_given = packed_heads(build, OPTION_KV_HEADS, options->kv_heads);
+    const size_t kv_heads = kv_given > 0 ? kv_given : heads;
+    struct operand operands[3];
+    char place[BUILD_PLACE_BYTES];
+    if (find_operands(build, operands) != STATUS_OK)
+        return build->error->status;
+    if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4)
+        return error_usage(
+            build->error,
+            "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
+            "or neither",
+            build_place(build, OPTION_KV_HEADS, place, sizeof place), kv_heads);
+    if (take_shape(build, &operands[0], heads, OPTION_HEADS) ||
+        take_shape(build, &operands[1], operands[1].tensor->rank < 4 ? kv_heads : kv_given, OPTION_KV_HEADS) ||
+        take_shape(build, &operands[2], operands[2].tensor->rank < 4 ? kv_heads : kv_given, OPTION_KV_HEADS) ||
+        check_shapes(build, operands))
+        return build->error->status;
+    const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;
+    problem->packed = operands[0].packed;
+    problem->has_batch = rank == 4 || (problem->packed && rank == 3);
+    problem->has_heads = rank > 2 || problem->packed;
+    problem->items = query[0];
+    problem->heads = query[1];
+    problem->kv_heads = operands[1].shape[1];
+    problem->queries = query[2];
+    problem->d_head = query[3];
+    problem->d_value = operands[2].shape[3];
+    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text &&
+        operands[0].tensor->dtype < DTYPE_I64)
+        problem->dtype = operands[0].tensor->dtype;
+    return take_all(build, operands);
+}

@@ -1,0 +1,60 @@
+#include "problem/build.h"
+
+/* A page draws T x T stages and computes them from query, key and value, which it needs beside those asked for, as it
+ * needs to know what dropout keeps. */
+enum status build_page_stages(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    bool draws = false;
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        if (stage > STAGE_CONTEXT)
+            return error_usage(build->error,
+                               "--stages: a page does not show '%s'; expected T x T stages, such as scores,weights, "
+                               "and context",
+                               stage_name(stage));
+        draws = draws || stage_is_square(stage);
+    }
+    if (!draws)
+        return error_usage(build->error, "--stages: a page draws T x T stages; expected one, such as weights");
+    for (int stage = STAGE_QUERY; stage <= STAGE_VALUE; stage++)
+        if (!problem_shows_stage(problem, (enum stage)stage))
+            problem->stages[problem->stage_count++] = (enum stage)stage;
+    if (problem->dropout > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
+        problem->stages[problem->stage_count++] = STAGE_DROPPED;
+    return STATUS_OK;
+}
+
+/* What a browser computes and draws at once: cells of one head, and numbers of all. */
+enum { PAGE_CELLS = 1 << 22, PAGE_NUMBERS = 1 << 23 };
+
+enum status build_page(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const struct tensor *attn_mask = &problem->mask.attn_mask;
+    if (build->options->format != FORMAT_HTML)
+        return STATUS_OK;
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        return error_usage(build->error, "--rounding operations is not what a page computes; expected --rounding "
+                                         "stages, or another --format");
+    if (build->options->kernel == PATH_FUSED)
+        return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; expected "
+                                         "--kernel auto or reference");
+    const double rows = (double)problem->row_count, keys = (double)problem->keys, items = (double)problem->items;
+    const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
+                                    keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
+                           (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
+                           (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0);
+    if (numbers > PAGE_NUMBERS)
+        return error_usage(build->error,
+                           "query, key, value, mask and what dropout keeps are as much as %.0f numbers, a page holds "
+                           "at most %d; expected fewer "
+                           "queries, as --query asks for, or a shorter input",
+                           numbers, PAGE_NUMBERS);
+    if (rows * keys > PAGE_CELLS)
+        return error_usage(build->error,
+                           "%zu x %zu are more cells than the %d that a page draws; expected fewer queries, as in "
+                           "--query 1-%zu",
+                           problem->row_count, problem->keys, PAGE_CELLS, PAGE_CELLS / problem->keys);
+    return STATUS_OK;
+}

@@ -1,0 +1,136 @@
+#include "problem/build.h"
+
+/* An option or a setting that says otherwise than the parameters given. A setting in the inputs' file says nothing of
+ * parameters from --weights: the command line wins. */
+static bool contradicts(const struct build *build, enum option_id id, bool differs)
+{
+    const enum origin origin = build->options->origin[id];
+    return differs && (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && build->weights == NULL));
+}
+
+static enum status take_parameters(const struct build *build, const struct input_file *input)
+{
+    struct problem *problem = build->problem;
+    struct parameters_plan *plan = &problem->plan;
+    const struct options *options = build->options;
+    char place[BUILD_PLACE_BYTES];
+    if (parameters_take(&problem->parameters, plan, input, problem->source, build->arena, build->error) != STATUS_OK)
+        return build->error->status;
+    if (contradicts(build, OPTION_D_OUT, options->d_out != plan->d_out))
+        return error_usage(build->error,
+                           "%s %llu does not fit the parameters in %s, whose projections make %zu column%s",
+                           build_place(build, OPTION_D_OUT, place, sizeof place), (unsigned long long)options->d_out,
+                           input->source, plan->d_out, plan->d_out == 1 ? "" : "s");
+    if (contradicts(build, OPTION_QKV_BIAS, options->qkv_bias != plan->qkv_bias))
+        return error_usage(build->error, "%s does not fit the parameters in %s, whose projections have %s",
+                           build_place(build, OPTION_QKV_BIAS, place, sizeof place), input->source,
+                           plan->qkv_bias ? "biases" : "no biases");
+    return STATUS_OK;
+}
+
+/* Split heads share the columns of one projection. */
+static enum status check_division(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const size_t d_out = problem->plan.d_out, heads = problem->heads;
+    const enum origin origin = build->options->origin[OPTION_D_OUT];
+    char advice[96], what[BUILD_PLACE_BYTES + 64], place[BUILD_PLACE_BYTES];
+    if (problem->plan.stacked || d_out % heads == 0)
+        return STATUS_OK;
+    size_t below = d_out / heads * heads;
+    if (below == 0)
+        snprintf(advice, sizeof advice, "--d-out %zu, or --stacked", heads);
+    else
+        snprintf(advice, sizeof advice, "--d-out %zu or %zu, or --stacked", below, below + heads);
+    if (problem->parameters.given)
+        snprintf(what, sizeof what, "d_out %zu of the parameters in %s", d_out, problem->parameters.source);
+    else if (origin == ORIGIN_DEFAULT)
+        snprintf(what, sizeof what, "d_out %zu (the width of the inputs)", d_out);
+    else
+        snprintf(what, sizeof what, "%s %zu", build_place(build, OPTION_D_OUT, place, sizeof place), d_out);
+    return error_usage(build->error, "%s is not divisible by %s %zu: split heads share d_out; try %s", what,
+                       build_place(build, OPTION_HEADS, place, sizeof place), heads,
+                       problem->parameters.given ? "other --heads" : advice);
+}
+
+/* Each head of key and value serves equally many of query; stacked heads have their own. */
+static enum status check_groups(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    char place[BUILD_PLACE_BYTES], kv_place[BUILD_PLACE_BYTES];
+    build_place(build, OPTION_KV_HEADS, kv_place, sizeof kv_place);
+    if (build->options->stacked && problem->kv_heads != problem->heads)
+        return error_usage(build->error, "%s %zu does not go with --stacked, whose heads have a key and value each",
+                           kv_place, problem->kv_heads);
+    if (problem->heads % problem->kv_heads == 0)
+        return STATUS_OK;
+    return error_usage(build->error, "%s %zu is not divisible by %s %zu: each head of key serves equally many of query",
+                       build_place(build, OPTION_HEADS, place, sizeof place), problem->heads, kv_place,
+                       problem->kv_heads);
+}
+
+static enum status plan_parameters(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    const bool multihead = problem->mechanism == COMMAND_MULTIHEAD;
+    if (multihead && options->heads == 0)
+        return error_usage(build->error,
+                           "multihead needs the number of heads: --heads N, or \"heads\" in the settings");
+    problem->has_heads = multihead;
+    problem->heads = multihead ? (size_t)options->heads : 1;
+    problem->kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->heads;
+    if (check_groups(build) != STATUS_OK)
+        return build->error->status;
+    problem->plan = (struct parameters_plan){
+        .d_in = problem->d_in,
+        .d_out = options->d_out != 0 ? (size_t)options->d_out : problem->d_in,
+        .groups = problem->heads / problem->kv_heads,
+        .module_count = options->stacked ? problem->heads : 1,
+        .stacked = options->stacked,
+        .has_out = multihead && !options->stacked,
+        .qkv_bias = options->qkv_bias,
+        .init = options->init,
+        .dtype = problem->dtype,
+        .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
+                         ? options->as == ORIENTATION_MATRIX
+                         : options->init != INIT_LINEAR,
+    };
+    return STATUS_OK;
+}
+
+/* The draws that the parameters would have taken, for dropout to go on after them. */
+static enum status draw_past(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    struct arena scratch = {0};
+    struct parameters drawn;
+    enum status status = parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, build->error);
+    arena_free(&scratch);
+    return status;
+}
+
+enum status build_parameters(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    const struct input_file *input = build->weights != NULL ? build->weights : build->inputs;
+    const bool given = input != NULL && !problem->parameters_only && parameters_present(input);
+    char place[BUILD_PLACE_BYTES];
+    if (build->weights != NULL && !given)
+        return error_usage(build->error, "%s: no parameters; expected W_query, W_key and W_value", input->source);
+    if (plan_parameters(build) != STATUS_OK || (given && take_parameters(build, input) != STATUS_OK))
+        return build->error->status;
+    if (!given && options->qkv_bias && options->init != INIT_LINEAR)
+        return error_usage(build->error, "%s goes with --init linear alone: torch.rand and torch.randn draw no bias",
+                           build_place(build, OPTION_QKV_BIAS, place, sizeof place));
+    if (check_division(build) != STATUS_OK)
+        return build->error->status;
+    problem->d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->heads;
+    problem->d_value = problem->d_head;
+    if (!given)
+        return parameters_draw(&problem->parameters, &problem->plan, &problem->generator, build->arena, build->error);
+    if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)
+        return draw_past(build);
+    return STATUS_OK;
+}

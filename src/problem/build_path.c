@@ -1,0 +1,74 @@
+#include "problem/build.h"
+
+#include "kernel/fused.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* From here on a job goes to the float32 kernels: 2^24 multiply-adds. */
+static const double FUSED_WORK = 0x1p24;
+
+/* Why the fused path cannot do what is asked, into text; NULL where it can. */
+static const char *obstacle(const struct problem *problem, char *text, size_t size)
+{
+    if (problem->dtype == DTYPE_F64)
+        return "it computes in float32; expected --dtype f32, f16 or bf16";
+    if (problem->explains)
+        return "--explain shows rows of T x T, which it never forms";
+    if (problem->dropout > 0)
+        return "dropout draws for each of T x T weights, which it never forms";
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        return "it computes in float32 and rounds its result once; expected --rounding stages";
+    if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
+        return "its softmax is in float32; expected --softmax-dtype f32";
+    if (!fused_takes_scale(problem->scale)) {
+        snprintf(text, size,
+                 "its logits are to the base 2, and a scale of %g x log2(e) overflows float32; expected --scale up to "
+                 "2.35e38",
+                 problem->scale);
+        return text;
+    }
+    if (problem->not_finite != NULL) {
+        snprintf(text, size,
+                 "%s holds NaN or infinity, which the reference alone keeps out of rows that may not see it",
+                 problem->not_finite);
+        return text;
+    }
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (stage_is_square(problem->stages[i])) {
+            snprintf(text, size, "it never forms '%s', which is T x T; expected --stages without it, such as context",
+                     stage_name(problem->stages[i]));
+            return text;
+        }
+    return NULL;
+}
+
+/* Those that this process may run on. */
+static unsigned processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
+    return online > 0 && online <= 1024 ? (unsigned)online : 1;
+}
+
+enum status build_path(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const int path = build->options->kernel;
+    const bool large = problem_work(problem) >= FUSED_WORK;
+    problem->kernel = kernel_choose(getenv("ATTN_ISA"), build->error);
+    if (problem->kernel == NULL)
+        return build->error->status;
+    problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : processors();
+    char text[160];
+    const char *why = obstacle(problem, text, sizeof text);
+    if (path == PATH_FUSED && why != NULL)
+        return error_usage(build->error, "--kernel fused: %s", why);
+    problem->forced = path == PATH_FUSED;
+    problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
+    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && problem->dtype != DTYPE_F64);
+    return STATUS_OK;
+}

@@ -1,0 +1,131 @@
+#include "problem/build.h"
+
+#include "base/decimal.h"
+
+#include <string.h>
+
+static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
+{
+    struct problem *problem = build->problem;
+    char name[BUILD_PLACE_BYTES];
+    options_setting_name(id, name, sizeof name);
+    struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
+                              arena_text(build->arena, text, strlen(text), build->error)};
+    problem->settings[problem->setting_count++] = setting;
+    return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
+}
+
+/* A whole number from 2^53 on is written as a string: a JSON reader's double would not hold it. */
+static enum status add_whole(const struct build *build, enum option_id id, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return add_setting(build, id, value >= UINT64_C(1) << 53 ? SETTING_TEXT : SETTING_NUMBER, text);
+}
+
+static enum status add_truth(const struct build *build, enum option_id id, bool value)
+{
+    return add_setting(build, id, SETTING_TRUTH, value ? "true" : "false");
+}
+
+static enum status add_real(const struct build *build, enum option_id id, double value)
+{
+    char text[DECIMAL_BYTES];
+    decimal_from_double(value, text);
+    return add_setting(build, id, SETTING_NUMBER, text);
+}
+
+/* What the option holds, said or not; the others above record what became of one. */
+static enum status add_option(const struct build *build, enum option_id id)
+{
+    const struct option_row *row = &OPTION_ROWS[id];
+    const void *field = (const char *)build->options + row->offset;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        return add_truth(build, id, *(const bool *)field);
+    case OPTION_WHOLE:
+        return add_whole(build, id, *(const uint64_t *)field);
+    case OPTION_PROBABILITY:
+    case OPTION_REAL:
+        return add_real(build, id, *(const double *)field);
+    case OPTION_CHOICE:
+        return add_setting(build, id, SETTING_TEXT, row->choices[*(const int *)field]);
+    case OPTION_TEXT:
+        return add_setting(build, id, SETTING_TEXT, *(const char *const *)field);
+    }
+    return STATUS_OK;
+}
+
+/* What few jobs ask for is recorded where it was asked for; the queries last. */
+static enum status record_asked(const struct build *build)
+{
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (OPTION_ROWS[id].asked != NULL && build_said(build, (enum option_id)id) &&
+            add_option(build, (enum option_id)id) != STATUS_OK)
+            return build->error->status;
+    return build->options->query != NULL ? add_option(build, OPTION_QUERY) : STATUS_OK;
+}
+
+static enum status record_heads(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    if (add_whole(build, OPTION_HEADS, problem->heads))
+        return build->error->status;
+    if (build_said(build, OPTION_KV_HEADS) && add_whole(build, OPTION_KV_HEADS, problem->kv_heads))
+        return build->error->status;
+    return add_truth(build, OPTION_STACKED, problem->plan.stacked);
+}
+
+/* What draws the parameters, or what those that are given have. */
+static enum status record_parameters(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    if (add_option(build, OPTION_SEED) || add_option(build, OPTION_SKIP) || add_option(build, OPTION_INIT) ||
+        add_option(build, OPTION_RNG) || add_whole(build, OPTION_D_OUT, problem->plan.d_out) ||
+        (problem->has_heads && record_heads(build)) || add_truth(build, OPTION_QKV_BIAS, problem->plan.qkv_bias))
+        return build->error->status;
+    return add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype));
+}
+
+static enum status record_computation(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    if (add_option(build, OPTION_DROPOUT) ||
+        (build_said(build, OPTION_DROPOUT_SEED) && add_option(build, OPTION_DROPOUT_SEED)) ||
+        (problem->has_heads && add_truth(build, OPTION_CAUSAL, problem->mask.causal)) ||
+        (build->options->context_length != 0 && add_option(build, OPTION_CONTEXT_LENGTH)))
+        return build->error->status;
+    return record_asked(build);
+}
+
+static enum status record_dropout(const struct build *build)
+{
+    if (add_option(build, OPTION_SEED) || add_option(build, OPTION_SKIP) || add_option(build, OPTION_RNG) ||
+        add_option(build, OPTION_DROPOUT))
+        return build->error->status;
+    return build_said(build, OPTION_DROPOUT_SEED) ? add_option(build, OPTION_DROPOUT_SEED) : STATUS_OK;
+}
+
+/* Those of sdpa: what draws matters for dropout alone, heads where query, key and value are packed. */
+static enum status record_sdpa(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    if (problem->dropout > 0 && record_dropout(build))
+        return build->error->status;
+    if (problem->packed &&
+        (add_whole(build, OPTION_HEADS, problem->heads) || add_whole(build, OPTION_KV_HEADS, problem->kv_heads)))
+        return build->error->status;
+    if (add_truth(build, OPTION_CAUSAL, problem->mask.causal) ||
+        add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype)))
+        return build->error->status;
+    return record_asked(build);
+}
+
+enum status build_settings(const struct build *build)
+{
+    if (build->problem->mechanism == COMMAND_SDPA)
+        return record_sdpa(build);
+    if (record_parameters(build) != STATUS_OK)
+        return build->error->status;
+    return build->problem->parameters_only ? STATUS_OK : record_computation(build);
+}

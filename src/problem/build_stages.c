@@ -1,0 +1,132 @@
+#include "problem/build.h"
+
+#include <string.h>
+
+/* The inputs of sdpa have the names of stages, and are given whole. */
+static enum status check_given(const struct build *build, const char *place)
+{
+    const struct options *options = build->options;
+    if (options->format == FORMAT_SVG)
+        return error_usage(build->error, "%s: the inputs of sdpa are no one table to draw; expected query,key,value",
+                           place);
+    if (options->parts > 0)
+        return error_usage(build->error, "%s: the inputs of sdpa are in no part; expected --stages without them",
+                           place);
+    for (size_t i = 0; i < options->stage_count; i++)
+        if (options->stages[i] <= STAGE_VALUE)
+            return error_usage(build->error, "%s: '%s' is one of the inputs of sdpa; expected one of both", place,
+                               stage_name(options->stages[i]));
+    return STATUS_OK;
+}
+
+enum status build_check_stage(const struct build *build, const char *place, enum stage stage)
+{
+    const struct problem *problem = build->problem;
+    if (stage == STAGE_DROPPED && problem->dropout == 0)
+        return error_usage(build->error, "%s: there is no '%s' without dropout; expected --dropout above 0", place,
+                           stage_name(stage));
+    if (stage == STAGE_OUTPUT && problem->mechanism != COMMAND_MULTIHEAD)
+        return error_usage(build->error, "%s: %s has no '%s', it ends at 'context'; multihead has one", place,
+                           command_name(problem->mechanism), stage_name(stage));
+    if (problem->mechanism == COMMAND_SDPA && stage == STAGE_PARAMETERS)
+        return error_usage(build->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
+    if (problem->mechanism == COMMAND_SDPA && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
+        return build->error->status;
+    if (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS)
+        return error_usage(build->error,
+                           "%s: there is no 'scores' with --rounding operations, which shares the "
+                           "scale out to query and key; expected 'scaled'",
+                           place);
+    return STATUS_OK;
+}
+
+/* --- what is shown ------------------------------------------------------------------------------------------------ */
+
+/* All of the mechanism; of sdpa the context alone. */
+static void list_stages(struct problem *problem, const struct options *options)
+{
+    const bool page = options->format == FORMAT_HTML, picture = options_are_of_picture(options) || page;
+    if (problem->mechanism == COMMAND_SDPA && !picture) {
+        problem->stages[problem->stage_count++] = STAGE_CONTEXT;
+        return;
+    }
+    if (problem_has_stage(problem, STAGE_INPUTS) && !options->heatmap && !page)
+        problem->stages[problem->stage_count++] = STAGE_INPUTS;
+    if (problem_has_stage(problem, STAGE_PARAMETERS) && !picture)
+        problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
+    for (int stage = 0; stage <= (int)(page ? STAGE_CONTEXT : STAGE_OUTPUT); stage++)
+        if (problem_has_stage(problem, (enum stage)stage) && (!options->heatmap || stage_is_square((enum stage)stage)))
+            problem->stages[problem->stage_count++] = (enum stage)stage;
+}
+
+/* --- what is explained -------------------------------------------------------------------------------------------- */
+
+/* What is there from the start is only repeated where it is asked for. */
+static bool is_given(const struct problem *problem, enum stage stage)
+{
+    return stage > STAGE_LSE || (problem->mechanism == COMMAND_SDPA && stage <= STAGE_VALUE);
+}
+
+static void explain_stage(struct problem *problem, enum stage stage)
+{
+    const bool asked = problem->stages_asked && problem_shows_stage(problem, stage);
+    const bool names = problem->has_cell && stage == problem->cell.stage;
+    const bool there = problem_has_stage(problem, stage) && !is_given(problem, stage);
+    if (problem->stages_asked ? asked : names || there)
+        problem->explained[problem->explained_count++] = stage;
+}
+
+/* From the cell back: the stage itself and those that it is made from, the projections last, in their own order. */
+static enum status follow_cell(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const unsigned made_from = stage_closure(STAGE_BIT(problem->cell.stage));
+    for (int stage = STAGE_LSE; stage >= STAGE_SCORES; stage--)
+        if (made_from & STAGE_BIT(stage))
+            explain_stage(problem, (enum stage)stage);
+    for (int stage = STAGE_QUERY; stage <= STAGE_VALUE; stage++)
+        if (made_from & STAGE_BIT(stage))
+            explain_stage(problem, (enum stage)stage);
+    if (problem->explained_count == 0)
+        return error_usage(build->error, "--explain %.80s is made from none of --stages %.80s", build->options->cell,
+                           build->options->stages_text);
+    return STATUS_OK;
+}
+
+static enum status choose_explained(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    if (problem->has_cell) {
+        if (follow_cell(build) != STATUS_OK)
+            return build->error->status;
+    } else if (problem->stages_asked) {
+        for (size_t i = 0; i < problem->stage_count; i++)
+            problem->explained[problem->explained_count++] = problem->stages[i];
+    } else {
+        for (int stage = STAGE_QUERY; stage <= STAGE_OUTPUT; stage++)
+            explain_stage(problem, (enum stage)stage);
+    }
+    memcpy(problem->stages, problem->explained, sizeof problem->stages);
+    problem->stage_count = problem->explained_count;
+    for (int stage = 0; stage < STAGE_NAMES; stage++)
+        if (problem_has_stage(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage))
+            problem->stages[problem->stage_count++] = (enum stage)stage;
+    return STATUS_OK;
+}
+
+enum status build_stages(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    problem->stages_asked = options->stage_count > 0;
+    for (size_t i = 0; i < options->stage_count; i++) {
+        if (build_check_stage(build, "--stages", options->stages[i]) != STATUS_OK)
+            return build->error->status;
+        problem->stages[problem->stage_count++] = options->stages[i];
+    }
+    if (!problem->stages_asked)
+        list_stages(problem, options);
+    else if (options->format == FORMAT_HTML && build_page_stages(build) != STATUS_OK)
+        return build->error->status;
+    return problem->explains ? choose_explained(build) : STATUS_OK;
+}

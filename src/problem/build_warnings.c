@@ -1,0 +1,74 @@
+#include "problem/build.h"
+
+#include <string.h>
+
+enum { WARNING_BYTES = 2 * TEXT_PATH_BYTES + 160 };
+
+/* "--seed does nothing: why". */
+static enum status warn(const struct build *build, enum option_id id, const char *why)
+{
+    struct problem *problem = build->problem;
+    char text[WARNING_BYTES];
+    const int length = snprintf(text, sizeof text, "--%s does nothing: %s", OPTION_ROWS[id].name, why);
+    const char *kept = arena_text(build->arena, text, (size_t)length, build->error);
+    problem->warnings[problem->warning_count++] = kept;
+    return kept == NULL ? build->error->status : STATUS_OK;
+}
+
+/* Whether something is drawn that depends on the option: parameters, or dropout, which counts the parameters as drawn
+ * before it unless it has a seed of its own. */
+static bool changes_draws(const struct build *build, enum option_id id)
+{
+    const struct problem *problem = build->problem;
+    const bool mkl = build->options->rng == TORCH_RANDOM_MKL; /* which is torch but for dropout */
+    if (problem->dropout > 0 && (id == OPTION_RNG || !build_said(build, OPTION_DROPOUT_SEED)))
+        return true;
+    return problem->mechanism != COMMAND_SDPA && !problem->parameters.given && (id != OPTION_RNG || !mkl);
+}
+
+/* Why nothing depends on it. */
+static const char *why_no_draws(const struct build *build, char *text)
+{
+    const struct problem *problem = build->problem;
+    const bool dropout = problem->dropout > 0;
+    if (problem->parameters.given)
+        snprintf(text, WARNING_BYTES, "the parameters come from %s, and %s", problem->parameters.source,
+                 dropout ? "dropout has a seed of its own" : "there is no dropout");
+    else if (problem->mechanism == COMMAND_SDPA)
+        snprintf(text, WARNING_BYTES, "sdpa draws for dropout alone, %s",
+                 dropout ? "which has a seed of its own" : "and there is none");
+    else
+        snprintf(text, WARNING_BYTES, "torch-mkl differs from torch in dropout alone, and there is none");
+    return text;
+}
+
+static enum status warn_of_draws(const struct build *build)
+{
+    static const enum option_id DRAWING[] = {OPTION_SEED, OPTION_SKIP, OPTION_INIT, OPTION_RNG};
+    char why[WARNING_BYTES];
+    for (size_t i = 0; i < sizeof DRAWING / sizeof DRAWING[0]; i++)
+        if (build->options->origin[DRAWING[i]] == ORIGIN_COMMAND_LINE && !changes_draws(build, DRAWING[i]) &&
+            warn(build, DRAWING[i], why_no_draws(build, why)) != STATUS_OK)
+            return build->error->status;
+    return STATUS_OK;
+}
+
+enum status build_warnings(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const enum origin *origin = build->options->origin;
+    const struct tensor *attn_mask = &problem->mask.attn_mask;
+    if (warn_of_draws(build) != STATUS_OK)
+        return build->error->status;
+    if (origin[OPTION_DROPOUT_SEED] == ORIGIN_COMMAND_LINE && !(problem->dropout > 0) &&
+        warn(build, OPTION_DROPOUT_SEED, "there is no dropout") != STATUS_OK)
+        return build->error->status;
+    if (origin[OPTION_MASK_TRUE] == ORIGIN_COMMAND_LINE && (attn_mask->rank == 0 || attn_mask->dtype != DTYPE_BOOL) &&
+        warn(build, OPTION_MASK_TRUE, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"))
+        return build->error->status;
+    if (origin[OPTION_ALIGN] == ORIGIN_COMMAND_LINE && (problem->has_past || problem->mask.lengths != NULL) &&
+        warn(build, OPTION_ALIGN,
+             problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"))
+        return build->error->status;
+    return STATUS_OK;
+}

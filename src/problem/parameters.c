@@ -1,0 +1,416 @@
+#include "problem/parameters.h"
+
+#include "base/text.h"
+#include "cli/options.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const PROJECTION_NAMES[PROJECTION_COUNT] = {"W_query", "W_key", "W_value"};
+
+const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix)
+{
+    struct text text = text_begin(name, PARAMETER_NAME_BYTES);
+    if (stacked)
+        text_add(&text, "heads.%zu.", module);
+    text_add(&text, "%s%s", PROJECTION_NAMES[id], suffix);
+    return name;
+}
+
+bool parameters_present(const struct input_file *input)
+{
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
+            return true;
+    return false;
+}
+
+/* --- taken ------------------------------------------------------------------------------------------------------- */
+
+/* The parameters being taken: what has been found so far. */
+struct taking {
+    struct parameters *parameters;
+    struct parameters_plan *plan;
+    const struct input_file *input;
+    const char *inputs_source;
+    bool *taken;                      /* of each tensor of the bundle, whether it has found its place */
+    char first[PARAMETER_NAME_BYTES]; /* the weight that set d_out */
+    bool has_bias, bias_known;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* The bundle's tensor of that name, which has found its place; or NULL. */
+static const struct tensor *find(struct taking *taking, const char *name)
+{
+    const struct file_tensor *found = input_file_find(taking->input, name);
+    if (found == NULL)
+        return NULL;
+    taking->taken[found - taking->input->tensors] = true;
+    return &found->tensor;
+}
+
+/* Keeps a tensor of the right shape, in the working dtype. */
+static enum status keep(const struct taking *taking, const char *name, const struct tensor *tensor,
+                        struct tensor *parameter)
+{
+    return tensor_convert(tensor, taking->plan->dtype, taking->input->source, name, NULL, parameter, taking->arena,
+                          taking->error);
+}
+
+static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
+                               size_t columns, const char *why)
+{
+    char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
+    const struct tensor right = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
+    return error_usage(taking->error, "%s: %s is %s, expected %s: %s", taking->input->source, name,
+                       tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
+}
+
+/* Columns of a projection: those of key and value are shared by a group of heads. */
+static size_t columns_of(const struct parameters_plan *plan, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? plan->d_out : plan->d_out / plan->groups;
+}
+
+/* Where d_out comes from. */
+static const char *width_text(const struct taking *taking, enum projection_id id, char *why, size_t size)
+{
+    const size_t d_out = taking->plan->d_out;
+    struct text text = text_begin(why, size);
+    text_add(&text, "%s makes %zu column%s", taking->first, d_out, d_out == 1 ? "" : "s");
+    if (columns_of(taking->plan, id) != d_out)
+        text_add(&text, ", %zu heads share one of key and value", taking->plan->groups);
+    return why;
+}
+
+static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
+                               const char *name, const struct tensor *tensor)
+{
+    char why[TEXT_PATH_BYTES + 96], shape[TENSOR_SHAPE_BYTES];
+    struct parameters_plan *plan = taking->plan;
+    if (tensor->rank != 2)
+        return error_usage(taking->error, "%s: %s is %s, expected a matrix, %s", taking->input->source, name,
+                           tensor_shape_text(tensor, shape), projection->transposed ? "d_out x d_in" : "d_in x d_out");
+    size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
+    if (taking->first[0] == '\0') {
+        plan->d_out = d_out;
+        strcpy(taking->first, name);
+    }
+    const size_t wanted = columns_of(plan, id);
+    size_t rows = projection->transposed ? wanted : plan->d_in;
+    size_t columns = projection->transposed ? plan->d_in : wanted;
+    snprintf(why, sizeof why, "inputs in %s have %zu column%s", taking->inputs_source, plan->d_in,
+             plan->d_in == 1 ? "" : "s");
+    if (d_in != plan->d_in)
+        return wrong_shape(taking, name, tensor, rows, columns, why);
+    if (d_out != wanted)
+        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
+    return keep(taking, name, tensor, &projection->weight);
+}
+
+static enum status take_bias(struct taking *taking, enum projection_id id, struct projection *projection,
+                             const char *name, const struct tensor *tensor)
+{
+    char why[TEXT_PATH_BYTES + 96];
+    if (taking->bias_known && taking->has_bias != (tensor != NULL))
+        return error_usage(taking->error, "%s: the projections' biases are not whole: %s is %s; expected all or none",
+                           taking->input->source, name, tensor ? "there, others are not" : "missing");
+    taking->bias_known = true;
+    taking->has_bias = tensor != NULL;
+    if (tensor == NULL)
+        return STATUS_OK;
+    if (tensor->rank != 1 || tensor->shape[0] != columns_of(taking->plan, id))
+        return wrong_shape(taking, name, tensor, columns_of(taking->plan, id), 0,
+                           width_text(taking, id, why, sizeof why));
+    return keep(taking, name, tensor, &projection->bias);
+}
+
+static enum status take_projection(struct taking *taking, size_t module, enum projection_id id)
+{
+    char matrix_name[PARAMETER_NAME_BYTES], linear_name[PARAMETER_NAME_BYTES], bias_name[PARAMETER_NAME_BYTES];
+    const bool stacked = taking->plan->stacked;
+    struct projection *projection = &taking->parameters->modules[module].projections[id];
+    parameters_name(matrix_name, module, stacked, id, "");
+    parameters_name(linear_name, module, stacked, id, ".weight");
+    parameters_name(bias_name, module, stacked, id, ".bias");
+    const struct tensor *matrix = find(taking, matrix_name);
+    const struct tensor *linear = find(taking, linear_name);
+    *projection = (struct projection){.transposed = linear != NULL};
+    if (matrix != NULL && linear != NULL)
+        return error_usage(taking->error, "%s: %s and %s are both given; expected one of them", taking->input->source,
+                           matrix_name, linear_name);
+    if (matrix == NULL && linear == NULL)
+        return error_usage(taking->error, "%s: the parameters are not whole: neither %s nor %s is there",
+                           taking->input->source, matrix_name, linear_name);
+    enum status status =
+        take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
+    if (status != STATUS_OK)
+        return status;
+    return take_bias(taking, id, projection, bias_name, find(taking, bias_name));
+}
+
+static enum status take_out(struct taking *taking)
+{
+    const char *names[] = {"out_proj.weight", "out_proj.bias"};
+    const size_t d_out = taking->plan->d_out;
+    char why[TEXT_PATH_BYTES + 96];
+    struct projection *out = &taking->parameters->out;
+    const struct tensor *found[2];
+    *out = (struct projection){.transposed = true};
+    if (!taking->plan->has_out)
+        return STATUS_OK;
+    for (int i = 0; i < 2; i++)
+        found[i] = find(taking, names[i]);
+    if (found[0] == NULL)
+        return error_usage(taking->error,
+                           "%s: the parameters are not whole: split heads have an output projection, but %s is missing",
+                           taking->input->source, names[0]);
+    width_text(taking, PROJECTION_QUERY, why, sizeof why);
+    if (found[0]->rank != 2 || found[0]->shape[0] != d_out || found[0]->shape[1] != d_out)
+        return wrong_shape(taking, names[0], found[0], d_out, d_out, why);
+    if (found[1] != NULL && (found[1]->rank != 1 || found[1]->shape[0] != d_out))
+        return wrong_shape(taking, names[1], found[1], d_out, 0, why);
+    if (keep(taking, names[0], found[0], &out->weight) != STATUS_OK)
+        return taking->error->status;
+    return found[1] != NULL ? keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
+}
+
+/* Rows first .. first + count of a tensor. */
+static struct tensor slice(const struct tensor *tensor, size_t first, size_t count)
+{
+    struct tensor part = *tensor;
+    const size_t row = tensor_count(tensor) / tensor->shape[0] * dtype_size(tensor->dtype);
+    part.shape[0] = count;
+    part.data = (char *)tensor->data + first * row;
+    return part;
+}
+
+/* Query, key and value on top of each other, as nn.MultiheadAttention stores them. */
+static enum status take_in_proj(struct taking *taking, const struct tensor *weight, const struct tensor *bias)
+{
+    struct parameters_plan *plan = taking->plan;
+    const size_t groups = plan->groups, rows = weight->shape[0];
+    struct tensor whole, whole_bias;
+    char why[TEXT_PATH_BYTES + 96];
+    snprintf(why, sizeof why, "the projections of inputs with %zu columns", plan->d_in);
+    if (weight->rank != 2 || weight->shape[1] != plan->d_in || rows * groups % (groups + 2) != 0)
+        return wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in, why);
+    if (bias != NULL && (bias->rank != 1 || bias->shape[0] != rows))
+        return wrong_shape(taking, "in_proj_bias", bias, rows, 0, "one for each row of in_proj_weight");
+    plan->d_out = rows * groups / (groups + 2);
+    plan->qkv_bias = taking->has_bias = bias != NULL;
+    strcpy(taking->first, "in_proj_weight");
+    if (keep(taking, "in_proj_weight", weight, &whole) ||
+        (bias != NULL && keep(taking, "in_proj_bias", bias, &whole_bias)))
+        return taking->error->status;
+    for (int id = 0, first = 0; id < PROJECTION_COUNT; id++) {
+        struct projection *projection = &taking->parameters->modules[0].projections[id];
+        const size_t columns = columns_of(plan, (enum projection_id)id);
+        *projection = (struct projection){.transposed = true, .weight = slice(&whole, (size_t)first, columns)};
+        if (bias != NULL)
+            projection->bias = slice(&whole_bias, (size_t)first, columns);
+        first += (int)columns;
+    }
+    taking->parameters->module_count = 1;
+    return STATUS_OK;
+}
+
+static enum status take_modules(struct taking *taking)
+{
+    for (size_t module = 0; module < taking->plan->module_count; module++) {
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
+                return taking->error->status;
+        taking->parameters->module_count++;
+    }
+    taking->plan->qkv_bias = taking->has_bias;
+    return STATUS_OK;
+}
+
+/* Why a parameter of the file has no place in this mechanism. */
+static enum status left_over(const struct taking *taking, const char *name)
+{
+    const struct input_file *input = taking->input;
+    const struct parameters_plan *plan = taking->plan;
+    const char *why = "it belongs to attn multihead";
+    char text[96];
+    if (strncmp(name, "W_", 2) == 0 && plan->has_out) {
+        why = "in_proj_weight holds the projections";
+    } else if (strncmp(name, "heads.", 6) == 0 && plan->stacked) {
+        snprintf(text, sizeof text, "of %zu head%s the last is heads.%zu", plan->module_count,
+                 plan->module_count == 1 ? "" : "s", plan->module_count - 1);
+        why = text;
+    } else if (strncmp(name, "heads.", 6) == 0) {
+        why = "heads of their own are those of attn multihead --stacked";
+    } else if (plan->stacked) {
+        why = "stacked heads have heads.0.W_query and so on, and no output projection";
+    }
+    return error_usage(taking->error, "%s: %s has no place here: %s", input->source, name, why);
+}
+
+static enum status check_left_over(const struct taking *taking)
+{
+    const struct input_file *input = taking->input;
+    for (size_t i = 0; i < input->tensor_count; i++)
+        if (!taking->taken[i] && input_file_kind(input->tensors[i].name) == INPUT_FILE_PARAMETER)
+            return left_over(taking, input->tensors[i].name);
+    return STATUS_OK;
+}
+
+/* The stacked projections of nn.MultiheadAttention are those of split heads, and the bias is not without the weight. */
+static enum status check_in_proj(const struct taking *taking)
+{
+    const bool weight = input_file_find(taking->input, "in_proj_weight") != NULL;
+    if (weight && !taking->plan->has_out)
+        return error_usage(taking->error, "%s: in_proj_weight has no place here: it belongs to attn multihead%s",
+                           taking->input->source, taking->plan->stacked ? " without --stacked" : "");
+    if (!weight && input_file_find(taking->input, "in_proj_bias") != NULL)
+        return error_usage(taking->error, "%s: in_proj_bias is there, but in_proj_weight is missing",
+                           taking->input->source);
+    return STATUS_OK;
+}
+
+/* Heads in the names where the plan has none, or the other way round: said before a part is missed. */
+static enum status check_heads(const struct taking *taking)
+{
+    bool of_heads =
+        input_file_find(taking->input, "heads.0.W_query") || input_file_find(taking->input, "heads.0.W_query.weight");
+    bool plain = input_file_find(taking->input, "W_query") || input_file_find(taking->input, "W_query.weight");
+    if (of_heads && !plain && !taking->plan->stacked)
+        return error_usage(taking->error,
+                           "%s: the parameters are those of stacked heads (heads.0.W_query ...); expected "
+                           "W_query; they go with attn multihead --stacked",
+                           taking->input->source);
+    if (plain && !of_heads && taking->plan->stacked)
+        return error_usage(taking->error,
+                           "%s: the parameters are those of one module (W_query ...); expected "
+                           "heads.0.W_query and so on; they do not go with --stacked",
+                           taking->input->source);
+    return STATUS_OK;
+}
+
+enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct input_file *input,
+                            const char *inputs_source, struct arena *arena, struct error *error)
+{
+    struct taking taking = {.parameters = parameters,
+                            .plan = plan,
+                            .input = input,
+                            .inputs_source = inputs_source,
+                            .arena = arena,
+                            .error = error};
+    *parameters = (struct parameters){.given = true, .source = input->source};
+    parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
+    taking.taken = arena_allocate(arena, input->tensor_count, sizeof taking.taken[0], error);
+    if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
+        return error->status;
+    memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
+    const struct tensor *in_proj = plan->has_out ? find(&taking, "in_proj_weight") : NULL;
+    enum status status =
+        in_proj != NULL ? take_in_proj(&taking, in_proj, find(&taking, "in_proj_bias")) : take_modules(&taking);
+    if (status != STATUS_OK || take_out(&taking) != STATUS_OK)
+        return error->status;
+    return check_left_over(&taking);
+}
+
+/* --- drawn ------------------------------------------------------------------------------------------------------- */
+
+/* nn.Linear's first weights (He et al. 2015, with a = sqrt(5)): uniform on +-sqrt(3) sqrt(2 / (1 + 5)) / sqrt(d_in). */
+static float linear_bound(size_t d_in)
+{
+    return (float)(sqrt(3.0) * (sqrt(2.0 / (1 + 5)) / sqrt((double)d_in)));
+}
+
+static enum status draw_linear(struct projection *projection, size_t d_in, size_t d_out, bool bias,
+                               struct torch_random *generator, struct arena *arena, struct error *error)
+{
+    const size_t shape[] = {d_out, d_in};
+    projection->transposed = true;
+    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
+        return error->status;
+    const float weight_bound = linear_bound(d_in);
+    torch_random_uniform(generator, -weight_bound, weight_bound, projection->weight.data,
+                         tensor_count(&projection->weight));
+    if (!bias)
+        return STATUS_OK;
+    if (tensor_create(&projection->bias, DTYPE_F32, 1, shape, arena, error) != STATUS_OK)
+        return error->status;
+    const float bias_bound = (float)(1 / sqrt((double)d_in));
+    torch_random_uniform(generator, -bias_bound, bias_bound, projection->bias.data, d_out);
+    return STATUS_OK;
+}
+
+static enum status draw_matrix(struct projection *projection, size_t d_in, size_t d_out, bool normal,
+                               struct torch_random *generator, struct arena *arena, struct error *error)
+{
+    const size_t shape[] = {d_in, d_out};
+    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
+        return error->status;
+    if (normal)
+        torch_random_normal(generator, projection->weight.data, d_in * d_out);
+    else
+        torch_random_uniform(generator, 0, 1, projection->weight.data, d_in * d_out);
+    return STATUS_OK;
+}
+
+/* The same projection, drawn in float32, stored the other way round. */
+static enum status transpose(struct projection *projection, struct arena *arena, struct error *error)
+{
+    const struct tensor stored = projection->weight;
+    const size_t rows = stored.shape[0], columns = stored.shape[1], shape[] = {columns, rows};
+    if (tensor_create(&projection->weight, DTYPE_F32, 2, shape, arena, error) != STATUS_OK)
+        return error->status;
+    const float *from = stored.data;
+    float *to = projection->weight.data;
+    for (size_t row = 0; row < rows; row++)
+        for (size_t column = 0; column < columns; column++)
+            to[column * rows + row] = from[row * columns + column];
+    projection->transposed = !projection->transposed;
+    return STATUS_OK;
+}
+
+/* What was drawn in float32 in the working dtype. */
+static enum status widen(struct projection *projection, enum dtype dtype, struct arena *arena, struct error *error)
+{
+    if (tensor_convert(&projection->weight, dtype, "drawn", "weight", NULL, &projection->weight, arena, error) !=
+        STATUS_OK)
+        return error->status;
+    if (projection->bias.rank == 0)
+        return STATUS_OK;
+    return tensor_convert(&projection->bias, dtype, "drawn", "bias", NULL, &projection->bias, arena, error);
+}
+
+static enum status draw_projection(struct projection *projection, enum projection_id id,
+                                   const struct parameters_plan *plan, struct torch_random *generator,
+                                   struct arena *arena, struct error *error)
+{
+    enum status status;
+    *projection = (struct projection){0};
+    const size_t d_out = columns_of(plan, id);
+    if (plan->init == INIT_LINEAR)
+        status = draw_linear(projection, plan->d_in, d_out, plan->qkv_bias, generator, arena, error);
+    else
+        status = draw_matrix(projection, plan->d_in, d_out, plan->init == INIT_RANDN, generator, arena, error);
+    if (status == STATUS_OK && projection->transposed == plan->as_matrix)
+        status = transpose(projection, arena, error);
+    return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
+}
+
+enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
+                            struct torch_random *generator, struct arena *arena, struct error *error)
+{
+    *parameters = (struct parameters){.module_count = plan->module_count};
+    parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
+    if (parameters->modules == NULL)
+        return error->status;
+    for (size_t module = 0; module < plan->module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (draw_projection(&parameters->modules[module].projections[id], (enum projection_id)id, plan, generator,
+                                arena, error) != STATUS_OK)
+                return error->status;
+    if (!plan->has_out)
+        return STATUS_OK;
+    if (draw_linear(&parameters->out, plan->d_out, plan->d_out, true, generator, arena, error) != STATUS_OK)
+        return error->status;
+    return widen(&parameters->out, plan->dtype, arena, error);
+}

@@ -1,0 +1,104 @@
+/* One validated attention problem, as problem_create.c makes it of options and bundles, and what can be asked of it.
+ *
+ * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs, but
+ * for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of value. */
+#ifndef ATTN_PROBLEM_PROBLEM_H
+#define ATTN_PROBLEM_PROBLEM_H
+
+#include "base/progress.h"
+#include "cli/options.h"
+#include "kernel/kernel.h"
+#include "problem/parameters.h"
+
+/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given. Options that may be
+ * without effect. */
+enum { INPUT_TENSORS = 9, PROBLEM_WARNINGS = 7 };
+
+struct input_tensor {
+    const char *name;
+    struct tensor tensor; /* rounded to the working dtype; boolean and whole numbers as they are */
+};
+
+/* One number of one stage, from 0; SIZE_MAX where the stage has no such axis. */
+struct cell {
+    enum stage stage;
+    size_t item, head, row, column;
+};
+
+struct problem {
+    enum command mechanism; /* COMMAND_SELF, _CAUSAL, _MULTIHEAD or _SDPA */
+    bool parameters_only;   /* attn init: no inputs, no stages */
+    bool has_batch;         /* the input had a batch axis; else B = 1 */
+    bool has_heads;         /* multihead, or sdpa with an axis of heads; else H = 1 */
+    bool packed;            /* sdpa: the heads lie side by side in query, (B, Tq, H d), and so they do in context */
+    size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
+    size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
+    struct mask mask;
+    struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
+    size_t beside_count;
+    bool masks;     /* the mask may forbid a key or add to a score */
+    double scale;   /* 1 / sqrt(d) unless given */
+    double softcap; /* 0: none */
+    double dropout;
+    enum dtype dtype;         /* the working dtype */
+    enum dtype softmax_dtype; /* that of the softmax; usually the same */
+    enum rounding rounding;
+    const char *source;   /* where the inputs came from */
+    struct tensor inputs; /* (B, T, d_in); rank 0 for sdpa */
+    struct tensor
+        given[3];  /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
+    bool has_past; /* key and value begin with one */
+    const char *not_finite; /* which of them holds NaN or infinity; NULL: none */
+    const char **labels;    /* (label_lists, Tk) token labels; NULL where the input has no tokens */
+    size_t first_query;     /* the label of query 0; SIZE_MAX where queries have none */
+    size_t label_lists;     /* 1: for every item; else B */
+    bool labels_nested;     /* the input has a list of lists */
+    struct parameters_plan plan;
+    struct parameters parameters;
+    struct torch_random generator; /* where dropout begins */
+    size_t *rows;                  /* (S) the queries asked for, from 0, ascending */
+    size_t row_count;              /* S */
+    size_t part, parts;            /* these rows are part K of N, K from 1; 0 and 0: the whole */
+    size_t whole_count;            /* S of the whole */
+    unsigned threads;
+    const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
+    struct progress *progress;      /* where work tells how far it is */
+    bool fused;                     /* context, output and lse by the fused path, unless key or value overflow, */
+    bool forced;                    /* which is an error where --kernel fused was asked for */
+    bool fast_projections;          /* projections by the float32 kernels */
+    enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
+    size_t stage_count;
+    bool stages_asked;                 /* by --stages; else all of the mechanism */
+    bool explains;                     /* --explain; then `stages` also has what the explained ones are made from */
+    enum stage explained[STAGE_NAMES]; /* in order */
+    size_t explained_count;
+    bool has_cell;                         /* one number is followed back */
+    struct cell cell;                      /* that one */
+    struct setting settings[OPTION_COUNT]; /* what changes the numbers, as it came out */
+    size_t setting_count;
+    const char
+        *warnings[PROBLEM_WARNINGS]; /* what a person is told before the work starts: "--seed does nothing: ..." */
+    size_t warning_count;
+};
+
+/* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
+const char **problem_key_labels(const struct problem *problem, size_t item);
+const char **problem_query_labels(const struct problem *problem, size_t item);
+
+/* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
+bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
+
+/* Columns of a stage; 1 for lse, which has no such axis. */
+size_t problem_columns(const struct problem *problem, enum stage stage);
+
+/* Whether the mechanism has the stage among those that are shown unless --stages says otherwise, inputs and parameters
+ * included. */
+bool problem_has_stage(const struct problem *problem, enum stage stage);
+
+/* Whether the stage is one of problem->stages. */
+bool problem_shows_stage(const struct problem *problem, enum stage stage);
+
+/* Multiply-adds of the whole job, whatever rows and stages are asked for. */
+double problem_work(const struct problem *problem);
+
+#endif

@@ -1,0 +1,164 @@
+#include "problem/problem_create.h"
+
+#include "problem/build.h"
+
+#include <math.h>
+
+static enum status apply_settings(const struct build *build)
+{
+    const struct input_file *inputs = build->inputs;
+    for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
+        if (options_setting(build->options, &inputs->settings[i], inputs->source, build->error) != STATUS_OK)
+            return build->error->status;
+    return STATUS_OK;
+}
+
+/* --- inputs and tokens ------------------------------------------------------------------------------------------- */
+
+static enum status take_inputs(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    char shape[TENSOR_SHAPE_BYTES];
+    if (build->inputs == NULL) {
+        problem->source = "--d-in";
+        problem->d_in = (size_t)options->d_in;
+        return STATUS_OK;
+    }
+    const struct file_tensor *found = input_file_find(build->inputs, "inputs");
+    if (found == NULL)
+        return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
+                           build->inputs->source);
+    const struct tensor *inputs = &found->tensor;
+    if (inputs->rank < 2 || inputs->rank > 3)
+        return error_usage(build->error, "%s: inputs is %s%s, expected T x d_in or B x T x d_in", build->inputs->source,
+                           inputs->rank == 1 ? "a list of " : "", tensor_shape_text(inputs, shape));
+    const size_t *axes = inputs->shape + inputs->rank - 2;
+    problem->has_batch = inputs->rank == 3;
+    problem->items = problem->has_batch ? inputs->shape[0] : 1;
+    problem->queries = problem->keys = axes[0];
+    problem->d_in = axes[1];
+    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text && inputs->dtype < DTYPE_I64)
+        problem->dtype = inputs->dtype;
+    return tensor_convert(inputs, problem->dtype, build->inputs->source, "inputs", NULL, &problem->inputs, build->arena,
+                          build->error);
+}
+
+static enum status take_tokens(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct input_file *inputs = build->inputs;
+    if (inputs == NULL || inputs->tokens == NULL)
+        return STATUS_OK;
+    if (inputs->tokens_nested && !problem->has_batch)
+        return error_usage(build->error, "%s: tokens is a list of lists, but inputs is no batch; expected a plain list",
+                           inputs->source);
+    if (inputs->tokens_nested && inputs->token_lists != problem->items)
+        return error_usage(build->error,
+                           "%s: tokens has %zu lists, expected %zu (as the items of inputs) or one plain "
+                           "list",
+                           inputs->source, inputs->token_lists, problem->items);
+    if (inputs->tokens_per_list != problem->keys)
+        return error_usage(build->error, "%s: tokens has %zu label%s, expected %zu (as the rows of %s)", inputs->source,
+                           inputs->tokens_per_list, inputs->tokens_per_list == 1 ? "" : "s", problem->keys,
+                           problem->mechanism == COMMAND_SDPA ? "key, with the past" : "inputs");
+    problem->labels = inputs->tokens;
+    problem->label_lists = inputs->token_lists;
+    problem->labels_nested = inputs->tokens_nested;
+    return STATUS_OK;
+}
+
+/* Queries are the same tokens as the keys, or the last of them; else they have no labels. */
+static size_t first_query(const struct problem *problem)
+{
+    const struct mask *mask = &problem->mask;
+    if (problem->queries == problem->keys)
+        return 0;
+    const bool last =
+        mask->lengths == NULL && mask->offset > 0 && (uint64_t)mask->offset + problem->queries == problem->keys;
+    return last ? (size_t)mask->offset : SIZE_MAX;
+}
+
+static enum status check_length(const struct build *build)
+{
+    const struct options *options = build->options;
+    char place[BUILD_PLACE_BYTES];
+    if (options->context_length == 0 || build->problem->keys <= options->context_length)
+        return STATUS_OK;
+    return error_usage(build->error, "%s: inputs has %zu tokens, more than %s %llu", build->inputs->source,
+                       build->problem->keys, build_place(build, OPTION_CONTEXT_LENGTH, place, sizeof place),
+                       (unsigned long long)options->context_length);
+}
+
+/* Where numbers come from, and how they are rounded. */
+static void start_problem(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    problem->dtype = (enum dtype)options->dtype;
+    problem->rounding = (enum rounding)options->rounding;
+    problem->softcap = options->softcap;
+    problem->dropout = options->dropout;
+    problem->source = build->inputs != NULL ? build->inputs->source : "--d-in";
+    problem->mask.causal = problem->mechanism == COMMAND_CAUSAL ||
+                           (problem->mechanism == COMMAND_MULTIHEAD && options->causal) ||
+                           (problem->mechanism == COMMAND_SDPA && options->causal && build_said(build, OPTION_CAUSAL));
+    torch_random_seed(&problem->generator, (enum torch_random_build)options->rng, options->seed);
+    torch_random_skip(&problem->generator, options->skip);
+}
+
+/* What is left once the sizes are known. */
+static enum status finish_problem(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    problem->scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
+    if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
+        return error_usage(build->error, "--rounding operations shares the root of the scale out to query and key; "
+                                         "expected --scale from 0 on");
+    if (options->format == FORMAT_NPY && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
+        return error_usage(build->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
+                           problem->beside[problem->beside_count - 1].name);
+    if (options->format == FORMAT_NPY && problem->dtype == DTYPE_BF16)
+        return error_usage(build->error, "a .npy has no bfloat16; expected .safetensors, or another --dtype");
+    problem->softmax_dtype =
+        build_said(build, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;
+    if (build_said(build, OPTION_DROPOUT_SEED))
+        torch_random_seed(&problem->generator, (enum torch_random_build)options->rng, options->dropout_seed);
+    problem->first_query = first_query(problem);
+    problem->explains = build_said(build, OPTION_EXPLAIN);
+    problem->has_cell = options->cell != NULL;
+    if (!problem->parameters_only && (take_tokens(build) || build_queries(build)))
+        return build->error->status;
+    if (problem->explains && problem->rounding == ROUNDING_OPERATIONS)
+        return error_usage(build->error, "--explain shows stages that are computed exactly and rounded once; expected "
+                                         "--rounding stages");
+    if (problem->has_cell && build_cell(build) != STATUS_OK)
+        return build->error->status;
+    if (build_stages(build) || (!problem->parameters_only && (build_page(build) || build_path(build))))
+        return build->error->status;
+    return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
+}
+
+enum status problem_create(struct problem *problem, struct options *options, const struct input_file *inputs,
+                           const struct input_file *weights, struct progress *progress, struct arena *arena,
+                           struct error *error)
+{
+    const struct build build = {problem, options, inputs, weights, arena, error};
+    const bool init = options->command == COMMAND_INIT;
+    *problem = (struct problem){
+        .mechanism = init ? options->topic : options->command, .parameters_only = init, .progress = progress};
+    if (apply_settings(&build) != STATUS_OK)
+        return error->status;
+    start_problem(&build);
+    if (problem->mechanism == COMMAND_SDPA) {
+        if (build_operands(&build) || build_names(&build))
+            return error->status;
+    } else if (build_names(&build) || take_inputs(&build) || (!init && check_length(&build)) ||
+               build_parameters(&build)) {
+        return error->status;
+    }
+    if (!init && (build_buffers(&build) || build_mask(&build)))
+        return error->status;
+    return finish_problem(&build);
+}

@@ -1,0 +1,121 @@
+#include "problem/shard.h"
+
+#include "base/version.h"
+
+#include <string.h>
+
+/* What a query costs: the keys that it sees. */
+static double row_work(const struct problem *problem, size_t row)
+{
+    size_t keys = 1; /* an empty row costs something too */
+    for (size_t item = 0; item < problem->items; item++) {
+        const struct span span = mask_span(&problem->mask, item, problem->rows[row]);
+        keys += span.end - span.first;
+    }
+    return (double)keys;
+}
+
+/* The first row behind part k of n: the parts up to it have k/n of the work, to the nearest row, and each at least one
+ * row. */
+static size_t part_end(const struct problem *problem, size_t k, size_t n)
+{
+    const size_t count = problem->row_count;
+    double total = 0, work = 0;
+    size_t end = 0, row = 0;
+    for (size_t i = 0; i < count; i++)
+        total += row_work(problem, i);
+    for (size_t part = 1; part <= k; part++) {
+        while (row < count && work + row_work(problem, row) / 2 < total * (double)part / (double)n)
+            work += row_work(problem, row++);
+        end = end + 1 > row ? end + 1 : row;
+    }
+    return end < count - (n - k) ? end : count - (n - k);
+}
+
+void shard_select(struct problem *problem, size_t part, size_t parts)
+{
+    const size_t first = part_end(problem, part - 1, parts), end = part_end(problem, part, parts);
+    problem->part = part;
+    problem->parts = parts;
+    problem->rows += first;
+    problem->row_count = end - first;
+}
+
+/* FNV-1a's scheme on words of 8 bytes (the last one filled with zeros), each mixed down into the lower half. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    const char *from = bytes;
+    for (size_t at = 0; at < length; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, from + at, memory_smaller(length - at, 8));
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return hash_bytes(hash, text, strlen(text) + 1);
+}
+
+static uint64_t hash_tensor(uint64_t hash, const struct tensor *tensor)
+{
+    if (tensor->rank == 0)
+        return hash;
+    for (size_t axis = 0; axis < tensor->rank; axis++) {
+        const uint64_t size = tensor->shape[axis];
+        hash = hash_bytes(hash, &size, sizeof size);
+    }
+    return hash_bytes(hash, tensor->data, tensor_count(tensor) * dtype_size(tensor->dtype));
+}
+
+static uint64_t hash_projection(uint64_t hash, const struct projection *projection)
+{
+    hash = hash_text(hash, projection->transposed ? "transposed" : "plain");
+    return hash_tensor(hash_tensor(hash, &projection->weight), &projection->bias);
+}
+
+static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
+{
+    const struct mask *mask = &problem->mask;
+    hash = hash_tensor(hash, &mask->attn_mask);
+    hash = hash_bytes(hash, &mask->offset, sizeof mask->offset);
+    if (mask->lengths != NULL)
+        hash = hash_bytes(hash_text(hash, "lengths"), mask->lengths, problem->items * sizeof *mask->lengths);
+    if (mask->alibi_slopes != NULL)
+        hash = hash_bytes(hash_text(hash, "slopes"), mask->alibi_slopes, problem->heads * sizeof *mask->alibi_slopes);
+    if (mask->sinks != NULL)
+        hash = hash_bytes(hash_text(hash, "sinks"), mask->sinks, problem->heads * sizeof *mask->sinks);
+    return hash;
+}
+
+static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
+{
+    for (size_t list = 0; problem->labels != NULL && list < problem->label_lists; list++)
+        for (size_t key = 0; key < problem->keys; key++)
+            hash = hash_text(hash, problem_key_labels(problem, list)[key]);
+    return hash;
+}
+
+uint64_t shard_job(const struct problem *problem)
+{
+    const uint64_t whole = problem->whole_count;
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), ATTN_VERSION);
+    hash = hash_labels(hash_text(hash, command_name(problem->mechanism)), problem);
+    for (size_t i = 0; i < problem->setting_count; i++)
+        hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
+    for (size_t i = 0; i < problem->stage_count; i++)
+        hash = hash_text(hash, stage_name(problem->stages[i]));
+    hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
+    if (problem->fused || problem->fast_projections) /* another instruction set may give other last bits */
+        hash = hash_text(hash, problem->kernel->name);
+    hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
+    hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
+    for (size_t i = 0; i < 3; i++)
+        hash = hash_tensor(hash, &problem->given[i]);
+    for (size_t module = 0; module < problem->parameters.module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            hash = hash_projection(hash, &problem->parameters.modules[module].projections[id]);
+    return hash_projection(hash, &problem->parameters.out);
+}

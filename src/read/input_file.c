@@ -1,0 +1,152 @@
+#include "read/input_file.h"
+
+#include "base/suggest.h"
+#include "model/stages.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    unsigned kind;
+} NAMES[] = {
+    {"tokens", INPUT_FILE_TOKENS},
+    {"inputs", INPUT_FILE_INPUTS},
+    {"settings", INPUT_FILE_SETTINGS},
+    {"comment", INPUT_FILE_IGNORED},
+    {"attn", INPUT_FILE_IGNORED},
+    {"mechanism", INPUT_FILE_IGNORED},
+    {"layout", INPUT_FILE_IGNORED},
+    {"lacks", INPUT_FILE_IGNORED},
+    {"mask", INPUT_FILE_BUFFER},
+    {"query", INPUT_FILE_OPERAND},
+    {"key", INPUT_FILE_OPERAND},
+    {"value", INPUT_FILE_OPERAND},
+    {"past_key", INPUT_FILE_CACHE},
+    {"past_value", INPUT_FILE_CACHE},
+    {"kv_lengths", INPUT_FILE_CACHE},
+    {"attn_mask", INPUT_FILE_MASKING},
+    {"alibi_slopes", INPUT_FILE_MASKING},
+    {"sinks", INPUT_FILE_MASKING},
+    {"W_query", INPUT_FILE_PARAMETER},
+    {"W_key", INPUT_FILE_PARAMETER},
+    {"W_value", INPUT_FILE_PARAMETER},
+    {"W_query.weight", INPUT_FILE_PARAMETER},
+    {"W_key.weight", INPUT_FILE_PARAMETER},
+    {"W_value.weight", INPUT_FILE_PARAMETER},
+    {"W_query.bias", INPUT_FILE_PARAMETER},
+    {"W_key.bias", INPUT_FILE_PARAMETER},
+    {"W_value.bias", INPUT_FILE_PARAMETER},
+    {"in_proj_weight", INPUT_FILE_PARAMETER},
+    {"in_proj_bias", INPUT_FILE_PARAMETER},
+    {"out_proj.weight", INPUT_FILE_PARAMETER},
+    {"out_proj.bias", INPUT_FILE_PARAMETER},
+};
+
+enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
+
+/* What follows "heads.N." in a name of one head's, or NULL. */
+static const char *after_head(const char *name)
+{
+    if (strncmp(name, "heads.", 6) != 0 || !isdigit((unsigned char)name[6]))
+        return NULL;
+    const char *end = name + 6;
+    if (end[0] == '0' && end[1] != '.') /* heads.00 would be another name of heads.0 */
+        return NULL;
+    while (isdigit((unsigned char)*end))
+        end++;
+    return *end == '.' ? end + 1 : NULL;
+}
+
+static bool belongs_to_a_head(const char *name)
+{
+    return strncmp(name, "W_", 2) == 0 || strcmp(name, "mask") == 0;
+}
+
+unsigned input_file_kind(const char *name)
+{
+    const char *of_head = after_head(name);
+    if (of_head != NULL && !belongs_to_a_head(of_head))
+        return INPUT_FILE_UNKNOWN;
+    const char *plain = of_head != NULL ? of_head : name;
+    unsigned kind =
+        of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? INPUT_FILE_STAGE : INPUT_FILE_UNKNOWN;
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        if (strcmp(NAMES[i].name, plain) == 0)
+            kind |= NAMES[i].kind;
+    return kind;
+}
+
+unsigned input_file_kind_among(const char *name, unsigned kinds)
+{
+    const unsigned kind = input_file_kind(name),
+                   kept = kind & (INPUT_FILE_STAGE | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS);
+    if ((kinds & INPUT_FILE_FOREIGN) == 0)
+        return kind;
+    return kept != 0 ? kept : INPUT_FILE_FOREIGN;
+}
+
+bool input_file_head(const char *name, size_t *head)
+{
+    if (after_head(name) == NULL)
+        return false;
+    errno = 0;
+    const unsigned long long number = strtoull(name + 6, NULL, 10);
+    *head = errno == 0 && number < SIZE_MAX ? (size_t)number : SIZE_MAX;
+    return true;
+}
+
+enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error)
+{
+    const char *kept = arena_text(arena, name, strlen(name), error);
+    input->passed[input->passed_count++] = kept;
+    return kept == NULL ? error->status : STATUS_OK;
+}
+
+const char *input_file_setting(const struct input_file *input, const char *name)
+{
+    for (size_t i = 0; i < input->setting_count; i++)
+        if (strcmp(input->settings[i].name, name) == 0)
+            return input->settings[i].text;
+    return NULL;
+}
+
+enum status input_file_unknown(const char *source, const char *name, struct error *error)
+{
+    const char *candidates[NAME_COUNT];
+    const char *of_head = after_head(name);
+    const char *plain = of_head != NULL ? of_head : name;
+    char prefix[64] = "", hint[256];
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        candidates[i] = of_head == NULL || belongs_to_a_head(NAMES[i].name) ? NAMES[i].name : NULL;
+    if (of_head != NULL)
+        snprintf(prefix, sizeof prefix, "%.*s", (int)(of_head - name), name);
+    suggest_hint(hint, sizeof hint, prefix, plain, candidates, NAME_COUNT);
+    if (hint[0] == '\0')
+        snprintf(hint, sizeof hint, "; free text goes under \"comment\"");
+    return error_usage(error, "%s: unknown key '%.80s'%s", source, name, hint);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct file_tensor *)a)->name, ((const struct file_tensor *)b)->name);
+}
+
+void input_file_sort(struct input_file *input)
+{
+    for (size_t i = 0; i < input->tensor_count; i++)
+        input->tensors[i].order = i;
+    if (input->tensor_count > 0)
+        qsort(input->tensors, input->tensor_count, sizeof input->tensors[0], by_name);
+}
+
+const struct file_tensor *input_file_find(const struct input_file *input, const char *name)
+{
+    if (input->tensor_count == 0)
+        return NULL;
+    struct file_tensor sought = {.name = name};
+    return bsearch(&sought, input->tensors, input->tensor_count, sizeof input->tensors[0], by_name);
+}

@@ -1,0 +1,88 @@
+/* What a file holds, whatever its format: named tensors, tokens, settings.
+ *
+ * A bundle and all that it points to belong to the arena that it was read into. */
+#ifndef ATTN_READ_INPUT_FILE_H
+#define ATTN_READ_INPUT_FILE_H
+
+#include "base/text.h"
+#include "tensor/tensor.h"
+
+/* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
+enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
+
+/* One row of "settings": the option's name with _ for -, its value as text; a truth is "true" or "false";
+ * of another kind what it is, "null" or "an array". */
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    const char *text;
+};
+
+struct file_tensor {
+    const char *name;
+    size_t order;         /* which of the file's tensors it was, from 0 */
+    struct tensor tensor; /* of rank 0, unread, where the name is foreign and the file has more than this one */
+};
+
+struct input_file {
+    const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
+    bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
+    bool is_result; /* attn wrote it: its stages are recorded, and its query, key and value each head's own matrix */
+    struct file_tensor *tensors; /* sorted by name */
+    size_t tensor_count;
+    const char **passed; /* known names at the top of the file that were not read, in its order */
+    size_t passed_count;
+    const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */
+    size_t token_lists;  /* 1: for every item of a batch; more: one list an item */
+    size_t tokens_per_list;
+    bool tokens_nested; /* the file has a list of lists */
+    struct setting *settings;
+    size_t setting_count;
+    const char *mechanism, *part, *job; /* what a result says of itself, part and job in .safetensors alone; or NULL */
+    const char *layout,
+        *lacks;    /* of a result of sdpa: "given", where its query, key and value are its input; or what of
+                                   that it does not hold, a list of names; or NULL */
+    bool nameless; /* a .npy, or JSON that is an array: its one tensor has no name of its own */
+};
+
+/* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */
+enum input_file_kind {
+    INPUT_FILE_UNKNOWN = 0,
+    INPUT_FILE_IGNORED = 1, /* a comment, and what a result says of itself */
+    INPUT_FILE_INPUTS = 2,
+    INPUT_FILE_PARAMETER = 4,
+    INPUT_FILE_TOKENS = 8,
+    INPUT_FILE_SETTINGS = 16,
+    INPUT_FILE_STAGE = 32,    /* a recorded stage, which join and diff alone read */
+    INPUT_FILE_MASKING = 64,  /* attn_mask, alibi_slopes, sinks */
+    INPUT_FILE_OPERAND = 128, /* what sdpa computes on: query, key, value */
+    INPUT_FILE_BUFFER = 256,  /* a module's causal buffer */
+    INPUT_FILE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
+    INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
+};
+
+/* Bits of enum input_file_kind. */
+unsigned input_file_kind(const char *name);
+
+/* What it stands for where those `kinds` are read: with INPUT_FILE_FOREIGN among them, no name is unknown. */
+unsigned input_file_kind_among(const char *name, unsigned kinds);
+
+/* Notes a known name that is not read; the bundle has room for it. STATUS_SYSTEM where memory is short. */
+enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error);
+
+/* Whether the name is one of a head's; of "heads.1.mask" *head is 1, and SIZE_MAX where the number is larger than any. */
+bool input_file_head(const char *name, size_t *head);
+
+/* The text of a setting of that name, or NULL. */
+const char *input_file_setting(const struct input_file *input, const char *name);
+
+/* An unknown name: STATUS_USAGE, with the nearest name that is known. */
+enum status input_file_unknown(const char *source, const char *name, struct error *error);
+
+/* Puts the tensors in order; input_file_find works from then on. */
+void input_file_sort(struct input_file *input);
+
+/* The tensor of that name, or NULL. */
+const struct file_tensor *input_file_find(const struct input_file *input, const char *name);
+
+#endif

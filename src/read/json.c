@@ -1,0 +1,465 @@
+#include "read/json.h"
+
+#include "base/decimal.h"
+#include "read/json_syntax.h"
+#include "read/json_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACE_BYTES = 160 };
+
+/* cJSON's hooks take no context: the arena that its tree lives in, for the time of one parse. */
+static struct arena *tree_arena;
+
+static void *tree_allocate(size_t size)
+{
+    return arena_allocate(tree_arena, size, 1, NULL);
+}
+
+static void tree_free(void *memory)
+{
+    (void)memory; /* the arena frees the tree whole */
+}
+
+const char *json_kind_name(const cJSON *item)
+{
+    if (cJSON_IsNull(item))
+        return "null";
+    if (cJSON_IsBool(item))
+        return "a boolean";
+    if (cJSON_IsNumber(item))
+        return "a number";
+    if (cJSON_IsString(item))
+        return "a string";
+    return cJSON_IsArray(item) ? "an array" : "an object";
+}
+
+size_t json_count(const cJSON *item)
+{
+    size_t count = 0;
+    for (const cJSON *child = item->child; child != NULL; child = child->next)
+        count++;
+    return count;
+}
+
+/* What JSON has no number for, as a result writes it: null, "NaN", "Infinity". False for all else. */
+static bool read_special(const cJSON *item, double *number)
+{
+    static const struct {
+        const char *text;
+        double number;
+    } SPECIALS[] = {{"NaN", (double)NAN}, {"Infinity", (double)INFINITY}, {"-Infinity", -(double)INFINITY}};
+    *number = -INFINITY;
+    for (size_t i = 0; i < 3 && cJSON_IsString(item); i++)
+        if (strcmp(item->valuestring, SPECIALS[i].text) == 0) {
+            *number = SPECIALS[i].number;
+            return true;
+        }
+    return cJSON_IsNull(item);
+}
+
+static enum status not_a_number(const struct json_reader *reader, const char *place, const cJSON *item)
+{
+    double number;
+    if (cJSON_IsString(item) && read_special(item, &number))
+        return error_usage(reader->error, "%s: %s: %s: \"%s\" is not finite; expected a finite number", reader->source,
+                           reader->key, place, item->valuestring);
+    return error_usage(reader->error, "%s: %s: %s: expected a %s, got %s", reader->source, reader->key, place,
+                       reader->boolean ? "boolean, as the first one is" : "number", json_kind_name(item));
+}
+
+static enum status read_number(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
+                               const size_t *index, double *number)
+{
+    char place[TENSOR_PLACE_BYTES];
+    *number = reader->boolean ? cJSON_IsTrue(item) : item->valuedouble;
+    if (reader->boolean ? cJSON_IsBool(item) : cJSON_IsNumber(item) && isfinite(*number))
+        return STATUS_OK;
+    if (!reader->boolean && reader->special && read_special(item, number))
+        return STATUS_OK;
+    tensor_place_text(tensor->rank, index, tensor->rank, place);
+    if (reader->boolean || !cJSON_IsNumber(item))
+        return not_a_number(reader, place, item);
+    return error_usage(reader->error,
+                       "%s: %s: %s: a number above 1.8e308 overflows; expected at most 3.4028235e+38 in magnitude",
+                       reader->source, reader->key, place);
+}
+
+/* The first element, however deep; NULL where an array on the way is empty. */
+static const cJSON *first_element(const cJSON *item)
+{
+    while (cJSON_IsArray(item))
+        item = item->child;
+    return item;
+}
+
+/* The shape along the first path down; whether the rest fits is seen as it is read. */
+static enum status measure(const struct json_reader *reader, const cJSON *item, size_t *rank, size_t *shape)
+{
+    *rank = 0;
+    while (cJSON_IsArray(item)) {
+        if (item->child == NULL)
+            return error_usage(reader->error, "%s: %s is empty; expected numbers", reader->source, reader->key);
+        if (*rank == TENSOR_RANK)
+            return error_usage(reader->error, "%s: %s is nested deeper than item, head, row and column", reader->source,
+                               reader->key);
+        shape[(*rank)++] = json_count(item);
+        item = item->child;
+    }
+    if (*rank == 0)
+        return error_usage(reader->error, "%s: %s: expected an array of numbers, got %s", reader->source, reader->key,
+                           json_kind_name(item));
+    return STATUS_OK;
+}
+
+/* The array at `depth` (above 0), whose index[0 .. depth) is set, has not the size of the first one at that depth. */
+static enum status ragged(const struct json_reader *reader, const cJSON *item, const struct tensor *tensor,
+                          const size_t *index, size_t depth)
+{
+    char place[TENSOR_PLACE_BYTES], first[TENSOR_PLACE_BYTES];
+    const size_t zeros[TENSOR_RANK] = {0};
+    const size_t expected = tensor->shape[depth];
+    const char *what = depth + 1 < tensor->rank ? "row" : "number";
+    tensor_place_text(tensor->rank, index, depth, place);
+    if (!cJSON_IsArray(item))
+        return error_usage(reader->error, "%s: %s: %s: expected an array of %zu %s%s, got %s", reader->source,
+                           reader->key, place, expected, what, expected == 1 ? "" : "s", json_kind_name(item));
+    size_t count = json_count(item);
+    if (count == 0)
+        return error_usage(reader->error, "%s: %s: %s is empty; expected %zu %s%s", reader->source, reader->key, place,
+                           expected, what, expected == 1 ? "" : "s");
+    tensor_place_text(tensor->rank, zeros, depth, first);
+    return error_usage(reader->error, "%s: %s: %s has %zu %s%s, expected %zu (as %s)", reader->source, reader->key,
+                       place, count, what, count == 1 ? "" : "s", expected, first);
+}
+
+/* Reads the array below index[0 .. depth) into the tensor from `number` on, which moves on. */
+static enum status read_array(const struct json_reader *reader, const cJSON *array, const struct tensor *tensor,
+                              size_t *index, size_t depth, double **number)
+{
+    const size_t expected = tensor->shape[depth];
+    const bool innermost = depth + 1 == tensor->rank || depth + 1 == TENSOR_RANK;
+    const cJSON *child = cJSON_IsArray(array) ? array->child : NULL;
+    for (size_t i = 0; i < expected; i++, child = child->next) {
+        if (child == NULL)
+            return ragged(reader, array, tensor, index, depth);
+        index[depth] = i;
+        enum status status = innermost ? read_number(reader, child, tensor, index, (*number)++)
+                                       : read_array(reader, child, tensor, index, depth + 1, number);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
+}
+
+/* The same numbers as a tensor of bytes. */
+static enum status make_boolean(const struct json_reader *reader, struct tensor *tensor)
+{
+    const struct tensor numbers = *tensor;
+    if (tensor_create(tensor, DTYPE_BOOL, numbers.rank, numbers.shape, reader->arena, reader->error) != STATUS_OK)
+        return reader->error->status;
+    for (size_t i = 0; i < tensor_count(tensor); i++)
+        ((uint8_t *)tensor->data)[i] = ((const double *)numbers.data)[i] != 0;
+    return STATUS_OK;
+}
+
+/* `kind` says whether the tensor may hold what is not finite, or be boolean. */
+static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
+{
+    size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
+    enum status status = measure(reader, item, &rank, shape);
+    if (status == STATUS_OK)
+        status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
+    if (status != STATUS_OK)
+        return status;
+    const cJSON *first = first_element(item);
+    reader->boolean = (kind & (INPUT_FILE_MASKING | INPUT_FILE_BUFFER)) != 0 && cJSON_IsBool(first);
+    reader->special = (kind & (INPUT_FILE_MASKING | INPUT_FILE_BUFFER | INPUT_FILE_OPERAND | INPUT_FILE_CACHE |
+                               INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0;
+    double *number = tensor->data;
+    status = read_array(reader, item, tensor, index, 0, &number);
+    return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
+}
+
+/* `list_number` counts from 1; 0 where there is one plain list. */
+static enum status read_token_list(const struct json_reader *reader, const cJSON *list, size_t list_number,
+                                   size_t expected, const char **tokens)
+{
+    char place[PLACE_BYTES] = "";
+    const cJSON *item = list->child;
+    for (size_t i = 0; i < expected; i++, item = item->next) {
+        if (list_number > 0)
+            snprintf(place, sizeof place, "list %zu, ", list_number);
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: tokens: %stoken %zu: expected a string, got %s", reader->source,
+                               place, i + 1, json_kind_name(item));
+        tokens[i] = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+        if (tokens[i] == NULL)
+            return reader->error->status;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_token_lists(const struct json_reader *reader, const cJSON *lists,
+                                    const struct input_file *input)
+{
+    const cJSON *list = lists->child;
+    for (size_t i = 0; i < input->token_lists; i++, list = list->next) {
+        const size_t length = json_count(list);
+        if (!cJSON_IsArray(list))
+            return error_usage(reader->error, "%s: tokens: list %zu: expected an array, got %s", reader->source, i + 1,
+                               json_kind_name(list));
+        if (length != input->tokens_per_list)
+            return error_usage(reader->error, "%s: tokens: list %zu has %zu token%s, expected %zu (as list 1)",
+                               reader->source, i + 1, length, length == 1 ? "" : "s", input->tokens_per_list);
+        enum status status = read_token_list(reader, list, i + 1, length, input->tokens + i * length);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, struct input_file *input)
+{
+    if (!cJSON_IsArray(item))
+        return error_usage(reader->error, "%s: tokens: expected an array of strings, got %s", reader->source,
+                           json_kind_name(item));
+    if (item->child == NULL)
+        return error_usage(reader->error, "%s: tokens is empty; expected a string for each row of inputs",
+                           reader->source);
+    input->tokens_nested = cJSON_IsArray(item->child);
+    input->token_lists = input->tokens_nested ? json_count(item) : 1;
+    input->tokens_per_list = json_count(input->tokens_nested ? item->child : item);
+    size_t count;
+    if (!memory_multiply(input->token_lists, input->tokens_per_list, &count))
+        return error_system(reader->error, 0, "not enough memory for the tokens");
+    input->tokens = arena_allocate(reader->arena, count, sizeof input->tokens[0], reader->error);
+    if (input->tokens == NULL)
+        return reader->error->status;
+    return input->tokens_nested ? read_token_lists(reader, item, input)
+                                : read_token_list(reader, item, 0, count, input->tokens);
+}
+
+/* The value as the text that an option of that name would have on the command line; the option judges it. */
+static enum status setting_text(const struct json_reader *reader, const cJSON *item, struct setting *setting)
+{
+    char number[DECIMAL_BYTES];
+    const char *text = number;
+    if (cJSON_IsBool(item)) {
+        setting->kind = SETTING_TRUTH;
+        text = cJSON_IsTrue(item) ? "true" : "false";
+    } else if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
+        setting->kind = fabs(item->valuedouble) < 0x1p53 ? SETTING_NUMBER : SETTING_INEXACT;
+        if (setting->kind == SETTING_NUMBER && item->valuedouble == floor(item->valuedouble))
+            snprintf(number, sizeof number, "%.0f", item->valuedouble);
+        else
+            decimal_from_double(item->valuedouble, number);
+    } else if (cJSON_IsString(item)) {
+        setting->kind = SETTING_TEXT;
+        text = item->valuestring;
+    } else {
+        setting->kind = SETTING_OTHER;
+        text = cJSON_IsNumber(item) ? "a number above 1.8e308" : json_kind_name(item);
+    }
+    setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    setting->text = arena_text(reader->arena, text, strlen(text), reader->error);
+    return setting->name == NULL || setting->text == NULL ? reader->error->status : STATUS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where)
+{
+    size_t count = json_count(object), i = 0;
+    const char **keys = arena_allocate(reader->scratch, count, sizeof keys[0], reader->error);
+    if (keys == NULL)
+        return reader->error->status;
+    for (const cJSON *item = object->child; item != NULL; item = item->next)
+        keys[i++] = item->string;
+    qsort(keys, count, sizeof keys[0], by_text);
+    for (i = 1; i < count; i++)
+        if (strcmp(keys[i - 1], keys[i]) == 0)
+            return error_usage(reader->error, "%s: %skey '%.80s' is given twice; expected it once", reader->source,
+                               where, keys[i]);
+    return STATUS_OK;
+}
+
+enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input)
+{
+    if (!cJSON_IsObject(object))
+        return error_usage(reader->error, "%s: settings: expected an object, got %s", reader->source,
+                           json_kind_name(object));
+    if (json_check_repeated(reader, object, "settings: ") != STATUS_OK)
+        return reader->error->status;
+    input->settings = arena_allocate(reader->arena, json_count(object), sizeof input->settings[0], reader->error);
+    if (input->settings == NULL)
+        return reader->error->status;
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        enum status status = setting_text(reader, item, &input->settings[input->setting_count]);
+        if (status != STATUS_OK)
+            return status;
+        input->setting_count++;
+    }
+    return STATUS_OK;
+}
+
+/* Whether it is meant as a tensor: its first element is a number or stands for one. */
+static bool is_tensor(const cJSON *item)
+{
+    const cJSON *first = first_element(item);
+    double number;
+    return cJSON_IsArray(item) && first != NULL && (cJSON_IsNumber(first) || read_special(first, &number));
+}
+
+/* Where foreign names are read, "tokens" that are numbers and "settings" of another kind are another program's. */
+static unsigned kind_of(const cJSON *item, unsigned kinds)
+{
+    const unsigned kind = input_file_kind_among(item->string, kinds);
+    const bool other = (kind == INPUT_FILE_TOKENS && !cJSON_IsString(first_element(item))) ||
+                       (kind == INPUT_FILE_SETTINGS && !cJSON_IsObject(item));
+    return other && (kinds & INPUT_FILE_FOREIGN) != 0 ? INPUT_FILE_FOREIGN : kind;
+}
+
+static enum status add_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct input_file *input)
+{
+    struct file_tensor *named = &input->tensors[input->tensor_count++];
+    *named = (struct file_tensor){0};
+    named->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
+    if (named->name == NULL)
+        return reader->error->status;
+    reader->key = named->name;
+    return kind == INPUT_FILE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, kind, &named->tensor);
+}
+
+static enum status read_foreign(struct json_reader *reader, const cJSON *item, struct input_file *input)
+{
+    return is_tensor(item) ? add_tensor(reader, item, INPUT_FILE_FOREIGN, input) : STATUS_OK;
+}
+
+/* What a result says of itself, in strings; where foreign names are read, anything else is another program's. */
+static enum status note_origin(const struct json_reader *reader, const cJSON *item, unsigned kinds,
+                               struct input_file *input)
+{
+    const char *version = NULL;
+    const struct {
+        const char *name, **text;
+    } notes[] = {
+        {"attn", &version}, {"mechanism", &input->mechanism}, {"layout", &input->layout}, {"lacks", &input->lacks}};
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        if (strcmp(item->string, notes[i].name) != 0 || (!cJSON_IsString(item) && (kinds & INPUT_FILE_FOREIGN) != 0))
+            continue;
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: %s: expected a string, as a result has it, got %s", reader->source,
+                               item->string, json_kind_name(item));
+        *notes[i].text = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
+        if (*notes[i].text == NULL)
+            return reader->error->status;
+    }
+    input->is_result = input->is_result || version != NULL;
+    return STATUS_OK;
+}
+
+/* "past_key": [[[]]], the past before the first token. */
+static bool is_empty_past(const cJSON *item)
+{
+    return input_file_kind(item->string) == INPUT_FILE_CACHE && strncmp(item->string, "past_", 5) == 0 &&
+           cJSON_IsArray(item) && first_element(item) == NULL;
+}
+
+static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)
+{
+    const unsigned kind = kind_of(item, kinds);
+    if (kind == INPUT_FILE_UNKNOWN)
+        return input_file_unknown(reader->source, item->string, reader->error);
+    if (note_origin(reader, item, kinds, input) != STATUS_OK)
+        return reader->error->status;
+    if ((kind & kinds) == 0)
+        return input_file_pass(input, item->string, reader->arena, reader->error);
+    if (is_empty_past(item))
+        return STATUS_OK;
+    if (kind == INPUT_FILE_TOKENS)
+        return json_read_tokens(reader, item, input);
+    if (kind == INPUT_FILE_SETTINGS)
+        return json_read_settings(reader, item, input);
+    return kind == INPUT_FILE_FOREIGN ? read_foreign(reader, item, input) : add_tensor(reader, item, kind, input);
+}
+
+/* The tensors that the object holds; *sole where that is one. */
+static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
+{
+    size_t count = 0;
+    for (const cJSON *item = root->child; item != NULL; item = item->next)
+        count += (kind_of(item, kinds) & (INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0 && is_tensor(item);
+    *sole = count == 1;
+}
+
+/* An array alone, which stands under the name that the tensor of a .npy has. */
+static enum status read_nameless(struct json_reader *reader, const cJSON *root, struct input_file *input)
+{
+    input->tensors = arena_allocate(reader->arena, 1, sizeof input->tensors[0], reader->error);
+    if (input->tensors == NULL)
+        return reader->error->status;
+    input->tensors[0] = (struct file_tensor){.name = "inputs"};
+    input->tensor_count = 1;
+    input->nameless = true;
+    reader->key = "the array";
+    return read_tensor(reader, root, INPUT_FILE_FOREIGN, &input->tensors[0].tensor);
+}
+
+static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct input_file *input)
+{
+    if (cJSON_IsArray(root) && (kinds & INPUT_FILE_FOREIGN) != 0)
+        return read_nameless(reader, root, input);
+    if (!cJSON_IsObject(root))
+        return error_usage(reader->error, "%s: expected an object%s, got %s", reader->source,
+                           kinds & INPUT_FILE_FOREIGN   ? " or an array"
+                           : kinds & INPUT_FILE_OPERAND ? ", {\"query\": ...}"
+                                                        : ", {\"inputs\": ...}",
+                           json_kind_name(root));
+    if (json_check_repeated(reader, root, "") != STATUS_OK)
+        return reader->error->status;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    input->passed = arena_allocate(reader->arena, json_count(root), sizeof input->passed[0], reader->error);
+    input->tensors = arena_allocate(reader->arena, json_count(root), sizeof input->tensors[0], reader->error);
+    if (input->passed == NULL || input->tensors == NULL)
+        return reader->error->status;
+    count_tensors(root, kinds, &reader->sole);
+    for (const cJSON *item = root->child; item != NULL; item = item->next) {
+        enum status status = read_member(reader, item, kinds, input);
+        if (status != STATUS_OK)
+            return status;
+    }
+    input_file_sort(input);
+    return STATUS_OK;
+}
+
+const cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length)
+{
+    cJSON_Hooks hooks = {tree_allocate, tree_free};
+    if (json_syntax(source, text, length, reader->error) != STATUS_OK)
+        return NULL;
+    cJSON_InitHooks(&hooks);
+    tree_arena = reader->scratch;
+    const cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
+    tree_arena = NULL;
+    if (root == NULL) /* the grammar holds: only memory is left to fail */
+        error_system(reader->error, 0, "%s: not enough memory to read it", reader->source);
+    return root;
+}
+
+enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
+                      struct input_file *input, struct error *error)
+{
+    struct arena tree = {0};
+    struct json_reader reader = {.source = source, .arena = arena, .scratch = &tree, .error = error};
+    *input = (struct input_file){.source = source, .is_text = true};
+    const cJSON *root = json_parse(&reader, source, text, length);
+    enum status status = root != NULL ? read_tree(&reader, root, kinds, input) : error->status;
+    arena_free(&tree);
+    return status;
+}

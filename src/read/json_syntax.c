@@ -1,0 +1,523 @@
+#include "read/json_syntax.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    LONGEST_NUMBER = 63, /* cJSON copies a number into 64 bytes */
+    LONGEST_WORD = 20,   /* characters of an unknown word that a message repeats */
+    INDENT = 4,
+    EXCERPT = 72, /* columns of a line that an error shows */
+};
+
+/* Each character of the excerpt takes at most 4 bytes; beneath it stand blanks and the caret. */
+_Static_assert(2 * INDENT + 4 * EXCERPT + 2 * EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
+               "the longest excerpt fits into the detail of an error");
+
+/* text[length] == '\0' ends every loop below; only a message asks whether a NUL is the end or a byte of the text. */
+struct reader {
+    const char *source;
+    const char *text, *end;
+    char *at;
+    int depth;
+    char closing[JSON_DEPTH]; /* (depth) the bracket that ends each level */
+    char *hidden;             /* where what is nested too deep for the tree began last */
+    bool rewriting, to_rewrite;
+    struct error *error;
+};
+
+struct place {
+    const char *at, *line, *line_end;
+    size_t number, column;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+static size_t count_characters(const char *from, const char *to)
+{
+    size_t count = 0;
+    for (; from < to; text_next(&from))
+        count++;
+    return count;
+}
+
+static struct place locate(const struct reader *reader, const char *at)
+{
+    struct place place = {.at = at, .line = reader->text, .number = 1};
+    const char *newline;
+    while ((newline = memchr(place.line, '\n', (size_t)(at - place.line)))) {
+        place.line = newline + 1;
+        place.number++;
+    }
+    place.column = count_characters(place.line, at) + 1;
+    newline = memchr(at, '\n', (size_t)(reader->end - at));
+    place.line_end = newline ? newline : reader->end;
+    if (place.line_end > at && place.line_end[-1] == '\r')
+        place.line_end--;
+    return place;
+}
+
+/* One column of the excerpt; what could move a terminal's cursor (C0, DEL and C1) is masked. */
+static char *put_character(char *out, const char *character)
+{
+    const char *after = character;
+    const uint32_t point = text_next(&after);
+    if (point == '\t')
+        *out++ = ' ';
+    else if (text_is_hidden(point) || text_character(character) == 0)
+        *out++ = '?';
+    else
+        out = (char *)memcpy(out, character, (size_t)(after - character)) + (after - character);
+    return out;
+}
+
+static char *put_repeated(char *out, char c, size_t count)
+{
+    return (char *)memset(out, c, count) + count;
+}
+
+/* Columns first .. last (from 0, last excluded) of a line of length columns, "..." for three of them where clipped. */
+static char *put_line(char *out, const char *line, size_t length, size_t first, size_t last)
+{
+    for (size_t i = 0; i < first; i++)
+        text_next(&line);
+    for (size_t i = first; i < last; i++, text_next(&line)) {
+        bool clipped = (first > 0 && i < first + 3) || (last < length && i + 3 >= last);
+        out = put_character(out, clipped ? "." : line);
+    }
+    return out;
+}
+
+/* The line with a caret beneath the place, which may be one past the line's last character. */
+/* The columns that characters first .. last of the line take as they are shown, behind the dots of a clipped line. */
+static size_t shown_width(const char *line, size_t first, size_t last)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < last; i++) {
+        const uint32_t point = text_next(&line);
+        if (i >= first)
+            width += text_is_hidden(point) || (first > 0 && i < first + 3) ? 1 : text_width(point);
+    }
+    return width;
+}
+
+static void show_excerpt(const struct place *place, char *detail)
+{
+    size_t before = place->column - 1;
+    size_t length = before + count_characters(place->at, place->line_end);
+    size_t extent = length > before ? length : before + 1;
+    size_t first = 0;
+    if (extent > EXCERPT && before > EXCERPT / 2) {
+        first = before - EXCERPT / 2;
+        if (first > extent - EXCERPT)
+            first = extent - EXCERPT;
+    }
+    size_t last = first + EXCERPT < length ? first + EXCERPT : length;
+
+    char *out = put_repeated(detail, ' ', INDENT);
+    out = put_line(out, place->line, length, first, last);
+    *out++ = '\n';
+    out = put_repeated(out, ' ', INDENT + shown_width(place->line, first, before));
+    memcpy(out, "^\n", sizeof "^\n");
+}
+
+static enum status fail_at(struct reader *reader, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static enum status fail_at(struct reader *reader, const char *at, const char *format, ...)
+{
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    struct place place = locate(reader, at);
+    show_excerpt(&place, reader->error->detail);
+    return error_usage(reader->error, "%s:%zu:%zu: %s", reader->source, place.number, place.column, what);
+}
+
+struct found {
+    char name[32];
+};
+
+static struct found describe(const struct reader *reader, const char *at)
+{
+    struct found found;
+    unsigned char byte = (unsigned char)*at;
+    if (at == reader->end)
+        snprintf(found.name, sizeof found.name, "end of input");
+    else if (byte < 0x20 || byte == 0x7f)
+        snprintf(found.name, sizeof found.name, "control character 0x%02x", byte);
+    else if (byte >= 0x80)
+        snprintf(found.name, sizeof found.name, "byte 0x%02x", byte);
+    else
+        snprintf(found.name, sizeof found.name, byte == '\'' ? "\"%c\"" : "'%c'", byte);
+    return found;
+}
+
+/* Text that breaks off before blank lines is shown where it breaks off: an empty excerpt would say nothing. */
+static const char *before_blank_lines(const struct reader *reader, const char *at)
+{
+    const char *last = at;
+    while (last > reader->text && is_blank(last[-1]))
+        last--;
+    return memchr(last, '\n', (size_t)(at - last)) ? last : at;
+}
+
+static enum status fail(struct reader *reader, const char *at, const char *expected)
+{
+    struct found found = describe(reader, at);
+    if (at == reader->end)
+        at = before_blank_lines(reader, at);
+    return fail_at(reader, at, "expected %s, got %s", expected, found.name);
+}
+
+/* Help for what people write where JSON wants a value: a whole word in either case, or a character. */
+static const char *hint(const char *found, size_t length)
+{
+    static const struct {
+        const char *found, *hint;
+    } hints[] = {
+        {"nan", "; JSON has no NaN"},
+        {"inf", "; JSON has no infinity"},
+        {"infinity", "; JSON has no infinity"},
+        {"true", "; JSON writes true"},
+        {"false", "; JSON writes false"},
+        {"none", "; JSON writes null"},
+        {"null", "; JSON writes null"},
+        {"undefined", "; JSON writes null"},
+        {"+", "; a number begins with a digit or '-'"},
+        {".", "; a number begins with a digit or '-'"},
+        {"'", "; a string stands in double quotes"},
+        {"/", "; JSON has no comments"},
+        {"#", "; JSON has no comments"},
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (strlen(hints[i].found) == length && strncasecmp(found, hints[i].found, length) == 0)
+            return hints[i].hint;
+    return "";
+}
+
+static char skip_blanks(struct reader *reader)
+{
+    char *at = reader->at;
+    while (is_blank(*at))
+        at++;
+    reader->at = at;
+    return *at;
+}
+
+static char *skip_digits(char *at)
+{
+    while (is_digit(*at))
+        at++;
+    return at;
+}
+
+static void rewrite_number(char *number, size_t length)
+{
+    double value = strtod(number, NULL);
+    char digits[32];
+    /* A literal that overflows again, for the range check that comes later. */
+    if (isinf(value))
+        snprintf(digits, sizeof digits, "%s", value < 0 ? "-1e999" : "1e999");
+    else
+        snprintf(digits, sizeof digits, "%.17g", value);
+    size_t shown = strlen(digits);
+    memcpy(number, digits, shown); /* NOLINT(bugprone-not-null-terminated-result): within a text */
+    memset(number + shown, ' ', length - shown);
+}
+
+static enum status read_number(struct reader *reader)
+{
+    char *start = reader->at;
+    char *at = start + (*start == '-');
+    if (!is_digit(*at))
+        return fail(reader, at, "a digit after '-'");
+    if (*at == '0' && is_digit(at[1]))
+        return fail(reader, at + 1, "no digit after a leading 0");
+    at = skip_digits(at);
+    if (*at == '.') {
+        if (!is_digit(*++at))
+            return fail(reader, at, "a digit after '.'");
+        at = skip_digits(at);
+    }
+    if (*at == 'e' || *at == 'E') {
+        at++;
+        at += *at == '+' || *at == '-';
+        if (!is_digit(*at))
+            return fail(reader, at, "a digit in the exponent");
+        at = skip_digits(at);
+    }
+    reader->at = at;
+    size_t length = (size_t)(at - start);
+    if (length > LONGEST_NUMBER) {
+        reader->to_rewrite = true;
+        if (reader->rewriting)
+            rewrite_number(start, length);
+    }
+    return STATUS_OK;
+}
+
+/* Returns how many of the four hexadecimal digits stand at text; where all do, their value is in *unit. */
+static int read_code_unit(const char *text, unsigned *unit)
+{
+    unsigned value = 0;
+    for (int i = 0; i < 4; i++) {
+        char lower = (char)(text[i] | 0x20);
+        if (is_digit(text[i]))
+            value = value * 16 + (unsigned)(text[i] - '0');
+        else if (lower >= 'a' && lower <= 'f')
+            value = value * 16 + (unsigned)(lower - 'a' + 10);
+        else
+            return i;
+    }
+    *unit = value;
+    return 4;
+}
+
+static bool is_low_surrogate_escape(const char *text)
+{
+    unsigned unit;
+    return text[0] == '\\' && text[1] == 'u' && read_code_unit(text + 2, &unit) == 4 && unit >= 0xdc00 &&
+           unit <= 0xdfff;
+}
+
+static enum status read_unicode_escape(struct reader *reader)
+{
+    char *escape = reader->at;
+    unsigned unit;
+    int digits = read_code_unit(escape + 2, &unit);
+    if (digits < 4)
+        return fail(reader, escape + 2 + digits, "a hexadecimal digit");
+    reader->at += 6;
+    if (unit >= 0xdc00 && unit <= 0xdfff)
+        return fail_at(reader, escape, "expected a high surrogate, \\ud800 to \\udbff, before %.6s", escape);
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+        if (!is_low_surrogate_escape(reader->at))
+            return fail_at(reader, escape, "expected a low surrogate, \\udc00 to \\udfff, after %.6s", escape);
+        reader->at += 6;
+    }
+    if (unit == 0) {
+        reader->to_rewrite = true;
+        if (reader->rewriting)
+            memcpy(escape + 2, "fffd", 4); /* NOLINT(bugprone-not-null-terminated-result): within a text */
+    }
+    return STATUS_OK;
+}
+
+static enum status read_escape(struct reader *reader)
+{
+    char c = reader->at[1];
+    if (c == 'u')
+        return read_unicode_escape(reader);
+    if (c == '\0' || !strchr("\"\\/bfnrt", c))
+        return fail(reader, reader->at + 1, "one of \" \\ / b f n r t u after '\\'");
+    reader->at += 2;
+    return STATUS_OK;
+}
+
+static char *skip_plain_ascii(char *at)
+{
+    for (unsigned char c; (c = (unsigned char)*at) >= 0x20 && c < 0x80; at++)
+        if (c == '"' || c == '\\')
+            break;
+    return at;
+}
+
+static enum status read_string(struct reader *reader)
+{
+    reader->at++;
+    for (;;) {
+        char *at = reader->at = skip_plain_ascii(reader->at);
+        if (*at == '"') {
+            reader->at++;
+            return STATUS_OK;
+        }
+        if (*at == '\\') {
+            enum status status = read_escape(reader);
+            if (status != STATUS_OK)
+                return status;
+            continue;
+        }
+        if (at == reader->end)
+            return fail(reader, at, "'\"' at the end of the string");
+        if ((unsigned char)*at < 0x20)
+            return fail(reader, at, "'\"' or an escape like \\n");
+        size_t length = text_character(at);
+        if (length == 0)
+            return fail(reader, at, "UTF-8");
+        reader->at += length;
+    }
+}
+
+static enum status read_word(struct reader *reader, const char *expected)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    const char *at = reader->at;
+    size_t length = 0;
+    while (is_word(at[length]))
+        length++;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (length == strlen(words[i]) && memcmp(at, words[i], length) == 0) {
+            reader->at += length;
+            return STATUS_OK;
+        }
+    }
+    if (at == reader->end)
+        return fail(reader, at, expected);
+    if (length == 0)
+        return fail_at(reader, at, "expected %s, got %s%s", expected, describe(reader, at).name, hint(at, 1));
+    return fail_at(reader, at, "expected %s, got '%.*s%s'%s", expected,
+                   length > LONGEST_WORD ? LONGEST_WORD : (int)length, at, length > LONGEST_WORD ? "..." : "",
+                   hint(at, length));
+}
+
+/* The bracket of an array or an object. Within what is nested too deep for the tree, all is hidden from it. */
+static enum status open_level(struct reader *reader)
+{
+    if (reader->depth == JSON_DEPTH)
+        return fail_at(reader, reader->at, "arrays and objects are nested deeper than %d", JSON_DEPTH);
+    if (reader->depth == JSON_TREE_DEPTH) {
+        reader->to_rewrite = true;
+        reader->hidden = reader->at + 1;
+    }
+    reader->closing[reader->depth++] = *reader->at == '[' ? ']' : '}';
+    reader->at++;
+    return STATUS_OK;
+}
+
+static void close_level(struct reader *reader)
+{
+    reader->depth--;
+    if (reader->depth == JSON_TREE_DEPTH && reader->rewriting)
+        memset(reader->hidden, ' ', (size_t)(reader->at - reader->hidden));
+    reader->at++;
+}
+
+/* A value, which is whole unless it is the bracket of a level that holds something. */
+static enum status read_value(struct reader *reader, const char *expected, bool *whole)
+{
+    char c = skip_blanks(reader);
+    *whole = true;
+    if (is_digit(c) || c == '-')
+        return read_number(reader);
+    if (c == '"')
+        return read_string(reader);
+    if (c != '[' && c != '{')
+        return read_word(reader, expected);
+    if (open_level(reader) != STATUS_OK)
+        return reader->error->status;
+    *whole = skip_blanks(reader) == reader->closing[reader->depth - 1];
+    return STATUS_OK;
+}
+
+/* What stands before the next value of the present level; *expected is that value. */
+static enum status read_key(struct reader *reader, bool first, const char **expected)
+{
+    if (reader->closing[reader->depth - 1] == ']') {
+        *expected = first ? "a value or ']'" : "a value after ','";
+        return STATUS_OK;
+    }
+    if (skip_blanks(reader) != '"')
+        return fail(reader, reader->at, first ? "a key in double quotes or '}'" : "a key in double quotes after ','");
+    if (read_string(reader) != STATUS_OK)
+        return reader->error->status;
+    if (skip_blanks(reader) != ':')
+        return fail(reader, reader->at, "':' after the key");
+    reader->at++;
+    *expected = "a value after ':'";
+    return STATUS_OK;
+}
+
+/* What stands behind a whole value: the ends of levels, until one goes on; *expected is NULL where none does. */
+static enum status read_ends(struct reader *reader, const char **expected)
+{
+    *expected = NULL;
+    while (reader->depth > 0) {
+        const char closing = reader->closing[reader->depth - 1], c = skip_blanks(reader);
+        if (c == ',') {
+            reader->at++;
+            return read_key(reader, false, expected);
+        }
+        if (c != closing)
+            return fail(reader, reader->at, closing == ']' ? "',' or ']'" : "',' or '}'");
+        close_level(reader);
+    }
+    return STATUS_OK;
+}
+
+/* A value and all that it holds, without recursion: the stack may be small. */
+static enum status read_values(struct reader *reader)
+{
+    const char *expected = "a value";
+    bool whole;
+    while (expected != NULL) {
+        enum status status = read_value(reader, expected, &whole);
+        if (status == STATUS_OK)
+            status = whole ? read_ends(reader, &expected) : read_key(reader, true, &expected);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static bool has_byte_order_mark(const struct reader *reader)
+{
+    static const char *const marks[] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (strncmp(reader->text, marks[i], strlen(marks[i])) == 0)
+            return true;
+    return false;
+}
+
+static enum status read_document(struct reader *reader)
+{
+    if (has_byte_order_mark(reader))
+        return fail_at(reader, reader->at,
+                       "expected a value, got a byte order mark; save the text as UTF-8 without it");
+    enum status status = read_values(reader);
+    if (status != STATUS_OK)
+        return status;
+    skip_blanks(reader);
+    if (reader->at != reader->end)
+        return fail_at(reader, reader->at, "expected end of input, got text after the value: %s",
+                       describe(reader, reader->at).name);
+    return STATUS_OK;
+}
+
+enum status json_syntax(const char *source, char *text, size_t length, struct error *error)
+{
+    struct reader reader = {.source = source, .text = text, .end = text + length, .at = text, .error = error};
+    skip_blanks(&reader);
+    if (reader.at == reader.end)
+        return error_usage(error, "%s: the input is empty; expected a JSON object", source);
+    reader.at = text;
+    enum status status = read_document(&reader);
+    /* Only a text without a fault is rewritten, so that the line of an error shows it as it came. */
+    if (status == STATUS_OK && reader.to_rewrite) {
+        reader.at = text;
+        reader.rewriting = true;
+        status = read_document(&reader);
+    }
+    return status;
+}

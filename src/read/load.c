@@ -1,0 +1,218 @@
+#include "read/load.h"
+
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "read/json.h"
+#include "read/npy.h"
+#include "read/safetensors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST_BYTES = 1 << 16 };
+
+/* A file's bytes, mapped or read. */
+struct content {
+    char *bytes;
+    size_t length;
+    size_t mapped; /* the length of the mapping, 0 where they were read: then a NUL follows them */
+};
+
+/* Room for a file's size and one more byte, so that its end is seen without growing. */
+static size_t first_room(int file)
+{
+    struct stat there;
+    if (fstat(file, &there) == 0 && S_ISREG(there.st_mode) && there.st_size > 0 &&
+        (uintmax_t)there.st_size < SIZE_MAX / 2)
+        return (size_t)there.st_size + 2;
+    return FIRST_BYTES;
+}
+
+/* Whether what was read so far begins no format, however it goes on: then the rest changes no message. */
+static bool is_hopeless(const struct content *content)
+{
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'}, VALUES[] = "{[\"-0123456789tfn";
+    const unsigned char *bytes = (const unsigned char *)content->bytes;
+    size_t at = 0;
+    if (npy_begins(bytes, content->length) || safetensors_begins(bytes, content->length))
+        return false;
+    while (at < content->length && memchr(BLANKS, bytes[at], sizeof BLANKS) != NULL)
+        at++;
+    return at < content->length && memchr(VALUES, bytes[at], sizeof VALUES - 1) == NULL;
+}
+
+/* Twice the room, up to what a file without end may take: half of the memory there is. */
+static enum status grow(const char *source, struct content *content, size_t *room, struct error *error)
+{
+    const double most = memory_there() / 2;
+    if ((double)content->length >= most)
+        return error_system(error, 0,
+                            "%s: %.1f GB and no end, more than half of the memory there is; expected a shorter input",
+                            source, (double)content->length / 1e9);
+    char *larger = *room <= SIZE_MAX / 2 ? realloc(content->bytes, *room * 2) : NULL;
+    if (larger == NULL)
+        return error_system(error, 0, "%s: not enough memory to read it", source);
+    content->bytes = larger;
+    *room *= 2;
+    return STATUS_OK;
+}
+
+/* All bytes of the file and a NUL. */
+static enum status read_all(int file, const char *source, struct content *content, struct error *error)
+{
+    size_t room = first_room(file);
+    bool ended = false;
+    content->bytes = malloc(room);
+    if (content->bytes == NULL)
+        return error_system(error, 0, "%s: not enough memory to read it", source);
+    while (!ended) {
+        ssize_t bytes = read(file, content->bytes + content->length, room - content->length - 1);
+        if (bytes < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1);
+        else if (bytes < 0 && errno != EINTR)
+            return error_system(error, errno, "%s", source);
+        content->length += bytes > 0 ? (size_t)bytes : 0;
+        const bool full = room - content->length <= 1;
+        ended = bytes == 0 || (full && is_hopeless(content));
+        if (full && !ended && grow(source, content, &room, error) != STATUS_OK)
+            return error->status;
+    }
+    content->bytes[content->length] = '\0';
+    return STATUS_OK;
+}
+
+static void release(struct content *content)
+{
+    if (content->mapped > 0)
+        munmap(content->bytes, content->mapped);
+    else
+        free(content->bytes);
+    *content = (struct content){0};
+}
+
+/* What JSON needs: bytes that may be changed, and a NUL behind them. */
+static enum status make_text(const char *source, struct content *content, struct error *error)
+{
+    if (content->mapped == 0)
+        return STATUS_OK;
+    char *text = malloc(content->length + 1);
+    if (text == NULL)
+        return error_system(error, 0, "%s: not enough memory to read it", source);
+    memcpy(text, content->bytes, content->length);
+    text[content->length] = '\0';
+    munmap(content->bytes, content->mapped);
+    content->bytes = text;
+    content->mapped = 0;
+    return STATUS_OK;
+}
+
+/* What begins with that byte and is no other format is a wrong .npy. */
+static bool is_npy(const unsigned char *bytes, size_t length)
+{
+    return npy_begins(bytes, length) ||
+           (length > 0 && bytes[0] == NPY_FIRST_BYTE && !safetensors_begins(bytes, length));
+}
+
+/* A binary file's bytes become the arena's: tensors stay in them. */
+static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
+                                struct input_file *input, struct error *error)
+{
+    const unsigned char *bytes = (const unsigned char *)content->bytes;
+    const size_t length = content->length;
+    const bool npy = is_npy(bytes, length);
+    if (npy || safetensors_begins(bytes, length)) {
+        enum status status = arena_keep(arena, content->bytes, content->mapped, error);
+        *content = (struct content){0};
+        if (status != STATUS_OK)
+            return status;
+        return npy ? npy_read(source, bytes, length, kinds, arena, input, error)
+                   : safetensors_read(source, bytes, length, kinds, arena, input, error);
+    }
+    if (length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+        return error_usage(error,
+                           "%s: a zip archive, as numpy.savez and torch.save write them; expected JSON, .npy or "
+                           ".safetensors",
+                           source);
+    if (make_text(source, content, error) != STATUS_OK)
+        return error->status;
+    return json_read(source, content->bytes, length, kinds, arena, input, error);
+}
+
+/* Reads `path` ("-" is standard input): what is of the `kinds`, bits of enum input_file_kind. */
+static enum status load_bundle(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
+                               struct error *error)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    char shown[TEXT_PATH_BYTES];
+    const char *name = standard ? "standard input" : text_path(path, shown);
+    const char *source = arena_text(arena, name, strlen(name), error);
+    struct content content = {0};
+    if (source == NULL)
+        return error->status;
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_system(error, errno, "%s", source);
+    enum status status = STATUS_OK;
+    if (mapped_file_create(file, source, &content.bytes, &content.mapped))
+        content.length = content.mapped;
+    else
+        status = read_all(file, source, &content, error);
+    if (!standard)
+        close(file);
+    if (status == STATUS_OK)
+        status = read_content(source, &content, kinds, arena, input, error);
+    release(&content);
+    return status;
+}
+
+static bool reads_inputs(const struct options *options)
+{
+    return options->command != COMMAND_JOIN && options->command != COMMAND_DIFF &&
+           (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
+}
+
+bool load_wants_input(const struct options *options)
+{
+    return options->in == NULL && reads_inputs(options);
+}
+
+enum status load_files(struct load *load, const struct options *options, struct arena *arena, struct error *error)
+{
+    const bool init = options->command == COMMAND_INIT, given = options->command == COMMAND_SDPA;
+    unsigned kinds = INPUT_FILE_SETTINGS;
+    kinds |= given ? INPUT_FILE_OPERAND : INPUT_FILE_INPUTS;
+    if (!init)
+        kinds |= INPUT_FILE_TOKENS | INPUT_FILE_MASKING | INPUT_FILE_BUFFER | (given ? INPUT_FILE_CACHE : 0);
+    if (!init && !given && options->weights == NULL)
+        kinds |= INPUT_FILE_PARAMETER;
+    *load = (struct load){0};
+    if (reads_inputs(options)) {
+        load->inputs = &load->files[0];
+        if (load_bundle(options->in != NULL ? options->in : "-", kinds, arena, load->inputs, error) != STATUS_OK)
+            return error->status;
+    }
+    if (options->weights == NULL)
+        return STATUS_OK;
+    load->weights = &load->files[1];
+    return load_bundle(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, load->weights, error);
+}
+
+enum status load_result(const char *path, struct input_file *input, struct arena *arena, struct error *error)
+{
+    const unsigned kinds = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_TOKENS |
+                           INPUT_FILE_SETTINGS | INPUT_FILE_STAGE;
+    return load_bundle(path, kinds, arena, input, error);
+}
+
+enum status load_compared(const char *path, struct input_file *input, struct arena *arena, struct error *error)
+{
+    return load_bundle(path, INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN, arena,
+                       input, error);
+}

@@ -1,0 +1,28 @@
+/* .npy, NumPy's file of one array -> bundle.
+ *
+ * The format (numpy.lib.format, "NEP 1"): "\x93NUMPY", two bytes of version, the length of the header (2 bytes in
+ * version 1.0, 4 in 2.0 and 3.0, little-endian), the header, the numbers. The header is a Python dict,
+ *
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (6, 3), }
+ *
+ * in ASCII, padded with blanks and ended by a newline. Here it is read as that literal and nothing else, its keys in any
+ * order. descr is a byte order (< little, > big, | and = the machine's) and a type: f4, f8, f2, i8 or b1. */
+#ifndef ATTN_READ_NPY_H
+#define ATTN_READ_NPY_H
+
+#include "read/input_file.h"
+
+/* The first byte of a .npy. No UTF-8 begins with it, but a .safetensors may. */
+enum { NPY_FIRST_BYTE = 0x93 };
+
+/* Whether a file that begins with these bytes is to be read as .npy: all six of "\x93NUMPY", or as many as there are. */
+bool npy_begins(const unsigned char *bytes, size_t length);
+
+/* The array becomes the tensor "inputs". Its data may stay in `bytes`, which must live as long as the arena.
+ * STATUS_USAGE "source: ..." where the file is not whole and right to the last byte, where the array is a single number
+ * or empty, and where `kinds` (bits of enum input_file_kind) want neither inputs nor what is foreign: parameters have names, which a .npy has
+ * not. */
+enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
+                     struct input_file *input, struct error *error);
+
+#endif

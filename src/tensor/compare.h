@@ -1,0 +1,58 @@
+/* Two tensors -> how far they are apart. Numbers alone: nothing here knows what a stage or a file is.
+ *
+ * a is what is expected, b what is checked. Both are read in chunks, so a mapped file is never held in memory.
+ *
+ * Pairs where a or b is NaN or infinite count by position: NaN meets NaN, an infinity the same infinity; any other such
+ * pair is `unmatched` and outside every tolerance. Errors, sums and ULPs are of the pairs where both are finite. */
+#ifndef ATTN_TENSOR_COMPARE_H
+#define ATTN_TENSOR_COMPARE_H
+
+#include "tensor/tensor.h"
+
+#include <stdint.h>
+
+/* Above this normalised mean squared error two tensors differ though each pair may be within the tolerance: numbers
+ * below the absolute tolerance would else agree with any others. */
+#define COMPARE_LARGEST_NMSE 1e-3
+
+/* What is compared, and the dtype that it stands for: numbers that are stored wider, as JSON's are, are rounded to it. */
+struct compare_side {
+    const struct tensor *tensor;
+    enum dtype dtype;
+};
+
+/* |a - b| <= absolute + relative |a|; `dtype` is that of the ULPs. */
+struct compare_tolerance {
+    enum dtype dtype;
+    double absolute, relative;
+};
+
+struct comparison {
+    size_t count;              /* pairs */
+    size_t outside;            /* those outside the tolerance, the unmatched ones among them */
+    size_t unmatched;          /* those where NaN or an infinity meets something else */
+    size_t hidden_a, hidden_b; /* unmatched pairs where a alone is minus infinity, and where b alone is */
+    double absolute, relative; /* the largest |a - b|, and |a - b| / |a|: infinite where a alone is 0 */
+    uint64_t ulps;             /* the largest compare_ulps */
+    double nmse;               /* sum (a - b)^2 / sum a^2; 0 where both sums are 0, NaN where the second alone is */
+    double cosine;           /* sum a b / sqrt(sum a^2 sum b^2); 1 where all numbers are 0, 0 where those of one are */
+    double ratio;            /* sum a b / sum a^2: b is a times this, as nearly as it is any multiple of a */
+    size_t worst;            /* which pair: the first unmatched one, else that of the largest |a - b|; count: none */
+    double worst_a, worst_b; /* its numbers */
+};
+
+/* The dtype with the coarser numbers: f64, f32, f16, bf16; integers and truth values count as f32. */
+enum dtype compare_coarser(enum dtype a, enum dtype b);
+
+/* How many numbers of the dtype (F64, F32, F16 or BF16) it takes to step from a to b, both finite and rounded to it
+ * first. Zero is one number, whatever its sign; so numbers of different signs are as far apart as both are from 0. */
+uint64_t compare_ulps(enum dtype dtype, double a, double b);
+
+/* The tensors have as many numbers, which meet in their order. */
+void compare_tensors(struct compare_side a, struct compare_side b, struct compare_tolerance tolerance,
+                     struct comparison *comparison);
+
+/* Whether b is not what a is: a pair is outside, or nmse above COMPARE_LARGEST_NMSE. */
+bool compare_departs(const struct comparison *comparison);
+
+#endif

@@ -1,0 +1,29 @@
+/* Numbers as the bytes of a binary file -> tensor. What .npy and .safetensors have in common.
+ *
+ * The bytes stay where they are where they can be used as they are: row-major, in the machine's byte order and aligned
+ * for their type. All else is copied. */
+#ifndef ATTN_TENSOR_TENSOR_BYTES_H
+#define ATTN_TENSOR_TENSOR_BYTES_H
+
+#include "tensor/tensor.h"
+
+struct tensor_bytes {
+    const unsigned char *bytes; /* tensor_bytes_size of them; they must live as long as the tensor */
+    enum dtype dtype;
+    size_t rank; /* 1 to TENSOR_RANK */
+    size_t shape[TENSOR_RANK];
+    bool big_endian;
+    bool fortran; /* the first axis varies fastest */
+};
+
+/* Whether this machine stores the most significant byte first. */
+bool tensor_bytes_machine_is_big_endian(void);
+
+/* *size = the bytes of `count` numbers; false where they do not fit a size_t. */
+bool tensor_bytes_size(enum dtype dtype, size_t count, size_t *size);
+
+/* The tensor: its data are the bytes themselves, or a copy in the arena. STATUS_SYSTEM where memory is short. */
+enum status tensor_bytes_tensor(const struct tensor_bytes *raw, struct tensor *tensor, struct arena *arena,
+                                struct error *error);
+
+#endif

@@ -1,0 +1,293 @@
+#include "write/csv.h"
+
+#include "base/text.h"
+#include "write/table_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POSITION_BYTES = 24, /* of ".3" */
+    SHOWN_BYTES = 4,     /* that a byte of a token may become */
+};
+
+/* Which columns the file has. */
+struct layout {
+    bool items, heads, tokens;
+    size_t features; /* columns 1, 2, ... */
+    size_t keys;     /* columns of T x T tables */
+};
+
+/* One file on its way. */
+struct sheet {
+    struct result *result;
+    struct output *output;
+    int decimals;
+    struct layout layout;
+    const char **tokens; /* (keys) as the header names their columns; NULL: by position alone */
+    bool *positioned;    /* (keys) whether its position stands behind the token */
+};
+
+/* --- fields ------------------------------------------------------------------------------------------------------ */
+
+/* A spreadsheet takes what begins with one of these for a formula, unless it is that character alone. */
+static bool looks_like_formula(const char *text)
+{
+    return text[0] != '\0' && strchr("=+-@", text[0]) != NULL && text[1] != '\0';
+}
+
+/* A token, whole and on one line, and what stands behind it. */
+static void write_text_field(const char *text, const char *behind, struct output *output)
+{
+    const bool quoted = text[strcspn(text, ",\"")] != '\0';
+    output_print(output, "%s%s", quoted ? "\"" : "", looks_like_formula(text) ? "'" : "");
+    while (*text != '\0') {
+        char piece[8], shown[16];
+        const char *from = text;
+        text_next(&text);
+        if (*from == ' ') { /* data, not a label */
+            output_write(output, from, 1);
+            continue;
+        }
+        snprintf(piece, sizeof piece, "%.*s", (int)(text - from), from);
+        text_shown(piece, sizeof shown, shown, sizeof shown);
+        output_print(output, "%s%s", shown[0] == '"' ? "\"" : "", shown);
+    }
+    output_print(output, "%s%s", behind, quoted ? "\"" : "");
+}
+
+static void write_number(const struct sheet *sheet, enum dtype dtype, double number)
+{
+    char text[TABLE_TEXT_NUMBER_BYTES];
+    if (isnan(number))
+        output_write(sheet->output, "NaN", 3);
+    else if (isinf(number))
+        output_print(sheet->output, "%s", number > 0 ? "Infinity" : "");
+    else if (sheet->decimals == CSV_SHORTEST && dtype != DTYPE_BOOL)
+        output_write(sheet->output, text, dtype_decimal(dtype, number, text));
+    else
+        output_print(sheet->output, "%s",
+                     table_text_number(dtype, (struct table_text_style){sheet->decimals, false}, number, text));
+}
+
+static void write_commas(size_t count, struct output *output)
+{
+    for (size_t i = 0; i < count; i++)
+        output_write(output, ",", 1);
+}
+
+/* --- the columns ------------------------------------------------------------------------------------------------- */
+
+/* Tables that have a column for each query are turned: a row for each, and one number in it. */
+static bool is_turned(const struct result_table *table)
+{
+    return result_column_axis(table) == AXIS_QUERY;
+}
+
+static void lay_out(struct layout *layout, const struct result_table *table)
+{
+    const enum axis columns = result_column_axis(table);
+    for (size_t axis = 0; axis + 1 < table->rank; axis++) {
+        layout->items |= table->axes[axis] == AXIS_ITEM;
+        layout->heads |= table->axes[axis] == AXIS_HEAD;
+    }
+    if (columns == AXIS_TOKEN)
+        layout->keys = result_columns(table);
+    else
+        layout->features = memory_larger(layout->features, is_turned(table) ? 1 : result_columns(table));
+}
+
+/* --- a name for each key ----------------------------------------------------------------------------------------- */
+
+/* A token as its column shows it. */
+struct name {
+    char *text;
+    size_t key;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+/* The first one with its position behind it. */
+static int compare_positioned(const void *a, const void *b)
+{
+    const struct name *name = a;
+    const char *text = ((const struct name *)b)->text;
+    const size_t length = strlen(name->text);
+    char position[POSITION_BYTES];
+    snprintf(position, sizeof position, ".%zu", name->key + 1);
+    const int order = strncmp(name->text, text, length);
+    return order != 0 ? order : strcmp(position, text + length);
+}
+
+/* Whether a column before those of the keys has that name. */
+static bool is_taken(const struct layout *layout, const char *text)
+{
+    const bool number = text[0] >= '1' && text[0] <= '9' && text[strspn(text, "0123456789")] == '\0';
+    return strcmp(text, "stage") == 0 || strcmp(text, "row") == 0 || (layout->items && strcmp(text, "item") == 0) ||
+           (layout->heads && strcmp(text, "head") == 0) || (layout->tokens && strcmp(text, "token") == 0) ||
+           (number && strtoull(text, NULL, 10) <= layout->features);
+}
+
+/* Puts the position behind a token, and behind the one that is then called the same, and so on. Two with positions
+ * never are: they end differently. */
+static void add_position(struct sheet *sheet, const struct name *names, const struct name *name)
+{
+    while (name != NULL && !sheet->positioned[name->key]) {
+        sheet->positioned[name->key] = true;
+        name = bsearch(name, names, sheet->layout.keys, sizeof *names, compare_positioned);
+    }
+}
+
+/* The tokens that are alone with their names keep them. */
+static enum status name_keys(struct sheet *sheet, struct arena *arena, struct error *error)
+{
+    const size_t keys = sheet->layout.keys;
+    struct name *names = arena_allocate(arena, keys, sizeof *names, error);
+    sheet->tokens = arena_allocate(arena, keys, sizeof *sheet->tokens, error);
+    sheet->positioned = arena_allocate(arena, keys, sizeof *sheet->positioned, error);
+    if (names == NULL || sheet->tokens == NULL || sheet->positioned == NULL)
+        return error->status;
+    for (size_t key = 0; key < keys; key++) {
+        size_t position;
+        const char *token = sheet->tokens[key] = result_label(sheet->result, AXIS_TOKEN, 0, key, &position);
+        const size_t size = SHOWN_BYTES * strlen(token) + SHOWN_BYTES + 1;
+        char *text = arena_allocate(arena, size, 1, error);
+        if (text == NULL)
+            return error->status;
+        strcpy(text, looks_like_formula(token) ? "'" : "");
+        text_shown(token, SIZE_MAX, text + strlen(text), size - 1);
+        names[key] = (struct name){text, key};
+        sheet->positioned[key] = false;
+    }
+    qsort(names, keys, sizeof *names, compare_names);
+    for (size_t i = 0; i < keys; i++)
+        if ((i > 0 && compare_names(&names[i], &names[i - 1]) == 0) ||
+            (i + 1 < keys && compare_names(&names[i], &names[i + 1]) == 0) || is_taken(&sheet->layout, names[i].text))
+            add_position(sheet, names, &names[i]);
+    return STATUS_OK;
+}
+
+static void write_header(const struct sheet *sheet)
+{
+    const struct layout *layout = &sheet->layout;
+    output_print(sheet->output, "stage%s%s,row%s", layout->items ? ",item" : "", layout->heads ? ",head" : "",
+                 layout->tokens ? ",token" : "");
+    for (size_t column = 1; column <= layout->features; column++)
+        output_print(sheet->output, ",%zu", column);
+    for (size_t key = 0; key < layout->keys; key++) {
+        char position[POSITION_BYTES];
+        snprintf(position, sizeof position, ".%zu", key + 1);
+        output_write(sheet->output, ",", 1);
+        if (sheet->tokens != NULL)
+            write_text_field(sheet->tokens[key], sheet->positioned[key] ? position : "", sheet->output);
+        else
+            output_print(sheet->output, "key %zu", key + 1);
+    }
+    output_write(sheet->output, "\n", 1);
+}
+
+/* --- the rows ---------------------------------------------------------------------------------------------------- */
+
+/* Where a row of numbers belongs: item, head and index along that axis. */
+struct place {
+    size_t item, head;
+    bool of_item, of_head;
+    enum axis axis;
+    size_t index;
+};
+
+static struct place find_place(const struct result_table *table, size_t matrix, size_t row)
+{
+    struct place place = {.axis = result_row_axis(table), .index = row};
+    result_place(table, matrix, &place.item, &place.head);
+    place.of_item = result_is_of(table, AXIS_ITEM);
+    place.of_head = result_is_of(table, AXIS_HEAD);
+    return place;
+}
+
+static void write_index(const struct sheet *sheet, bool column, bool here, size_t index)
+{
+    if (column && here)
+        output_print(sheet->output, ",%zu", index + 1);
+    else if (column)
+        output_write(sheet->output, ",", 1);
+}
+
+/* "weights,1,2,3,starts": what stands before the numbers. */
+static void write_place(const struct sheet *sheet, const struct result_table *table, struct place place)
+{
+    size_t position;
+    const char *token = result_label(sheet->result, place.axis, place.item, place.index, &position);
+    write_text_field(table->name, "", sheet->output);
+    write_index(sheet, sheet->layout.items, place.of_item, place.item);
+    write_index(sheet, sheet->layout.heads, place.of_head, place.head);
+    output_print(sheet->output, ",%zu%s", position, sheet->layout.tokens ? "," : "");
+    if (token != NULL)
+        write_text_field(token, "", sheet->output);
+}
+
+static void write_line(const struct sheet *sheet, const struct result_table *table, struct place place,
+                       const double *numbers, size_t count)
+{
+    const bool of_keys = result_column_axis(table) == AXIS_TOKEN;
+    write_place(sheet, table, place);
+    if (of_keys)
+        write_commas(sheet->layout.features, sheet->output);
+    for (size_t column = 0; column < count; column++) {
+        output_write(sheet->output, ",", 1);
+        write_number(sheet, table->dtype, numbers[column]);
+    }
+    write_commas(of_keys ? 0 : sheet->layout.features - count + sheet->layout.keys, sheet->output);
+    output_write(sheet->output, "\n", 1);
+}
+
+/* A row of numbers over the queries, of the item or head that the row is of, becomes a column. */
+static void write_turned(const struct sheet *sheet, const struct result_table *table, struct place place,
+                         const double *numbers)
+{
+    if (table->rank > 1 && place.axis == AXIS_ITEM) {
+        place.item = place.index;
+        place.of_item = true;
+    } else if (table->rank > 1) {
+        place.head = place.index;
+        place.of_head = true;
+    }
+    place.axis = AXIS_QUERY;
+    for (place.index = 0; place.index < result_columns(table); place.index++)
+        write_line(sheet, table, place, numbers + place.index, 1);
+}
+
+static void write_table(const struct sheet *sheet, const struct result_table *table)
+{
+    double *numbers = sheet->result->numbers;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = 0; row < result_rows(table) && !sheet->output->failed; row++) {
+            result_row(sheet->result, table, matrix, row, numbers);
+            if (is_turned(table))
+                write_turned(sheet, table, find_place(table, matrix, row), numbers);
+            else
+                write_line(sheet, table, find_place(table, matrix, row), numbers, result_columns(table));
+        }
+}
+
+enum status write_csv(struct result *result, int decimals, struct output *output, struct arena *arena,
+                      struct error *error)
+{
+    struct sheet sheet = {.result = result, .output = output, .decimals = decimals};
+    sheet.layout.tokens = result->problem->labels != NULL;
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result_is_shown(result, &result->tables[i]))
+            lay_out(&sheet.layout, &result->tables[i]);
+    if (sheet.layout.keys > 0 && sheet.layout.tokens && result->problem->label_lists == 1 &&
+        name_keys(&sheet, arena, error) != STATUS_OK)
+        return error->status;
+    write_header(&sheet);
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result_is_shown(result, &result->tables[i]))
+            write_table(&sheet, &result->tables[i]);
+    return STATUS_OK;
+}

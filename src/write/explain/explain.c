@@ -1,0 +1,394 @@
+#include "write/explain/explain.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* From here on even a fixed decimal is written with an exponent, or it would not fit. */
+static const double WIDEST_FIXED = 1e15;
+
+/* --- what is read ------------------------------------------------------------------------------------------------- */
+
+const struct result_table *explain_table(const struct result *result, enum stage stage)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result->tables[i].stage == stage)
+            return &result->tables[i];
+    return NULL;
+}
+
+/* Which matrix of a stage belongs to an item and a head of query. */
+static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
+{
+    if (stage == STAGE_INPUTS || problem_is_side_by_side(problem, stage))
+        return item;
+    if (stage_is_of_keys(stage))
+        return item * problem->kv_heads + head / (problem->heads / problem->kv_heads);
+    return item * problem->heads + head;
+}
+
+void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
+{
+    const struct result_table *table = explain_table(e->result, stage);
+    const size_t matrix = matrix_of(e->result->problem, stage, place.item, place.head);
+    result_row(e->result, table, matrix, place.row, numbers);
+}
+
+enum stage explain_before_mask(const struct problem *problem)
+{
+    return problem->softcap > 0 ? STAGE_CAPPED : STAGE_SCALED;
+}
+
+enum stage explain_before_softmax(const struct problem *problem)
+{
+    return problem->masks ? STAGE_MASKED : explain_before_mask(problem);
+}
+
+enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
+{
+    const struct problem *problem = e->result->problem;
+    if (!problem->masks)
+        return MASK_ALLOWS;
+    return mask_rule_of(&problem->mask, place.item, place.head, problem->rows[place.row], key);
+}
+
+/* --- what is shown ------------------------------------------------------------------------------------------------ */
+
+static bool leaves_out(const struct explanation *e, size_t count)
+{
+    return !e->full && count > RESULT_ELIDED;
+}
+
+size_t explain_next(const struct explanation *e, struct explain_range range, size_t i)
+{
+    const size_t count = range.end - range.first;
+    return leaves_out(e, count) && i + 1 == range.first + EXPLAIN_ENDS ? range.end - EXPLAIN_ENDS : i + 1;
+}
+
+static struct explain_range range_of(bool one, size_t index, size_t count)
+{
+    return one ? (struct explain_range){index, index + 1} : (struct explain_range){0, count};
+}
+
+struct explain_range explain_items(const struct explanation *e)
+{
+    const struct problem *problem = e->result->problem;
+    return range_of(problem->has_cell && problem->cell.item != SIZE_MAX, problem->cell.item, problem->items);
+}
+
+struct explain_range explain_heads(const struct explanation *e, enum stage stage)
+{
+    const struct problem *problem = e->result->problem;
+    const struct cell *cell = &problem->cell;
+    const bool of_keys = stage_is_of_keys(stage);
+    if (problem_is_side_by_side(problem, stage))
+        return range_of(false, 0, 1);
+    if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out))
+        return range_of(false, 0, of_keys ? problem->kv_heads : problem->heads);
+    size_t head = cell->head == SIZE_MAX ? 0 : cell->head;
+    if (problem_is_side_by_side(problem, cell->stage))
+        head = cell->column / problem->d_value;
+    if (of_keys && !stage_is_of_keys(cell->stage))
+        head /= problem->heads / problem->kv_heads;
+    return range_of(true, head, 0);
+}
+
+/* Those that a cell leaves, whatever the mask says. */
+static struct explain_range range_of_rows(const struct explanation *e, enum stage stage)
+{
+    const struct problem *problem = e->result->problem;
+    const struct cell *cell = &problem->cell;
+    if (!stage_is_of_keys(stage))
+        return range_of(false, 0, problem->row_count);
+    if (!problem->has_cell)
+        return range_of(false, 0, problem->keys);
+    const bool of_one_key = stage_is_square(cell->stage);
+    return range_of(of_one_key || stage == cell->stage, of_one_key ? cell->column : cell->row, problem->keys);
+}
+
+/* Whether a token has a part in the cell only where its row sees it. */
+static bool asks_mask(const struct explanation *e, enum stage stage)
+{
+    const struct problem *problem = e->result->problem;
+    return problem->has_cell && stage_is_of_keys(stage) &&
+           (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
+}
+
+/* What the explained heads of query that share this one of key and value see of its tokens; of values, what they weigh. */
+static void list_tokens(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->result->problem;
+    const struct explain_range range = range_of_rows(e, stage), heads = explain_heads(e, STAGE_WEIGHTS);
+    const size_t group = problem->heads / problem->kv_heads;
+    memset(e->has_part, 0, problem->keys * sizeof *e->has_part);
+    for (size_t head = heads.first; head < heads.end; head++) {
+        if (head / group != place.head)
+            continue;
+        (stage == STAGE_VALUE ? explain_list_weighed : explain_list_seen)(e,
+                                                                          (struct explain_place){place.item, head, 0});
+        for (size_t i = 0; i < e->seen_count; i++)
+            e->has_part[e->seen[i]] = true;
+    }
+    for (size_t key = range.first; key < range.end; key++)
+        if (e->has_part[key])
+            e->rows[e->row_count++] = key;
+}
+
+void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range range = range_of_rows(e, stage);
+    e->row_count = 0;
+    if (asks_mask(e, stage)) {
+        list_tokens(e, stage, place);
+        return;
+    }
+    for (size_t row = range.first; row < range.end; row++)
+        e->rows[e->row_count++] = row;
+}
+
+void explain_list_seen(struct explanation *e, struct explain_place place)
+{
+    e->seen_count = 0;
+    for (size_t key = 0; key < e->result->problem->keys; key++)
+        if (explain_rule(e, place, key) == MASK_ALLOWS)
+            e->seen[e->seen_count++] = key;
+}
+
+void explain_list_weighed(struct explanation *e, struct explain_place place)
+{
+    const struct problem *problem = e->result->problem;
+    explain_list_seen(e, place);
+    if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
+        return;
+    for (size_t key = 0; key < problem->keys; key++)
+        e->seen[e->seen_count++] = key;
+}
+
+struct explain_range explain_keys(const struct explanation *e)
+{
+    const struct problem *problem = e->result->problem;
+    return range_of(problem->has_cell && stage_is_square(problem->cell.stage), problem->cell.column, problem->keys);
+}
+
+struct explain_range explain_columns(const struct explanation *e, enum stage stage)
+{
+    const struct problem *problem = e->result->problem;
+    const struct cell *cell = &problem->cell;
+    const bool side_by_side =
+        cell->stage == STAGE_OUTPUT && !problem->plan.has_out; /* a column of it is one of a head */
+    const bool of_context = stage == STAGE_CONTEXT && side_by_side;
+    const bool of_value = stage == STAGE_VALUE && (side_by_side || cell->stage == STAGE_CONTEXT);
+    size_t column = cell->column;
+    if (of_context || of_value)
+        column %= problem->d_value;
+    return range_of(problem->has_cell && (stage == cell->stage || of_context || of_value), column,
+                    problem_columns(problem, stage));
+}
+
+/* --- numbers and labels ------------------------------------------------------------------------------------------- */
+
+const char *explain_number(struct explanation *e, int kind, double value)
+{
+    const bool exponent = e->exponent[kind] || fabs(value) >= WIDEST_FIXED;
+    if (isnan(value))
+        snprintf(e->number, sizeof e->number, "nan");
+    else
+        snprintf(e->number, sizeof e->number, exponent && value != 0 ? "%.*e" : "%.*f", e->precision, value);
+    const bool zero = e->number[0] == '-' && strspn(e->number + 1, "0.") == strlen(e->number + 1);
+    return e->number + zero; /* which has no sign on a board */
+}
+
+void explain_line(struct explanation *e, size_t group, const char *format, ...)
+{
+    char label[WORKED_LINE_LABEL_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(label, sizeof label, format, arguments);
+    va_end(arguments);
+    worked_line_line(&e->lines, group, label, strlen(label));
+}
+
+void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key)
+{
+    char label[WORKED_LINE_LABEL_BYTES];
+    size_t position;
+    const char *token = result_label(e->result, AXIS_TOKEN, item, key, &position);
+    if (token == NULL) {
+        explain_line(e, group, "key %zu", position);
+        return;
+    }
+    const size_t width = text_shown(token, EXPLAIN_LABEL_COLUMNS, label, sizeof label);
+    worked_line_line(&e->lines, group, label, width);
+}
+
+/* "  item 1, head 2, " */
+static void write_item_and_head(const struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->result->problem;
+    output_print(e->lines.output, "  ");
+    if (problem->has_batch)
+        output_print(e->lines.output, "item %zu, ", place.item + 1);
+    if (problem->has_heads && !problem_is_side_by_side(problem, stage))
+        output_print(e->lines.output, "head %zu, ", place.head + 1);
+}
+
+void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
+{
+    const bool of_keys = stage_is_of_keys(stage);
+    char shown[WORKED_LINE_LABEL_BYTES];
+    size_t position;
+    if (e->lines.measuring)
+        return;
+    const char *token = result_label(e->result, of_keys ? AXIS_TOKEN : AXIS_QUERY, place.item, place.row, &position);
+    if (token != NULL)
+        text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
+    else
+        snprintf(shown, sizeof shown, "%zu", position);
+    write_item_and_head(e, stage, place);
+    output_print(e->lines.output, "%s %s%s%s\n", of_keys ? "token" : "query", shown, what[0] ? ": " : "", what);
+}
+
+void explain_left_out(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range range = range_of_rows(e, stage);
+    const size_t masked = range.end - range.first - e->row_count;
+    if (masked == 0 || e->lines.measuring)
+        return;
+    write_item_and_head(e, stage, place);
+    output_print(e->lines.output, "%zu%s token%s: masked, no part in it\n", masked, e->row_count > 0 ? " more" : "",
+                 masked == 1 ? "" : "s");
+}
+
+void explain_note(struct explanation *e, const char *format, ...)
+{
+    char text[WORKED_LINE_LABEL_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!e->lines.measuring)
+        output_print(e->lines.output, "    %s\n", text);
+}
+
+void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal)
+{
+    const size_t next = explain_next(e, range, i);
+    if (next > i + 1)
+        worked_line_left_out(&e->lines, next - i - 1, what, subtotal);
+}
+
+/* --- how it begins ------------------------------------------------------------------------------------------------ */
+
+static double largest_of(const double *numbers, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(numbers[i]))
+            largest = fmax(largest, fabs(numbers[i]));
+    return largest;
+}
+
+/* Over those rows of a matrix that are shown; NULL: all, as far as they are shown. */
+static double magnitude_of_rows(struct explanation *e, const struct result_table *table, size_t matrix,
+                                const size_t *rows, size_t count)
+{
+    const struct explain_range range = {0, count};
+    double magnitude = 0;
+    for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
+        result_row(e->result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
+        magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
+    }
+    return magnitude;
+}
+
+/* Over the rows of inputs, key or value that a cell is made from, which may lie in the middle. */
+static double magnitude_of_cell(struct explanation *e, const struct result_table *table, size_t matrix)
+{
+    const struct problem *problem = e->result->problem;
+    const enum stage from = stage_is_of_keys(problem->cell.stage) ? problem->cell.stage : STAGE_VALUE;
+    struct explain_range heads = explain_heads(e, from);
+    struct explain_place place = {0, 0, 0};
+    double magnitude = 0;
+    result_place(table, matrix, &place.item, &place.head);
+    if (table->stage == STAGE_INPUTS)
+        magnitude = magnitude_of_rows(e, table, matrix, problem->rows, 1);
+    else
+        heads = (struct explain_range){place.head, place.head + 1};
+    for (place.head = heads.first; place.head < heads.end; place.head++) {
+        explain_list_rows(e, table->stage == STAGE_INPUTS ? from : table->stage, place);
+        magnitude = fmax(magnitude, magnitude_of_rows(e, table, matrix, e->rows, e->row_count));
+    }
+    return magnitude;
+}
+
+/* Over the rows of a table that are shown: those at its ends, and those that a cell is made from. */
+static double magnitude_of_table(struct explanation *e, const struct result_table *table)
+{
+    const bool of_tokens = table->stage == STAGE_INPUTS || stage_is_of_keys(table->stage);
+    double magnitude = 0;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
+        magnitude = fmax(magnitude, magnitude_of_rows(e, table, matrix, NULL, result_rows(table)));
+        if (e->result->problem->has_cell && of_tokens)
+            magnitude = fmax(magnitude, magnitude_of_cell(e, table, matrix));
+    }
+    return magnitude;
+}
+
+/* Over all of a tensor, which may be absent. */
+static double magnitude_of_tensor(const struct tensor *tensor)
+{
+    double magnitude = 0, value;
+    for (size_t i = 0; tensor->rank > 0 && i < tensor_count(tensor); i++) {
+        tensor_load(tensor, i, 1, &value);
+        magnitude = fmax(magnitude, fabs(value));
+    }
+    return magnitude;
+}
+
+static double magnitude_of_projection(const struct projection *projection)
+{
+    return fmax(magnitude_of_tensor(&projection->weight), magnitude_of_tensor(&projection->bias));
+}
+
+static void choose_notation(struct explanation *e)
+{
+    const struct parameters *parameters = &e->result->problem->parameters;
+    for (size_t i = 0; i < e->result->table_count; i++) {
+        const struct result_table *table = &e->result->tables[i];
+        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &e->result->problem->inputs;
+        if (table->stage != STAGE_PARAMETERS && !masks)
+            e->exponent[table->stage] = text_wants_exponent(magnitude_of_table(e, table));
+    }
+    for (int id = 0; id < PROJECTION_COUNT; id++) {
+        double magnitude = 0;
+        for (size_t module = 0; module < parameters->module_count; module++)
+            magnitude = fmax(magnitude, magnitude_of_projection(&parameters->modules[module].projections[id]));
+        e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitude);
+    }
+    e->exponent[EXPLAIN_WEIGHTS + PROJECTION_COUNT] = text_wants_exponent(magnitude_of_projection(&parameters->out));
+}
+
+enum status explain_create(struct explanation *e, struct result *result, int precision, bool full,
+                           struct output *output, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
+    size_t widest = memory_larger(result->widest, problem->heads * problem->d_value);
+    widest = memory_larger(memory_larger(widest, problem->d_in), problem->d_head);
+    *e = (struct explanation){.result = result, .precision = precision, .full = full};
+    double **const rows[] = {&e->operand, &e->factor, &e->made};
+    for (size_t i = 0; i < 3; i++) {
+        *rows[i] = arena_allocate(arena, widest, sizeof(double), error);
+        if (*rows[i] == NULL)
+            return error->status;
+    }
+    e->seen = arena_allocate(arena, problem->keys, sizeof *e->seen, error);
+    e->rows = arena_allocate(arena, memory_larger(problem->keys, problem->row_count), sizeof *e->rows, error);
+    e->has_part = arena_allocate(arena, problem->keys, sizeof *e->has_part, error);
+    if (e->seen == NULL || e->rows == NULL || e->has_part == NULL ||
+        worked_line_create(&e->lines, output, full ? widest + 1 : RESULT_ELIDED + 2, arena, error) != STATUS_OK)
+        return error->status;
+    choose_notation(e);
+    return STATUS_OK;
+}

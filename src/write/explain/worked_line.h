@@ -1,0 +1,111 @@
+/* A board to write arithmetic on: labelled lines such as "Your  0.43 x 0.14 + 0.15 x 0.18 ≈ 0.06 + 0.03 = 0.09".
+ *
+ * A line is one or more sides with "=" or "≈" between them; the board chooses which, on the digits that it shows: "="
+ * stands where both sides are exactly the same number. Lines of one group stand beneath each other, aligned on their
+ * points. For that a section is written twice: worked_line_measure, the lines; worked_line_print, the same lines again. Where a line
+ * would be too long, all of its group are broken behind the first side, and where that is not enough before a relation or
+ * an operator.
+ *
+ *     Your     0.4300 x 0.1366 + 0.1500 x 0.1841 + 0.8900 x 0.3153
+ *            ≈ 0.0587 + 0.0276 + 0.2806 = 0.3669
+ *
+ * Numbers come as text, from snprintf; a sign is written as the operator, or with the factor in parentheses. */
+#ifndef ATTN_WRITE_EXPLAIN_WORKED_LINE_H
+#define ATTN_WRITE_EXPLAIN_WORKED_LINE_H
+
+#include "base/decimal_exact.h"
+#include "base/output.h"
+
+enum {
+    WORKED_LINE_COLUMNS = 79,
+    WORKED_LINE_GROUPS = 3,
+    WORKED_LINE_SIDES = 4, /* that are aligned; more are as the last of them */
+    WORKED_LINE_KINDS = 3, /* of numbers: terms, arguments of a function, and what either is multiplied or divided by */
+    WORKED_LINE_CELL_BYTES = 96,
+    WORKED_LINE_LABEL_BYTES = 160,
+};
+
+/* A function whose argument is written between worked_line_open and worked_line_close. */
+enum worked_line_function { WORKED_LINE_NO_FUNCTION, WORKED_LINE_EXP, WORKED_LINE_LOG, WORKED_LINE_TANH };
+
+/* What a side comes to: (sum + term) / divisor, or a function that has no exact value, of sum / divisor. */
+struct worked_line_side {
+    struct decimal_exact sum, term, divisor;
+    bool divides, unknown, finite;
+    enum worked_line_function function;
+};
+
+struct worked_line_cell;
+
+/* What the lines of a group have in common. */
+struct worked_line_group {
+    size_t label;                                       /* width of the widest label */
+    size_t sign[WORKED_LINE_SIDES];                     /* 1 where a line has a side that begins with a minus */
+    size_t width[WORKED_LINE_SIDES][WORKED_LINE_KINDS]; /* of the widest number of each kind */
+    size_t parenthesis[WORKED_LINE_SIDES]; /* 1 where a factor stands in parentheses, which are not in its width */
+    size_t most[WORKED_LINE_SIDES][WORKED_LINE_KINDS]; /* numbers of that kind in the line that has most of them */
+    size_t words;                                      /* columns of all else in the line that has most of them */
+    size_t sides;                                      /* of the line that has most */
+    bool broken;                                       /* a line must be broken, whatever its length */
+};
+
+struct worked_line {
+    struct output *output;
+    bool measuring;
+    struct worked_line_group groups[WORKED_LINE_GROUPS], *group;
+    char label[WORKED_LINE_LABEL_BYTES]; /* of the present line */
+    size_t label_width;
+    struct worked_line_cell *cells; /* (room) of the present line */
+    size_t count, room;
+    size_t side;     /* which of its sides is being written */
+    size_t relation; /* the cell before that side */
+    bool starts;     /* that side, or the argument of its function, has no term yet */
+    struct worked_line_side last, left,
+        outer;                  /* the side being written, the one before it, and what is around a function */
+    struct decimal_exact total; /* of the last sides of the lines since worked_line_begin_sum */
+    bool total_finite;
+};
+
+/* Room for lines of `terms` terms. STATUS_SYSTEM where memory is short. */
+enum status worked_line_create(struct worked_line *lines, struct output *output, size_t terms, struct arena *arena,
+                               struct error *error);
+
+/* A section is written once after each of these. */
+void worked_line_measure(struct worked_line *lines);
+void worked_line_print(struct worked_line *lines);
+
+/* Begins a line of a group. The label takes `width` columns. */
+void worked_line_line(struct worked_line *lines, size_t group, const char *label, size_t width);
+
+void worked_line_term(struct worked_line *lines, const char *number);  /* + number, or - where it is negative */
+void worked_line_minus(struct worked_line *lines, const char *number); /* - number, as it is */
+void worked_line_times(struct worked_line *lines, const char *number);
+void worked_line_over(struct worked_line *lines, const char *number); /* once a side, behind its only term */
+
+/* "exp(", as one more term, or as a factor where `times`; what follows is its argument, up to worked_line_close. */
+void worked_line_open(struct worked_line *lines, enum worked_line_function function, bool times);
+void worked_line_close(struct worked_line *lines);
+
+/* "+ … 45 more terms: 1.2345 …": what is left out of a side. */
+void worked_line_more(struct worked_line *lines, size_t count, const char *subtotal);
+
+/* Ends the side: "=" or "≈" and the next one follow. */
+void worked_line_relation(struct worked_line *lines);
+
+/* Plain words after the numbers, or in place of them. */
+void worked_line_words(struct worked_line *lines, const char *words);
+
+/* Ends the line. */
+void worked_line_end(struct worked_line *lines);
+
+/* The last sides of the lines from here on are added up, */
+void worked_line_begin_sum(struct worked_line *lines);
+
+/* with those that are left out, as a line of their own: "… 45 more terms: 1.2345 …". Where they do not add up, subtotal
+ * is NULL; `what` they are. */
+void worked_line_left_out(struct worked_line *lines, size_t count, const char *what, const char *subtotal);
+
+/* and come to `number`, which a last line of the group says. */
+void worked_line_end_sum(struct worked_line *lines, size_t group, const char *number);
+
+#endif

@@ -1,0 +1,15 @@
+/* result -> a worked solution: for each stage that is explained, every row that was asked for with its arithmetic.
+ *
+ * The order is that of the stages, or with a cell from it back to the inputs. What is given and not computed is a table
+ * as in write_text. More than RESULT_ELIDED rows, columns or terms: the first and last EXPLAIN_ENDS, and in a sum the
+ * subtotal of those between. */
+#ifndef ATTN_WRITE_EXPLAIN_WRITE_EXPLAIN_H
+#define ATTN_WRITE_EXPLAIN_WRITE_EXPLAIN_H
+
+#include "write/text/text.h"
+
+/* STATUS_SYSTEM where memory is short. */
+enum status write_explain(struct result *result, struct text_style style, struct output *output, struct arena *arena,
+                          struct error *error);
+
+#endif

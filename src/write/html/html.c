@@ -1,0 +1,305 @@
+#include "write/html/html.h"
+
+#include "base/base64.h"
+#include "base/decimal.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "write/html/page.h"
+#include "write/raw.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512, CHUNK = 512 };
+
+/* --- the JSON object --------------------------------------------------------------------------------------------- */
+
+/* A text in quotes, on one line and without '<', '>' and '&': no end of a script, no comment begins in it. */
+static void write_string(const char *text, size_t columns, struct output *output)
+{
+    char shown[TEXT_BYTES];
+    text_shown(text, columns, shown, sizeof shown);
+    output_write(output, "\"", 1);
+    for (const char *c = shown; *c != '\0'; c++)
+        if (strchr("\"\\<>&", *c) != NULL)
+            output_print(output, "\\u%04x", (unsigned)*c);
+        else
+            output_write(output, c, 1);
+    output_write(output, "\"", 1);
+}
+
+static void write_key(const char *name, struct output *output)
+{
+    output_print(output, ",\n\"%s\": ", name);
+}
+
+static void write_size(const char *name, size_t size, struct output *output)
+{
+    write_key(name, output);
+    output_print(output, "%zu", size);
+}
+
+static void write_truth(const char *name, bool truth, struct output *output)
+{
+    write_key(name, output);
+    output_print(output, "%s", truth ? "true" : "false");
+}
+
+static void write_real(const char *name, double number, struct output *output)
+{
+    char text[DECIMAL_BYTES];
+    write_key(name, output);
+    output_write(output, text, decimal_from_double(number, text));
+}
+
+/* One number for each head, or null. */
+static void write_list(const char *name, const double *numbers, size_t count, struct output *output)
+{
+    char text[DECIMAL_BYTES];
+    write_key(name, output);
+    if (numbers == NULL) {
+        output_print(output, "null");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        output_print(output, "%s", i ? ", " : "[");
+        output_write(output, text, decimal_from_double(numbers[i], text));
+    }
+    output_print(output, "]");
+}
+
+/* What draws says nothing of parameters that a file gave, unless dropout draws on. */
+static bool tells_nothing(const struct problem *problem, const char *setting)
+{
+    static const char *const DRAWING[] = {"seed", "skip", "init", "rng"};
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(setting, DRAWING[i]) == 0)
+            return problem->parameters.given && problem->dropout == 0;
+    return false;
+}
+
+static void write_setting(const char *name, const char *text, bool first, struct output *output)
+{
+    output_print(output, "%s[\"%s\", ", first ? "" : ", ", name);
+    write_string(text, TEXT_COLUMNS, output);
+    output_print(output, "]");
+}
+
+static void write_settings(const struct problem *problem, struct output *output)
+{
+    bool first = !problem->parameters.given;
+    write_key("settings", output);
+    output_print(output, "[");
+    if (problem->parameters.given)
+        write_setting("parameters from", problem->parameters.source, true, output);
+    for (size_t i = 0; i < problem->setting_count; i++) {
+        if (tells_nothing(problem, problem->settings[i].name))
+            continue;
+        write_setting(problem->settings[i].name, problem->settings[i].text, first, output);
+        first = false;
+    }
+    output_print(output, "]");
+}
+
+/* The labels of the keys, a list for each item that has its own, or null. */
+static void write_tokens(const struct problem *problem, struct output *output)
+{
+    write_key("tokens", output);
+    output_print(output, "%s", problem->labels == NULL ? "null" : "[");
+    for (size_t list = 0; list < problem->label_lists && problem->labels != NULL; list++) {
+        const char **labels = problem_key_labels(problem, list);
+        for (size_t token = 0; token < problem->keys; token++) {
+            output_print(output, "%s", token ? ", " : list ? ",\n  [" : "[");
+            write_string(labels[token], TEXT_COLUMNS, output);
+        }
+        output_print(output, "]");
+    }
+    output_print(output, "%s", problem->labels == NULL ? "" : "]");
+}
+
+/* What the page shows, with formulas; query, key and value are always there. */
+static void write_stages(const struct result *result, struct output *output)
+{
+    write_key("stages", output);
+    for (size_t i = 0, first = 1; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        if (table->stage > STAGE_CONTEXT)
+            continue;
+        output_print(output, "%s[\"%s\", ", first ? "[" : ",\n  ", table->name);
+        write_string(table->formula, RESULT_FORMULA_BYTES, output);
+        output_print(output, "]");
+        first = 0;
+    }
+    output_print(output, "]");
+}
+
+/* The positions of the queries asked for, from 0. */
+static void write_positions(const struct problem *problem, struct output *output)
+{
+    write_key("positions", output);
+    for (size_t row = 0; row < problem->row_count; row++)
+        output_print(output, "%s%zu", row ? ", " : "[", problem->rows[row]);
+    output_print(output, "]");
+}
+
+static void write_sizes(const struct problem *problem, struct output *output)
+{
+    write_size("items", problem->items, output);
+    write_size("heads", problem->heads, output);
+    write_size("key_heads", problem->kv_heads, output);
+    write_size("queries", problem->queries, output);
+    write_size("keys", problem->keys, output);
+    write_size("d_head", problem->d_head, output);
+    write_size("d_value", problem->d_value, output);
+    write_truth("has_batch", problem->has_batch, output);
+    write_truth("has_heads", problem->has_heads, output);
+    write_truth("labelled_queries", problem->first_query != SIZE_MAX, output);
+    write_size("first_query", problem->first_query != SIZE_MAX ? problem->first_query : 0, output);
+}
+
+static void write_mask(const struct problem *problem, struct output *output)
+{
+    static const char *const EMPTY_ROWS[] = {
+        [EMPTY_ROW_ZERO] = "zero", [EMPTY_ROW_NAN] = "nan", [EMPTY_ROW_MEAN] = "mean"};
+    const struct mask *mask = &problem->mask;
+    write_truth("masks", problem->masks, output);
+    write_truth("causal", mask->causal, output);
+    write_real("left", (double)mask->left, output);
+    write_real("right", (double)mask->right, output);
+    write_key("offsets", output);
+    for (size_t item = 0; item < problem->items; item++)
+        output_print(output, "%s%lld", item ? ", " : "[", (long long)mask_offset(mask, item));
+    output_print(output, "]");
+    write_truth("has_lengths", mask->lengths != NULL, output);
+    write_size("masked_keys", mask->masked_keys, output);
+    write_key("attn_mask", output);
+    if (mask->attn_mask.rank > 0)
+        output_print(output, "{\"strides\": [%zu, %zu, %zu, %zu], \"adds\": %s}", mask->strides[0], mask->strides[1],
+                     mask->strides[2], mask->strides[3], mask->attn_mask.dtype != DTYPE_BOOL ? "true" : "false");
+    else
+        output_print(output, "null");
+    write_list("alibi_slopes", mask->alibi_slopes, problem->heads, output);
+    write_list("sinks", mask->sinks, problem->heads, output);
+    write_key("empty_row", output);
+    output_print(output, "\"%s\"", EMPTY_ROWS[mask->empty_row]);
+}
+
+static void write_object(const struct result *result, int precision, struct output *output)
+{
+    const struct problem *problem = result->problem;
+    output_print(output, "<script type=\"application/json\" id=\"data-job\">\n{\"attn\": \"" ATTN_VERSION "\"");
+    write_key("mechanism", output);
+    output_print(output, "\"%s\"", command_name(problem->mechanism));
+    write_settings(problem, output);
+    write_size("precision", (size_t)precision, output);
+    write_sizes(problem, output);
+    write_key("dtype", output);
+    output_print(output, "\"%s\"", dtype_name(problem->dtype));
+    write_key("softmax_dtype", output);
+    output_print(output, "\"%s\"", dtype_name(problem->softmax_dtype));
+    write_real("scale", problem->scale, output);
+    write_real("softcap", problem->softcap, output);
+    write_real("dropout", problem->dropout, output);
+    write_mask(problem, output);
+    write_stages(result, output);
+    write_positions(problem, output);
+    write_tokens(problem, output);
+    output_print(output, "}\n</script>\n");
+}
+
+/* --- the numbers ------------------------------------------------------------------------------------------------- */
+
+static void open_numbers(const char *name, struct output *output)
+{
+    output_print(output, "<script type=\"text/plain\" id=\"data-%s\">", name);
+}
+
+static void close_numbers(struct base64 *base64)
+{
+    base64_end(base64);
+    output_print(base64->output, "</script>\n");
+}
+
+static void add_numbers(struct base64 *base64, const double *numbers, size_t count, enum dtype dtype)
+{
+    unsigned char bytes[CHUNK * sizeof(double)];
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t now = memory_smaller(count - first, CHUNK);
+        write_raw_bytes(numbers + first, now, dtype, bytes);
+        base64_add(base64, bytes, now * dtype_size(dtype));
+    }
+}
+
+/* Truth values, eight to a byte, the first one lowest; each row begins a byte. */
+static void add_bits(struct base64 *base64, const double *numbers, size_t count)
+{
+    for (size_t first = 0; first < count; first += 8) {
+        unsigned char byte = 0;
+        for (size_t bit = 0; bit < 8 && first + bit < count; bit++)
+            byte |= (unsigned char)((numbers[first + bit] != 0) << bit);
+        base64_add(base64, &byte, 1);
+    }
+}
+
+/* All rows of a table under that name: as numbers, or as bits that say which are not zero. */
+static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
+                       struct output *output)
+{
+    struct base64 base64 = {.output = output};
+    open_numbers(name, output);
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = 0; row < result_rows(table) && !output->failed; row++) {
+            result_row(result, table, matrix, row, result->numbers);
+            if (bits)
+                add_bits(&base64, result->numbers, result_columns(table));
+            else
+                add_numbers(&base64, result->numbers, result_columns(table), dtype_storage(table->dtype));
+        }
+    close_numbers(&base64);
+}
+
+/* attn_mask as numbers that are added, in the order of its strides: minus infinity where it forbids. */
+static void write_attn_mask(const struct problem *problem, struct output *output)
+{
+    const struct mask *mask = &problem->mask;
+    const struct tensor *tensor = &mask->attn_mask;
+    const size_t count = tensor_count(tensor);
+    struct base64 base64 = {.output = output};
+    double numbers[CHUNK];
+    open_numbers("attn_mask", output);
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t now = memory_smaller(count - first, CHUNK);
+        tensor_load(tensor, first, now, numbers);
+        if (tensor->dtype == DTYPE_BOOL) {
+            for (size_t i = 0; i < now; i++)
+                numbers[i] = (numbers[i] != 0) != mask->true_drops;
+            add_bits(&base64, numbers, now);
+        } else {
+            add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
+        }
+    }
+    close_numbers(&base64);
+}
+
+static void write_data(struct result *result, int precision, struct output *output)
+{
+    write_object(result, precision, output);
+    for (size_t i = 0; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        if (table->stage <= STAGE_VALUE)
+            write_rows(result, table, table->name, false, output);
+        else if (table->stage == STAGE_DROPPED) /* a weight that is zero before dropout is zero either way */
+            write_rows(result, table, "kept", true, output);
+    }
+    if (result->problem->mask.attn_mask.rank > 0)
+        write_attn_mask(result->problem, output);
+}
+
+void write_html(struct result *result, int precision, struct output *output)
+{
+    static const char MARK[] = "@data@\n";
+    const char *page = (const char *)page_bytes, *mark = strstr(page, MARK), *rest = mark + sizeof MARK - 1;
+    output_write(output, page, (size_t)(mark - page));
+    write_data(result, precision, output);
+    output_write(output, rest, page_length - (size_t)(rest - page));
+}

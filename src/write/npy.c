@@ -1,0 +1,34 @@
+#include "write/npy.h"
+
+#include "base/text.h"
+#include "write/raw.h"
+
+enum { PREFIX_BYTES = 10, ALIGNMENT = 64, DIGITS_TO_GROW = 21, HEADER_BYTES = 256 };
+
+/* The Python dict, and blanks for the first size to grow. Returns its length. */
+static int format_dict(const struct result_table *table, enum dtype dtype, char *dict)
+{
+    struct text text = text_begin(dict, HEADER_BYTES);
+    text_add(&text, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", dtype_size(dtype));
+    const size_t before = text.length;
+    text_add(&text, "%zu", table->shape[0]);
+    const size_t digits = text.length - before;
+    for (size_t axis = 1; axis < table->rank; axis++)
+        text_add(&text, ", %zu", table->shape[axis]);
+    text_add(&text, "%s), }%*s", table->rank == 1 ? "," : "", DIGITS_TO_GROW - (int)digits, "");
+    return (int)text.length;
+}
+
+void write_npy(struct result *result, struct output *output)
+{
+    const struct result_table *table = &result->tables[0];
+    char dict[HEADER_BYTES];
+    const int length = format_dict(table, table->dtype, dict);
+    const int whole = (PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const int header = whole - PREFIX_BYTES;
+    output_write(output, "\x93NUMPY\1\0", PREFIX_BYTES - 2);
+    const char bytes[] = {(char)(header & 0xff), (char)(header >> 8)};
+    output_write(output, bytes, sizeof bytes);
+    output_print(output, "%-*s\n", header - 1, dict);
+    write_raw(result, table, output);
+}

@@ -1,0 +1,115 @@
+#include "write/picture/downsample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How many of `count` make one, so that at most `most` are left. */
+static size_t block_of(size_t count, size_t most)
+{
+    return (count + most - 1) / most;
+}
+
+/* Adds a row of the table to the sums of its row of the picture, which lie at `index`. */
+static void add_row(struct downsample *sample, struct result *result, size_t matrix, size_t row, size_t index,
+                    size_t *counts)
+{
+    const size_t columns = result_columns(sample->table);
+    const struct result_mask mask = result_mask_of(result, sample->table, matrix, row);
+    result_row(result, sample->table, matrix, row, result->numbers);
+    for (size_t column = 0; column < columns; column++) {
+        if (result_masks(&mask, column))
+            continue;
+        sample->numbers[index + column / sample->column_block] += result->numbers[column];
+        counts[column / sample->column_block]++;
+    }
+}
+
+/* Sums become means, and the range knows them. */
+static void finish_row(struct downsample *sample, size_t index, const size_t *counts, bool *any)
+{
+    for (size_t column = 0; column < sample->columns; column++) {
+        double *number = &sample->numbers[index + column];
+        sample->masked[index + column] = counts[column] == 0;
+        sample->any_masked |= counts[column] == 0;
+        if (counts[column] == 0)
+            continue;
+        *number /= (double)counts[column];
+        sample->any_nan |= isnan(*number);
+        sample->any_below |= *number == -INFINITY;
+        sample->any_above |= *number == INFINITY;
+        if (!isfinite(*number))
+            continue;
+        sample->low = *any ? fmin(sample->low, *number) : *number;
+        sample->high = *any ? fmax(sample->high, *number) : *number;
+        *any = true;
+    }
+}
+
+static void fill(struct downsample *sample, struct result *result, size_t *counts)
+{
+    const size_t rows = result_rows(sample->table);
+    bool any = false;
+    for (size_t matrix = 0; matrix < sample->matrices; matrix++)
+        for (size_t row = 0; row < sample->rows; row++) {
+            const size_t index = downsample_index(sample, matrix, row, 0), first = row * sample->row_block;
+            memset(counts, 0, sample->columns * sizeof *counts);
+            for (size_t i = first; i < first + sample->row_block && i < rows; i++)
+                add_row(sample, result, matrix, i, index, counts);
+            finish_row(sample, index, counts, &any);
+        }
+}
+
+enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
+                              size_t most_rows, size_t most_columns, struct arena *arena, struct error *error)
+{
+    const size_t rows = result_rows(table), columns = result_columns(table);
+    *sample = (struct downsample){.table = table,
+                                  .matrices = result_matrices(table),
+                                  .row_block = block_of(rows, most_rows),
+                                  .column_block = block_of(columns, most_columns)};
+    sample->rows = block_of(rows, sample->row_block);
+    sample->columns = block_of(columns, sample->column_block);
+    size_t count;
+    if (!memory_multiply(sample->matrices, sample->rows, &count) || !memory_multiply(count, sample->columns, &count))
+        return error_system(error, 0, "not enough memory: a picture of too many cells");
+    sample->numbers = arena_allocate(arena, count, sizeof *sample->numbers, error);
+    sample->masked = arena_allocate(arena, count, sizeof *sample->masked, error);
+    size_t *counts = arena_allocate(arena, sample->columns, sizeof *counts, error);
+    if (sample->numbers == NULL || sample->masked == NULL || counts == NULL)
+        return error->status;
+    memset(sample->numbers, 0, count * sizeof *sample->numbers);
+    fill(sample, result, counts);
+    return STATUS_OK;
+}
+
+bool downsample_is_reduced(const struct downsample *sample)
+{
+    return sample->row_block > 1 || sample->column_block > 1;
+}
+
+const char *downsample_words(const struct downsample *sample, char *text)
+{
+    snprintf(text, DOWNSAMPLE_WORDS_BYTES, "the mean of %zu x %zu numbers%s", sample->row_block, sample->column_block,
+             sample->any_masked ? ", those masked left out" : "");
+    return text;
+}
+
+size_t downsample_step(double size, double room)
+{
+    static const size_t FACTORS[] = {1, 2, 5};
+    for (size_t power = 1;; power *= 10)
+        for (size_t i = 0; i < 3; i++)
+            if ((double)(power * FACTORS[i]) * size >= room)
+                return power * FACTORS[i];
+}
+
+bool downsample_is_labelled(size_t i, size_t step, size_t block)
+{
+    return step < 5 || block > 1 ? i % step == 0 : (i + 1) % step == 0 || i == 0;
+}
+
+size_t downsample_index(const struct downsample *sample, size_t matrix, size_t row, size_t column)
+{
+    return (matrix * sample->rows + row) * sample->columns + column;
+}

@@ -1,0 +1,42 @@
+/* A table made small enough for a picture: blocks of its numbers become one number each, their mean.
+ *
+ * Rows are asked for one at a time, so a T x T table is never held; what is held is what the picture shows. Keys that
+ * the mask forbids take no part in a mean; a block of nothing else is masked as a whole. */
+#ifndef ATTN_WRITE_PICTURE_DOWNSAMPLE_H
+#define ATTN_WRITE_PICTURE_DOWNSAMPLE_H
+
+#include "compute/result.h"
+
+enum { DOWNSAMPLE_WORDS_BYTES = 128 };
+
+struct downsample {
+    const struct result_table *table;
+    size_t matrices, rows, columns; /* of the picture: M, R, C */
+    size_t row_block, column_block; /* rows and columns of the table that make one of them; 1: they are the table's */
+    double *numbers;                /* (M, R, C); 0 where masked */
+    bool *masked;                   /* (M, R, C) */
+    double low, high;               /* the finite numbers lie between; 0 and 0 where there are none */
+    bool any_masked, any_nan, any_below, any_above; /* the latter two: minus and plus infinity, not masked */
+};
+
+/* All matrices of the table in at most so many rows and columns (each at least 1). The arena's. STATUS_SYSTEM where
+ * memory is short. */
+enum status downsample_create(struct downsample *sample, struct result *result, const struct result_table *table,
+                              size_t most_rows, size_t most_columns, struct arena *arena, struct error *error);
+
+/* Whether anything was put together. */
+bool downsample_is_reduced(const struct downsample *sample);
+
+/* "the mean of 2 x 2 numbers, those masked left out": what a cell is, into text (DOWNSAMPLE_WORDS_BYTES). Returns text. */
+const char *downsample_words(const struct downsample *sample, char *text);
+
+/* Every how many rows or columns of that size there is room for a label: 1, 2, 5, 10, 20, 50 ... */
+size_t downsample_step(double size, double room);
+
+/* Whether the i-th row or column has a label: each, or 1, 5, 10, 15 ..., or of blocks of several the first of so many. */
+bool downsample_is_labelled(size_t i, size_t step, size_t block);
+
+/* Where a number of the picture lies in numbers and masked. */
+size_t downsample_index(const struct downsample *sample, size_t matrix, size_t row, size_t column);
+
+#endif

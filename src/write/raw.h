@@ -1,0 +1,18 @@
+/* A table -> the bytes of its numbers, as .npy and .safetensors have them: little-endian, row-major, of the working
+ * dtype. */
+#ifndef ATTN_WRITE_RAW_H
+#define ATTN_WRITE_RAW_H
+
+#include "base/output.h"
+#include "compute/result.h"
+
+/* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
+enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
+
+/* The table row by row: no more than a row is held. */
+void write_raw(struct result *result, const struct result_table *table, struct output *output);
+
+/* Numbers -> bytes, the least significant first on any machine: bytes (count x dtype_size) written. */
+void write_raw_bytes(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes);
+
+#endif

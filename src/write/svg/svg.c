@@ -1,0 +1,176 @@
+#include "write/svg/svg.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES = 1024 };
+
+static const double LINE_HEIGHT = 15;
+
+/* What is no cell: one row for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
+static const char *const SHEETS[] = {
+    [GROUND_LIGHT] = ".page{fill:#fff}.ink{fill:#1b1f24}.muted{fill:#5c6670}.wire{fill:none;stroke:#7d8790}"
+                     ".tip{fill:#7d8790}.hatch{stroke:#cdd3d9}.edge{fill:none;stroke:#cdd3d9}",
+    [GROUND_DARK] = ".page{fill:#14181d}.ink{fill:#e9edf1}.muted{fill:#9aa5b0}.wire{stroke:#77828d}"
+                    ".tip{fill:#77828d}.hatch{stroke:#39424b}.edge{stroke:#39424b}",
+};
+
+static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}"
+                            ".head{font-weight:bold}.small{font-size:11px}.end{text-anchor:end}"
+                            ".middle{text-anchor:middle}.wire{stroke-width:1.5}";
+
+const char *svg_number(double pixels, char *text)
+{
+    snprintf(text, SVG_NUMBER_BYTES, "%.2f", pixels);
+    size_t length = strlen(text);
+    while (text[length - 1] == '0')
+        text[--length] = '\0';
+    if (text[length - 1] == '.')
+        text[--length] = '\0';
+    return strcmp(text, "-0") == 0 ? "0" : text;
+}
+
+void svg_words(struct output *output, const char *format, ...)
+{
+    char words[SVG_WORDS_BYTES];
+    const char *text = words;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    while (*text != '\0') {
+        const size_t plain = strcspn(text, "&<>\"");
+        output_write(output, text, plain);
+        text += plain;
+        if (*text == '\0')
+            break;
+        output_print(output, "%s", *text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : "&quot;");
+        text++;
+    }
+}
+
+/* Advance widths of DejaVu Sans, which is wider than most, in ems. */
+static double character_width(uint32_t point)
+{
+    static const struct {
+        const char *characters;
+        double width;
+    } CLASSES[] = {
+        {"ijl'|", 0.29},  {" .,:;!I/\\ft()[]{}-", 0.38},  {"rJ\"*_`", 0.47}, {"0123456789", 0.64},
+        {"mMW%@&", 0.99}, {"w+<>=~^ACDGHKNOQRUVXw", 0.8},
+    };
+    if (point == 0x2212) /* minus */
+        return 0.84;
+    if (point >= 0x7f)
+        return text_width(point) == 0 ? 0 : text_width(point) == 2 ? 1.05 : 0.66;
+    for (size_t i = 0; i < sizeof CLASSES / sizeof CLASSES[0]; i++)
+        if (strchr(CLASSES[i].characters, (int)point) != NULL)
+            return CLASSES[i].width;
+    return 0.64;
+}
+
+double svg_width(const char *text, double size)
+{
+    double ems = 0;
+    while (*text != '\0')
+        ems += character_width(text_next(&text));
+    return ems * size;
+}
+
+void svg_label(const char *token, double pixels, double size, char *text)
+{
+    static const char ELLIPSIS[] = "\xe2\x80\xa6";
+    size_t columns = 40;
+    text_cut(token, columns, text, SVG_LABEL_BYTES);
+    while (columns > 1 && svg_width(text, size) > pixels)
+        text_cut(token, --columns, text, SVG_LABEL_BYTES);
+    if (svg_width(text, size) > pixels)
+        strcpy(text, ELLIPSIS);
+}
+
+void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text)
+{
+    char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
+    svg_number(x, across);
+    svg_number(y, down);
+    if (turn != 0)
+        output_print(output, "<text class=\"%s\" transform=\"translate(%s %s) rotate(%g)\">", classes, across, down,
+                     turn);
+    else
+        output_print(output, "<text class=\"%s\" x=\"%s\" y=\"%s\">", classes, across, down);
+    svg_words(output, "%s", text);
+    output_print(output, "</text>\n");
+}
+
+const char *svg_cell_class(bool diverging, size_t level, char *text)
+{
+    snprintf(text, 8, "%c%zu", diverging ? 'd' : 's', level % COLORMAP_LEVELS);
+    return text;
+}
+
+size_t svg_paragraph(struct output *output, double x, double y, double pixels, const char *classes, double size,
+                     const char *text)
+{
+    char line[LINE_BYTES];
+    size_t lines = 0;
+    for (text += strspn(text, " \n"); *text != '\0'; lines++) {
+        size_t length = 0, taken = 0;
+        /* word by word, as long as the line holds one more */
+        for (const char *word = text; *word != '\0'; word += strspn(word, " \n")) {
+            const size_t end = (size_t)(word - text) + strcspn(word, " \n");
+            if (end >= LINE_BYTES)
+                break;
+            memcpy(line, text, end);
+            line[end] = '\0';
+            if (length > 0 && svg_width(line, size) > pixels)
+                break;
+            length = end;
+            word = text + end;
+            taken = end + strspn(word, " \n");
+        }
+        line[length] = '\0';
+        if (output != NULL)
+            svg_text(output, x, y + LINE_HEIGHT * (double)lines, 0, classes, line);
+        text += length > 0 ? taken : strlen(text);
+    }
+    return lines;
+}
+
+/* Black or white on the light side, then on the dark one. */
+const char *svg_ink_class(bool diverging, size_t level)
+{
+    static const char *const CLASSES[2][2] = {{"kk", "kw"}, {"wk", "ww"}};
+    const bool light = colormap_ink(colormap_color(diverging, GROUND_LIGHT, level)).red != 0;
+    const bool dark = colormap_ink(colormap_color(diverging, GROUND_DARK, level)).red != 0;
+    return CLASSES[light][dark];
+}
+
+static void write_side(struct output *output, const struct svg_palette *palette, enum ground ground)
+{
+    char name[8];
+    const bool light = ground == GROUND_LIGHT;
+    output_print(output, "%s\n.kk,.%s{fill:#000}.ww,.%s{fill:#fff}\n", SHEETS[ground], light ? "kw" : "wk",
+                 light ? "wk" : "kw");
+    for (int diverging = 0; diverging < 2; diverging++)
+        for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+            const struct color color = colormap_color(diverging, ground, level);
+            if (palette->used[diverging][level])
+                output_print(output, ".%s{fill:#%02x%02x%02x}", svg_cell_class(diverging, level, name), color.red,
+                             color.green, color.blue);
+        }
+    output_print(output, "\n");
+}
+
+void svg_style(struct output *output, const struct svg_palette *palette)
+{
+    output_print(output, "<style>\n%s\n", FONTS);
+    write_side(output, palette, GROUND_LIGHT);
+    output_print(output, "@media (prefers-color-scheme:dark){\n");
+    write_side(output, palette, GROUND_DARK);
+    output_print(output, "}\n</style>\n"
+                         "<defs><pattern id=\"attn-masked\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"
+                         "<path class=\"hatch\" d=\"M-1 1L1 -1M0 5L5 0M4 6L6 4\"/></pattern></defs>\n");
+}

@@ -1,0 +1,48 @@
+/* SVG as it is written: text made fit for XML, widths estimated, the style sheet with its light and its dark side.
+ *
+ * What a renderer lacks must cost nothing: there is no script, no foreignObject, no CSS variable, and no font but a
+ * generic one. rsvg-convert knows no @media, and so shows the light side. */
+#ifndef ATTN_WRITE_SVG_SVG_H
+#define ATTN_WRITE_SVG_SVG_H
+
+#include "base/output.h"
+#include "write/picture/colormap.h"
+
+enum { SVG_LABEL_BYTES = 256, SVG_NUMBER_BYTES = 32, SVG_WORDS_BYTES = 4096 };
+
+/* The steps of both maps that a picture uses: [diverging][level]. */
+struct svg_palette {
+    bool used[2][COLORMAP_LEVELS];
+};
+
+/* A length in pixels with at most two decimals, into text (SVG_NUMBER_BYTES); returns text. */
+const char *svg_number(double pixels, char *text);
+
+/* Words between two tags, printf-like (at most SVG_WORDS_BYTES - 1 bytes), with &, <, > and " as XML writes them. All
+ * words of a picture are written here, and output_print is left with the tags. The words must be UTF-8 without control
+ * characters, as text_cut makes them. */
+void svg_words(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* About how wide the text is in a sans-serif of that size, in pixels; for common fonts rather too much than too
+ * little. */
+double svg_width(const char *text, double size);
+
+/* The token, hidden characters shown and cut with an ellipsis to so many pixels, into text (SVG_LABEL_BYTES). */
+void svg_label(const char *token, double pixels, double size, char *text);
+
+/* <text> at x, y (its base line), of these classes. `turn` in degrees turns it about that point; 0: not. */
+void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text);
+
+/* The words in lines of at most so many pixels, 15 pixels apart, the first one's base line at y; `output` NULL: only
+ * counts. Returns how many lines. A word of more than 1023 bytes ends the text. */
+size_t svg_paragraph(struct output *output, double x, double y, double pixels, const char *classes, double size,
+                     const char *text);
+
+/* The class of a cell of that step, "s12" or "d12", and that of the ink on it, into text (8 bytes); returns text. */
+const char *svg_cell_class(bool diverging, size_t level, char *text);
+const char *svg_ink_class(bool diverging, size_t level);
+
+/* <style> and the pattern of masked cells. */
+void svg_style(struct output *output, const struct svg_palette *palette);
+
+#endif

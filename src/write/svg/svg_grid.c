@@ -1,0 +1,235 @@
+#include "write/svg/svg_picture.h"
+
+#include <math.h>
+
+/* A heatmap is no wider than it takes to see all of it at once; its cells are no larger than a number needs. */
+static const double PAGE_WIDTH = 960, PANEL_WIDTH = 640, LARGEST_CELL = 56, SMALLEST_CELL = 2, LONGEST_LABEL = 96;
+static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34;
+
+/* Cells of all matrices of a table together, and the most that one has in a row; more are pooled. */
+enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8 };
+
+static size_t side_for(size_t matrices)
+{
+    size_t side = MOST_SIDE;
+    while (side > SMALLEST_SIDE && matrices > MOST_CELLS / (side * side))
+        side /= 2;
+    return side;
+}
+
+/* How many matrices stand side by side: the heads of an item together where there are several items, else so many that
+ * the grid is about half as wide again as high, with few places left empty. */
+static size_t choose_per_line(const struct result_table *table)
+{
+    const size_t count = result_matrices(table);
+    if (result_is_of(table, AXIS_ITEM) && result_is_of(table, AXIS_HEAD) && table->shape[1] <= 8 && table->shape[1] > 1)
+        return table->shape[1];
+    size_t best = 1;
+    double least = INFINITY;
+    for (size_t per_line = 1; per_line <= count && per_line <= 16; per_line++) {
+        const size_t lines = (count + per_line - 1) / per_line, empty = lines * per_line - count;
+        const double cost =
+            fabs(log((double)per_line / (double)lines / 1.5)) + 1.5 * (double)empty / (double)(lines * per_line);
+        if (cost < least) {
+            least = cost;
+            best = per_line;
+        }
+    }
+    return best;
+}
+
+/* Whether matrices of several items, whose tokens may differ, stand in a line, so that each needs its own. */
+static bool labels_each(const struct svg_figure *figure)
+{
+    const struct result_table *table = figure->panel.sample.table;
+    const bool line_of_heads = result_is_of(table, AXIS_HEAD) && figure->per_line == table->shape[table->rank - 3];
+    return result_is_of(table, AXIS_ITEM) && !line_of_heads;
+}
+
+/* From one matrix to the next, across and down. */
+static double step_across(const struct svg_figure *figure)
+{
+    return svg_panel_width(&figure->panel) + (labels_each(figure) ? figure->panel.left : 0) +
+           fmax(GAP, figure->panel.beyond + 6);
+}
+
+static double step_down(const struct svg_figure *figure)
+{
+    const bool titled = figure->panel.sample.table->rank > 2;
+    return (titled ? HEAD : 0) + figure->panel.above + svg_panel_height(&figure->panel) + GAP;
+}
+
+/* --- the legend -------------------------------------------------------------------------------------------------- */
+
+static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7, LEGEND_SIZE = 12;
+
+/* A sample of cells that are not on the bar, and what it means. */
+static void draw_mark(struct output *output, const char *attributes, const char *words, double x, double y)
+{
+    char numbers[2][SVG_NUMBER_BYTES];
+    output_print(output, "<rect %s x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n", attributes,
+                 svg_number(x, numbers[0]), svg_number(y, numbers[1]));
+    svg_text(output, x + MARK_WIDTH + LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "muted", words);
+}
+
+/* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. Cells with numbers are
+ * empty where that is NaN, without numbers they look as if masked; infinities have the colours of the bar's ends. */
+static double draw_marks(const struct svg_panel *panel, struct output *output, double x, double y)
+{
+    const struct downsample *sample = &panel->sample;
+    const bool numbered = panel->number_size > 0, hatched = sample->any_nan && !numbered;
+    char name[8], low[32], high[32];
+    snprintf(low, sizeof low, "class=\"%s\"", svg_cell_class(panel->scale.diverging, 0, name));
+    snprintf(high, sizeof high, "class=\"%s\"", svg_cell_class(panel->scale.diverging, COLORMAP_LEVELS - 1, name));
+    const struct {
+        bool here;
+        const char *attributes, *words;
+    } MARKS[] = {
+        {sample->any_masked || hatched, "class=\"edge\" style=\"fill:url(#attn-masked)\"",
+         !hatched             ? "masked"
+         : sample->any_masked ? "masked, or NaN"
+                              : "NaN"},
+        {sample->any_nan && numbered, "class=\"edge\"", "NaN"},
+        {sample->any_below, low, "\xe2\x88\x92\xe2\x88\x9e"},
+        {sample->any_above, high, "\xe2\x88\x9e"},
+    };
+    for (size_t i = 0; i < sizeof MARKS / sizeof MARKS[0]; i++) {
+        if (!MARKS[i].here)
+            continue;
+        if (output != NULL)
+            draw_mark(output, MARKS[i].attributes, MARKS[i].words, x + MARK_GAP, y);
+        x += MARK_GAP + MARK_WIDTH + LEGEND_GAP + svg_width(MARKS[i].words, LEGEND_SIZE);
+    }
+    return x;
+}
+
+/* Where the bar begins, its lower end written before it; and where its upper end, written behind it, does. */
+static double bar_left(const struct svg_panel *panel, char *low)
+{
+    if (panel->scale.low == 0)
+        snprintf(low, CELL_NUMBER_BYTES, "0");
+    else
+        svg_panel_number(panel, panel->scale.low, low);
+    return fmax(panel->left, svg_width(low, LEGEND_SIZE) + LEGEND_GAP);
+}
+
+static double legend_width(const struct svg_panel *panel)
+{
+    char text[CELL_NUMBER_BYTES];
+    const double after = bar_left(panel, text) + BAR_WIDTH + LEGEND_GAP;
+    svg_panel_number(panel, panel->scale.high, text);
+    return draw_marks(panel, NULL, after + svg_width(text, LEGEND_SIZE), 0);
+}
+
+/* The bar from low to high, a rectangle for each step, and the signs of what is not on it. */
+static void draw_legend(const struct svg_figure *figure, struct output *output)
+{
+    const struct svg_panel *panel = &figure->panel;
+    const double y = figure->y + figure->height - LEGEND + 14, step = BAR_WIDTH / COLORMAP_LEVELS;
+    char text[CELL_NUMBER_BYTES], name[8], numbers[3][SVG_NUMBER_BYTES];
+    const double x = bar_left(panel, text);
+    svg_text(output, x - LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "ink end", text);
+    output_print(output, "<g shape-rendering=\"crispEdges\">\n");
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+        output_print(output, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"10\"/>\n",
+                     svg_cell_class(panel->scale.diverging, level, name),
+                     svg_number(x + step * (double)level, numbers[0]), svg_number(y, numbers[1]),
+                     svg_number(step, numbers[2]));
+    output_print(output, "</g>\n");
+    svg_panel_number(panel, panel->scale.high, text);
+    const double after = x + BAR_WIDTH + LEGEND_GAP;
+    svg_text(output, after, y + BAR_HEIGHT - 1, 0, "ink", text);
+    draw_marks(panel, output, after + svg_width(text, LEGEND_SIZE), y);
+}
+
+/* --- layout ------------------------------------------------------------------------------------------------------ */
+
+static enum status measure(struct svg_picture *picture, struct svg_figure *figure)
+{
+    struct svg_panel *panel = &figure->panel;
+    const struct result_table *table = panel->sample.table;
+    const size_t side = side_for(result_matrices(table));
+    figure->per_line = choose_per_line(table);
+    if (downsample_create(&panel->sample, picture->result, table, side, side, picture->arena, picture->error) !=
+        STATUS_OK)
+        return picture->error->status;
+    const double columns = (double)panel->sample.columns, heads = (double)figure->per_line;
+    const double room = fmin(PANEL_WIDTH, (PAGE_WIDTH - LONGEST_LABEL) / heads - GAP);
+    const double cell = fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / columns)));
+    panel->result = picture->result;
+    svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, true, picture->decimals},
+                      &picture->palette);
+    return STATUS_OK;
+}
+
+enum status svg_grid_layout(struct svg_picture *picture)
+{
+    double y = 0;
+    for (size_t i = 0; i < picture->count; i++) {
+        struct svg_figure *figure = &picture->figures[i];
+        if (measure(picture, figure) != STATUS_OK)
+            return picture->error->status;
+        const size_t matrices = figure->panel.sample.matrices;
+        const size_t lines = (matrices + figure->per_line - 1) / figure->per_line;
+        const size_t across = matrices < figure->per_line ? matrices : figure->per_line;
+        figure->y = y;
+        figure->width = fmax(figure->panel.left + (double)across * step_across(figure), legend_width(&figure->panel));
+        figure->height = TITLE + (double)lines * step_down(figure) + LEGEND;
+        y += figure->height + (i + 1 < picture->count ? GAP : 0);
+        picture->width = fmax(picture->width, figure->width);
+        for (size_t level = 0; level < COLORMAP_LEVELS; level++)
+            picture->palette.used[figure->panel.scale.diverging][level] = true; /* the bar has them all */
+    }
+    picture->width = fmax(picture->width, 420);
+    picture->height = y;
+    return STATUS_OK;
+}
+
+/* --- drawing ----------------------------------------------------------------------------------------------------- */
+
+static void draw_title(const struct svg_figure *figure, struct output *output)
+{
+    const struct result_table *table = figure->panel.sample.table;
+    char y[SVG_NUMBER_BYTES];
+    output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">", svg_number(figure->y + 15, y));
+    svg_words(output, "%s", table->name);
+    output_print(output, "</tspan> <tspan class=\"muted\">");
+    svg_words(output, "= %s", table->formula);
+    output_print(output, "</tspan></text>\n");
+}
+
+static void draw_place(const struct svg_figure *figure, struct output *output, size_t matrix, double x, double y)
+{
+    const struct result_table *table = figure->panel.sample.table;
+    size_t item, head;
+    char text[80], of_item[32] = "", of_head[32] = "";
+    result_place(table, matrix, &item, &head);
+    if (result_is_of(table, AXIS_ITEM))
+        snprintf(of_item, sizeof of_item, "item %zu", item + 1);
+    if (result_is_of(table, AXIS_HEAD))
+        snprintf(of_head, sizeof of_head, "head %zu", head + 1);
+    snprintf(text, sizeof text, "%s%s%s", of_item, of_item[0] && of_head[0] ? ", " : "", of_head);
+    svg_text(output, x, y, 0, "head ink", text);
+}
+
+static void draw_figure(const struct svg_figure *figure, struct output *output)
+{
+    const struct svg_panel *panel = &figure->panel;
+    const bool titled = panel->sample.table->rank > 2;
+    draw_title(figure, output);
+    for (size_t matrix = 0; matrix < panel->sample.matrices; matrix++) {
+        const size_t across = matrix % figure->per_line, down = matrix / figure->per_line;
+        const double x = panel->left + (double)across * step_across(figure);
+        const double y = figure->y + TITLE + (double)down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
+        if (titled)
+            draw_place(figure, output, matrix, x, y - panel->above - 8);
+        svg_panel_draw(panel, output, matrix, x, y, labels_each(figure) || matrix % figure->per_line == 0);
+    }
+    draw_legend(figure, output);
+}
+
+void svg_grid_draw(const struct svg_picture *picture)
+{
+    for (size_t i = 0; i < picture->count && !picture->output->failed; i++)
+        draw_figure(&picture->figures[i], picture->output);
+}

@@ -1,0 +1,266 @@
+#include "write/svg/svg_panel.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Below its smallest size a font is a texture; below this height a row has no room for its label. */
+static const double LABEL_SIZE = 12, SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, LABEL_GAP = 7;
+
+/* --- labels ------------------------------------------------------------------------------------------------------ */
+
+static enum axis axis_of(const struct svg_panel *panel, bool of_rows)
+{
+    return of_rows ? result_row_axis(panel->sample.table) : result_column_axis(panel->sample.table);
+}
+
+void svg_panel_label(const struct svg_panel *panel, bool of_rows, size_t matrix, size_t index, char *text)
+{
+    const size_t block = of_rows ? panel->sample.row_block : panel->sample.column_block;
+    size_t item, head, position;
+    result_place(panel->sample.table, matrix, &item, &head);
+    const char *token = result_label(panel->result, axis_of(panel, of_rows), item, index * block, &position);
+    if (token != NULL && (of_rows ? panel->row_tokens : panel->column_tokens))
+        svg_label(token, panel->longest, LABEL_SIZE, text);
+    else
+        snprintf(text, SVG_LABEL_BYTES, "%zu", position);
+}
+
+/* The widest label of an axis, over all items. */
+static double widest_label(const struct svg_panel *panel, bool of_rows)
+{
+    const size_t count = of_rows ? panel->sample.rows : panel->sample.columns;
+    char text[SVG_LABEL_BYTES];
+    double widest = 0;
+    for (size_t matrix = 0; matrix < panel->sample.matrices; matrix++)
+        for (size_t i = 0; i < count; i++) {
+            svg_panel_label(panel, of_rows, matrix, i, text);
+            widest = fmax(widest, svg_width(text, LABEL_SIZE));
+        }
+    return widest;
+}
+
+static void measure_labels(struct svg_panel *panel)
+{
+    static const double SLANT = 0.7071; /* of 45 degrees */
+    panel->row_tokens = panel->cell_height >= LABELLED && panel->sample.row_block == 1;
+    panel->column_tokens = panel->cell_width >= LABELLED && panel->sample.column_block == 1;
+    panel->left = axis_of(panel, true) == AXIS_COLUMN ? 0 : widest_label(panel, true) + LABEL_GAP;
+    panel->above = panel->beyond = 0;
+    panel->slanted = false;
+    if (axis_of(panel, false) == AXIS_COLUMN)
+        return;
+    const double widest = widest_label(panel, false);
+    panel->slanted = panel->column_tokens && widest > panel->cell_width - 4;
+    panel->above = panel->slanted ? widest * SLANT + LABEL_SIZE : LABEL_SIZE + LABEL_GAP;
+    if (panel->slanted)
+        panel->beyond = fmax(0, widest * SLANT - panel->cell_width / 2);
+}
+
+/* --- size -------------------------------------------------------------------------------------------------------- */
+
+const char *svg_panel_number(const struct svg_panel *panel, double number, char *text)
+{
+    char plain[CELL_NUMBER_BYTES];
+    cell_number_text(panel->number, number, plain);
+    const bool negative = plain[0] == '-';
+    snprintf(text, CELL_NUMBER_BYTES, "%s%s", negative ? "\xe2\x88\x92" : "",
+             isinf(number) ? "\xe2\x88\x9e" : plain + negative);
+    return text;
+}
+
+/* In ems. */
+static double widest_number(const struct svg_panel *panel)
+{
+    const size_t count = panel->sample.matrices * panel->sample.rows * panel->sample.columns;
+    char text[CELL_NUMBER_BYTES];
+    double widest = svg_width("\xe2\x88\x92\xe2\x88\x9e", 1);
+    for (size_t i = 0; i < count; i++)
+        if (!panel->sample.masked[i])
+            widest = fmax(widest, svg_width(svg_panel_number(panel, panel->sample.numbers[i], text), 1));
+    return widest;
+}
+
+static void measure_cells(struct svg_panel *panel, struct svg_measure measure)
+{
+    const double number = widest_number(panel);
+    panel->cell_width = measure.width;
+    panel->cell_height = measure.square ? measure.width : measure.height;
+    if (!measure.square)
+        panel->cell_width = fmax(measure.width, ceil(number * LABEL_SIZE) + 10);
+    const double size = fmin(LARGEST_NUMBER, (panel->cell_width - 6) / number);
+    panel->number_size = size >= SMALLEST_NUMBER ? floor(size * 2) / 2 : 0;
+    if (!measure.square)
+        panel->number_size = LABEL_SIZE;
+}
+
+/* The step of a cell; COLORMAP_LEVELS where it has none. */
+static size_t level_of(const struct svg_panel *panel, size_t index)
+{
+    if (panel->sample.masked[index] || isnan(panel->sample.numbers[index]))
+        return COLORMAP_LEVELS;
+    return colormap_level(&panel->scale, panel->sample.numbers[index]);
+}
+
+void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette)
+{
+    const struct downsample *sample = &panel->sample;
+    panel->scale = colormap_scale(sample->low, sample->high, stage_is_shares(sample->table->stage));
+    panel->number = cell_number_style(sample, measure.decimals);
+    panel->longest = measure.longest_label;
+    measure_cells(panel, measure);
+    measure_labels(panel);
+    for (size_t i = 0; i < sample->matrices * sample->rows * sample->columns; i++) {
+        const size_t level = level_of(panel, i);
+        if (level < COLORMAP_LEVELS)
+            palette->used[panel->scale.diverging][level] = true;
+    }
+}
+
+double svg_panel_width(const struct svg_panel *panel)
+{
+    return panel->cell_width * (double)panel->sample.columns;
+}
+
+double svg_panel_height(const struct svg_panel *panel)
+{
+    return panel->cell_height * (double)panel->sample.rows;
+}
+
+/* --- drawing ----------------------------------------------------------------------------------------------------- */
+
+/* Where drawing is: one matrix, its first cell at x, y. */
+struct pen {
+    const struct svg_panel *panel;
+    struct output *output;
+    size_t matrix;
+    double x, y;
+};
+
+/* A cell with its number; apart from its neighbours, so that it reads as a place of its own. */
+static void draw_numbered(const struct pen *pen, size_t row, size_t column)
+{
+    const struct svg_panel *panel = pen->panel;
+    const size_t index = downsample_index(&panel->sample, pen->matrix, row, column), level = level_of(panel, index);
+    const double x = pen->x + panel->cell_width * (double)column, y = pen->y + panel->cell_height * (double)row;
+    const bool masked = panel->sample.masked[index], plain = level == COLORMAP_LEVELS;
+    char text[CELL_NUMBER_BYTES], name[8], numbers[4][SVG_NUMBER_BYTES];
+    output_print(pen->output, "<rect %s%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"2\"/>",
+                 masked  ? "fill=\"url(#attn-masked)"
+                 : plain ? "class=\"edge"
+                         : "class=\"",
+                 plain ? "" : svg_cell_class(panel->scale.diverging, level, name), svg_number(x + 1, numbers[0]),
+                 svg_number(y + 1, numbers[1]), svg_number(panel->cell_width - 2, numbers[2]),
+                 svg_number(panel->cell_height - 2, numbers[3]));
+    const double forbidden = panel->sample.table->stage == STAGE_MASKED ? -INFINITY : 0;
+    svg_panel_number(panel, masked ? forbidden : panel->sample.numbers[index], text);
+    svg_text(pen->output, x + panel->cell_width / 2, y + panel->cell_height / 2 + 0.36 * panel->number_size, 0,
+             plain ? "muted" : svg_ink_class(panel->scale.diverging, level), masked && forbidden == 0 ? "0" : text);
+}
+
+static void draw_numbers(const struct pen *pen)
+{
+    char size[SVG_NUMBER_BYTES];
+    output_print(pen->output, "<g class=\"middle\" style=\"font-size:%spx\">\n",
+                 svg_number(pen->panel->number_size, size));
+    for (size_t row = 0; row < pen->panel->sample.rows; row++)
+        for (size_t column = 0; column < pen->panel->sample.columns; column++)
+            draw_numbered(pen, row, column);
+    output_print(pen->output, "</g>\n");
+}
+
+/* All cells of a step as one path, neighbours in a row as one rectangle. Returns whether there were any. */
+static bool draw_step(const struct pen *pen, size_t level, const char *opening)
+{
+    const struct svg_panel *panel = pen->panel;
+    const size_t columns = panel->sample.columns;
+    bool any = false;
+    for (size_t row = 0; row < panel->sample.rows; row++)
+        for (size_t column = 0, run; column < columns; column += run) {
+            const size_t first = downsample_index(&panel->sample, pen->matrix, row, column);
+            const bool here = level_of(panel, first) == level;
+            run = 1;
+            while (column + run < columns && (level_of(panel, first + run) == level) == here)
+                run++;
+            if (here)
+                output_print(pen->output, "%sM%zu %zuh%zuv1h-%zuz", any ? "" : opening, column, row, run, run);
+            any |= here;
+        }
+    if (any)
+        output_print(pen->output, "\"/>\n");
+    return any;
+}
+
+/* In units of cells, so that numbers are short; the pattern of masked cells is not to be scaled, they come first. */
+static void draw_cells(const struct pen *pen)
+{
+    const struct svg_panel *panel = pen->panel;
+    char numbers[6][SVG_NUMBER_BYTES], opening[64], name[8];
+    svg_number(pen->x, numbers[0]);
+    svg_number(pen->y, numbers[1]);
+    if (panel->sample.any_masked || panel->sample.any_nan)
+        output_print(pen->output, "<rect fill=\"url(#attn-masked)\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n",
+                     numbers[0], numbers[1], svg_number(svg_panel_width(panel), numbers[2]),
+                     svg_number(svg_panel_height(panel), numbers[3]));
+    output_print(pen->output, "<g shape-rendering=\"crispEdges\" transform=\"translate(%s %s) scale(%s %s)\">\n",
+                 numbers[0], numbers[1], svg_number(panel->cell_width, numbers[4]),
+                 svg_number(panel->cell_height, numbers[5]));
+    for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+        snprintf(opening, sizeof opening, "<path class=\"%s\" d=\"",
+                 svg_cell_class(panel->scale.diverging, level, name));
+        draw_step(pen, level, opening);
+    }
+    output_print(pen->output, "</g>\n");
+}
+
+/* Every so many rows or columns there is a position: 1, 5, 10, 20, 50 ... */
+static size_t tick_step(double cell, double room)
+{
+    const size_t step = downsample_step(cell, room);
+    return step == 2 ? 5 : step;
+}
+
+static void draw_row_labels(const struct pen *pen)
+{
+    const struct svg_panel *panel = pen->panel;
+    const size_t step = panel->row_tokens ? 1 : tick_step(panel->cell_height, LABEL_SIZE + 8);
+    char text[SVG_LABEL_BYTES];
+    for (size_t row = 0; row < panel->sample.rows; row++) {
+        if (!downsample_is_labelled(row, step, panel->sample.row_block))
+            continue;
+        svg_panel_label(panel, true, pen->matrix, row, text);
+        svg_text(pen->output, pen->x - LABEL_GAP, pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * LABEL_SIZE,
+                 0, "ink end", text);
+    }
+}
+
+static void draw_column_labels(const struct pen *pen)
+{
+    const struct svg_panel *panel = pen->panel;
+    const size_t step =
+        panel->column_tokens ? 1 : tick_step(panel->cell_width, svg_width("0000", LABEL_SIZE) + LABEL_GAP);
+    char text[SVG_LABEL_BYTES];
+    for (size_t column = 0; column < panel->sample.columns; column++) {
+        if (!downsample_is_labelled(column, step, panel->sample.column_block))
+            continue;
+        svg_panel_label(panel, false, pen->matrix, column, text);
+        const double x = pen->x + panel->cell_width * ((double)column + 0.5);
+        if (panel->slanted)
+            svg_text(pen->output, x + 3, pen->y - 5, -45, "ink", text);
+        else
+            svg_text(pen->output, x, pen->y - LABEL_GAP, 0, "ink middle", text);
+    }
+}
+
+void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t matrix, double x, double y,
+                    bool with_row_labels)
+{
+    const struct pen pen = {panel, output, matrix, x, y};
+    if (panel->number_size > 0)
+        draw_numbers(&pen);
+    else
+        draw_cells(&pen);
+    if (with_row_labels && panel->left > 0)
+        draw_row_labels(&pen);
+    if (panel->above > 0)
+        draw_column_labels(&pen);
+}

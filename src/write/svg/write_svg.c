@@ -1,0 +1,208 @@
+#include "write/svg/write_svg.h"
+
+#include "base/text.h"
+#include "write/svg/svg_picture.h"
+#include "write/text/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MARGIN = 28, CAPTION = 30, CAPTION_LINE = 15;
+
+enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
+
+/* --- what is drawn ----------------------------------------------------------------------------------------------- */
+
+static enum status too_large(const struct result_table *table, struct error *error)
+{
+    return error_usage(
+        error,
+        "--format svg draws '%s' with all its numbers, which is readable to 12 rows and columns, 4 heads "
+        "and 4 items; expected --stages with tables of T x T alone, such as weights",
+        table->name);
+}
+
+/* The figures of the picture, and whether they make a flow. */
+static enum status choose_figures(struct svg_picture *picture, bool *flow)
+{
+    struct result *result = picture->result;
+    const struct result_table *large = NULL;
+    *flow = false;
+    for (size_t i = 0; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        if (table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs)
+            continue; /* a mask, slopes, sinks: their work is seen in the stages */
+        picture->figures[picture->count++].panel.sample.table = table;
+        *flow |= !stage_is_square(table->stage);
+        if (large == NULL && !svg_flow_holds(table))
+            large = table;
+    }
+    if (!*flow || large == NULL)
+        return STATUS_OK;
+    if (result->problem->stages_asked)
+        return too_large(large, picture->error);
+    *flow = false;
+    picture->count = 1;
+    picture->figures[0].panel.sample.table = result_table_of(result, STAGE_WEIGHTS);
+    return STATUS_OK;
+}
+
+/* --- words ------------------------------------------------------------------------------------------------------- */
+
+/* The settings as text writes them, into text (CAPTION_BYTES), in one line. */
+static enum status settings_text(const struct svg_picture *picture, char *text)
+{
+    struct output *output = arena_allocate(picture->arena, 1, sizeof *output, picture->error);
+    size_t length;
+    if (output == NULL)
+        return picture->error->status;
+    output_open_text(output, picture->arena, picture->error);
+    write_text_settings(picture->result->problem, WRAP_COLUMNS, false, output);
+    const char *lines = output_close_text(output, &length);
+    if (lines == NULL)
+        return picture->error->status;
+    struct text words = text_begin(text, CAPTION_BYTES);
+    for (; *lines != '\0' && !words.cut; lines += strspn(lines, " \n")) {
+        const size_t word = strcspn(lines, " \n");
+        text_add(&words, "%s%.*s", words.length > 0 ? " " : "", (int)word, lines);
+        lines += word;
+    }
+    return STATUS_OK;
+}
+
+/* The settings, the axes, and what was pooled, into text (WHOLE_CAPTION_BYTES). */
+static void caption_text(const struct svg_picture *picture, bool flow, const char *settings, char *text)
+{
+    const struct downsample *sample = NULL;
+    char words[DOWNSAMPLE_WORDS_BYTES];
+    for (size_t i = 0; i < picture->count; i++)
+        if (downsample_is_reduced(&picture->figures[i].panel.sample))
+            sample = &picture->figures[i].panel.sample;
+    struct text caption = text_begin(text, WHOLE_CAPTION_BYTES);
+    text_add(&caption, "%s.%s", settings, flow ? "" : " A row is a query, a column a key.");
+    if (sample != NULL)
+        text_add(&caption, " Each cell is %s.", downsample_words(sample, words));
+}
+
+/* "weights of causal attention: 6 tokens": up to the first comma. */
+static void write_title(const struct svg_picture *picture, bool flow, const char *settings)
+{
+    output_print(picture->output, "<title id=\"attn-title\">");
+    for (size_t i = 0; i < picture->count && !flow; i++)
+        svg_words(picture->output, "%s%s", i > 0 ? ", " : "", picture->figures[i].panel.sample.table->name);
+    svg_words(picture->output, "%s of %.*s", flow ? "steps" : "", (int)strcspn(settings, ","), settings);
+    output_print(picture->output, "</title>\n");
+}
+
+/* "journey to one 0.52" for the row's largest number. */
+static void describe_row(const struct svg_picture *picture, const struct svg_panel *panel, size_t matrix, size_t row)
+{
+    char from[SVG_LABEL_BYTES], to[SVG_LABEL_BYTES], number[CELL_NUMBER_BYTES];
+    size_t best = panel->sample.columns;
+    double largest = -INFINITY;
+    for (size_t column = 0; column < panel->sample.columns; column++) {
+        const size_t index = downsample_index(&panel->sample, matrix, row, column);
+        if (panel->sample.masked[index] || !(panel->sample.numbers[index] > largest))
+            continue;
+        best = column;
+        largest = panel->sample.numbers[index];
+    }
+    svg_panel_label(panel, true, matrix, row, from);
+    svg_words(picture->output, "%s", from);
+    if (best == panel->sample.columns) {
+        svg_words(picture->output, " to none");
+        return;
+    }
+    svg_panel_label(panel, false, matrix, best, to);
+    svg_words(picture->output, " to %s %s", to, cell_number_text(panel->number, largest, number));
+}
+
+/* The largest number of each row, for those who cannot see the cells. */
+static void describe_panel(const struct svg_picture *picture, const struct svg_panel *panel)
+{
+    const struct downsample *sample = &panel->sample;
+    size_t item, head;
+    svg_words(picture->output, " The largest of each row of %s", sample->table->name);
+    for (size_t matrix = 0; matrix < sample->matrices && matrix < DESCRIBED_MATRICES; matrix++) {
+        result_place(sample->table, matrix, &item, &head);
+        svg_words(picture->output, matrix == 0 ? ":" : ";");
+        if (result_is_of(sample->table, AXIS_ITEM))
+            svg_words(picture->output, " item %zu", item + 1);
+        if (result_is_of(sample->table, AXIS_HEAD))
+            svg_words(picture->output, " head %zu", head + 1);
+        for (size_t row = 0; row < sample->rows && row < DESCRIBED_ROWS; row++) {
+            svg_words(picture->output, row == 0 ? " " : ", ");
+            describe_row(picture, panel, matrix, row);
+        }
+    }
+    svg_words(picture->output, "%s",
+              sample->matrices > DESCRIBED_MATRICES || sample->rows > DESCRIBED_ROWS ? " and so on." : ".");
+}
+
+/* What the picture shows, table by table, and the best of the last T x T one: weights, where they are drawn. */
+static void write_description(const struct svg_picture *picture, bool flow, const char *caption)
+{
+    const struct svg_panel *told = NULL;
+    output_print(picture->output, "<desc id=\"attn-desc\">");
+    for (size_t i = 0; i < picture->count; i++) {
+        const struct svg_panel *panel = &picture->figures[i].panel;
+        const struct result_table *table = panel->sample.table;
+        svg_words(picture->output, "%s%s%s%s", i > 0 ? "; " : "", table->name, table->formula[0] != '\0' ? " = " : "",
+                  table->formula);
+        svg_words(picture->output, ", %zu x %zu", result_rows(table), result_columns(table));
+        if (stage_is_square(table->stage) && (told == NULL || told->sample.table->stage != STAGE_WEIGHTS))
+            told = panel;
+    }
+    svg_words(picture->output, ".");
+    if (told != NULL && !downsample_is_reduced(&told->sample))
+        describe_panel(picture, told);
+    svg_words(picture->output, " %s%s", caption, flow ? " Arrows lead from each table to those made from it." : "");
+    output_print(picture->output, "</desc>\n");
+}
+
+/* --- the document ------------------------------------------------------------------------------------------------ */
+
+static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
+{
+    struct output *output = picture->output;
+    char caption[WHOLE_CAPTION_BYTES], width[SVG_NUMBER_BYTES], height[SVG_NUMBER_BYTES];
+    caption_text(picture, flow, settings, caption);
+    const size_t lines = svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
+    svg_number(ceil(picture->width + 2 * MARGIN), width);
+    svg_number(ceil(picture->height + 2 * MARGIN + CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines), height);
+    output_print(output,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
+                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
+                 width, height, width, height);
+    write_title(picture, flow, settings);
+    write_description(picture, flow, caption);
+    svg_style(output, &picture->palette);
+    output_print(
+        output,
+        "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n", width,
+        height, MARGIN, MARGIN);
+    if (flow)
+        svg_flow_draw(picture);
+    else
+        svg_grid_draw(picture);
+    svg_paragraph(output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
+    output_print(output, "</g>\n</svg>\n");
+}
+
+enum status write_svg(struct result *result, int decimals, struct output *output, struct arena *arena,
+                      struct error *error)
+{
+    struct svg_picture picture = {
+        .result = result, .decimals = decimals, .output = output, .arena = arena, .error = error};
+    char settings[CAPTION_BYTES];
+    bool flow;
+    picture.figures = arena_allocate(arena, result->table_count, sizeof *picture.figures, error);
+    if (picture.figures == NULL)
+        return error->status;
+    memset(picture.figures, 0, result->table_count * sizeof *picture.figures);
+    if (choose_figures(&picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
+        settings_text(&picture, settings))
+        return error->status;
+    write_document(&picture, flow, settings);
+    return STATUS_OK;
+}

@@ -1,0 +1,34 @@
+/* What stands in a table for people: labels, and numbers with the decimals asked for. Text, documents and CSV have it
+ * here, so that they agree. */
+#ifndef ATTN_WRITE_TABLE_TEXT_H
+#define ATTN_WRITE_TABLE_TEXT_H
+
+#include "base/output.h"
+#include "compute/result.h"
+
+enum {
+    TABLE_TEXT_LABEL_COLUMNS = 20, /* a longer token is cut */
+    TABLE_TEXT_LABEL_BYTES = 4 * TABLE_TEXT_LABEL_COLUMNS + 64,
+    TABLE_TEXT_NUMBER_BYTES = 352, /* of the largest double in fixed decimals */
+};
+
+/* The label of a row or column: "item 1", "head 2", a token, or the position of what has none; into text
+ * (TABLE_TEXT_LABEL_BYTES). Returns the columns that it takes. */
+size_t table_text_label(const struct result *result, enum axis axis, size_t item, size_t index, char *text);
+
+/* How many decimals, and whether with an exponent. */
+struct table_text_style {
+    int precision;
+    bool exponent;
+};
+
+/* A number of that dtype into text (TABLE_TEXT_NUMBER_BYTES): truth values in words, integers without decimals; "nan", "inf"
+ * and "-inf", where a format has no sign of its own. Returns text. */
+const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text);
+
+/* Writes text that takes `taken` columns so that it fills `width`, from the right where `right`. */
+void table_text_cell(struct output *output, const char *text, size_t taken, size_t width, bool right);
+
+void table_text_blanks(struct output *output, size_t count);
+
+#endif
