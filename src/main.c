@@ -1,12 +1,24 @@
+#include "base/version.h"
+#include "cli/completion.h"
+#include "cli/help.h"
 #include "compute/join.h"
-#include "diff/diff.h"
+#include "diff/write_diff.h"
+#include "problem/job_files.h"
 #include "problem/problem_create.h"
-#include "read/load.h"
 #include "write/format/write.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+/* What a command works with. */
+struct call {
+    struct options options;
+    struct output *output;
+    struct arena *arena;
+    struct error *error;
+};
 
 /* A standard stream that is closed must not become the next file that is opened: it becomes one that refuses. */
 static bool open_standard_streams(void)
@@ -17,45 +29,106 @@ static bool open_standard_streams(void)
     return true;
 }
 
-static enum status run(int argc, char **argv, struct arena *arena, struct error *error)
+/* The help, the completion of a shell or the version, never into the file that --out names for a result. */
+static enum status run_help(const struct call *call)
 {
-    struct options options;
-    struct load load;
+    const struct options *options = &call->options;
+    const struct kernel *kernel = kernel_choose(getenv("ATTN_ISA"), call->error);
+    if (options->command == COMMAND_VERSION && kernel == NULL)
+        return call->error->status;
+    if (output_open(call->output, NULL, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    if (options->command == COMMAND_VERSION)
+        help_write_version(kernel->name, call->output);
+    else if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
+        completion_write((enum shell)options->completion, call->output);
+    else
+        help_write(options->topic, call->output);
+    return output_close(call->output);
+}
+
+/* The help on standard error, as the answer to a command line that asks for nothing. */
+static enum status run_usage(const struct call *call)
+{
+    const struct options *options = &call->options;
+    output_open_stream(call->output, STDERR_FILENO, "standard error", call->error);
+    help_write(options->command == COMMAND_HELP ? COMMAND_COUNT : options->command, call->output);
+    if (output_close(call->output) != STATUS_OK)
+        return call->error->status;
+    return error_quietly(call->error, STATUS_USAGE);
+}
+
+static enum status run_diff(const struct call *call)
+{
+    struct diff diff;
+    if (diff_results(&diff, &call->options, call->arena, call->error) ||
+        output_open(call->output, call->options.out, call->arena, call->error))
+        return call->error->status;
+    return write_diff(&call->options, &diff, call->output, call->error);
+}
+
+static enum status run_join(const struct call *call)
+{
+    struct result result;
+    struct problem problem;
+    if (join_parts(&result, &problem, &call->options, call->arena, call->error) ||
+        output_open(call->output, call->options.out, call->arena, call->error))
+        return call->error->status;
+    return write_result(&call->options, &result, call->output, call->arena, call->error);
+}
+
+/* What is opened before the work would be lost if it could not be; without a result nothing is left there. */
+static enum status run_mechanism(const struct call *call)
+{
+    const struct options *options = &call->options;
+    struct job_files files;
     struct problem problem;
     struct result result;
     struct progress progress;
-    struct diff diff;
-    if (options_parse(&options, argc, argv, error) != STATUS_OK)
-        return error->status;
-    if (options.command == COMMAND_VERSION || (options.command == COMMAND_HELP && options.help))
-        return write_help(&options, arena, error);
-    if (options.command == COMMAND_HELP || (load_wants_input(&options) && isatty(STDIN_FILENO)))
-        return write_usage(&options, error);
-    progress_start(&progress, options.progress != WHEN_NEVER, options.progress == WHEN_ALWAYS);
-    if (options.command == COMMAND_DIFF && diff_results(&diff, &options, arena, error) == STATUS_OK)
-        return write_diff(&options, &diff, arena, error);
-    if (options.command == COMMAND_JOIN && join_parts(&result, &problem, &options, arena, error) == STATUS_OK)
-        return write_open(&options, arena, error) ? error->status : write_result(&options, &result, arena, error);
-    if (error->status != STATUS_OK || write_check(&options, error) || load_files(&load, &options, arena, error) ||
-        problem_create(&problem, &options, load.inputs, load.weights, &progress, arena, error))
-        return error->status;
+    if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
+        problem_create(&problem, options, files.inputs, files.weights, call->arena, call->error))
+        return call->error->status;
     for (size_t i = 0; i < problem.warning_count; i++)
         error_warn(problem.warnings[i], stderr);
-    if (write_open(&options, arena, error) != STATUS_OK)
-        return error->status;
-    if (result_create(&result, &problem, write_elides(&options, &problem), arena, error) != STATUS_OK)
-        return write_abandon();
-    return write_result(&options, &result, arena, error);
+    if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
+    if (result_create(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) !=
+        STATUS_OK) {
+        output_abandon(call->output);
+        return output_close(call->output);
+    }
+    if (problem.explains || output_is_terminal(call->output)) /* an explanation asks for rows as it likes */
+        progress_stop(&progress);
+    enum status status = write_result(options, &result, call->output, call->arena, call->error);
+    progress_end(&progress);
+    return status;
+}
+
+static enum status run(struct call *call, int argc, char **argv)
+{
+    const struct options *options = &call->options;
+    call->output = arena_allocate(call->arena, 1, sizeof *call->output, call->error);
+    if (call->output == NULL || options_parse(&call->options, argc, argv, call->error) != STATUS_OK)
+        return call->error->status;
+    if (options->command == COMMAND_VERSION || (options->command == COMMAND_HELP && options->help))
+        return run_help(call);
+    if (options->command == COMMAND_HELP || (job_files_want_input(options) && isatty(STDIN_FILENO)))
+        return run_usage(call);
+    if (options->command == COMMAND_DIFF)
+        return run_diff(call);
+    return options->command == COMMAND_JOIN ? run_join(call) : run_mechanism(call);
 }
 
 int main(int argc, char **argv)
 {
     struct arena arena = {0};
     struct error error = {0};
+    struct call call = {.arena = &arena, .error = &error};
     if (!open_standard_streams())
         return STATUS_SYSTEM;
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error of write */
-    enum status status = run(argc, argv, &arena, &error);
+    enum status status = run(&call, argc, argv);
     if (status != STATUS_OK)
         error_print(&error, stderr);
     arena_free(&arena);

@@ -135,10 +135,9 @@ enum status support_make_bytes(struct made *made, const char *command_line, cons
         return made->error.status;
     if (text != NULL && json_read("test.json", text, length, READ, &made->arena, &made->inputs, &made->error))
         return made->error.status;
-    if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->progress, &made->arena,
-                       &made->error))
+    if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->arena, &made->error))
         return made->error.status;
-    return result_create(&made->result, &made->problem, false, &made->arena, &made->error);
+    return result_create(&made->result, &made->problem, &made->progress, false, &made->arena, &made->error);
 }
 
 const struct result_table *support_table(const struct made *made, const char *name)

@@ -1,6 +1,7 @@
 /* Every case of tests/golden/{onnx,sdpa,torch-multihead,float64}: an input with its settings in NAME.safetensors, what
  * others made of it in NAME.expected.safetensors. A line of cases.txt is "NAME STAGES RTOL ATOL". */
 #include "check.h"
+#include "problem/job_files.h"
 #include "problem/problem_create.h"
 #include "read/load.h"
 #include "support.h"
@@ -23,16 +24,16 @@ struct tolerance {
 };
 
 /* The case's input through the program's own way, all but main. */
-static enum status make_case(struct made *made, struct load *load, const char *path, const char *mechanism,
+static enum status make_case(struct made *made, struct job_files *load, const char *path, const char *mechanism,
                              const char *stages)
 {
     char *words[] = {"attn", (char *)mechanism, (char *)path, "--stages", (char *)stages, NULL};
     *made = (struct made){0};
     if (options_parse(&made->options, 5, words, &made->error) ||
-        load_files(load, &made->options, &made->arena, &made->error) ||
-        problem_create(&made->problem, &made->options, load->inputs, NULL, &made->progress, &made->arena, &made->error))
+        job_files_read(load, &made->options, &made->arena, &made->error) ||
+        problem_create(&made->problem, &made->options, load->inputs, NULL, &made->arena, &made->error))
         return made->error.status;
-    return result_create(&made->result, &made->problem, false, &made->arena, &made->error);
+    return result_create(&made->result, &made->problem, &made->progress, false, &made->arena, &made->error);
 }
 
 static bool same_shape(const struct result_table *table, const struct tensor *expected)
@@ -75,14 +76,15 @@ static bool check_case(const char *path, const char *mechanism, const char *stag
                        bool exact_halves)
 {
     struct made made;
-    struct load load;
+    struct job_files load;
     struct input_file expected = {0};
     char answer[LINE_BYTES];
     bool half = false;
     snprintf(answer, sizeof answer, "%.*s.expected.safetensors", (int)(strlen(path) - strlen(".safetensors")), path);
     if (CHECK(make_case(&made, &load, path, mechanism, stages) == STATUS_OK, "expected a result, got: %s",
               made.error.message) &&
-        CHECK(load_result(answer, &expected, &made.arena, &made.error) == STATUS_OK, "%s", made.error.message)) {
+        CHECK(load_file(answer, INPUT_FILE_OF_RESULT, &made.arena, &expected, &made.error) == STATUS_OK, "%s",
+              made.error.message)) {
         half = made.problem.dtype == DTYPE_F16 || made.problem.dtype == DTYPE_BF16;
         CHECK(expected.tensor_count > 0 && expected.tensor_count == made.result.table_count,
               "expected %zu tables, got %zu", expected.tensor_count, made.result.table_count);

@@ -27,6 +27,12 @@ enum status error_system(struct error *error, int code, const char *format, ...)
     return error->status = STATUS_SYSTEM;
 }
 
+enum status error_quietly(struct error *error, enum status status)
+{
+    error->quiet = true;
+    return error->status = status;
+}
+
 void error_print(const struct error *error, FILE *stream)
 {
     if (error->quiet)

@@ -33,6 +33,9 @@ enum status error_usage(struct error *error, const char *format, ...) __attribut
  * returns STATUS_SYSTEM. */
 enum status error_system(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Ends with that status and no message: what there is to say has been said. Returns the status. */
+enum status error_quietly(struct error *error, enum status status);
+
 /* "attn: " and the message on one line, then the detail. Nothing where the error is quiet. */
 void error_print(const struct error *error, FILE *stream);
 

@@ -182,6 +182,13 @@ bool output_is_terminal(const struct output *output)
     return isatty(output->file);
 }
 
+bool output_takes_color(const struct output *output)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return output_is_terminal(output) && (no_color == NULL || no_color[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
 size_t output_columns(const struct output *output)
 {
     struct winsize size;

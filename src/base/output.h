@@ -37,6 +37,9 @@ void output_open_text(struct output *output, struct arena *arena, struct error *
 
 bool output_is_terminal(const struct output *output);
 
+/* Whether colours are welcome: on a terminal, unless NO_COLOR or TERM=dumb says no. */
+bool output_takes_color(const struct output *output);
+
 /* The columns of a line: of the terminal, else what COLUMNS says, else 80; 30 .. 1000. */
 size_t output_columns(const struct output *output);
 

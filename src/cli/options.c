@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -618,6 +619,11 @@ static enum status check_explain(const struct options *options, struct error *er
         return STATUS_OK;
     return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
                        FORMATS[options->format]);
+}
+
+bool options_want_color(const struct options *options, const struct output *output)
+{
+    return options->color == WHEN_AUTO ? output_takes_color(output) : options->color == WHEN_ALWAYS;
 }
 
 bool options_are_of_picture(const struct options *options)

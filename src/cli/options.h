@@ -4,10 +4,11 @@
 #ifndef ATTN_CLI_OPTIONS_H
 #define ATTN_CLI_OPTIONS_H
 
+#include "base/output.h"
+#include "base/setting.h"
 #include "model/mask.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
-#include "read/input_file.h"
 
 #include <stdint.h>
 
@@ -170,6 +171,9 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 /* Reads the command line; argv's strings are kept. STATUS_USAGE with the nearest valid word where one is misspelt.
  * A bare `attn` gives COMMAND_HELP with `help` false. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
+
+/* Whether the output is to be coloured: as --color says, else as the output and the environment do. */
+bool options_want_color(const struct options *options, const struct output *output);
 
 /* Whether the result is a picture: T x T tables matter most then. */
 bool options_are_of_picture(const struct options *options);

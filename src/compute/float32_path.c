@@ -62,10 +62,10 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
         .threads = problem->threads,
         .kernel = problem->kernel,
         .progress =
-            report_to(problem->progress, stage_name((enum stage)(STAGE_QUERY + (int)id)), problem->items * count),
+            report_to(attention->progress, stage_name((enum stage)(STAGE_QUERY + (int)id)), problem->items * count),
     };
     enum status status = x == NULL ? error->status : project_compute(&work, error);
-    progress_end(problem->progress);
+    progress_end(attention->progress);
     arena_free(&scratch);
     return status;
 }
@@ -91,10 +91,10 @@ static enum status project_output(const struct attention *attention, const float
         .item_stride = attention->slots * d_out,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .progress = report_to(problem->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
+        .progress = report_to(attention->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
     };
     enum status status = project_compute(&work, error);
-    progress_end(problem->progress);
+    progress_end(attention->progress);
     return status;
 }
 
@@ -134,10 +134,10 @@ static enum status attend(const struct attention *attention, float *context, siz
         .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .progress = report_to(problem->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
+        .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };
     enum status status = fused_context(&job, error);
-    progress_end(problem->progress);
+    progress_end(attention->progress);
     return status;
 }
 

@@ -59,7 +59,7 @@ static enum status read_parts(struct joining *joining, const struct options *opt
     memset(joining->files, 0, joining->count * sizeof joining->files[0]);
     for (size_t i = 0; i < joining->count; i++) {
         struct input_file input;
-        if (load_result(options->files[i], &input, joining->arena, joining->error) != STATUS_OK ||
+        if (load_file(options->files[i], INPUT_FILE_OF_RESULT, joining->arena, &input, joining->error) != STATUS_OK ||
             place(joining, &input) != STATUS_OK)
             return joining->error->status;
     }

@@ -12,6 +12,7 @@
 #ifndef ATTN_COMPUTE_REFERENCE_H
 #define ATTN_COMPUTE_REFERENCE_H
 
+#include "base/progress.h"
 #include "problem/problem.h"
 
 /* What one row needs on its way; a thread has its own. setup.c lays it out. */
@@ -27,17 +28,18 @@ struct attention_scratch {
 /* Made by setup_attention. */
 struct attention {
     const struct problem *problem;
-    const size_t *positions; /* (S) the queries that will be asked for, from 0, ascending */
-    size_t slots;            /* S */
-    bool fused;              /* context, output and lse are made by the fused path */
-    struct tensor query;     /* (B, H, S, d) rounded to the working dtype; rank 0 where no stage asked for needs it */
-    struct tensor key;       /* (B, H_kv, Tk, d); or rank 0 */
-    struct tensor value;     /* (B, H_kv, Tk, d_v); or rank 0 */
-    struct tensor context;   /* (B, H, S, d_v) where the fused path has made it, not yet rounded; or rank 0 */
-    struct tensor output;    /* (B, S, columns) likewise */
-    struct tensor lse;       /* (B, H, S); or rank 0 */
-    double *out_weight;      /* (H d, d_out) out_proj as y = x . W; or NULL */
-    double *out_bias;        /* (d_out); or NULL */
+    struct progress *progress; /* where the work tells how far it is */
+    const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
+    size_t slots;              /* S */
+    bool fused;                /* context, output and lse are made by the fused path */
+    struct tensor query;       /* (B, H, S, d) rounded to the working dtype; rank 0 where no stage asked for needs it */
+    struct tensor key;         /* (B, H_kv, Tk, d); or rank 0 */
+    struct tensor value;       /* (B, H_kv, Tk, d_v); or rank 0 */
+    struct tensor context;     /* (B, H, S, d_v) where the fused path has made it, not yet rounded; or rank 0 */
+    struct tensor output;      /* (B, S, columns) likewise */
+    struct tensor lse;         /* (B, H, S); or rank 0 */
+    double *out_weight;        /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *out_bias;          /* (d_out); or NULL */
     struct attention_scratch *scratch; /* (threads) */
     unsigned threads;                  /* that are worth while for its rows, */
     unsigned output_threads;           /* and for out_proj */

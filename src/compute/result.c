@@ -178,10 +178,10 @@ static void compare_with_given(struct result *result)
     }
 }
 
-enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
-                          struct error *error)
+enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
+                          struct arena *arena, struct error *error)
 {
-    *result = (struct result){.problem = problem, .elided = elided};
+    *result = (struct result){.problem = problem, .progress = progress, .elided = elided};
     compare_with_given(result);
     unsigned stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
@@ -192,7 +192,8 @@ enum status result_create(struct result *result, const struct problem *problem, 
         const size_t *positions;
         size_t slots;
         if (choose_rows(result, &positions, &slots, arena, error) ||
-            setup_attention(&result->attention, problem, positions, slots, stage_closure(stages), arena, error))
+            setup_attention(&result->attention, problem, progress, positions, slots, stage_closure(stages), arena,
+                            error))
             return error->status;
         if (row_stream_create(&result->rows, problem, &result->attention, elided, arena, error) != STATUS_OK)
             return error->status;
@@ -280,7 +281,7 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 /* One more row of this table is computed; text asks for some more than once, the bar is full then. */
 static void note_progress(struct result *result, const struct result_table *table)
 {
-    struct progress *progress = result->problem->progress;
+    struct progress *progress = result->progress;
     if (result->underway != table) {
         result->underway = table;
         result->rows_done = 0;

@@ -36,7 +36,8 @@ struct result_table {
 
 struct result {
     const struct problem *problem;
-    bool given; /* it holds all that sdpa was given, in that layout: it is an input again */
+    struct progress *progress; /* to which rows tell how far they are */
+    bool given;                /* it holds all that sdpa was given, in that layout: it is an input again */
     /* Where it shows sdpa's query, key or value without all that they were given with: "rows of query, attn_mask"; else
      * "". */
     char lacks[RESULT_LACKS_BYTES];
@@ -53,8 +54,8 @@ struct result {
 
 /* Computes query, key and value where a table needs them, and has all memory that rows will need; so rows cannot fail.
  * The problem must outlive the result; everything else is the arena's. */
-enum status result_create(struct result *result, const struct problem *problem, bool elided, struct arena *arena,
-                          struct error *error);
+enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
+                          struct arena *arena, struct error *error);
 
 /* Room for one row of the widest table; the last step of making a result. */
 enum status result_make_room(struct result *result, struct arena *arena, struct error *error);

@@ -323,20 +323,25 @@ static void make_lses(struct attention *attention)
 {
     const struct problem *problem = attention->problem;
     const size_t rows = problem->items * problem->heads * attention->slots, most = (size_t)attention->threads * 16;
-    progress_begin(problem->progress, stage_name(STAGE_LSE), (double)rows);
+    progress_begin(attention->progress, stage_name(STAGE_LSE), (double)rows);
     for (size_t first = 0; first < rows; first += most) {
         struct lse_run run = {attention, first};
         threads_run(attention->threads, memory_smaller(rows - first, most), make_lse, &run);
-        progress_update(problem->progress, (double)memory_smaller(first + most, rows));
+        progress_update(attention->progress, (double)memory_smaller(first + most, rows));
     }
-    progress_end(problem->progress);
+    progress_end(attention->progress);
 }
 
-enum status setup_attention(struct attention *attention, const struct problem *problem, const size_t *positions,
-                            size_t slots, unsigned stages, struct arena *arena, struct error *error)
+enum status setup_attention(struct attention *attention, const struct problem *problem, struct progress *progress,
+                            const size_t *positions, size_t slots, unsigned stages, struct arena *arena,
+                            struct error *error)
 {
-    *attention = (struct attention){
-        .problem = problem, .positions = positions, .slots = slots, .fused = problem->fused, .output_threads = 1};
+    *attention = (struct attention){.problem = problem,
+                                    .progress = progress,
+                                    .positions = positions,
+                                    .slots = slots,
+                                    .fused = problem->fused,
+                                    .output_threads = 1};
     if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))

@@ -51,7 +51,7 @@ static enum status round_numbers(struct diff_side *side, struct arena *arena, st
 
 static enum status read_side(struct diff_side *side, const char *path, struct arena *arena, struct error *error)
 {
-    if (load_compared(path, &side->input, arena, error) != STATUS_OK)
+    if (load_file(path, INPUT_FILE_OF_DIFF, arena, &side->input, error) != STATUS_OK)
         return error->status;
     if (side->input.tensor_count == 0)
         return error_usage(error, "%s: holds no tensor; expected a result, or one tensor", side->input.source);

@@ -6,6 +6,7 @@
 #define ATTN_DIFF_DIFF_H
 
 #include "cli/options.h"
+#include "read/input_file.h"
 #include "tensor/compare.h"
 
 /* What one file gives. */

@@ -292,7 +292,7 @@ static void write_stage(const struct sheet *sheet, const struct diff_stage *stag
         write_departure(sheet, stage);
 }
 
-void write_diff_text(const struct diff *diff, int precision, bool color, struct output *output)
+static void write_text(const struct diff *diff, int precision, bool color, struct output *output)
 {
     const struct sheet sheet = {diff, precision, color, output};
     const int width = number_width(precision);
@@ -408,7 +408,7 @@ static void write_stage_member(const struct diff *diff, const struct diff_stage 
     output_print(output, "}");
 }
 
-void write_diff_json(const struct diff *diff, struct output *output)
+static void write_report_json(const struct diff *diff, struct output *output)
 {
     output_print(output, "{\"attn\": \"" ATTN_VERSION "\",\n");
     write_text_member("a", diff->a.input.source, output);
@@ -424,4 +424,16 @@ void write_diff_json(const struct diff *diff, struct output *output)
         write_stage_member(diff, &diff->stages[i], output);
     }
     output_print(output, "}}\n");
+}
+
+enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
+                       struct error *error)
+{
+    if (options->format == FORMAT_JSON)
+        write_report_json(diff, output);
+    else
+        write_text(diff, (int)options->precision, options_want_color(options, output), output);
+    if (output_close(output) != STATUS_OK || diff_agrees(diff))
+        return error->status;
+    return error_quietly(error, STATUS_DIFFERENT);
 }

@@ -8,11 +8,10 @@
 #include "base/output.h"
 #include "diff/diff.h"
 
-/* `precision`: decimals of the errors. A failure to write is output_close's to tell. */
-void write_diff_text(const struct diff *diff, int precision, bool color, struct output *output);
-
-/* {"agree": ..., "first": ..., "stages": {"query": {...}, ...}}. Numbers are written as a result's are; a worst place
- * counts from 1, as everywhere outside arrays. */
-void write_diff_json(const struct diff *diff, struct output *output);
+/* Writes the report to the output that has been opened for it, and closes that: {"agree": ..., "first": ..., "stages":
+ * {"query": {...}, ...}} as JSON, where numbers are written as a result's are and a worst place counts from 1, as
+ * everywhere outside arrays. Quietly STATUS_DIFFERENT where a stage departs; STATUS_SYSTEM where it cannot be written. */
+enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
+                       struct error *error);
 
 #endif

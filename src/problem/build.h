@@ -9,7 +9,7 @@
 /* What problem_create works on. */
 struct build {
     struct problem *problem;
-    struct options *options;
+    struct options *options; /* with what the file's settings say where the command line says nothing */
     const struct input_file *inputs, *weights; /* either may be NULL */
     struct arena *arena;
     struct error *error;

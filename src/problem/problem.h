@@ -5,7 +5,6 @@
 #ifndef ATTN_PROBLEM_PROBLEM_H
 #define ATTN_PROBLEM_PROBLEM_H
 
-#include "base/progress.h"
 #include "cli/options.h"
 #include "kernel/kernel.h"
 #include "problem/parameters.h"
@@ -62,7 +61,6 @@ struct problem {
     size_t whole_count;            /* S of the whole */
     unsigned threads;
     const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
-    struct progress *progress;      /* where work tells how far it is */
     bool fused;                     /* context, output and lse by the fused path, unless key or value overflow, */
     bool forced;                    /* which is an error where --kernel fused was asked for */
     bool fast_projections;          /* projections by the float32 kernels */

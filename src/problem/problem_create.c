@@ -140,14 +140,13 @@ static enum status finish_problem(const struct build *build)
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }
 
-enum status problem_create(struct problem *problem, struct options *options, const struct input_file *inputs,
-                           const struct input_file *weights, struct progress *progress, struct arena *arena,
-                           struct error *error)
+enum status problem_create(struct problem *problem, const struct options *options, const struct input_file *inputs,
+                           const struct input_file *weights, struct arena *arena, struct error *error)
 {
-    const struct build build = {problem, options, inputs, weights, arena, error};
+    struct options merged = *options;
+    const struct build build = {problem, &merged, inputs, weights, arena, error};
     const bool init = options->command == COMMAND_INIT;
-    *problem = (struct problem){
-        .mechanism = init ? options->topic : options->command, .parameters_only = init, .progress = progress};
+    *problem = (struct problem){.mechanism = init ? options->topic : options->command, .parameters_only = init};
     if (apply_settings(&build) != STATUS_OK)
         return error->status;
     start_problem(&build);

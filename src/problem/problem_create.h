@@ -8,8 +8,7 @@
 /* Options, with the settings of `inputs` taken into them, the inputs' bundle (NULL: init with --d-in) and that of
  * --weights (or NULL) become a problem. It points into the bundles and into the arena.
  * STATUS_USAGE where something does not fit, STATUS_SYSTEM where memory is short. */
-enum status problem_create(struct problem *problem, struct options *options, const struct input_file *inputs,
-                           const struct input_file *weights, struct progress *progress, struct arena *arena,
-                           struct error *error);
+enum status problem_create(struct problem *problem, const struct options *options, const struct input_file *inputs,
+                           const struct input_file *weights, struct arena *arena, struct error *error);
 
 #endif

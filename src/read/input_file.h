@@ -4,19 +4,9 @@
 #ifndef ATTN_READ_INPUT_FILE_H
 #define ATTN_READ_INPUT_FILE_H
 
+#include "base/setting.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
-
-/* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
-enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
-
-/* One row of "settings": the option's name with _ for -, its value as text; a truth is "true" or "false";
- * of another kind what it is, "null" or "an array". */
-struct setting {
-    const char *name;
-    enum setting_kind kind;
-    const char *text;
-};
 
 struct file_tensor {
     const char *name;
@@ -59,6 +49,14 @@ enum input_file_kind {
     INPUT_FILE_BUFFER = 256,  /* a module's causal buffer */
     INPUT_FILE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
     INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
+};
+
+enum {
+    /* A result whole, with its recorded stages; */
+    INPUT_FILE_OF_RESULT = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_TOKENS |
+                           INPUT_FILE_SETTINGS | INPUT_FILE_STAGE,
+    /* one side of diff: what else it holds by name, too; of a file with one tensor that, whatever its name. */
+    INPUT_FILE_OF_DIFF = INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN,
 };
 
 /* Bits of enum input_file_kind. */

@@ -145,9 +145,8 @@ static enum status read_content(const char *source, struct content *content, uns
     return json_read(source, content->bytes, length, kinds, arena, input, error);
 }
 
-/* Reads `path` ("-" is standard input): what is of the `kinds`, bits of enum input_file_kind. */
-static enum status load_bundle(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
-                               struct error *error)
+enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
+                      struct error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
     char shown[TEXT_PATH_BYTES];
@@ -170,49 +169,4 @@ static enum status load_bundle(const char *path, unsigned kinds, struct arena *a
         status = read_content(source, &content, kinds, arena, input, error);
     release(&content);
     return status;
-}
-
-static bool reads_inputs(const struct options *options)
-{
-    return options->command != COMMAND_JOIN && options->command != COMMAND_DIFF &&
-           (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
-}
-
-bool load_wants_input(const struct options *options)
-{
-    return options->in == NULL && reads_inputs(options);
-}
-
-enum status load_files(struct load *load, const struct options *options, struct arena *arena, struct error *error)
-{
-    const bool init = options->command == COMMAND_INIT, given = options->command == COMMAND_SDPA;
-    unsigned kinds = INPUT_FILE_SETTINGS;
-    kinds |= given ? INPUT_FILE_OPERAND : INPUT_FILE_INPUTS;
-    if (!init)
-        kinds |= INPUT_FILE_TOKENS | INPUT_FILE_MASKING | INPUT_FILE_BUFFER | (given ? INPUT_FILE_CACHE : 0);
-    if (!init && !given && options->weights == NULL)
-        kinds |= INPUT_FILE_PARAMETER;
-    *load = (struct load){0};
-    if (reads_inputs(options)) {
-        load->inputs = &load->files[0];
-        if (load_bundle(options->in != NULL ? options->in : "-", kinds, arena, load->inputs, error) != STATUS_OK)
-            return error->status;
-    }
-    if (options->weights == NULL)
-        return STATUS_OK;
-    load->weights = &load->files[1];
-    return load_bundle(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, load->weights, error);
-}
-
-enum status load_result(const char *path, struct input_file *input, struct arena *arena, struct error *error)
-{
-    const unsigned kinds = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_TOKENS |
-                           INPUT_FILE_SETTINGS | INPUT_FILE_STAGE;
-    return load_bundle(path, kinds, arena, input, error);
-}
-
-enum status load_compared(const char *path, struct input_file *input, struct arena *arena, struct error *error)
-{
-    return load_bundle(path, INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN, arena,
-                       input, error);
 }

@@ -7,8 +7,8 @@
 #include "problem/problem_create.h"
 
 #include "compute/join.h"
-#include "diff/diff.h"
-#include "read/load.h"
+#include "diff/write_diff.h"
+#include "problem/job_files.h"
 #include "write/format/write.h"
 
 #include <getopt.h>
@@ -81,7 +81,7 @@ static void forget_words(void)
 /* Nothing is opened but the two files, nothing is written, one thread is enough. */
 static void point_to_files(struct options *options)
 {
-    options->in = options->in != NULL || load_wants_input(options) ? paths[0] : NULL;
+    options->in = options->in != NULL || job_files_want_input(options) ? paths[0] : NULL;
     options->weights = options->weights != NULL ? paths[1] : NULL;
     options->out = "/dev/null";
     options->threads = 1;
@@ -90,7 +90,7 @@ static void point_to_files(struct options *options)
 }
 
 /* Whether drawing the parameters would take long, with what the files' settings add. */
-static bool draws_long(const struct options *options, const struct load *load)
+static bool draws_long(const struct options *options, const struct job_files *load)
 {
     struct options all = *options;
     struct error ignored = {0};
@@ -105,25 +105,28 @@ static bool draws_long(const struct options *options, const struct load *load)
     return drawn > MOST_DRAWS;
 }
 
-static enum status compute(struct options *options, struct arena *arena, struct error *error)
+static enum status compute(const struct options *options, struct output *output, struct arena *arena,
+                           struct error *error)
 {
-    struct load load;
+    struct job_files load;
     struct problem problem;
     struct result result;
     struct progress progress = {0};
-    if (load_files(&load, options, arena, error) != STATUS_OK)
+    if (job_files_read(&load, options, arena, error) != STATUS_OK)
         return error->status;
     if (draws_long(options, &load))
         return STATUS_OK;
-    if (problem_create(&problem, options, load.inputs, load.weights, &progress, arena, error) != STATUS_OK)
+    if (problem_create(&problem, options, load.inputs, load.weights, arena, error) != STATUS_OK)
         return error->status;
     if (problem_work(&problem) > MOST_WORK || problem.heads > 64 || problem.items > 64)
         return STATUS_OK;
-    if (write_open(options, arena, error) != STATUS_OK)
+    if (output_open(output, options->out, arena, error) != STATUS_OK)
         return error->status;
-    if (result_create(&result, &problem, write_elides(options, &problem), arena, error) != STATUS_OK)
-        return write_abandon();
-    return write_result(options, &result, arena, error);
+    if (result_create(&result, &problem, &progress, write_elides(options, &problem), arena, error) != STATUS_OK) {
+        output_abandon(output);
+        return output_close(output);
+    }
+    return write_result(options, &result, output, arena, error);
 }
 
 static enum status run(int count, char **words, struct arena *arena, struct error *error)
@@ -132,19 +135,22 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
     struct problem problem;
     struct result result;
     struct diff diff;
+    struct output *output = arena_allocate(arena, 1, sizeof *output, error);
     forget_words();
-    if (options_parse(&options, count, words, error) != STATUS_OK)
+    if (output == NULL || options_parse(&options, count, words, error) != STATUS_OK)
         return error->status;
     if (options.command == COMMAND_VERSION || options.command == COMMAND_HELP)
         return STATUS_OK;
     point_to_files(&options);
     if (options.command == COMMAND_DIFF)
-        return diff_results(&diff, &options, arena, error) ? error->status : write_diff(&options, &diff, arena, error);
-    if (options.command == COMMAND_JOIN)
-        return join_parts(&result, &problem, &options, arena, error) || write_open(&options, arena, error)
+        return diff_results(&diff, &options, arena, error) || output_open(output, options.out, arena, error)
                    ? error->status
-                   : write_result(&options, &result, arena, error);
-    return compute(&options, arena, error);
+                   : write_diff(&options, &diff, output, error);
+    if (options.command == COMMAND_JOIN)
+        return join_parts(&result, &problem, &options, arena, error) || output_open(output, options.out, arena, error)
+                   ? error->status
+                   : write_result(&options, &result, output, arena, error);
+    return compute(&options, output, arena, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -1,0 +1,16 @@
+/* One row of "settings": what changes the numbers of a result, as a file says it and as a result records it. */
+#ifndef ATTN_BASE_SETTING_H
+#define ATTN_BASE_SETTING_H
+
+/* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
+enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
+
+/* The option's name with _ for -, its value as text; a truth is "true" or "false";
+ * of another kind what it is, "null" or "an array". */
+struct setting {
+    const char *name;
+    enum setting_kind kind;
+    const char *text;
+};
+
+#endif

@@ -1,0 +1,23 @@
+/* Which files a job reads, and what counts of each. */
+#ifndef ATTN_PROBLEM_JOB_FILES_H
+#define ATTN_PROBLEM_JOB_FILES_H
+
+#include "cli/options.h"
+#include "read/input_file.h"
+
+struct job_files {
+    struct input_file *inputs;  /* NULL where none is read: init with --d-in */
+    struct input_file *weights; /* that of --weights, or NULL */
+    struct input_file files[2];
+};
+
+/* Whether standard input is to be read for lack of a file. */
+bool job_files_want_input(const struct options *options);
+
+/* Reads what the options name. A file gives only what counts: with --weights, that file the parameters and nothing else,
+ * the other one everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read,
+ * STATUS_USAGE where it is wrong. */
+enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
+                           struct error *error);
+
+#endif
