@@ -10,19 +10,6 @@
 
 enum { PLACE_BYTES = 160 };
 
-/* cJSON's hooks take no context: the arena that its tree lives in, for the time of one parse. */
-static struct arena *tree_arena;
-
-static void *tree_allocate(size_t size)
-{
-    return arena_allocate(tree_arena, size, 1, NULL);
-}
-
-static void tree_free(void *memory)
-{
-    (void)memory; /* the arena frees the tree whole */
-}
-
 const char *json_kind_name(const cJSON *item)
 {
     if (cJSON_IsNull(item))
@@ -438,15 +425,11 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
     return STATUS_OK;
 }
 
-const cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length)
+cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length)
 {
-    cJSON_Hooks hooks = {tree_allocate, tree_free};
     if (json_syntax(source, text, length, reader->error) != STATUS_OK)
         return NULL;
-    cJSON_InitHooks(&hooks);
-    tree_arena = reader->scratch;
-    const cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
-    tree_arena = NULL;
+    cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
     if (root == NULL) /* the grammar holds: only memory is left to fail */
         error_system(reader->error, 0, "%s: not enough memory to read it", reader->source);
     return root;
@@ -455,11 +438,12 @@ const cJSON *json_parse(const struct json_reader *reader, const char *source, ch
 enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
                       struct input_file *input, struct error *error)
 {
-    struct arena tree = {0};
-    struct json_reader reader = {.source = source, .arena = arena, .scratch = &tree, .error = error};
+    struct arena scratch = {0};
+    struct json_reader reader = {.source = source, .arena = arena, .scratch = &scratch, .error = error};
     *input = (struct input_file){.source = source, .is_text = true};
-    const cJSON *root = json_parse(&reader, source, text, length);
+    cJSON *root = json_parse(&reader, source, text, length);
     enum status status = root != NULL ? read_tree(&reader, root, kinds, input) : error->status;
-    arena_free(&tree);
+    cJSON_Delete(root);
+    arena_free(&scratch);
     return status;
 }

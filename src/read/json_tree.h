@@ -1,4 +1,4 @@
-/* What json.c shares with safetensors.c, whose header is JSON too: cJSON trees in an arena, and the two parts of a
+/* What json.c shares with safetensors.c, whose header is JSON too: cJSON trees, and the two parts of a
  * bundle that are JSON in both formats. */
 #ifndef ATTN_READ_JSON_TREE_H
 #define ATTN_READ_JSON_TREE_H
@@ -11,7 +11,7 @@
 struct json_reader {
     const char *source, *key;
     struct arena *arena;   /* the bundle's */
-    struct arena *scratch; /* the tree's, gone once it has been read */
+    struct arena *scratch; /* gone once the file has been read */
     struct error *error;
     bool special; /* the present tensor may hold what is not finite */
     bool boolean; /* it is boolean */
@@ -19,9 +19,9 @@ struct json_reader {
 };
 
 /* Holds text[0 .. length), which text[length] == '\0' ends and which is changed on the way, to the grammar and builds
- * its tree in reader->scratch. `source` stands for the text in messages. NULL where the grammar does not hold
+ * its tree, which the caller deletes. `source` stands for the text in messages. NULL where the grammar does not hold
  * (STATUS_USAGE) or memory is short (STATUS_SYSTEM). */
-const cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length);
+cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length);
 
 /* "a number", "an object". */
 const char *json_kind_name(const cJSON *item);

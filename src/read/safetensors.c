@@ -388,7 +388,7 @@ enum status safetensors_read(const char *source, const unsigned char *bytes, siz
     *input = (struct input_file){.source = source};
     snprintf(place, sizeof place, "%.200s: header", source);
     char *header = copy_header(&file.reader, bytes, length, &size);
-    const cJSON *root = header != NULL ? json_parse(&file.reader, place, header, size) : NULL;
+    cJSON *root = header != NULL ? json_parse(&file.reader, place, header, size) : NULL;
     enum status status = error->status;
     if (root != NULL) {
         file.data = bytes + SAFETENSORS_LENGTH_BYTES + size;
@@ -397,6 +397,7 @@ enum status safetensors_read(const char *source, const unsigned char *bytes, siz
                      ? read_members(&file, root)
                      : error_usage(error, "%s: header: expected an object, got %s", source, json_kind_name(root));
     }
+    cJSON_Delete(root);
     arena_free(&scratch);
     return status;
 }
