@@ -11,6 +11,7 @@
  *
  * does the same for every positive float, here in two parts at a time, a quarter of an hour each. */
 #include "base/decimal.h"
+#include "base/decimal_powers.h"
 #include "check.h"
 
 #include <float.h>
@@ -398,6 +399,90 @@ static void test_all_floats(const char *part)
             check_magnitude(float_format, magnitude);
 }
 
+/* --- the powers of ten, by long multiplication and division ------------------------------------------------------ */
+
+/* An unsigned integer, the low word first. A power 5^n with n > 0 is made by multiplication, from 2^SMALL_START so that
+ * there are always 128 bits to take; 5^-n by division of 2^LARGE_START, which leaves more than 128 bits of even the
+ * smallest, 5^-292 > 2^-679. Rounding down after each of n divisions is rounding down once. */
+enum { WORDS = 28, SMALL_START = 127, LARGE_START = 32 * WORDS - 1 };
+
+struct integer {
+    uint32_t words[WORDS + 1]; /* the last one stays 0: bits_from looks there */
+};
+
+static void multiply_by_five(struct integer *integer)
+{
+    uint64_t carry = 0;
+    for (int i = 0; i < WORDS; i++) {
+        carry += (uint64_t)integer->words[i] * 5;
+        integer->words[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+static void divide_by_five(struct integer *integer)
+{
+    uint64_t remainder = 0;
+    for (int i = WORDS - 1; i >= 0; i--) {
+        remainder = remainder << 32 | integer->words[i];
+        integer->words[i] = (uint32_t)(remainder / 5);
+        remainder %= 5;
+    }
+}
+
+static int bit_length(const struct integer *integer)
+{
+    int top = WORDS - 1;
+    while (integer->words[top] == 0)
+        top--;
+    int length = 32 * top;
+    for (uint32_t word = integer->words[top]; word != 0; word >>= 1)
+        length++;
+    return length;
+}
+
+/* The 32 bits from this one upwards. */
+static uint32_t bits_from(const struct integer *integer, int bit)
+{
+    const uint32_t *word = integer->words + bit / 32;
+    return (uint32_t)(((uint64_t)word[1] << 32 | word[0]) >> bit % 32);
+}
+
+/* 10^n, and the exponent of its 128 bits. */
+static struct decimal_power compute_power(int n, int *exponent)
+{
+    struct integer five = {{0}};
+    int start = n < 0 ? LARGE_START : SMALL_START;
+    five.words[start / 32] = (uint32_t)1 << start % 32;
+    for (int i = 0; i < n; i++)
+        multiply_by_five(&five);
+    for (int i = 0; i > n; i--)
+        divide_by_five(&five);
+
+    int cut = bit_length(&five) - 128;
+    struct decimal_power power = {
+        .high = (uint64_t)bits_from(&five, cut + 96) << 32 | bits_from(&five, cut + 64),
+        .low = (uint64_t)bits_from(&five, cut + 32) << 32 | bits_from(&five, cut),
+    };
+    *exponent = n - start + cut;
+    power.low++; /* above also where it was exact, so that decimal.c need not tell the two apart */
+    power.high += power.low == 0;
+    return power;
+}
+
+static void check_powers(void)
+{
+    check_begin("powers of ten");
+    for (int n = DECIMAL_LOWEST_POWER; n <= DECIMAL_HIGHEST_POWER; n++) {
+        int exponent;
+        const struct decimal_power expected = compute_power(n, &exponent),
+                                   got = DECIMAL_POWERS[n - DECIMAL_LOWEST_POWER];
+        CHECK(got.high == expected.high && got.low == expected.low && decimal_power_exponent(n) == exponent,
+              "10^%d: expected %016" PRIx64 " %016" PRIx64 " x 2^%d, got %016" PRIx64 " %016" PRIx64 " x 2^%d", n,
+              expected.high, expected.low, exponent, got.high, got.low, decimal_power_exponent(n));
+    }
+}
+
 int main(void)
 {
     test_known_floats();
@@ -415,6 +500,7 @@ int main(void)
     test_narrowest_doubles();
     test_integers();
     test_doubly_rounded();
+    check_powers();
     if (getenv("ATTN_EXHAUSTIVE") != NULL)
         test_all_floats(getenv("ATTN_EXHAUSTIVE"));
     return check_end();

@@ -1,5 +1,5 @@
 /* The shortest decimal, found directly: Raffaello Giulietti's Schubfach algorithm ("The Schubfach way to render
- * doubles"), with powers of ten of 128 bits that are computed when first needed.
+ * doubles"), with powers of ten of 128 bits (decimal_powers.h).
  *
  * A number is c * 2^q with integers c and q. What reads back as this number is the interval between the midpoints to
  * its two neighbours: from (c - 1/2) 2^q to (c + 1/2) 2^q; but from (c - 1/4) 2^q where c is a power of two, since the
@@ -16,6 +16,8 @@
  */
 #include "base/decimal.h"
 
+#include "base/decimal_powers.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,8 +27,6 @@ enum {
     FLOAT_LOWEST_EXPONENT = -149, /* of two, in the smallest number */
     DOUBLE_FRACTION_BITS = 52,
     DOUBLE_LOWEST_EXPONENT = -1074,
-    LOWEST_POWER = -292, /* of ten, for the largest double */
-    HIGHEST_POWER = 324, /* for the smallest one */
     MOST_DIGITS = 17,
     LOWEST_PLAIN_POINT = -4, /* 0.1 * 10^-4 is 1e-5 */
     HIGHEST_PLAIN_POINT = 16
@@ -36,92 +36,6 @@ struct decimal {
     uint64_t digits;
     int exponent; /* the value is digits * 10^exponent */
 };
-
-/* (high * 2^64 + low) * 2^exponent lies above the power of ten, by at most one unit of low. The top bit of high is
- * set; a high of 0 is a power that nobody has asked for yet. */
-struct power {
-    uint64_t high, low;
-    int exponent;
-};
-
-/* Each thread fills one of its own, so no lock is needed. */
-static _Thread_local struct power powers[HIGHEST_POWER - LOWEST_POWER + 1];
-
-/* An unsigned integer, the low word first. A power 5^n with n > 0 is made by multiplication, from 2^SMALL_START so that
- * there are always 128 bits to take; 5^-n by division of 2^LARGE_START, which leaves more than 128 bits of even the
- * smallest, 5^-292 > 2^-679. Rounding down after each of n divisions is rounding down once. */
-enum { WORDS = 28, SMALL_START = 127, LARGE_START = 32 * WORDS - 1 };
-
-struct integer {
-    uint32_t words[WORDS + 1]; /* the last one stays 0: bits_from() looks there */
-};
-
-static void multiply_by_five(struct integer *integer)
-{
-    uint64_t carry = 0;
-    for (int i = 0; i < WORDS; i++) {
-        carry += (uint64_t)integer->words[i] * 5;
-        integer->words[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-}
-
-static void divide_by_five(struct integer *integer)
-{
-    uint64_t remainder = 0;
-    for (int i = WORDS - 1; i >= 0; i--) {
-        remainder = remainder << 32 | integer->words[i];
-        integer->words[i] = (uint32_t)(remainder / 5);
-        remainder %= 5;
-    }
-}
-
-static int bit_length(const struct integer *integer)
-{
-    int top = WORDS - 1;
-    while (integer->words[top] == 0)
-        top--;
-    int length = 32 * top;
-    for (uint32_t word = integer->words[top]; word != 0; word >>= 1)
-        length++;
-    return length;
-}
-
-/* The 32 bits from this one upwards. */
-static uint32_t bits_from(const struct integer *integer, int bit)
-{
-    const uint32_t *word = integer->words + bit / 32;
-    return (uint32_t)(((uint64_t)word[1] << 32 | word[0]) >> bit % 32);
-}
-
-static struct power compute_power(int n)
-{
-    struct integer five = {{0}};
-    int start = n < 0 ? LARGE_START : SMALL_START;
-    five.words[start / 32] = (uint32_t)1 << start % 32;
-    for (int i = 0; i < n; i++)
-        multiply_by_five(&five);
-    for (int i = 0; i > n; i--)
-        divide_by_five(&five);
-
-    int cut = bit_length(&five) - 128;
-    struct power power = {
-        .high = (uint64_t)bits_from(&five, cut + 96) << 32 | bits_from(&five, cut + 64),
-        .low = (uint64_t)bits_from(&five, cut + 32) << 32 | bits_from(&five, cut),
-        .exponent = n - start + cut,
-    };
-    power.low++; /* above also where it was exact, so that scale() need not tell the two apart */
-    power.high += power.low == 0;
-    return power;
-}
-
-static const struct power *power_of_ten(int n)
-{
-    struct power *power = &powers[n - LOWEST_POWER];
-    if (power->high == 0)
-        *power = compute_power(n);
-    return power;
-}
 
 struct product {
     uint64_t high, low;
@@ -150,7 +64,7 @@ static inline struct product multiply(uint64_t a, uint64_t b)
  *
  * The factors of floats, and of the smallest doubles, fit in 32 bits. There the bound is 2^-30.8, and the upper half of
  * the power is enough: less than 2^-32 too high, which leaves 32 bits of the fraction. */
-static inline uint64_t scale(uint64_t factor, const struct power *power)
+static inline uint64_t scale(uint64_t factor, const struct decimal_power *power)
 {
     if (factor <= UINT32_MAX) {
         struct product product = multiply(factor, power->high + 1);
@@ -181,8 +95,8 @@ static struct decimal strip_zeros(uint64_t digits, int exponent)
 static struct decimal shortest_decimal(uint64_t c, int q, bool dense_below)
 {
     int k = floor_log10(q, dense_below);
-    const struct power *power = power_of_ten(-k);
-    int shift = q + power->exponent + 128; /* 1..4, because 1 <= 2^q / 10^k < 13.4 */
+    const struct decimal_power *power = &DECIMAL_POWERS[-k - DECIMAL_LOWEST_POWER];
+    int shift = q + decimal_power_exponent(-k) + 128; /* 1..4, because 1 <= 2^q / 10^k < 13.4 */
     uint64_t open = c & 1;
     uint64_t number = scale(4 * c << shift, power);
     uint64_t first = scale((4 * c - (dense_below ? 1 : 2)) << shift, power) + open;

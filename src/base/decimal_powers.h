@@ -1,0 +1,27 @@
+/* The powers of ten that decimal.c scales by. (high 2^64 + low) 2^exponent lies above 10^n, by at most one unit of low.
+ * The top bit of high is set. tests/test_decimal.c computes all of them again. */
+#ifndef ATTN_BASE_DECIMAL_POWERS_H
+#define ATTN_BASE_DECIMAL_POWERS_H
+
+#include <stdint.h>
+
+enum {
+    DECIMAL_LOWEST_POWER = -292, /* for the largest double */
+    DECIMAL_HIGHEST_POWER = 324, /* for the smallest one */
+};
+
+struct decimal_power {
+    uint64_t high, low;
+};
+
+/* 10^n stands at n - DECIMAL_LOWEST_POWER. */
+extern const struct decimal_power DECIMAL_POWERS[DECIMAL_HIGHEST_POWER - DECIMAL_LOWEST_POWER + 1];
+
+/* floor(n log2(10)) - 127, exact for these n. (The shift of a negative number is arithmetic wherever gcc and clang
+ * compile.) */
+static inline int decimal_power_exponent(int n)
+{
+    return (n * 217706 >> 16) - 127;
+}
+
+#endif
