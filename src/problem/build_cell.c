@@ -132,14 +132,13 @@ static enum status read_indices(const struct build *build, const char *text)
 enum status build_cell(const struct build *build)
 {
     struct problem *problem = build->problem;
-    struct options *options = build->options;
+    const struct options *options = build->options;
     if (options->query != NULL && options->origin[OPTION_QUERY] == ORIGIN_COMMAND_LINE)
         return error_usage(build->error, "--explain %.80s names its query itself; expected it without --query",
                            options->cell);
     if (find_stage(build, options->cell) ||
         read_indices(build, options->cell + strlen(stage_name(problem->cell.stage)) + 1))
         return build->error->status;
-    options->query = NULL; /* that of a file chooses other rows */
     problem->rows[0] = stage_is_of_keys(problem->cell.stage) ? 0 : problem->cell.row;
     problem->row_count = problem->whole_count = 1;
     return STATUS_OK;

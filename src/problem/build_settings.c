@@ -63,7 +63,8 @@ static enum status record_asked(const struct build *build)
         if (OPTION_ROWS[id].asked != NULL && build_said(build, (enum option_id)id) &&
             add_option(build, (enum option_id)id) != STATUS_OK)
             return build->error->status;
-    return build->options->query != NULL ? add_option(build, OPTION_QUERY) : STATUS_OK;
+    const bool listed = build->options->query != NULL && !build->problem->has_cell; /* a cell names its own query */
+    return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;
 }
 
 static enum status record_heads(const struct build *build)

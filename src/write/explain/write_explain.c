@@ -1,6 +1,7 @@
 #include "write/explain/write_explain.h"
 
 #include "base/text.h"
+#include "write/head_lines.h"
 #include "write/explain/explain_stages.h"
 
 /* "weights = softmax(scaled)" */
@@ -78,7 +79,7 @@ enum status write_explain(struct result *result, struct text_style style, struct
     struct explanation explanation;
     if (explain_create(&explanation, result, style.precision, style.full, output, arena, error) != STATUS_OK)
         return error->status;
-    write_text_settings(problem, WRAP_COLUMNS, style.color, output);
+    head_lines_write(problem, WRAP_COLUMNS, style.color, output);
     for (size_t i = 0; i < problem->explained_count && !output->failed; i++) {
         const enum stage stage = problem->explained[i];
         if (!is_computed(problem, stage)) {

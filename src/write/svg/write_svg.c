@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "write/svg/svg_picture.h"
-#include "write/text/text.h"
+#include "write/head_lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static enum status settings_text(const struct svg_picture *picture, char *text)
     if (output == NULL)
         return picture->error->status;
     output_open_text(output, picture->arena, picture->error);
-    write_text_settings(picture->result->problem, WRAP_COLUMNS, false, output);
+    head_lines_write(picture->result->problem, WRAP_COLUMNS, false, output);
     const char *lines = output_close_text(output, &length);
     if (lines == NULL)
         return picture->error->status;

@@ -17,9 +17,6 @@ struct text_style {
     struct heatmap_style heatmap;
 };
 
-/* The settings in a sentence, broken into lines of at most so many columns, WRAP_COLUMNS or fewer; bold in colours. */
-void write_text_settings(const struct problem *problem, size_t columns, bool color, struct output *output);
-
 /* Inputs and parameters are shown where --stages names them and for attn init. STATUS_SYSTEM where memory is short. */
 enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
                        struct error *error);

@@ -1,0 +1,122 @@
+#include "write/head_lines.h"
+
+#include "base/text.h"
+#include "base/wrap.h"
+
+#include <string.h>
+
+enum { SETTING_COLUMNS = 40, NAME_BYTES = 64 };
+
+static const char *setting_text(const struct problem *problem, const char *name)
+{
+    for (size_t i = 0; i < problem->setting_count; i++)
+        if (strcmp(problem->settings[i].name, name) == 0)
+            return problem->settings[i].text;
+    return NULL;
+}
+
+static void add_setting(struct wrap *line, const struct problem *problem, const char *name, const char *words,
+                        const char *unless)
+{
+    const char *text = setting_text(problem, name);
+    char shown[128];
+    if (text == NULL || (unless != NULL && strcmp(text, unless) == 0))
+        return;
+    text_shown(text, SETTING_COLUMNS, shown, sizeof shown);
+    wrap_add(line, "%s %s", words, shown);
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void add_heads(struct wrap *line, const struct problem *problem)
+{
+    if (!problem->has_heads)
+        return;
+    wrap_add(line, "%zu%s head%s of %zu", problem->heads, problem->plan.stacked ? " stacked" : "",
+             plural(problem->heads), problem->d_head);
+    if (problem->kv_heads != problem->heads)
+        wrap_add(line, "%zu of key and value", problem->kv_heads);
+}
+
+static void add_sizes(struct wrap *line, const struct problem *problem, const char *title)
+{
+    const bool given = problem->mechanism == COMMAND_SDPA, same = problem->queries == problem->keys;
+    const bool one = problem->queries == 1;
+    const char *what = same ? one ? "token" : "tokens" : one ? "query" : "queries";
+    if (problem->parameters_only)
+        wrap_add(line, "%s: d_in %zu", title, problem->d_in);
+    else if (problem->has_batch)
+        wrap_add(line, "%s: %zu item%s of %zu %s", title, problem->items, plural(problem->items), problem->queries,
+                 what);
+    else
+        wrap_add(line, "%s: %zu %s", title, problem->queries, what);
+    if (!same)
+        wrap_add(line, "%zu key%s", problem->keys, plural(problem->keys));
+    if (!problem->parameters_only && !given)
+        wrap_add(line, "d_in %zu", problem->d_in);
+    if (!given)
+        wrap_add(line, "d_out %zu", problem->plan.d_out);
+    else if (!problem->has_heads)
+        wrap_add(line, "d %zu", problem->d_head);
+    add_heads(line, problem);
+    if (given && problem->d_value != problem->d_head)
+        wrap_add(line, "d_v %zu", problem->d_value);
+    if ((problem->has_heads || given) && !problem->parameters_only)
+        wrap_add(line, "%s", problem->mask.causal ? "causal" : "not causal");
+    if (problem->dtype != DTYPE_F32)
+        wrap_add(line, "%s", dtype_name(problem->dtype));
+}
+
+/* What drew the parameters, or draws for dropout. */
+static void add_draws(struct wrap *line, const struct problem *problem)
+{
+    const bool drops = problem->dropout > 0;
+    const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
+    const bool draws = problem->mechanism != COMMAND_SDPA && !problem->parameters.given;
+    if (draws || (drops && !seeded_again)) {
+        add_setting(line, problem, "seed", "seed", NULL);
+        add_setting(line, problem, "skip", "skip", "0");
+        add_setting(line, problem, "init", "init", NULL);
+    }
+    if (draws || drops)
+        add_setting(line, problem, "rng", "rng", "torch");
+    if (problem->plan.qkv_bias)
+        wrap_add(line, "qkv bias");
+    add_setting(line, problem, "dropout", "dropout", "0");
+    if (drops)
+        add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
+}
+
+/* What was asked for beside: numbers, then words, the queries last. */
+static void add_asked(struct wrap *line, const struct problem *problem)
+{
+    char name[NAME_BYTES];
+    for (int words = 0; words <= 1; words++)
+        for (int id = 0; id < OPTION_COUNT; id++)
+            if (OPTION_ROWS[id].asked != NULL && (OPTION_ROWS[id].kind != OPTION_REAL) == words)
+                add_setting(line, problem, options_setting_name((enum option_id)id, name, sizeof name),
+                            OPTION_ROWS[id].asked, NULL);
+    add_setting(line, problem, "query", "query", NULL);
+}
+
+void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)
+{
+    static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
+                                         "scaled dot-product attention"};
+    struct wrap line = {.output = output, .columns = columns, .indent = 2};
+    char title[64], shown[128];
+    snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
+    if (color)
+        output_print(output, "%s", TEXT_BOLD);
+    add_sizes(&line, problem, title);
+    if (problem->parameters.given) {
+        text_shown(problem->parameters.source, SETTING_COLUMNS, shown, sizeof shown);
+        wrap_add(&line, "parameters from %s", shown);
+    }
+    add_draws(&line, problem);
+    add_asked(&line, problem);
+    output_print(output, "%s\n", color ? TEXT_PLAIN : "");
+}

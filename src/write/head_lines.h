@@ -1,0 +1,12 @@
+/* What stands above the tables: the mechanism, its sizes and its settings, in a sentence. */
+#ifndef ATTN_WRITE_HEAD_LINES_H
+#define ATTN_WRITE_HEAD_LINES_H
+
+#include "base/output.h"
+#include "base/wrap.h"
+#include "problem/problem.h"
+
+/* Broken into lines of at most so many columns, WRAP_COLUMNS or fewer; bold where `bold`. */
+void head_lines_write(const struct problem *problem, size_t columns, bool bold, struct output *output);
+
+#endif
