@@ -8,6 +8,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -234,6 +235,7 @@ static _Noreturn void live(const char *words)
     for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
         signal(OWN[i], SIG_DFL);
     alarm(SECONDS);
+    cJSON_InitHooks(&(cJSON_Hooks){malloc, free}); /* those of this program, which can be made to fail */
     faults->armed = true;
     const int status = attn_main(count, arguments);
     faults->armed = false;

@@ -255,15 +255,22 @@ static enum status check_extents(struct file *file)
                        file->size, end);
 }
 
-/* The JSON text that a member of __metadata__ holds. */
-static const cJSON *parse_text(const struct json_reader *reader, const cJSON *item)
+/* Tokens or settings: a member of __metadata__ whose text is JSON. */
+static enum status read_text(const struct file *file, const cJSON *item, unsigned kind)
 {
     enum { PLACE_BYTES = 256 };
+    const struct json_reader *reader = &file->reader;
     char place[PLACE_BYTES];
     const size_t length = strlen(item->valuestring);
     char *text = arena_text(reader->scratch, item->valuestring, length, reader->error);
     snprintf(place, sizeof place, "%.200s: " SAFETENSORS_METADATA ": %s", reader->source, item->string);
-    return text == NULL ? NULL : json_parse(reader, place, text, length);
+    cJSON *value = text != NULL ? json_parse(reader, place, text, length) : NULL;
+    if (value == NULL)
+        return reader->error->status;
+    enum status status = kind == INPUT_FILE_TOKENS ? json_read_tokens(reader, value, file->input)
+                                                   : json_read_settings(reader, value, file->input);
+    cJSON_Delete(value);
+    return status;
 }
 
 /* What attn says of a result is kept as it is. */
@@ -317,9 +324,7 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
             return reader->error->status;
         if ((kind & file->kinds & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) == 0)
             continue;
-        const cJSON *value = parse_text(reader, item);
-        if (value == NULL || (kind == INPUT_FILE_TOKENS ? json_read_tokens(reader, value, file->input)
-                                                        : json_read_settings(reader, value, file->input)) != STATUS_OK)
+        if (read_text(file, item, kind) != STATUS_OK)
             return reader->error->status;
     }
     return STATUS_OK;
