@@ -50,18 +50,18 @@ static size_t load(struct made *made, const char *name, double *numbers)
     return count;
 }
 
-static const char *const MECHANISMS[] = {
+static const char *const CASES[] = {
     "self", "causal", "multihead --heads 5", "multihead --heads 3 --stacked", "multihead --heads 5 --no-causal",
 };
 
-enum { MECHANISM_COUNT = sizeof MECHANISMS / sizeof MECHANISMS[0] };
+enum { CASE_COUNT = sizeof CASES / sizeof CASES[0] };
 
 static void check_weights(void)
 {
-    for (size_t m = 0; m < MECHANISM_COUNT; m++) {
+    for (size_t m = 0; m < CASE_COUNT; m++) {
         struct made made;
-        check_begin("%s: each row of weights sums to 1, a masked weight is 0", MECHANISMS[m]);
-        if (make(&made, MECHANISMS[m], random_input(2, 5 + m, 1))) {
+        check_begin("%s: each row of weights sums to 1, a masked weight is 0", CASES[m]);
+        if (make(&made, CASES[m], random_input(2, 5 + m, 1))) {
             const struct result_table *table = support_table(&made, "weights");
             const size_t count = load(&made, "weights", first);
             CHECK(count == 2 * made.problem.heads * TOKENS * TOKENS, "got %zu weights", count);
@@ -85,7 +85,7 @@ static void check_weights(void)
 
 static void check_future(void)
 {
-    const char *const causal[] = {MECHANISMS[1], MECHANISMS[2], MECHANISMS[3]};
+    const char *const causal[] = {CASES[1], CASES[2], CASES[3]};
     for (size_t m = 0; m < 3; m++) {
         struct made made;
         check_begin("%s: another last token leaves the rows before it the same bits", causal[m]);

@@ -26,7 +26,8 @@ static enum values values_of(enum option_id id)
 /* The words that may follow a command before any FILE: the mechanisms of init, the topics of help. */
 static bool is_topic(enum command command, enum command word)
 {
-    return command == COMMAND_INIT ? word <= COMMAND_MULTIHEAD : command == COMMAND_HELP && word < COMMAND_VERSION;
+    return command == COMMAND_INIT ? (int)word < MECHANISM_COUNT && MECHANISMS[word].projects
+                                   : command == COMMAND_HELP && word < COMMAND_VERSION;
 }
 
 static void write_choices(const struct option_row *row, struct output *output)

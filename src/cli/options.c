@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MECHANISMS (COMMAND_BIT(COMMAND_SELF) | COMMAND_BIT(COMMAND_CAUSAL) | COMMAND_BIT(COMMAND_MULTIHEAD))
-#define COMPUTING (MECHANISMS | COMMAND_BIT(COMMAND_SDPA))
-#define DRAWING (MECHANISMS | COMMAND_BIT(COMMAND_INIT))
+#define PROJECTING (COMMAND_BIT(COMMAND_SELF) | COMMAND_BIT(COMMAND_CAUSAL) | COMMAND_BIT(COMMAND_MULTIHEAD))
+#define COMPUTING (PROJECTING | COMMAND_BIT(COMMAND_SDPA))
+#define DRAWING (PROJECTING | COMMAND_BIT(COMMAND_INIT))
 #define SEEDED (DRAWING | COMMAND_BIT(COMMAND_SDPA))
 #define MODULES (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_INIT))
 #define CHOOSING (COMMAND_BIT(COMMAND_MULTIHEAD) | COMMAND_BIT(COMMAND_SDPA))
@@ -43,7 +43,7 @@ static const char *const WHENS[] = {"auto", "always", "never", NULL};
 const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_IN] = {"in", 'i', "FILE", OPTION_TEXT, FIELD(in), .commands = SEEDED,
         .fallback = "standard input", .help = "tokens, inputs and parameters: JSON, .npy or .safetensors; - is standard input; also FILE alone"},
-    [OPTION_WEIGHTS] = {"weights", 'w', "FILE", OPTION_TEXT, FIELD(weights), .commands = MECHANISMS,
+    [OPTION_WEIGHTS] = {"weights", 'w', "FILE", OPTION_TEXT, FIELD(weights), .commands = PROJECTING,
         .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file"},
     [OPTION_OUT] = {"out", 'o', "FILE", OPTION_TEXT, FIELD(out), .commands = EVERY,
         .fallback = "standard output", .help = "where the result goes"},
@@ -79,7 +79,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .commands = COMPUTING, .fallback = "dropout draws on where the parameters end",
         .help = "seed again before dropout"},
     [OPTION_CONTEXT_LENGTH] = {"context-length", 0, "N", OPTION_WHOLE, FIELD(context_length), 1, INT32_MAX,
-        .setting = true, .commands = MECHANISMS, .fallback = "no limit", .help = "refuse more tokens than this"},
+        .setting = true, .commands = PROJECTING, .fallback = "no limit", .help = "refuse more tokens than this"},
     [OPTION_CAUSAL] = {"causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = true, .setting = true,
         .commands = CHOOSING, .help = "each token sees itself and the tokens before it (the default of multihead)"},
     [OPTION_NO_CAUSAL] = {"no-causal", 0, NULL, OPTION_FLAG, FIELD(causal), .truth = false,
@@ -141,10 +141,6 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
 static const struct {
     const char *name, *summary;
 } COMMANDS[COMMAND_COUNT] = {
-    [COMMAND_SELF] = {"self", "one head, every token sees every token"},
-    [COMMAND_CAUSAL] = {"causal", "one head, each token sees itself and the tokens before it"},
-    [COMMAND_MULTIHEAD] = {"multihead", "several heads, causal unless --no-causal"},
-    [COMMAND_SDPA] = {"sdpa", "attention on a given query, key and value"},
     [COMMAND_INIT] = {"init", "the parameters that a seed draws"},
     [COMMAND_DIFF] = {"diff", "compare two results stage by stage"},
     [COMMAND_JOIN] = {"join", "put the parts of a job together again"},
@@ -152,14 +148,22 @@ static const struct {
     [COMMAND_VERSION] = {"--version", NULL},
 };
 
+/* COMMAND_SELF and on are the mechanisms, in their order. */
+static const struct mechanism_row *mechanism_of(enum command command)
+{
+    return (int)command < MECHANISM_COUNT ? &MECHANISMS[command] : NULL;
+}
+
 const char *command_name(enum command command)
 {
-    return COMMANDS[command].name;
+    const struct mechanism_row *mechanism = mechanism_of(command);
+    return mechanism != NULL ? mechanism->name : COMMANDS[command].name;
 }
 
 const char *command_summary(enum command command)
 {
-    return COMMANDS[command].summary;
+    const struct mechanism_row *mechanism = mechanism_of(command);
+    return mechanism != NULL ? mechanism->summary : COMMANDS[command].summary;
 }
 
 bool options_lists(enum command command, enum option_id id)
@@ -171,7 +175,7 @@ bool options_lists(enum command command, enum option_id id)
 static enum command find_command(const char *word)
 {
     int command = 0;
-    while (command < COMMAND_COUNT && strcmp(COMMANDS[command].name, word) != 0)
+    while (command < COMMAND_COUNT && strcmp(command_name((enum command)command), word) != 0)
         command++;
     return (enum command)command;
 }
@@ -181,7 +185,7 @@ static enum status unknown_command(const char *what, const char *word, unsigned 
     const char *names[COMMAND_COUNT];
     char hint[128];
     for (int i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands & COMMAND_BIT(i) ? COMMANDS[i].name : NULL;
+        names[i] = commands & COMMAND_BIT(i) ? command_name((enum command)i) : NULL;
     suggest_hint(hint, sizeof hint, "", word, names, COMMAND_COUNT);
     if (hint[0] == '\0') {
         strcpy(hint, "; expected");
@@ -371,7 +375,7 @@ static enum status foreign_option(const struct options *options, enum option_id 
     for (int command = 0; command <= COMMAND_HELP; command++)
         if (OPTION_ROWS[id].commands & COMMAND_BIT(command))
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", list[0] ? ", " : "",
-                     COMMANDS[command].name);
+                     command_name((enum command)command));
     return error_usage(error, "--%s is not an option of %s; it belongs to: %s", OPTION_ROWS[id].name,
                        command_name(options->command), list);
 }
@@ -392,20 +396,25 @@ static enum status take_option(struct options *options, enum option_id id, const
 /* A word that is no option: the mechanism of init, the topic of help, else FILE. */
 static enum status take_word(struct options *options, char *word, struct error *error)
 {
-    const unsigned topics = options->command == COMMAND_INIT ? MECHANISMS : EVERY & ~COMMAND_BIT(COMMAND_VERSION);
+    const unsigned topics = options->command == COMMAND_INIT ? PROJECTING : EVERY & ~COMMAND_BIT(COMMAND_VERSION);
     if (options->command == COMMAND_JOIN || options->command == COMMAND_DIFF) {
         options->files[options->file_count++] = word;
         return STATUS_OK;
     }
     if (options->command == COMMAND_VERSION)
         return error_usage(error, "unexpected '%.80s'; expected attn --version alone", word);
-    if (options->command != COMMAND_HELP && (options->command != COMMAND_INIT || options->topic != COMMAND_COUNT))
+    const bool init = options->command == COMMAND_INIT;
+    if (options->command != COMMAND_HELP && (!init || options->mechanism != MECHANISM_COUNT))
         return take_option(options, OPTION_IN, word, error);
     if (options->topic != COMMAND_COUNT)
         return error_usage(error, "unexpected '%.80s'; expected one command", word);
-    options->topic = find_command(word);
-    if (options->topic == COMMAND_COUNT || (topics & COMMAND_BIT(options->topic)) == 0)
-        return unknown_command(options->command == COMMAND_INIT ? "mechanism" : "command", word, topics, error);
+    const enum command found = find_command(word);
+    if (found == COMMAND_COUNT || (topics & COMMAND_BIT(found)) == 0)
+        return unknown_command(init ? "mechanism" : "command", word, topics, error);
+    if (init)
+        options->mechanism = mechanism_find(word);
+    else
+        options->topic = found;
     return STATUS_OK;
 }
 
@@ -579,7 +588,8 @@ static enum status choose_format(struct options *options, struct error *error)
 /* A .npy holds one table: inputs or one stage, never the parameters, which are several. */
 static enum status check_npy(const struct options *options, struct error *error)
 {
-    const bool context_alone = options->command == COMMAND_SDPA && options->stage_count == 0;
+    const bool context_alone =
+        options->mechanism != MECHANISM_COUNT && !MECHANISMS[options->mechanism].projects && options->stage_count == 0;
     if (options->format != FORMAT_NPY || context_alone ||
         (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
         return STATUS_OK;
@@ -660,7 +670,7 @@ static enum status check_picture(const struct options *options, struct error *er
 /* What the options say of each other. */
 static enum status check_together(struct options *options, struct error *error)
 {
-    if (options->command == COMMAND_INIT && options->topic == COMMAND_COUNT)
+    if (options->command == COMMAND_INIT && options->mechanism == MECHANISM_COUNT)
         return error_usage(error, "init needs a mechanism: attn init self, causal or multihead");
     const bool in_standard = options->in == NULL || strcmp(options->in, "-") == 0;
     if (in_standard && options->weights != NULL && strcmp(options->weights, "-") == 0)
@@ -668,12 +678,12 @@ static enum status check_together(struct options *options, struct error *error)
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
                            options->in);
-    if (options->command == COMMAND_INIT && options->topic != COMMAND_MULTIHEAD) {
+    if (options->command == COMMAND_INIT && !MECHANISMS[options->mechanism].splits) {
         const enum option_id headed[] = {OPTION_HEADS, OPTION_KV_HEADS, OPTION_STACKED};
         for (size_t i = 0; i < 3; i++)
             if (options->origin[headed[i]] == ORIGIN_COMMAND_LINE)
                 return error_usage(error, "--%s is not an option of init %s; it belongs to: multihead, init multihead",
-                                   OPTION_ROWS[headed[i]].name, command_name(options->topic));
+                                   OPTION_ROWS[headed[i]].name, MECHANISMS[options->mechanism].name);
     }
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
@@ -710,6 +720,7 @@ static enum status parse_command(struct options *options, int argc, char **argv,
                            word);
     else
         options->command = find_command(word);
+    options->mechanism = mechanism_find(word);
     if (options->command == COMMAND_COUNT)
         return unknown_command("command", word, EVERY & ~COMMAND_BIT(COMMAND_VERSION), error);
     if (options->command == COMMAND_HELP)
@@ -722,6 +733,7 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     *options = (struct options){
         .command = COMMAND_HELP,
         .topic = COMMAND_COUNT,
+        .mechanism = MECHANISM_COUNT,
         .seed = 123,
         .precision = 4,
         .causal = true,
@@ -820,8 +832,7 @@ enum status options_setting(struct options *options, const struct setting *setti
     if (id == OPTION_COUNT)
         return unknown_setting(source, setting->name, error);
     const struct option_row *row = &OPTION_ROWS[id];
-    enum command command = options->command == COMMAND_INIT ? options->topic : options->command;
-    const bool taken = row->commands & COMMAND_BIT(options->command) && row->commands & COMMAND_BIT(command);
+    const bool taken = row->commands & COMMAND_BIT(options->command) && row->commands & COMMAND_BIT(options->mechanism);
     if (!taken || options->origin[id] == ORIGIN_COMMAND_LINE)
         return STATUS_OK;
     snprintf(place, sizeof place, "%s: settings: %s", source, setting->name);

@@ -7,23 +7,23 @@
 #include "base/output.h"
 #include "base/setting.h"
 #include "model/mask.h"
+#include "model/mechanism.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
 
 #include <stdint.h>
 
+/* Each mechanism is a command, COMMAND_SELF and on; then the others. */
+#define COMMAND_ID(id, ...) COMMAND_##id,
 enum command {
-    COMMAND_SELF,
-    COMMAND_CAUSAL,
-    COMMAND_MULTIHEAD,
-    COMMAND_SDPA,
-    COMMAND_INIT,
+    MECHANISM_ROWS(COMMAND_ID) COMMAND_INIT,
     COMMAND_DIFF,
     COMMAND_JOIN,
     COMMAND_HELP,
     COMMAND_VERSION,
     COMMAND_COUNT,
 };
+#undef COMMAND_ID
 
 #define COMMAND_BIT(command) (1u << (command))
 
@@ -128,7 +128,8 @@ enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
 
 struct options {
     enum command command;
-    enum command topic; /* help: which command's, or COMMAND_COUNT; init: whose parameters */
+    enum command topic;       /* help: which command's, or COMMAND_COUNT */
+    enum mechanism mechanism; /* that of the command; init: whose parameters are drawn; else MECHANISM_COUNT */
     const char *in, *weights, *out;
     int format, init, rng, as, color, dtype, kernel, progress; /* enum format, init, generator_build, orientation,
                                                                  when, dtype, path, when */

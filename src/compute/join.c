@@ -151,16 +151,16 @@ static enum status add_table(const struct joining *joining, const struct file_te
 static enum status take_settings(const struct joining *joining, struct problem *problem)
 {
     const struct input_file *first = &joining->files[0];
-    struct options options = {.command = problem->mechanism};
+    struct options options = {.command = (enum command)problem->mechanism, .mechanism = problem->mechanism};
     if (input_file_setting(first, "dtype") == NULL)
         return foreign(joining);
     for (size_t i = 0; i < first->setting_count; i++) {
         const struct setting *setting = &first->settings[i];
         if (options_setting(&options, setting, first->source, joining->error) != STATUS_OK)
             return joining->error->status;
-        if (!options_takes_setting(problem->mechanism, setting->name))
+        if (!options_takes_setting((enum command)problem->mechanism, setting->name))
             return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
-                               first->source, command_name(problem->mechanism), setting->name);
+                               first->source, MECHANISMS[problem->mechanism].name, setting->name);
         problem->settings[problem->setting_count++] = *setting;
     }
     problem->dtype = (enum dtype)options.dtype;
@@ -170,19 +170,15 @@ static enum status take_settings(const struct joining *joining, struct problem *
 static enum status describe(const struct joining *joining, struct problem *problem)
 {
     const struct input_file *first = &joining->files[0];
-    const enum command mechanisms[] = {COMMAND_SELF, COMMAND_CAUSAL, COMMAND_MULTIHEAD, COMMAND_SDPA};
     *problem = (struct problem){
-        .mechanism = COMMAND_COUNT,
+        .mechanism = mechanism_find(first->mechanism),
         .labels = first->tokens,
         .label_lists = first->token_lists,
         .labels_nested = first->tokens_nested,
         .keys = first->tokens_per_list,
         .stages_asked = true,
     };
-    for (size_t i = 0; i < 4; i++)
-        if (strcmp(first->mechanism, command_name(mechanisms[i])) == 0)
-            problem->mechanism = mechanisms[i];
-    return problem->mechanism == COMMAND_COUNT ? foreign(joining) : take_settings(joining, problem);
+    return problem->mechanism == MECHANISM_COUNT ? foreign(joining) : take_settings(joining, problem);
 }
 
 /* A .npy holds one table, and no bfloat16. */

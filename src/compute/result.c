@@ -165,8 +165,8 @@ static void compare_with_given(struct result *result)
 {
     const struct problem *problem = result->problem;
     const bool query = problem_shows_stage(problem, STAGE_QUERY);
-    result->given = problem->mechanism == COMMAND_SDPA && problem_shows_stage(problem, STAGE_INPUTS);
-    if (problem->mechanism != COMMAND_SDPA || result->given ||
+    result->given = !problem_projects(problem) && problem_shows_stage(problem, STAGE_INPUTS);
+    if (problem_projects(problem) || result->given ||
         !(query || problem_shows_stage(problem, STAGE_KEY) || problem_shows_stage(problem, STAGE_VALUE)))
         return;
     if (query && problem->whole_count < problem->queries)

@@ -159,7 +159,7 @@ static size_t list_held(struct attention *attention, unsigned stages, struct hel
     const size_t items = problem->items, heads = problem->heads, kv_heads = problem->kv_heads, keys = problem->keys;
     const size_t slots = attention->slots, d = problem->d_head, d_value = problem->d_value;
     const size_t columns = problem->plan.has_out ? problem->plan.d_out : heads * d_value;
-    const bool projects = problem->mechanism != COMMAND_SDPA, fused = attention->fused;
+    const bool projects = problem_projects(problem), fused = attention->fused;
     const bool gathers = projects || slots != problem->queries;
     const struct {
         enum stage stage;
@@ -346,7 +346,7 @@ enum status setup_attention(struct attention *attention, const struct problem *p
         stages |= STAGE_BIT(STAGE_VALUE);
     if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
         return error->status;
-    if (problem->mechanism == COMMAND_SDPA)
+    if (!problem_projects(problem))
         take_given(attention, stages);
     else if (make_projections(attention, stages, error) || check_overflow(attention, error))
         return error->status;

@@ -401,19 +401,15 @@ static bool is_packed(const struct input_file *input)
  * none; items of the other mechanisms. */
 static const char *third_name(const struct diff *diff, enum stage stage)
 {
-    const char *mechanism = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
-    if (mechanism == NULL || stage >= STAGE_COUNT)
+    const char *name = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
+    const enum mechanism mechanism = mechanism_find(name);
+    if (mechanism == MECHANISM_COUNT || stage >= STAGE_COUNT)
         return "matrix";
-    if (strcmp(mechanism, command_name(COMMAND_MULTIHEAD)) == 0)
+    if (MECHANISMS[mechanism].splits)
         return stage == STAGE_OUTPUT || stage == STAGE_LSE ? "item" : "head";
-    if (strcmp(mechanism, command_name(COMMAND_SDPA)) == 0)
-        return (stage == STAGE_CONTEXT && (is_packed(&diff->a.input) || is_packed(&diff->b.input))) ||
-                       stage == STAGE_LSE
-                   ? "item"
-                   : "head";
-    const bool single =
-        strcmp(mechanism, command_name(COMMAND_SELF)) == 0 || strcmp(mechanism, command_name(COMMAND_CAUSAL)) == 0;
-    return single ? "item" : "matrix";
+    const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
+    const bool has_heads = !MECHANISMS[mechanism].projects && stage != STAGE_LSE && !(stage == STAGE_CONTEXT && packed);
+    return has_heads ? "head" : "item";
 }
 
 static const char *axis_name(const struct diff *diff, enum stage stage, size_t rank, size_t axis)

@@ -59,12 +59,12 @@ static enum status check_head(const struct build *build, const char *source, con
 static enum status check_buffer(const struct build *build, const char *source, const struct file_tensor *buffer)
 {
     const struct problem *problem = build->problem;
-    if (problem->mechanism == COMMAND_SDPA)
+    if (!problem_projects(problem))
         return error_usage(build->error, "%s: %s is a module's causal buffer" APPLIED, source, buffer->name);
     if (!problem->mask.causal)
         return error_usage(build->error, "%s: %s is a module's causal buffer, but %s is not causal%s" APPLIED, source,
-                           buffer->name, command_name(problem->mechanism),
-                           problem->mechanism == COMMAND_MULTIHEAD ? " here" : "");
+                           buffer->name, MECHANISMS[problem->mechanism].name,
+                           MECHANISMS[problem->mechanism].splits ? " here" : "");
     return check_head(build, source, buffer->name) || check_shape(build, source, buffer) ||
                    check_numbers(build, source, buffer)
                ? build->error->status

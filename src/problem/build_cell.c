@@ -57,7 +57,7 @@ static enum status find_stage(const struct build *build, const char *text)
     struct problem *problem = build->problem;
     const size_t length = strcspn(text, ":");
     const enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
-    const bool given = problem->mechanism == COMMAND_SDPA && stage <= STAGE_VALUE;
+    const bool given = !problem_projects(problem) && stage <= STAGE_VALUE;
     if (stage == STAGE_NAMES)
         return unknown_stage(build, text);
     if (given || stage > STAGE_LSE)

@@ -16,10 +16,10 @@ static enum status check_name_of_weights(const struct build *build, const char *
 
 static enum status refuse_stage(const struct build *build, const char *name)
 {
-    const bool given = build->problem->mechanism == COMMAND_SDPA;
+    const bool given = !problem_projects(build->problem);
     return error_usage(build->error,
                        "%s: %s is a stage, which %s computes; expected %s, or a result, which says \"attn\"",
-                       build->inputs->source, name, command_name(build->problem->mechanism),
+                       build->inputs->source, name, MECHANISMS[build->problem->mechanism].name,
                        given ? "query, key and value" : "parameters such as W_query");
 }
 
@@ -34,7 +34,7 @@ static enum status check_name_of_sdpa(const struct build *build, const char *nam
 
 static enum status check_name_of_module(const struct build *build, const char *name, unsigned kind)
 {
-    const char *source = build->inputs->source, *mechanism = command_name(build->problem->mechanism);
+    const char *source = build->inputs->source, *mechanism = MECHANISMS[build->problem->mechanism].name;
     if (kind & INPUT_FILE_CACHE)
         return error_usage(build->error, "%s: %s belongs to attn sdpa; %s makes key and value of its inputs", source,
                            name, mechanism);
@@ -56,8 +56,8 @@ static enum status check_name(const struct build *build, const struct input_file
         return check_name_of_weights(build, name, kind);
     if (input->is_result)
         return STATUS_OK;
-    return build->problem->mechanism == COMMAND_SDPA ? check_name_of_sdpa(build, name, kind)
-                                                     : check_name_of_module(build, name, kind);
+    return !problem_projects(build->problem) ? check_name_of_sdpa(build, name, kind)
+                                             : check_name_of_module(build, name, kind);
 }
 
 static enum status check_names(const struct build *build, const struct input_file *input)
@@ -75,7 +75,7 @@ static enum status check_names(const struct build *build, const struct input_fil
 static enum status check_mechanism(const struct build *build)
 {
     const struct input_file *inputs = build->inputs;
-    const char *mechanism = command_name(build->problem->mechanism);
+    const char *mechanism = MECHANISMS[build->problem->mechanism].name;
     if (inputs->is_result || inputs->mechanism == NULL || strcmp(inputs->mechanism, mechanism) == 0)
         return STATUS_OK;
     return error_usage(build->error, "%s: mechanism is '%.40s', but the command says %s; expected them to be the same",

@@ -73,7 +73,7 @@ static enum status plan_parameters(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    const bool multihead = problem->mechanism == COMMAND_MULTIHEAD;
+    const bool multihead = MECHANISMS[problem->mechanism].splits;
     if (multihead && options->heads == 0)
         return error_usage(build->error,
                            "multihead needs the number of heads: --heads N, or \"heads\" in the settings");

@@ -124,7 +124,7 @@ static enum status record_sdpa(const struct build *build)
 
 enum status build_settings(const struct build *build)
 {
-    if (build->problem->mechanism == COMMAND_SDPA)
+    if (!problem_projects(build->problem))
         return record_sdpa(build);
     if (record_parameters(build) != STATUS_OK)
         return build->error->status;

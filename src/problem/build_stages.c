@@ -25,12 +25,12 @@ enum status build_check_stage(const struct build *build, const char *place, enum
     if (stage == STAGE_DROPPED && problem->dropout == 0)
         return error_usage(build->error, "%s: there is no '%s' without dropout; expected --dropout above 0", place,
                            stage_name(stage));
-    if (stage == STAGE_OUTPUT && problem->mechanism != COMMAND_MULTIHEAD)
+    if (stage == STAGE_OUTPUT && !MECHANISMS[problem->mechanism].splits)
         return error_usage(build->error, "%s: %s has no '%s', it ends at 'context'; multihead has one", place,
-                           command_name(problem->mechanism), stage_name(stage));
-    if (problem->mechanism == COMMAND_SDPA && stage == STAGE_PARAMETERS)
+                           MECHANISMS[problem->mechanism].name, stage_name(stage));
+    if (!problem_projects(problem) && stage == STAGE_PARAMETERS)
         return error_usage(build->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
-    if (problem->mechanism == COMMAND_SDPA && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
+    if (!problem_projects(problem) && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
         return build->error->status;
     if (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS)
         return error_usage(build->error,
@@ -46,7 +46,7 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options->format == FORMAT_HTML, picture = options_are_of_picture(options) || page;
-    if (problem->mechanism == COMMAND_SDPA && !picture) {
+    if (!problem_projects(problem) && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return;
     }
@@ -64,7 +64,7 @@ static void list_stages(struct problem *problem, const struct options *options)
 /* What is there from the start is only repeated where it is asked for. */
 static bool is_given(const struct problem *problem, enum stage stage)
 {
-    return stage > STAGE_LSE || (problem->mechanism == COMMAND_SDPA && stage <= STAGE_VALUE);
+    return stage > STAGE_LSE || (!problem_projects(problem) && stage <= STAGE_VALUE);
 }
 
 static void explain_stage(struct problem *problem, enum stage stage)

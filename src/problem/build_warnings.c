@@ -23,7 +23,7 @@ static bool changes_draws(const struct build *build, enum option_id id)
     const bool mkl = build->options->rng == TORCH_RANDOM_MKL; /* which is torch but for dropout */
     if (problem->dropout > 0 && (id == OPTION_RNG || !build_said(build, OPTION_DROPOUT_SEED)))
         return true;
-    return problem->mechanism != COMMAND_SDPA && !problem->parameters.given && (id != OPTION_RNG || !mkl);
+    return problem_projects(problem) && !problem->parameters.given && (id != OPTION_RNG || !mkl);
 }
 
 /* Why nothing depends on it. */
@@ -34,7 +34,7 @@ static const char *why_no_draws(const struct build *build, char *text)
     if (problem->parameters.given)
         snprintf(text, WARNING_BYTES, "the parameters come from %s, and %s", problem->parameters.source,
                  dropout ? "dropout has a seed of its own" : "there is no dropout");
-    else if (problem->mechanism == COMMAND_SDPA)
+    else if (!problem_projects(problem))
         snprintf(text, WARNING_BYTES, "sdpa draws for dropout alone, %s",
                  dropout ? "which has a seed of its own" : "and there is none");
     else

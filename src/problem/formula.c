@@ -17,7 +17,7 @@ static const char *storage_text(const struct parameters *parameters, enum projec
 
 static void projection_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
-    if (problem->mechanism == COMMAND_SDPA) {
+    if (!problem_projects(problem)) {
         text_add(text, problem->has_past && stage != STAGE_QUERY ? "the past, then the given" : "given");
         return;
     }

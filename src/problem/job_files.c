@@ -4,7 +4,7 @@
 
 static bool reads_inputs(const struct options *options)
 {
-    return options->command != COMMAND_JOIN && options->command != COMMAND_DIFF &&
+    return options->mechanism != MECHANISM_COUNT &&
            (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
 }
 
@@ -16,7 +16,7 @@ bool job_files_want_input(const struct options *options)
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error)
 {
-    const bool init = options->command == COMMAND_INIT, given = options->command == COMMAND_SDPA;
+    const bool init = options->command == COMMAND_INIT, given = !init && !MECHANISMS[options->mechanism].projects;
     unsigned kinds = INPUT_FILE_SETTINGS;
     kinds |= given ? INPUT_FILE_OPERAND : INPUT_FILE_INPUTS;
     if (!init)

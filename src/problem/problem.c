@@ -1,5 +1,10 @@
 #include "problem/problem.h"
 
+bool problem_projects(const struct problem *problem)
+{
+    return MECHANISMS[problem->mechanism].projects;
+}
+
 const char **problem_key_labels(const struct problem *problem, size_t item)
 {
     if (problem->labels == NULL)
@@ -44,9 +49,9 @@ bool problem_has_stage(const struct problem *problem, enum stage stage)
 {
     switch (stage) {
     case STAGE_INPUTS:
-        return problem->mechanism != COMMAND_SDPA && !problem->parameters_only;
+        return problem_projects(problem) && !problem->parameters_only;
     case STAGE_PARAMETERS:
-        return problem->mechanism != COMMAND_SDPA;
+        return problem_projects(problem);
     case STAGE_SCORES:
         return problem->rounding != ROUNDING_OPERATIONS && !problem->parameters_only;
     case STAGE_CAPPED:
@@ -56,7 +61,7 @@ bool problem_has_stage(const struct problem *problem, enum stage stage)
     case STAGE_DROPPED:
         return problem->dropout > 0 && !problem->parameters_only;
     case STAGE_OUTPUT:
-        return problem->mechanism == COMMAND_MULTIHEAD && !problem->parameters_only;
+        return MECHANISMS[problem->mechanism].splits && !problem->parameters_only;
     default:
         return stage <= STAGE_CONTEXT && !problem->parameters_only;
     }
@@ -68,7 +73,7 @@ double problem_work(const struct problem *problem)
     const double width = heads * (double)problem->d_head,
                  kv_width = (double)problem->kv_heads * (double)problem->d_head;
     double work = rows * (double)problem->keys * heads * (double)(problem->d_head + problem->d_value);
-    if (problem->mechanism == COMMAND_SDPA)
+    if (!problem_projects(problem))
         return work;
     work += rows * (double)problem->d_in * (width + 2 * kv_width);
     if (problem->plan.has_out)

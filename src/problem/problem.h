@@ -25,11 +25,11 @@ struct cell {
 };
 
 struct problem {
-    enum command mechanism; /* COMMAND_SELF, _CAUSAL, _MULTIHEAD or _SDPA */
-    bool parameters_only;   /* attn init: no inputs, no stages */
-    bool has_batch;         /* the input had a batch axis; else B = 1 */
-    bool has_heads;         /* multihead, or sdpa with an axis of heads; else H = 1 */
-    bool packed;            /* sdpa: the heads lie side by side in query, (B, Tq, H d), and so they do in context */
+    enum mechanism mechanism;
+    bool parameters_only; /* attn init: no inputs, no stages */
+    bool has_batch;       /* the input had a batch axis; else B = 1 */
+    bool has_heads;       /* multihead, or sdpa with an axis of heads; else H = 1 */
+    bool packed;          /* sdpa: the heads lie side by side in query, (B, Tq, H d), and so they do in context */
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
     struct mask mask;
@@ -78,6 +78,9 @@ struct problem {
         *warnings[PROBLEM_WARNINGS]; /* what a person is told before the work starts: "--seed does nothing: ..." */
     size_t warning_count;
 };
+
+/* Whether query, key and value are made of inputs, by parameters; else they are given. */
+bool problem_projects(const struct problem *problem);
 
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
 const char **problem_key_labels(const struct problem *problem, size_t item);

@@ -61,7 +61,7 @@ static enum status take_tokens(const struct build *build)
     if (inputs->tokens_per_list != problem->keys)
         return error_usage(build->error, "%s: tokens has %zu label%s, expected %zu (as the rows of %s)", inputs->source,
                            inputs->tokens_per_list, inputs->tokens_per_list == 1 ? "" : "s", problem->keys,
-                           problem->mechanism == COMMAND_SDPA ? "key, with the past" : "inputs");
+                           !problem_projects(problem) ? "key, with the past" : "inputs");
     problem->labels = inputs->tokens;
     problem->label_lists = inputs->token_lists;
     problem->labels_nested = inputs->tokens_nested;
@@ -90,6 +90,14 @@ static enum status check_length(const struct build *build)
                        (unsigned long long)options->context_length);
 }
 
+static bool is_causal(const struct build *build)
+{
+    const enum causality causality = MECHANISMS[build->problem->mechanism].causality;
+    if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !build_said(build, OPTION_CAUSAL))
+        return causality == CAUSALITY_ALWAYS || causality == CAUSALITY_UNLESS_SAID;
+    return build->options->causal;
+}
+
 /* Where numbers come from, and how they are rounded. */
 static void start_problem(const struct build *build)
 {
@@ -100,9 +108,7 @@ static void start_problem(const struct build *build)
     problem->softcap = options->softcap;
     problem->dropout = options->dropout;
     problem->source = build->inputs != NULL ? build->inputs->source : "--d-in";
-    problem->mask.causal = problem->mechanism == COMMAND_CAUSAL ||
-                           (problem->mechanism == COMMAND_MULTIHEAD && options->causal) ||
-                           (problem->mechanism == COMMAND_SDPA && options->causal && build_said(build, OPTION_CAUSAL));
+    problem->mask.causal = is_causal(build);
     torch_random_seed(&problem->generator, (enum torch_random_build)options->rng, options->seed);
     torch_random_skip(&problem->generator, options->skip);
 }
@@ -146,11 +152,11 @@ enum status problem_create(struct problem *problem, const struct options *option
     struct options merged = *options;
     const struct build build = {problem, &merged, inputs, weights, arena, error};
     const bool init = options->command == COMMAND_INIT;
-    *problem = (struct problem){.mechanism = init ? options->topic : options->command, .parameters_only = init};
+    *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
     if (apply_settings(&build) != STATUS_OK)
         return error->status;
     start_problem(&build);
-    if (problem->mechanism == COMMAND_SDPA) {
+    if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))
             return error->status;
     } else if (build_names(&build) || take_inputs(&build) || (!init && check_length(&build)) ||

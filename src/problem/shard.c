@@ -102,7 +102,7 @@ uint64_t shard_job(const struct problem *problem)
 {
     const uint64_t whole = problem->whole_count;
     uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), ATTN_VERSION);
-    hash = hash_labels(hash_text(hash, command_name(problem->mechanism)), problem);
+    hash = hash_labels(hash_text(hash, MECHANISMS[problem->mechanism].name), problem);
     for (size_t i = 0; i < problem->setting_count; i++)
         hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
     for (size_t i = 0; i < problem->stage_count; i++)

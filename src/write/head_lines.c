@@ -43,7 +43,7 @@ static void add_heads(struct wrap *line, const struct problem *problem)
 
 static void add_sizes(struct wrap *line, const struct problem *problem, const char *title)
 {
-    const bool given = problem->mechanism == COMMAND_SDPA, same = problem->queries == problem->keys;
+    const bool given = !problem_projects(problem), same = problem->queries == problem->keys;
     const bool one = problem->queries == 1;
     const char *what = same ? one ? "token" : "tokens" : one ? "query" : "queries";
     if (problem->parameters_only)
@@ -75,7 +75,7 @@ static void add_draws(struct wrap *line, const struct problem *problem)
 {
     const bool drops = problem->dropout > 0;
     const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
-    const bool draws = problem->mechanism != COMMAND_SDPA && !problem->parameters.given;
+    const bool draws = problem_projects(problem) && !problem->parameters.given;
     if (draws || (drops && !seeded_again)) {
         add_setting(line, problem, "seed", "seed", NULL);
         add_setting(line, problem, "skip", "skip", "0");
@@ -104,11 +104,10 @@ static void add_asked(struct wrap *line, const struct problem *problem)
 
 void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)
 {
-    static const char *const TITLES[] = {"self-attention", "causal attention", "multi-head attention",
-                                         "scaled dot-product attention"};
     struct wrap line = {.output = output, .columns = columns, .indent = 2};
     char title[64], shown[128];
-    snprintf(title, sizeof title, "%s%s", TITLES[problem->mechanism], problem->parameters_only ? " parameters" : "");
+    snprintf(title, sizeof title, "%s%s", MECHANISMS[problem->mechanism].title,
+             problem->parameters_only ? " parameters" : "");
     if (color)
         output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, title);

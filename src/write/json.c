@@ -159,7 +159,7 @@ void write_json(struct result *result, struct output *output)
     const struct problem *problem = result->problem;
     output_print(output, "{\"attn\": \"" ATTN_VERSION "\"");
     write_key("mechanism", output);
-    write_json_string(command_name(problem->mechanism), output);
+    write_json_string(MECHANISMS[problem->mechanism].name, output);
     write_key("settings", output);
     write_json_settings(problem, output);
     if (problem->labels != NULL) {

@@ -33,7 +33,7 @@ static enum status add_metadata(const struct result *result, struct output *head
 {
     const struct problem *problem = result->problem;
     output_print(header, "\"" SAFETENSORS_METADATA "\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
-                 command_name(problem->mechanism));
+                 MECHANISMS[problem->mechanism].name);
     if (add_json("settings", write_json_settings, problem, header, arena, error) ||
         (problem->labels != NULL && add_json("tokens", write_json_tokens, problem, header, arena, error)))
         return error->status;

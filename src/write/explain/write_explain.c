@@ -1,8 +1,8 @@
 #include "write/explain/write_explain.h"
 
 #include "base/text.h"
-#include "write/head_lines.h"
 #include "write/explain/explain_stages.h"
+#include "write/head_lines.h"
 
 /* "weights = softmax(scaled)" */
 static void write_heading(const struct result *result, enum stage stage, struct text_style style, struct output *output)
@@ -69,7 +69,7 @@ static void write_rows(struct explanation *explanation, enum stage stage)
 
 static bool is_computed(const struct problem *problem, enum stage stage)
 {
-    return stage <= STAGE_LSE && (problem->mechanism != COMMAND_SDPA || stage > STAGE_VALUE);
+    return stage <= STAGE_LSE && (problem_projects(problem) || stage > STAGE_VALUE);
 }
 
 enum status write_explain(struct result *result, struct text_style style, struct output *output, struct arena *arena,

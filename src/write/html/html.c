@@ -189,7 +189,7 @@ static void write_object(const struct result *result, int precision, struct outp
     const struct problem *problem = result->problem;
     output_print(output, "<script type=\"application/json\" id=\"data-job\">\n{\"attn\": \"" ATTN_VERSION "\"");
     write_key("mechanism", output);
-    output_print(output, "\"%s\"", command_name(problem->mechanism));
+    output_print(output, "\"%s\"", MECHANISMS[problem->mechanism].name);
     write_settings(problem, output);
     write_size("precision", (size_t)precision, output);
     write_sizes(problem, output);

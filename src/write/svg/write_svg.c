@@ -1,8 +1,8 @@
 #include "write/svg/write_svg.h"
 
 #include "base/text.h"
-#include "write/svg/svg_picture.h"
 #include "write/head_lines.h"
+#include "write/svg/svg_picture.h"
 
 #include <math.h>
 #include <string.h>
