@@ -186,3 +186,20 @@ const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])
     snprintf(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
     return shown;
 }
+
+const char *text_alternatives(const char *const *words, size_t count, char *text, size_t size)
+{
+    size_t left = 0, length = 0;
+    for (size_t i = 0; i < count; i++)
+        left += words[i] != NULL;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && length < size; i++)
+        if (words[i] != NULL) {
+            left--;
+            length += (size_t)snprintf(text + length, size - length, "%s%s", words[i],
+                                       left > 1    ? ", "
+                                       : left == 1 ? " or "
+                                                   : "");
+        }
+    return text;
+}
