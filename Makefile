@@ -34,17 +34,19 @@ STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -ffp-contract
 COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LIBS = $(CJSON_LIBS) -lm -pthread
 
-# kernel/kernel.c is compiled once for each instruction set, the last flags winning over CFLAGS: it is optimised under the
-# sanitizers too, and it alone may fuse a product and a sum.
+# An instruction set is a file kernel/isa_NAME.c, whose first line says on which machine it is compiled (as MACHINE
+# begins, or any) and with which flags, the last ones winning over CFLAGS: it is optimised under the sanitizers too, and
+# it alone may fuse a product and a sum.
 KERNEL_FLAGS = -O3 -ffp-contract=fast -Wno-psabi
-KERNEL_ISAS := baseline $(if $(filter x86_64-%,$(MACHINE)),avx2 avx512)
-KERNEL_avx2 = -DKERNEL_AVX2 -mavx2 -mfma
-KERNEL_avx512 = -DKERNEL_AVX512 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq
-KERNELS := $(KERNEL_ISAS:%=$(BUILD)/kernel/kernel_%.o)
+ISA_MACHINES = $(shell sed -n '1s,.*machine: \([^;]*\);.*,\1,p' $1)
+ISA_FLAGS = $(shell sed -n '1s,.*flags: \(.*\) \*/,\1,p' $1)
+ALL_ISAS := $(wildcard src/kernel/isa_*.c)
+ISAS := $(foreach isa,$(ALL_ISAS),$(if $(filter any $(firstword $(subst -, ,$(MACHINE))),$(call ISA_MACHINES,$(isa))),$(isa)))
+KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
 
 # A room is a folder of src: src/README.md.
 ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.md))
-SOURCES := $(filter-out src/kernel/kernel.c,$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
+SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
@@ -66,8 +68,8 @@ $(LIBRARY): $(filter-out $(BUILD)/main.o,$(OBJECTS))
 	rm -f $@
 	$(AR) qcs $@ $^
 
-$(KERNELS): $(BUILD)/kernel/kernel_%.o: src/kernel/kernel.c Makefile | $(FOLDERS)
-	$(COMPILE) $(KERNEL_FLAGS) $(KERNEL_$*) -c -o $@ $<
+$(KERNELS): $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
+	$(COMPILE) $(KERNEL_FLAGS) $(call ISA_FLAGS,$<) -c -o $@ $<
 
 $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
@@ -161,34 +163,25 @@ check-valgrind:
 # Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the
 # C library does not have, strcpy of a constant into an array that is sized for it, and the length that snprintf
 # returns where a message is to be cut. tests/analyze.h says what a file alone does not. gcc counts a vector's elements as
-# bits of a shift, and does not know that read fills its buffer. What is left is explained at its line. kernel.c is
-# analysed once for each instruction set; cppcheck sees the baseline.
+# bits of a shift, and does not know that read fills its buffer. What is left is explained at its line. The kernels are
+# analysed once for each instruction set, their common source as a part of each.
 TIDY = -*,bugprone-*,cert-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-cert-err33-c,$\
 	-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-security.insecureAPI.strcpy
 MODEL = $(if $(filter src/base/error.c,$1),,-include tests/analyze.h)
 ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
-ANALYZED := $(SOURCES:src/%.c=$(BUILD)/analyze/%.ok)
-ANALYZED_KERNELS := $(KERNEL_ISAS:%=$(BUILD)/analyze/kernel_%.ok)
-analyze: $(ANALYZED) $(ANALYZED_KERNELS)
+ANALYZED := $(patsubst src/%.c,$(BUILD)/analyze/%.ok,$(SOURCES) $(ISAS))
+analyze: $(ANALYZED)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem -D_GNU_SOURCE -Isrc src
 
-define ANALYZE
-@mkdir -p $(@D)
-gcc $(ANALYZED_AS) $(KERNEL_$*) $(call MODEL,$<) -Werror -O1 -fanalyzer \
-	$(if $(filter src/read/load.c,$<),-Wno-analyzer-use-of-uninitialized-value) \
-	$(if $(filter src/kernel/kernel.c,$<),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
-clang-tidy --quiet --checks='$(TIDY)' --warnings-as-errors='*' $< -- $(ANALYZED_AS) $(KERNEL_$*) $(call MODEL,$<)
-@touch $@
-endef
-
-$(ANALYZED) $(ANALYZED_KERNELS): tests/analyze.h $(HEADERS) Makefile
-
-$(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c
-	$(ANALYZE)
-
-$(ANALYZED_KERNELS): $(BUILD)/analyze/kernel_%.ok: src/kernel/kernel.c
-	$(ANALYZE)
+$(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(HEADERS) Makefile
+	@mkdir -p $(@D)
+	gcc $(ANALYZED_AS) $(call ISA_FLAGS,$<) $(call MODEL,$<) -Werror -O1 -fanalyzer \
+		$(if $(filter src/read/load.c,$<),-Wno-analyzer-use-of-uninitialized-value) \
+		$(if $(filter $(ISAS),$<),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
+	clang-tidy --quiet --checks='$(TIDY)' --header-filter=kernel_body --warnings-as-errors='*' $< -- \
+		$(ANALYZED_AS) $(call ISA_FLAGS,$<) $(call MODEL,$<)
+	@touch $@
 
 tests: $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
 

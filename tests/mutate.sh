@@ -49,10 +49,19 @@ apply() { # MUTANT FILE
         END { exit count != 1 }' "$2" >"$2.mutated" && mv "$2.mutated" "$2"
 }
 
+# The file of a mutant: a .c, unless its name says otherwise.
+source_of() { # MUTANT
+    name=$(cat "$1/file")
+    case $name in
+    *.h) echo "src/$name" ;;
+    *) echo "src/$name.c" ;;
+    esac
+}
+
 if [ "${1-}" = --check ]; then
     errors=0
     for mutant in "$scratch"/mutants/*; do
-        file=src/$(cat "$mutant/file").c
+        file=$(source_of "$mutant")
         cp "$file" "$scratch/copy.c" && apply "$mutant" "$scratch/copy.c" && continue
         echo "$list:$(cat "$mutant/line"): its text does not stand in $file exactly once"
         errors=$((errors + 1))
@@ -88,7 +97,7 @@ try() { # TEST
 # Who caught it: "caught by TEST", "caught by a timeout of TEST", "survived", or an error.
 judge() { # MUTANT FOLDER
     cd "$2" || return
-    file=src/$(cat "$1/file").c
+    file=$(source_of "$1")
     apply "$1" "$file" || { echo "error: its text does not stand in $file exactly once"; return; }
     make -s CFLAGS=-O1 build/attn >make.log 2>&1 || { echo "error: it does not compile: $(grep -m 1 error: make.log)"; return; }
     for test in $(cat "$1/tests") $suite; do

@@ -28,7 +28,7 @@ static float lse[ROOM], lse_again[ROOM];
 static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM];
 static size_t positions[ROOM];
 
-static const struct kernel *kernels[3];
+static const struct kernel *kernels[16];
 static size_t kernel_count;
 
 /* ATTN_QUICK: for a machine that is emulated, the longest inputs are left out or cut short. */
@@ -36,11 +36,10 @@ static bool quick;
 
 static void find_kernels(void)
 {
-    static const char *const names[] = {"baseline", "avx2", "avx512"};
-    for (size_t i = 0; i < COUNT(names); i++) {
+    for (size_t i = 0; kernel_isa(i) != NULL && kernel_count < COUNT(kernels); i++) {
         struct error error = {0};
-        check_begin("instruction set %s", names[i]);
-        const struct kernel *kernel = kernel_choose(names[i], &error);
+        check_begin("instruction set %s", kernel_isa(i));
+        const struct kernel *kernel = kernel_choose(kernel_isa(i), &error);
         if (kernel != NULL)
             kernels[kernel_count++] = kernel;
         else

@@ -1,6 +1,6 @@
 /* The vector kernels that the fused attention and the projections stand on.
  *
- * kernel.c is one source, compiled once for each instruction set; each object exports one table of functions. What
+ * kernel_body.h is one source, compiled once for each instruction set; each object exports one table of functions. What
  * lies in the lanes of a vector is always independent of its neighbours: queries of a tile (attention) or columns of y
  * (projections). So a query's maximum, sum and mask are plain operations between vectors, and its result does not
  * depend on which lane it sits in or on what the other lanes hold.
@@ -55,7 +55,7 @@ struct kernel_adjustment {
 };
 
 struct kernel {
-    const char *name; /* "baseline", "avx2" or "avx512" */
+    const char *name; /* of the instruction set, as ATTN_ISA has it: "avx2" */
     size_t lanes;     /* W, at most KERNEL_MOST_LANES */
     size_t rows;      /* of the largest tile of sums */
 
@@ -118,12 +118,9 @@ struct kernel {
     void (*project)(const float *x, size_t stride, size_t rows, size_t depth, const float *panel, float *y);
 };
 
-/* The tables that this build holds. */
-extern const struct kernel kernel_baseline;
-#ifdef __x86_64__
-extern const struct kernel kernel_avx2;
-extern const struct kernel kernel_avx512;
-#endif
+/* The names that ATTN_ISA may have, whatever the processor: the instruction sets from the slowest on, by their number;
+ * NULL behind the last. */
+const char *kernel_isa(size_t index);
 
 /* The fastest kernel that the processor has, or the one that `forced` names (NULL or "": not forced; callers pass
  * the environment variable ATTN_ISA). NULL, and error filled with STATUS_USAGE, where there is no kernel of that name

@@ -1,59 +1,70 @@
+#include "base/text.h"
 #include "kernel/kernel.h"
 
 #include <string.h>
 
+/* A part of a row that is compiled on that machine alone, and what stands for it elsewhere. */
+#define ANY(here, elsewhere) here
 #ifdef __x86_64__
-static bool has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-static bool has_avx512(void)
-{
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-}
+#define X86_64(here, elsewhere) here
+#else
+#define X86_64(here, elsewhere) elsewhere
 #endif
 
-static bool has_baseline(void)
-{
-    return true;
-}
+#define HAS(feature) (__builtin_cpu_supports(feature) != 0)
 
-struct choice {
+/* A row for each file isa_NAME.c, from the slowest on: NAME, the machine, and whether this processor can. */
+#define INSTRUCTION_SETS(ROW)                    \
+    ROW(baseline, ANY, true)                     \
+    ROW(avx2, X86_64, HAS("avx2") && HAS("fma")) \
+    ROW(avx512, X86_64,                          \
+        HAS("avx2") && HAS("fma") && HAS("avx512f") && HAS("avx512vl") && HAS("avx512bw") && HAS("avx512dq"))
+
+#define DECLARED(name, machine, present)      \
+    extern const struct kernel kernel_##name; \
+    static bool has_##name(void)              \
+    {                                         \
+        return machine(present, false);       \
+    }
+#define CHOICE(name, machine, present) {#name, machine(&kernel_##name, NULL), has_##name},
+
+INSTRUCTION_SETS(DECLARED)
+
+static const struct choice {
     const char *name;
     const struct kernel *kernel; /* NULL: not for this kind of processor */
     bool (*present)(void);
-};
+} CHOICES[] = {INSTRUCTION_SETS(CHOICE)};
 
-/* The fastest first. */
-static const struct choice choices[] = {
-#ifdef __x86_64__
-    {"avx512", &kernel_avx512, has_avx512},
-    {"avx2", &kernel_avx2, has_avx2},
-#else
-    {"avx512", NULL, NULL},
-    {"avx2", NULL, NULL},
-#endif
-    {"baseline", &kernel_baseline, has_baseline},
-};
+enum { CHOICE_COUNT = sizeof CHOICES / sizeof CHOICES[0] };
 
-static bool usable(const struct choice *choice)
+const char *kernel_isa(size_t index)
 {
-    return choice->kernel != NULL && choice->present();
+    return index < CHOICE_COUNT ? CHOICES[index].name : NULL;
+}
+
+static enum status unknown(const char *name, struct error *error)
+{
+    const char *names[CHOICE_COUNT];
+    char list[120];
+    for (size_t i = 0; i < CHOICE_COUNT; i++)
+        names[i] = CHOICES[i].name;
+    return error_usage(error, "ATTN_ISA: no instruction set '%.80s', expected %s", name,
+                       text_alternatives(names, CHOICE_COUNT, list, sizeof list));
 }
 
 const struct kernel *kernel_choose(const char *forced, struct error *error)
 {
     const bool free_choice = forced == NULL || forced[0] == '\0';
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
-        if (free_choice ? usable(&choices[i]) : strcmp(forced, choices[i].name) == 0) {
-            if (usable(&choices[i]))
-                return choices[i].kernel;
-            error_usage(error, "ATTN_ISA: this processor has no %s; leave ATTN_ISA unset to use what it has", forced);
-            return NULL;
-        }
-    }
-    error_usage(error, "ATTN_ISA: no instruction set '%.80s', expected baseline, avx2 or avx512", forced);
+    const struct choice *choice = NULL;
+    for (size_t i = 0; i < CHOICE_COUNT; i++)
+        if (free_choice ? CHOICES[i].present() : strcmp(forced, CHOICES[i].name) == 0)
+            choice = &CHOICES[i];
+    if (choice == NULL)
+        unknown(forced, error);
+    else if (choice->present())
+        return choice->kernel;
+    else
+        error_usage(error, "ATTN_ISA: this processor has no %s; leave ATTN_ISA unset to use what it has", forced);
     return NULL;
 }

@@ -271,11 +271,10 @@ static void sgemm(size_t rows, size_t d_in, size_t d_out, unsigned threads)
 
 static void list_isas(void)
 {
-    static const char *const names[] = {"baseline", "avx2", "avx512"};
     struct error error = {0};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (kernel_choose(names[i], &error) != NULL)
-            printf("%s ", names[i]);
+    for (size_t i = 0; kernel_isa(i) != NULL; i++)
+        if (kernel_choose(kernel_isa(i), &error) != NULL)
+            printf("%s ", kernel_isa(i));
     printf("\n");
 }
 

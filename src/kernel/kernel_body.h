@@ -1,31 +1,22 @@
+/* The kernels: one source, compiled once for each instruction set. A set is a file isa_NAME.c and a row in
+ * kernel_choose.c. The first line of the file is for the Makefile: the machine, as the compiler's -dumpmachine begins,
+ * or "any", and the flags. The rest says, before it includes this:
+ *
+ *   ISA           NAME; the table of functions is kernel_NAME
+ *   VECTOR_BYTES  of a vector
+ *   VECTORS       side by side; so many vectors of lanes make W
+ *   ROWS          of the largest tile of sums
+ *
+ * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
 #include "kernel/kernel.h"
 
 #include <float.h>
 #include <math.h>
 
-/* The instruction set that this object is compiled for. ROWS x VECTORS sums, VECTORS rows of B and one broadcast
- * scalar must fit its registers: 32 of AVX-512 and NEON, 16 of AVX2 and SSE2. */
-#if defined KERNEL_AVX512
-#define TABLE kernel_avx512
-#define NAME "avx512"
-enum { VECTOR_BYTES = 64, VECTORS = 2, ROWS = 8 };
-#elif defined KERNEL_AVX2
-#define TABLE kernel_avx2
-#define NAME "avx2"
-enum { VECTOR_BYTES = 32, VECTORS = 2, ROWS = 6 };
-#elif defined __aarch64__
-#define TABLE kernel_baseline
-#define NAME "baseline"
-enum { VECTOR_BYTES = 16, VECTORS = 4, ROWS = 4 };
-#else
-#define TABLE kernel_baseline
-#define NAME "baseline"
-enum { VECTOR_BYTES = 16, VECTORS = 2, ROWS = 6 };
-#endif
-
 enum { VECTOR_LANES = VECTOR_BYTES / (int)sizeof(float), LANES = VECTORS * VECTOR_LANES };
 
 _Static_assert((int)LANES <= (int)KERNEL_MOST_LANES, "callers size their rows of lanes by KERNEL_MOST_LANES");
+_Static_assert(4 <= ROWS && ROWS <= 8, "tiles of 4 rows are always there, and no loop over more than 8 is unrolled");
 
 typedef float vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int32_t integers __attribute__((vector_size(VECTOR_BYTES), may_alias));
@@ -407,8 +398,13 @@ static void project_f32(const float *x, size_t stride, size_t rows, size_t depth
 #undef PART
 }
 
-const struct kernel TABLE = {
-    .name = NAME,
+#define JOINED(left, right) left##right
+#define TABLE_OF(isa) JOINED(kernel_, isa)
+#define TEXT(name) #name
+#define TEXT_OF(isa) TEXT(isa)
+
+const struct kernel TABLE_OF(ISA) = {
+    .name = TEXT_OF(ISA),
     .lanes = LANES,
     .rows = ROWS,
     .pack = pack_f32,

@@ -1,0 +1,11 @@
+/* machine: any; flags: */
+
+/* What every processor of the kind can do: SSE2, with 16 registers, or NEON, with 32. */
+#define ISA baseline
+#ifdef __aarch64__
+enum { VECTOR_BYTES = 16, VECTORS = 4, ROWS = 4 };
+#else
+enum { VECTOR_BYTES = 16, VECTORS = 2, ROWS = 6 };
+#endif
+
+#include "kernel/kernel_body.h"
