@@ -19,7 +19,7 @@ static double number_of(enum dtype dtype, uint16_t bits)
 
 static double rounded(enum dtype dtype, double number)
 {
-    tensor_round(dtype, &number, 1);
+    dtype_round(dtype, &number, 1);
     return number;
 }
 

@@ -123,7 +123,7 @@ static void drop(const double *weights, const bool *kept, double dropout, enum d
                  size_t keys)
 {
     double factor = 1 / (1 - dropout);
-    tensor_round(dtype_storage(dtype), &factor, 1);
+    dtype_round(dtype_storage(dtype), &factor, 1);
     for (size_t j = 0; j < keys; j++)
         dropped[j] = weights[j] * (kept[j] ? factor : 0);
 }
@@ -147,7 +147,7 @@ static void weigh(const double *dropped, const double *bias, const struct tensor
 
 static double rounded(enum dtype dtype, double number)
 {
-    tensor_round(dtype, &number, 1);
+    dtype_round(dtype, &number, 1);
     return number;
 }
 
@@ -262,7 +262,7 @@ static void make_masked(const struct row *row)
 static const double *cast_masked(const struct row *row)
 {
     memcpy(row->scratch->cast, row->stages[STAGE_MASKED], row->keys * sizeof *row->scratch->cast);
-    tensor_round(row->problem->softmax_dtype, row->scratch->cast, row->keys);
+    dtype_round(row->problem->softmax_dtype, row->scratch->cast, row->keys);
     return row->scratch->cast;
 }
 
@@ -279,7 +279,7 @@ static void make_weights(const struct row *row)
     else
         softmax(cast_masked(row), row->bias, row->sink, weights, row->keys);
     if (problem->softmax_dtype != problem->dtype)
-        tensor_round(problem->softmax_dtype, weights, row->keys);
+        dtype_round(problem->softmax_dtype, weights, row->keys);
 }
 
 static void make_dropped(const struct row *row)
@@ -336,7 +336,7 @@ void reference_row(const struct attention *attention, struct attention_scratch *
     open_row(attention, scratch, item, head, slot);
     for (int stage = STAGE_SCORES; stage <= (int)last; stage++) {
         MAKE[problem->rounding][stage](&row);
-        tensor_round(problem->dtype, scratch->rows[stage], stage == STAGE_CONTEXT ? problem->d_value : problem->keys);
+        dtype_round(problem->dtype, scratch->rows[stage], stage == STAGE_CONTEXT ? problem->d_value : problem->keys);
     }
 }
 
@@ -348,7 +348,7 @@ double reference_lse(const struct attention *attention, struct attention_scratch
     reference_row(attention, scratch, item, head, slot, STAGE_MASKED, NULL);
     double lse = log_sum(scratch->rows[STAGE_MASKED], scratch->bias, scratch->empty,
                          sinks != NULL ? sinks + head : NULL, scratch->cast, problem->keys);
-    tensor_round(problem->dtype, &lse, 1);
+    dtype_round(problem->dtype, &lse, 1);
     return lse;
 }
 
@@ -360,5 +360,5 @@ void reference_output(const struct attention *attention, const double *context, 
         memcpy(output, context, width * sizeof *output);
     else
         reference_project(context, attention->out_weight, attention->out_bias, output, width, problem->plan.d_out);
-    tensor_round(problem->dtype, output, attention->out_weight == NULL ? width : problem->plan.d_out);
+    dtype_round(problem->dtype, output, attention->out_weight == NULL ? width : problem->plan.d_out);
 }

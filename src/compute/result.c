@@ -336,7 +336,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
         if (table->dtype < DTYPE_I64)
-            tensor_round(table->dtype, numbers, columns);
+            dtype_round(table->dtype, numbers, columns);
         return;
     }
     note_progress(result, table);

@@ -45,7 +45,7 @@ static void split_heads(const struct problem *problem, double *columns, size_t i
                         size_t row, const struct tensor *projected)
 {
     const size_t d = problem->d_head, all = projected->shape[1], count = projected->shape[2];
-    tensor_round(problem->dtype, columns, heads * d);
+    dtype_round(problem->dtype, columns, heads * d);
     for (size_t i = 0; i < heads; i++)
         tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
 }
@@ -225,7 +225,7 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
     float *numbers = tensor->data;
     for (size_t i = 0; i < tensor_count(tensor); i++) {
         double number = numbers[i];
-        tensor_round(dtype, &number, 1);
+        dtype_round(dtype, &number, 1);
         numbers[i] = (float)number;
     }
 }

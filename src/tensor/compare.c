@@ -101,7 +101,7 @@ static void load(struct compare_side side, size_t first, size_t count, double *n
 {
     tensor_load(side.tensor, first, count, numbers);
     if (side.tensor->dtype == DTYPE_F64)
-        tensor_round(side.dtype, numbers, count);
+        dtype_round(side.dtype, numbers, count);
 }
 
 static void conclude(struct comparison *comparison, const struct sums *sums)

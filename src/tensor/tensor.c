@@ -157,7 +157,7 @@ static double round_number(enum dtype dtype, double number)
     return fabs(number) > DTYPES[dtype].largest ? copysign(INFINITY, number) : number;
 }
 
-void tensor_round(enum dtype dtype, double *numbers, size_t count)
+void dtype_round(enum dtype dtype, double *numbers, size_t count)
 {
     if (dtype == DTYPE_F32)
         for (size_t i = 0; i < count; i++)
@@ -270,7 +270,7 @@ enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const 
         else
             tensor_load(&from, first, now, numbers);
         memcpy(rounded, numbers, now * sizeof *numbers);
-        tensor_round(dtype, rounded, now);
+        dtype_round(dtype, rounded, now);
         for (size_t i = 0; i < now; i++) {
             if (isfinite(rounded[i]))
                 continue;

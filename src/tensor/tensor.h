@@ -55,7 +55,7 @@ void tensor_load(const struct tensor *tensor, size_t first, size_t count, double
 void tensor_store(const struct tensor *tensor, size_t first, size_t count, const double *numbers);
 
 /* Rounds each number once to the working dtype, to nearest, ties to even; what is too large becomes infinite. */
-void tensor_round(enum dtype dtype, double *numbers, size_t count);
+void dtype_round(enum dtype dtype, double *numbers, size_t count);
 
 /* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
 const char *tensor_shape_text(const struct tensor *tensor, char *shape);

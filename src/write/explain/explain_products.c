@@ -106,10 +106,10 @@ static void share_scale(const struct explanation *e, double *numbers)
 {
     const struct problem *problem = e->result->problem;
     double root = sqrt(problem->scale);
-    tensor_round(problem->dtype, &root, 1);
+    dtype_round(problem->dtype, &root, 1);
     for (size_t i = 0; i < problem->d_head; i++)
         numbers[i] *= root;
-    tensor_round(problem->dtype, numbers, problem->d_head);
+    dtype_round(problem->dtype, numbers, problem->d_head);
 }
 
 /* query . key of each key. */

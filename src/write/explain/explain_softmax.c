@@ -20,7 +20,7 @@ static struct softmax take_exponentials(struct explanation *e, struct explain_pl
     const double *sinks = problem->mask.sinks;
     struct softmax softmax = {-INFINITY, 0, sinks != NULL ? sinks + place.head : NULL};
     explain_load(e, explain_before_softmax(problem), place, e->operand);
-    tensor_round(problem->softmax_dtype, e->operand, problem->keys);
+    dtype_round(problem->softmax_dtype, e->operand, problem->keys);
     explain_list_seen(e, place);
     if (softmax.sink != NULL)
         softmax.largest = *softmax.sink;
