@@ -175,8 +175,7 @@ static size_t write_decimal(struct decimal decimal, char *text)
     return write_plain(digits, count, point, text);
 }
 
-/* The number is given by the bits of its magnitude: biased exponent and fraction. */
-static size_t write_number(bool negative, uint64_t magnitude, int fraction_bits, int lowest_exponent, char *text)
+size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, int lowest_exponent, char *text)
 {
     text[0] = '-';
     size_t length = negative;
@@ -208,22 +207,12 @@ size_t decimal_from_float(float number, char *text)
         strcpy(text, bits >> 31 ? "-7.0385307e-26" : "7.0385307e-26");
         return strlen(text);
     }
-    return write_number(bits >> 31, bits & UINT32_MAX >> 1, FLOAT_FRACTION_BITS, FLOAT_LOWEST_EXPONENT, text);
+    return decimal_from_bits(bits >> 31, bits & UINT32_MAX >> 1, FLOAT_FRACTION_BITS, FLOAT_LOWEST_EXPONENT, text);
 }
 
 size_t decimal_from_double(double number, char *text)
 {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return write_number(bits >> 63, bits & UINT64_MAX >> 1, DOUBLE_FRACTION_BITS, DOUBLE_LOWEST_EXPONENT, text);
-}
-
-size_t decimal_from_half(uint16_t bits, char *text)
-{
-    return write_number(bits >> 15, bits & 0x7fff, 10, -24, text);
-}
-
-size_t decimal_from_brain(uint16_t bits, char *text)
-{
-    return write_number(bits >> 15, bits & 0x7fff, 7, -133, text);
+    return decimal_from_bits(bits >> 63, bits & UINT64_MAX >> 1, DOUBLE_FRACTION_BITS, DOUBLE_LOWEST_EXPONENT, text);
 }

@@ -7,6 +7,7 @@
 #ifndef ATTN_BASE_DECIMAL_H
 #define ATTN_BASE_DECIMAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +17,8 @@ enum { DECIMAL_BYTES = 32 }; /* room for any number and its NUL */
 size_t decimal_from_float(float number, char *text);
 size_t decimal_from_double(double number, char *text);
 
-/* The same for the bits of a float16 and of a bfloat16. */
-size_t decimal_from_half(uint16_t bits, char *text);
-size_t decimal_from_brain(uint16_t bits, char *text);
+/* The same for a number of few bits: its sign, the biased exponent and the fraction as they follow each other, and the
+ * power of two that is its smallest number. */
+size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, int lowest_exponent, char *text);
 
 #endif

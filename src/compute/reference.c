@@ -174,7 +174,7 @@ static void cap_rounded(const double *scaled, double softcap, enum dtype dtype, 
         capped[j] = softcap > 0 ? rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling : scaled[j];
 }
 
-/* The sum of the exponentials is wide and then rounded; in bfloat16 each addition is. */
+/* The sum of the exponentials is wide and then rounded; in some dtypes each addition is. */
 static void softmax_rounded(const double *masked, const double *bias, const double *sink, enum dtype dtype,
                             double *weights, size_t keys)
 {
@@ -183,7 +183,7 @@ static void softmax_rounded(const double *masked, const double *bias, const doub
     for (size_t j = 0; j < keys; j++) {
         weights[j] = bias[j] > -INFINITY ? rounded(dtype, exp(rounded(dtype, masked[j] - maximum))) : 0;
         sum += weights[j];
-        sum = dtype == DTYPE_BF16 ? rounded(dtype, sum) : sum;
+        sum = dtype_rounds_sums(dtype) ? rounded(dtype, sum) : sum;
     }
     sum = rounded(dtype, sum);
     for (size_t j = 0; j < keys; j++)

@@ -23,7 +23,7 @@ static void add_beside(struct result *result, const struct input_tensor *given)
     *table = (struct result_table){.name = given->name,
                                    .stage = STAGE_INPUTS,
                                    .tensor = tensor,
-                                   .dtype = tensor->dtype >= DTYPE_I64 ? tensor->dtype : result->problem->dtype};
+                                   .dtype = dtype_is_working(tensor->dtype) ? result->problem->dtype : tensor->dtype};
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXES[TENSOR_RANK - tensor->rank + axis], tensor->shape[axis]);
 }
@@ -335,7 +335,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     }
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
-        if (table->dtype < DTYPE_I64)
+        if (dtype_is_working(table->dtype))
             dtype_round(table->dtype, numbers, columns);
         return;
     }

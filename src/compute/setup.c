@@ -277,7 +277,8 @@ static void round_projections(const struct attention *attention)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *projected[] = {&attention->query, &attention->key, &attention->value};
-    const bool rounds = problem->fast_projections && !attention->fused && problem->dtype != DTYPE_F32;
+    const bool rounds =
+        problem->fast_projections && !attention->fused && problem->dtype != dtype_storage(problem->dtype);
     for (int id = 0; id < PROJECTION_COUNT && rounds; id++)
         if (projected[id]->rank > 0)
             round_tensor(problem->dtype, projected[id]);

@@ -40,7 +40,7 @@ static double mask_number(const struct mask *mask, size_t at)
 {
     double number;
     tensor_load(&mask->attn_mask, at, 1, &number);
-    if (mask->attn_mask.dtype != DTYPE_BOOL)
+    if (!dtype_is_boolean(mask->attn_mask.dtype))
         return number;
     return (number != 0) == mask->true_drops ? -INFINITY : 0;
 }
@@ -137,7 +137,7 @@ unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t que
 {
     const size_t stride = mask->strides[3], at = row_start(mask, item, head, query) + first * stride;
     const size_t numbers = stride == 0 ? 1 : count;
-    if (mask->attn_mask.dtype == DTYPE_BOOL)
+    if (dtype_is_boolean(mask->attn_mask.dtype))
         return scan_booleans((const uint8_t *)mask->attn_mask.data + at, numbers, mask->true_drops);
     return scan_floats((const float *)mask->attn_mask.data + at, numbers);
 }
@@ -146,7 +146,7 @@ void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, 
 {
     const size_t stride = mask->strides[3], at = row_start(mask, item, head, query) + first * stride;
     const size_t numbers = stride == 0 ? 1 : count;
-    if (mask->attn_mask.dtype == DTYPE_BOOL) {
+    if (dtype_is_boolean(mask->attn_mask.dtype)) {
         const uint8_t *booleans = (const uint8_t *)mask->attn_mask.data + at;
         for (size_t i = 0; i < numbers; i++)
             bias[i] = (booleans[i] != 0) == mask->true_drops ? -INFINITY : 0;
@@ -159,7 +159,7 @@ void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, 
 
 void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
 {
-    const size_t size = mask->attn_mask.dtype == DTYPE_BOOL ? sizeof(uint8_t) : sizeof(float);
+    const size_t size = dtype_is_boolean(mask->attn_mask.dtype) ? sizeof(uint8_t) : sizeof(float);
     const char *row = (const char *)mask->attn_mask.data + (row_start(mask, item, head, query) + first) * size;
     if (mask->strides[3] == 0)
         return;

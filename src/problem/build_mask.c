@@ -16,7 +16,7 @@ static enum status take_list(const struct build *build, const char *name, const 
     if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->heads)
         return error_usage(build->error, "%s: %s is %s, expected %zu, one for each head", source, name,
                            tensor_shape_text(&found->tensor, shape), problem->heads);
-    if (found->tensor.dtype == DTYPE_BOOL)
+    if (dtype_is_boolean(found->tensor.dtype))
         return error_usage(build->error, "%s: %s is boolean; expected numbers", source, name);
     double *values = arena_allocate(build->arena, problem->heads, sizeof *values, build->error);
     if (values == NULL ||
@@ -105,7 +105,7 @@ static enum status take_attn_mask(const struct build *build)
         return STATUS_OK;
     const char *source = build->inputs->source;
     bool finite = true;
-    if (found->tensor.dtype == DTYPE_I64)
+    if (dtype_is_whole(found->tensor.dtype))
         return error_usage(build->error,
                            "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
                            "are added to the scores",
@@ -113,8 +113,9 @@ static enum status take_attn_mask(const struct build *build)
     if (check_meaning(build, &found->tensor) || broadcast(build, &found->tensor))
         return build->error->status;
     mask->attn_mask = found->tensor;
-    if (found->tensor.dtype != DTYPE_BOOL && tensor_convert(&found->tensor, build->problem->dtype, source, "attn_mask",
-                                                            &finite, &mask->attn_mask, build->arena, build->error))
+    if (!dtype_is_boolean(found->tensor.dtype) &&
+        tensor_convert(&found->tensor, build->problem->dtype, source, "attn_mask", &finite, &mask->attn_mask,
+                       build->arena, build->error))
         return build->error->status;
     build_keep(build, "attn_mask", &mask->attn_mask);
     return finite ? STATUS_OK : check_numbers(build, &mask->attn_mask);

@@ -15,10 +15,10 @@ struct operand {
 
 static enum status check_floats(const struct build *build, const char *name, const struct tensor *tensor)
 {
-    if (tensor->dtype != DTYPE_BOOL && tensor->dtype != DTYPE_I64)
+    if (!dtype_is_boolean(tensor->dtype) && tensor->dtype != DTYPE_I64)
         return STATUS_OK;
     return error_usage(build->error, "%s: %s holds %s; expected floats", build->inputs->source, name,
-                       tensor->dtype == DTYPE_BOOL ? "booleans" : "whole numbers (I64)");
+                       dtype_is_boolean(tensor->dtype) ? "booleans" : "whole numbers (I64)");
 }
 
 static enum status find_operands(const struct build *build, struct operand operands[3])
@@ -201,7 +201,7 @@ static enum status take_lengths(const struct build *build)
     char shape[TENSOR_SHAPE_BYTES];
     if (found == NULL)
         return STATUS_OK;
-    if (found->tensor.dtype == DTYPE_BOOL)
+    if (dtype_is_boolean(found->tensor.dtype))
         return error_usage(build->error, "%s: kv_lengths holds booleans; expected whole numbers", source);
     if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->items)
         return error_usage(build->error, "%s: kv_lengths is %s, expected %zu, one for each item", source,
@@ -304,7 +304,7 @@ enum status build_operands(const struct build *build)
     problem->d_head = query[3];
     problem->d_value = operands[2].shape[3];
     if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text &&
-        operands[0].tensor->dtype < DTYPE_I64)
+        dtype_is_working(operands[0].tensor->dtype))
         problem->dtype = operands[0].tensor->dtype;
     return take_all(build, operands);
 }

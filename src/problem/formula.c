@@ -77,7 +77,7 @@ static void add_rules(const struct mask *mask, struct text *text)
 {
     const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
     size_t rules = 0;
-    if (mask->attn_mask.rank > 0 && mask->attn_mask.dtype == DTYPE_BOOL)
+    if (mask->attn_mask.rank > 0 && dtype_is_boolean(mask->attn_mask.dtype))
         text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
     if (mask->causal || mask->right == 0)
         text_add(text, "%skey > %s", before_rule(&rules), query);
@@ -94,7 +94,7 @@ static void add_rules(const struct mask *mask, struct text *text)
 static void mask_formula(const struct problem *problem, struct text *text)
 {
     const struct mask *mask = &problem->mask;
-    const bool added = mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL;
+    const bool added = mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype);
     text_add(text, "%s%s%s%s", before_mask(problem), problem->masks ? "" : ", no mask", added ? " + attn_mask" : "",
              mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
     add_rules(mask, text);

@@ -143,14 +143,14 @@ static enum status take_shape(struct reader *reader, struct header *header)
 
 static enum status take_value(struct reader *reader, int key, struct header *header)
 {
+    char list[DTYPE_LIST_BYTES];
     if (key == 1)
         return take_truth(reader, &header->fortran);
     if (key == 2)
         return take_shape(reader, header);
     if (next_is(reader, '['))
-        return error_usage(reader->error,
-                           "%s: the array has a record for each element; expected numbers: f4, f8, f2, i8 or b1",
-                           reader->source);
+        return error_usage(reader->error, "%s: the array has a record for each element; expected numbers: %s",
+                           reader->source, dtype_list(dtype_npy, list));
     return take_string(reader, header->descr);
 }
 
@@ -191,19 +191,14 @@ static enum status take_header(struct reader *reader, struct header *header)
 
 static enum status read_descr(const struct reader *reader, const char *descr, struct tensor_bytes *raw)
 {
-    static const struct {
-        const char *type;
-        enum dtype dtype;
-    } TYPES[] = {{"f4", DTYPE_F32}, {"f8", DTYPE_F64}, {"f2", DTYPE_F16}, {"i8", DTYPE_I64}, {"b1", DTYPE_BOOL}};
+    char list[DTYPE_LIST_BYTES];
     const bool ordered = descr[0] != '\0' && strchr("<>|=", descr[0]) != NULL;
     raw->big_endian = descr[0] == '>' || (descr[0] != '<' && tensor_bytes_machine_is_big_endian());
-    for (size_t i = 0; ordered && i < sizeof TYPES / sizeof TYPES[0]; i++)
-        if (strcmp(descr + 1, TYPES[i].type) == 0) {
-            raw->dtype = TYPES[i].dtype;
-            return STATUS_OK;
-        }
-    return error_usage(reader->error, "%s: numbers of dtype '%s' are not read; expected f4, f8, f2, i8 or b1",
-                       reader->source, descr);
+    raw->dtype = ordered ? dtype_find(dtype_npy, descr + 1) : DTYPE_COUNT;
+    if (raw->dtype != DTYPE_COUNT)
+        return STATUS_OK;
+    return error_usage(reader->error, "%s: numbers of dtype '%s' are not read; expected %s", reader->source, descr,
+                       dtype_list(dtype_npy, list));
 }
 
 /* The numbers must be all that follows. */

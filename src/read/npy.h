@@ -6,7 +6,7 @@
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (6, 3), }
  *
  * in ASCII, padded with blanks and ended by a newline. Here it is read as that literal and nothing else, its keys in any
- * order. descr is a byte order (< little, > big, | and = the machine's) and a type: f4, f8, f2, i8 or b1. */
+ * order. descr is a byte order (< little, > big, | and = the machine's) and a type that a dtype has, such as f4. */
 #ifndef ATTN_READ_NPY_H
 #define ATTN_READ_NPY_H
 

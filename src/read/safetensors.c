@@ -101,10 +101,10 @@ static enum status take_extent(const struct file *file, const cJSON *offsets, st
 static enum status check_usable(const struct json_reader *reader, const struct tensor_bytes *raw, size_t count,
                                 const char *dtype)
 {
+    char list[DTYPE_LIST_BYTES];
     if (raw->dtype == DTYPE_COUNT)
-        return error_usage(reader->error,
-                           "%s: %s: numbers of dtype '%.20s' are not read; expected F32, F64, F16, BF16, BOOL or I64",
-                           reader->source, reader->key, dtype);
+        return error_usage(reader->error, "%s: %s: numbers of dtype '%.20s' are not read; expected %s", reader->source,
+                           reader->key, dtype, dtype_list(dtype_safetensors, list));
     if (raw->rank == 0)
         return error_usage(reader->error, "%s: %s is a single number; expected a list or more", reader->source,
                            reader->key);
@@ -202,7 +202,8 @@ static enum status read_tensor(struct file *file, const cJSON *item)
         take_extent(file, members[2], extent))
         return reader->error->status;
     const char *dtype = members[0]->valuestring;
-    raw.dtype = kind == INPUT_FILE_BUFFER && strcmp(dtype, "U8") == 0 ? DTYPE_BOOL : dtype_find(dtype);
+    raw.dtype =
+        kind == INPUT_FILE_BUFFER && strcmp(dtype, "U8") == 0 ? DTYPE_BOOL : dtype_find(dtype_safetensors, dtype);
     const bool unread = kind == INPUT_FILE_FOREIGN && !file->sole;
     const bool first_past = count == 0 && kind == INPUT_FILE_CACHE && strncmp(item->string, "past_", 5) == 0;
     const bool counts = (kind & file->kinds) != 0 && !unread && !first_past; /* no past is one of 0 tokens */

@@ -4,16 +4,6 @@
 
 enum { CHUNK = 1024 };
 
-/* The bits behind the point of a dtype's numbers, and their exponents where they are not subnormal. */
-static const struct format {
-    int fraction, lowest, highest;
-} FORMATS[] = {
-    [DTYPE_F64] = {52, -1022, 1023},
-    [DTYPE_F32] = {23, -126, 127},
-    [DTYPE_F16] = {10, -14, 15},
-    [DTYPE_BF16] = {7, -126, 127},
-};
-
 /* In long double, squares of no double overflow or vanish (where it is wider, as on x86-64 and aarch64). */
 struct sums {
     long double a, b, product, error; /* of a^2, b^2, a b, (a - b)^2 */
@@ -21,31 +11,14 @@ struct sums {
 
 enum dtype compare_coarser(enum dtype a, enum dtype b)
 {
-    static const int COARSENESS[DTYPE_COUNT] = {
-        [DTYPE_F64] = 0, [DTYPE_F32] = 1, [DTYPE_I64] = 1, [DTYPE_BOOL] = 1, [DTYPE_F16] = 2, [DTYPE_BF16] = 3};
-    const enum dtype coarser = COARSENESS[a] > COARSENESS[b] ? a : b;
-    return COARSENESS[coarser] == COARSENESS[DTYPE_F32] ? DTYPE_F32 : coarser;
-}
-
-/* Its place among the dtype's numbers from 0 on, which is 0; a number between two of them is rounded to the nearest. */
-static uint64_t place_of(const struct format *format, double magnitude)
-{
-    const uint64_t infinity = (uint64_t)(format->highest - format->lowest + 2) << format->fraction;
-    int exponent;
-    if (magnitude == 0)
-        return 0;
-    frexp(magnitude, &exponent); /* magnitude = m x 2^exponent, 1/2 <= m < 1 */
-    exponent = exponent - 1 > format->lowest ? exponent - 1 : format->lowest;
-    if (exponent > format->highest)
-        return infinity;
-    const uint64_t steps = (uint64_t)nearbyint(ldexp(magnitude, format->fraction - exponent));
-    return ((uint64_t)(exponent - format->lowest) << format->fraction) + steps;
+    a = dtype_is_working(a) ? a : DTYPE_F32;
+    b = dtype_is_working(b) ? b : DTYPE_F32;
+    return dtype_precision(a) < dtype_precision(b) ? a : b;
 }
 
 uint64_t compare_ulps(enum dtype dtype, double a, double b)
 {
-    const struct format *format = &FORMATS[dtype];
-    const uint64_t first = place_of(format, fabs(a)), second = place_of(format, fabs(b));
+    const uint64_t first = dtype_bits(dtype, fabs(a)), second = dtype_bits(dtype, fabs(b));
     if (signbit(a) != signbit(b))
         return first + second;
     return first > second ? first - second : second - first;

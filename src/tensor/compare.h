@@ -41,11 +41,11 @@ struct comparison {
     double worst_a, worst_b; /* its numbers */
 };
 
-/* The dtype with the coarser numbers: f64, f32, f16, bf16; integers and truth values count as f32. */
+/* The dtype with the coarser numbers, those of fewer significant bits; integers and truth values count as f32. */
 enum dtype compare_coarser(enum dtype a, enum dtype b);
 
-/* How many numbers of the dtype (F64, F32, F16 or BF16) it takes to step from a to b, both finite and rounded to it
- * first. Zero is one number, whatever its sign; so numbers of different signs are as far apart as both are from 0. */
+/* How many numbers of the working dtype it takes to step from a to b, both finite and rounded to it first. Zero is one
+ * number, whatever its sign; so numbers of different signs are as far apart as both are from 0. */
 uint64_t compare_ulps(enum dtype dtype, double a, double b);
 
 /* The tensors have as many numbers, which meet in their order. */

@@ -8,54 +8,6 @@
 
 enum { CHUNK = 256 };
 
-/* A floating-point number has so many significant bits; the smallest ones are a unit apart. */
-static const struct {
-    const char *name, *code, *full_name;
-    size_t size;
-    int bits;
-    double unit, largest;
-} DTYPES[DTYPE_COUNT] = {
-    [DTYPE_F32] = {"f32", "F32", "float32", 4, 24, 0x1p-149, 0x1.fffffep127},
-    [DTYPE_F64] = {"f64", "F64", "float64", 8, 53, 0x1p-1074, 0x1.fffffffffffffp1023},
-    [DTYPE_F16] = {"f16", "F16", "float16", 2, 11, 0x1p-24, 65504},
-    [DTYPE_BF16] = {"bf16", "BF16", "bfloat16", 2, 8, 0x1p-133, 0x1.fep127},
-    [DTYPE_I64] = {"i64", "I64", "int64", 8, 0, 0, 0},
-    [DTYPE_BOOL] = {"bool", "BOOL", "bool", 1, 0, 0, 0},
-};
-
-size_t dtype_size(enum dtype dtype)
-{
-    return DTYPES[dtype].size;
-}
-
-const char *dtype_name(enum dtype dtype)
-{
-    return DTYPES[dtype].name;
-}
-
-const char *dtype_code(enum dtype dtype)
-{
-    return DTYPES[dtype].code;
-}
-
-double dtype_largest(enum dtype dtype)
-{
-    return DTYPES[dtype].largest;
-}
-
-enum dtype dtype_find(const char *code)
-{
-    int dtype = 0;
-    while (dtype < DTYPE_COUNT && strcmp(DTYPES[dtype].code, code) != 0)
-        dtype++;
-    return (enum dtype)dtype;
-}
-
-enum dtype dtype_storage(enum dtype dtype)
-{
-    return dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-}
-
 size_t tensor_count(const struct tensor *tensor)
 {
     size_t count = 1;
@@ -78,122 +30,16 @@ enum status tensor_create(struct tensor *tensor, enum dtype dtype, size_t rank, 
     return tensor->data == NULL ? error->status : STATUS_OK;
 }
 
-/* IEEE 754 binary16: 1 sign, 5 exponent, 10 fraction bits. */
-static double half_number(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double magnitude = exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
-    if (exponent == 31)
-        magnitude = fraction == 0 ? (double)INFINITY : (double)NAN;
-    return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-/* bfloat16 is the upper half of a float32. */
-static double brain_number(uint16_t bits)
-{
-    const uint32_t wide = (uint32_t)bits << 16;
-    float number;
-    memcpy(&number, &wide, sizeof number);
-    return number;
-}
-
 void tensor_load(const struct tensor *tensor, size_t first, size_t count, double *numbers)
 {
-    const void *data = tensor->data;
-    switch (tensor->dtype) {
-    case DTYPE_F32:
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = ((const float *)data)[first + i];
-        break;
-    case DTYPE_F64:
-        memcpy(numbers, (const double *)data + first, count * sizeof *numbers);
-        break;
-    case DTYPE_F16:
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = half_number(((const uint16_t *)data)[first + i]);
-        break;
-    case DTYPE_BF16:
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = brain_number(((const uint16_t *)data)[first + i]);
-        break;
-    case DTYPE_I64:
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = (double)((const int64_t *)data)[first + i];
-        break;
-    default:
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = ((const uint8_t *)data)[first + i] != 0;
-    }
+    const unsigned char *bytes = tensor->data;
+    dtype_load(tensor->dtype, bytes + first * dtype_size(tensor->dtype), count, numbers);
 }
 
 void tensor_store(const struct tensor *tensor, size_t first, size_t count, const double *numbers)
 {
-    if (tensor->dtype == DTYPE_F64) {
-        memcpy((double *)tensor->data + first, numbers, count * sizeof *numbers);
-        return;
-    }
-    float *data = (float *)tensor->data + first;
-    for (size_t i = 0; i < count; i++)
-        data[i] = (float)numbers[i];
-}
-
-/* To a dtype of fewer bits than a double: half a unit in the last place is added to the bits, or the last bit decides a
- * tie, and what lies below that place is cut off; a carry runs into the exponent, as it must. Among the smallest numbers the sum
- * with a number whose own last place is the unit rounds. */
-static double round_number(enum dtype dtype, double number)
-{
-    const int cut = 53 - DTYPES[dtype].bits;
-    if (!isfinite(number))
-        return number;
-    if (fabs(number) < DTYPES[dtype].unit * (double)(UINT64_C(1) << DTYPES[dtype].bits)) {
-        const double magic = 0x1.8p52 * DTYPES[dtype].unit;
-        return copysign((fabs(number) + magic) - magic, number);
-    }
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    bits += (UINT64_C(1) << (cut - 1)) - 1 + (bits >> cut & 1);
-    bits &= UINT64_MAX << cut;
-    memcpy(&number, &bits, sizeof bits);
-    return fabs(number) > DTYPES[dtype].largest ? copysign(INFINITY, number) : number;
-}
-
-void dtype_round(enum dtype dtype, double *numbers, size_t count)
-{
-    if (dtype == DTYPE_F32)
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = (float)numbers[i];
-    else if (dtype != DTYPE_F64)
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = round_number(dtype, numbers[i]);
-}
-
-size_t dtype_decimal(enum dtype dtype, double number, char *text)
-{
-    switch (dtype) {
-    case DTYPE_F16:
-        return decimal_from_half(dtype_bits(dtype, number), text);
-    case DTYPE_BF16:
-        return decimal_from_brain(dtype_bits(dtype, number), text);
-    case DTYPE_F64:
-        return decimal_from_double(number, text);
-    default:
-        return decimal_from_float((float)number, text);
-    }
-}
-
-uint16_t dtype_bits(enum dtype dtype, double number)
-{
-    const int fraction = DTYPES[dtype].bits - 1, infinite = 0x7fff >> fraction << fraction;
-    const int sign = signbit(number) ? 0x8000 : 0;
-    const double units = fabs(round_number(dtype, number)) / DTYPES[dtype].unit;
-    int exponent;
-    if (isnan(number))
-        return (uint16_t)(infinite | 1 << (fraction - 1));
-    if (isinf(units))
-        return (uint16_t)(sign | infinite);
-    frexp(units, &exponent);
-    const int place = exponent > fraction + 1 ? exponent - fraction - 1 : 0;
-    return (uint16_t)(sign | ((int)ldexp(units, -place) + (place << fraction)));
+    unsigned char *bytes = tensor->data;
+    dtype_store(tensor->dtype, numbers, count, bytes + first * dtype_size(tensor->dtype));
 }
 
 const char *tensor_shape_text(const struct tensor *tensor, char *shape)
@@ -234,9 +80,9 @@ static enum status not_finite(const struct tensor *tensor, size_t index, double 
                            : number > 0  ? "Infinity"
                                          : "-Infinity");
     decimal_from_double(number, value);
-    decimal_from_float((float)DTYPES[dtype].largest, largest);
+    decimal_from_float((float)dtype_largest(dtype), largest);
     return error_usage(error, "%s: %s: %s: %s overflows %s; expected at most %s in magnitude", source, name, place,
-                       value, DTYPES[dtype].full_name, largest);
+                       value, dtype_title(dtype), largest);
 }
 
 /* Whole numbers first .. first + count as doubles that round on to a narrower dtype as the numbers themselves would: from

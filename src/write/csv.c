@@ -64,7 +64,7 @@ static void write_number(const struct sheet *sheet, enum dtype dtype, double num
         output_write(sheet->output, "NaN", 3);
     else if (isinf(number))
         output_print(sheet->output, "%s", number > 0 ? "Infinity" : "");
-    else if (sheet->decimals == CSV_SHORTEST && dtype != DTYPE_BOOL)
+    else if (sheet->decimals == CSV_SHORTEST)
         output_write(sheet->output, text, dtype_decimal(dtype, number, text));
     else
         output_print(sheet->output, "%s",

@@ -38,11 +38,7 @@ void write_json_string(const char *text, struct output *output)
 void write_json_number(double number, enum dtype dtype, struct output *output)
 {
     char text[DECIMAL_BYTES];
-    if (dtype == DTYPE_BOOL)
-        output_print(output, "%s", number != 0 ? "true" : "false");
-    else if (dtype == DTYPE_I64)
-        output_print(output, "%.0f", number);
-    else if (isfinite(number))
+    if (isfinite(number))
         output_write(output, text, dtype_decimal(dtype, number, text));
     else if (isnan(number))
         output_write(output, "\"NaN\"", 5);

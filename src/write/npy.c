@@ -9,7 +9,7 @@ enum { PREFIX_BYTES = 10, ALIGNMENT = 64, DIGITS_TO_GROW = 21, HEADER_BYTES = 25
 static int format_dict(const struct result_table *table, enum dtype dtype, char *dict)
 {
     struct text text = text_begin(dict, HEADER_BYTES);
-    text_add(&text, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", dtype_size(dtype));
+    text_add(&text, "{'descr': '<%s', 'fortran_order': False, 'shape': (", dtype_npy(dtype));
     const size_t before = text.length;
     text_add(&text, "%zu", table->shape[0]);
     const size_t digits = text.length - before;

@@ -12,7 +12,4 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 /* The table row by row: no more than a row is held. */
 void write_raw(struct result *result, const struct result_table *table, struct output *output);
 
-/* Numbers -> bytes, the least significant first on any machine: bytes (count x dtype_size) written. */
-void write_raw_bytes(const double *numbers, size_t count, enum dtype dtype, unsigned char *bytes);
-
 #endif

@@ -60,7 +60,7 @@ static enum status add_table(const struct result_table *table, size_t *end, stru
         return error_system(error, 0, "the tables are larger than any file");
     output_print(header, ",");
     write_json_string(table->name, header);
-    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", dtype_code(table->dtype));
+    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", dtype_safetensors(table->dtype));
     for (size_t axis = 0; axis < table->rank; axis++)
         output_print(header, "%s%zu", axis ? "," : "", table->shape[axis]);
     output_print(header, "],\"data_offsets\":[%zu,%zu]}", *end, *end + size);

@@ -17,9 +17,9 @@ size_t table_text_label(const struct result *result, enum axis axis, size_t item
 
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text)
 {
-    if (dtype == DTYPE_BOOL)
+    if (dtype_is_boolean(dtype))
         snprintf(text, TABLE_TEXT_NUMBER_BYTES, number != 0 ? "true" : "false");
-    else if (dtype == DTYPE_I64)
+    else if (dtype_is_whole(dtype))
         snprintf(text, TABLE_TEXT_NUMBER_BYTES, "%.0f", number);
     else if (isnan(number)) /* which printf may give a sign */
         snprintf(text, TABLE_TEXT_NUMBER_BYTES, "nan");

@@ -133,9 +133,9 @@ static void write_rule(const struct explanation *e, struct explain_place place, 
         break;
     default:
         snprintf(text, size, "-inf: attn_mask is %s here",
-                 mask->attn_mask.dtype != DTYPE_BOOL ? "-inf"
-                 : mask->true_drops                  ? "true"
-                                                     : "false");
+                 !dtype_is_boolean(mask->attn_mask.dtype) ? "-inf"
+                 : mask->true_drops                       ? "true"
+                                                          : "false");
     }
 }
 
@@ -151,7 +151,7 @@ static void write_bias(struct explanation *e, struct explain_place place, size_t
     double bias;
     of_entries.alibi_slopes = NULL;
     mask_bias(&of_entries, place.item, place.head, query, key, 1, &bias);
-    if (of_entries.attn_mask.rank > 0 && of_entries.attn_mask.dtype != DTYPE_BOOL)
+    if (of_entries.attn_mask.rank > 0 && !dtype_is_boolean(of_entries.attn_mask.dtype))
         worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, bias));
     if (problem->mask.alibi_slopes == NULL)
         return;
@@ -164,7 +164,8 @@ static void write_masked(struct explanation *e, struct explain_place place, size
 {
     const struct problem *problem = e->result->problem;
     const struct mask *mask = &problem->mask;
-    const bool adds = mask->alibi_slopes != NULL || (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL);
+    const bool adds =
+        mask->alibi_slopes != NULL || (mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype));
     char why[WORKED_LINE_CELL_BYTES];
     if (explain_rule(e, place, key) != MASK_ALLOWS) {
         write_rule(e, place, key, why, sizeof why);

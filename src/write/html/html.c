@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "write/html/page.h"
-#include "write/raw.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,7 +174,7 @@ static void write_mask(const struct problem *problem, struct output *output)
     write_key("attn_mask", output);
     if (mask->attn_mask.rank > 0)
         output_print(output, "{\"strides\": [%zu, %zu, %zu, %zu], \"adds\": %s}", mask->strides[0], mask->strides[1],
-                     mask->strides[2], mask->strides[3], mask->attn_mask.dtype != DTYPE_BOOL ? "true" : "false");
+                     mask->strides[2], mask->strides[3], !dtype_is_boolean(mask->attn_mask.dtype) ? "true" : "false");
     else
         output_print(output, "null");
     write_list("alibi_slopes", mask->alibi_slopes, problem->heads, output);
@@ -225,7 +224,7 @@ static void add_numbers(struct base64 *base64, const double *numbers, size_t cou
     unsigned char bytes[CHUNK * sizeof(double)];
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
-        write_raw_bytes(numbers + first, now, dtype, bytes);
+        dtype_encode(dtype, numbers + first, now, bytes);
         base64_add(base64, bytes, now * dtype_size(dtype));
     }
 }
@@ -270,7 +269,7 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         tensor_load(tensor, first, now, numbers);
-        if (tensor->dtype == DTYPE_BOOL) {
+        if (dtype_is_boolean(tensor->dtype)) {
             for (size_t i = 0; i < now; i++)
                 numbers[i] = (numbers[i] != 0) != mask->true_drops;
             add_bits(&base64, numbers, now);

@@ -1,0 +1,398 @@
+#include "tensor/dtype.h"
+
+#include "base/decimal.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A row of dtype_rows.h, which says what each field is. */
+struct row {
+    const char *name, *title, *safetensors, *npy;
+    double absolute, relative;
+    size_t size;
+    const struct codec *codec;
+    double smallest, largest;
+    int fraction;
+    enum dtype storage;
+    bool working, whole, boolean, infinite, rounds_sums;
+};
+
+/* How numbers lie in memory and in files; NULL where a dtype of that kind is never asked. */
+struct codec {
+    void (*load)(const struct row *row, const void *data, size_t count, double *numbers);
+    void (*store)(const double *numbers, size_t count, void *data);
+    void (*round)(const struct row *row, double *numbers, size_t count);
+    void (*encode)(const struct row *row, const double *numbers, size_t count, unsigned char *bytes);
+    size_t (*decimal)(const struct row *row, double number, char *text);
+};
+
+/* `size` bytes, the least significant first on any machine. */
+static inline void store_bytes(uint64_t bits, size_t size, unsigned char *bytes)
+{
+    for (size_t byte = 0; byte < size; byte++)
+        bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
+}
+
+/* --- float64, by the machine ------------------------------------------------------------------------------------- */
+
+/* NaN has many encodings, and which one an operation gives is the processor's choice; a file gets this one. */
+static const uint32_t NAN_F32 = UINT32_C(0x7fc00000);
+static const uint64_t NAN_F64 = UINT64_C(0x7ff8000000000000);
+
+static uint64_t bits_of(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static double number_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static void load_doubles(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    memcpy(numbers, data, count * row->size);
+}
+
+static void store_doubles(const double *numbers, size_t count, void *data)
+{
+    memcpy(data, numbers, count * sizeof *numbers);
+}
+
+static void round_doubles(const struct row *row, double *numbers, size_t count)
+{
+    (void)row, (void)numbers, (void)count;
+}
+
+static void encode_doubles(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        store_bytes(isnan(numbers[i]) ? NAN_F64 : bits_of(numbers[i]), sizeof(double), bytes + i * sizeof(double));
+}
+
+static size_t decimal_of_double(const struct row *row, double number, char *text)
+{
+    (void)row;
+    return decimal_from_double(number, text);
+}
+
+static const struct codec DOUBLES = {load_doubles, store_doubles, round_doubles, encode_doubles, decimal_of_double};
+
+/* --- float32, by the machine ------------------------------------------------------------------------------------- */
+
+static void load_floats(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = ((const float *)data)[i];
+}
+
+static void store_floats(const double *numbers, size_t count, void *data)
+{
+    for (size_t i = 0; i < count; i++)
+        ((float *)data)[i] = (float)numbers[i];
+}
+
+static void round_floats(const struct row *row, double *numbers, size_t count)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (float)numbers[i];
+}
+
+static void encode_floats(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++) {
+        const float rounded = (float)numbers[i];
+        uint32_t bits;
+        memcpy(&bits, &rounded, sizeof bits);
+        store_bytes(isnan(rounded) ? NAN_F32 : bits, sizeof bits, bytes + i * sizeof bits);
+    }
+}
+
+static size_t decimal_of_float(const struct row *row, double number, char *text)
+{
+    (void)row;
+    return decimal_from_float((float)number, text);
+}
+
+static const struct codec FLOATS = {load_floats, store_floats, round_floats, encode_floats, decimal_of_float};
+
+/* --- floating point in fewer bits, by its layout ------------------------------------------------------------------ */
+
+/* A sign, the exponent, the fraction. Moved up to where a double has its fraction, the magnitude is that of a double
+ * which is smaller by this factor, a power of two: also among the smallest numbers, which have no leading 1. */
+static double factor_of(const struct row *row)
+{
+    return row->smallest * 0x1p1022 * (double)(UINT64_C(1) << row->fraction);
+}
+
+static uint64_t magnitude_of(const struct row *row, double number)
+{
+    return bits_of(fabs(number) / factor_of(row)) >> (52 - row->fraction);
+}
+
+static void load_coded(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    const double factor = factor_of(row);
+    const uint64_t sign = UINT64_C(1) << (8 * row->size - 1), largest = magnitude_of(row, row->largest);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bits = row->size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i];
+        const uint64_t magnitude = bits & (sign - 1);
+        double number = number_of(magnitude << (52 - row->fraction)) * factor;
+        if (magnitude > largest)
+            number = magnitude == largest + 1 && row->infinite ? (double)INFINITY : (double)NAN;
+        numbers[i] = bits & sign ? -number : number;
+    }
+}
+
+/* Half a unit in the last place is added to the bits, or the last bit decides a tie, and what lies below that place is
+ * cut off; a carry runs into the exponent, as it must. Among the smallest numbers the sum with a number whose own last
+ * place is the smallest rounds. */
+static inline double round_number(const struct row *row, double number)
+{
+    const int cut = 52 - row->fraction;
+    if (!isfinite(number))
+        return number;
+    if (fabs(number) < row->smallest * (double)(UINT64_C(2) << row->fraction)) {
+        const double magic = 0x1.8p52 * row->smallest;
+        return copysign((fabs(number) + magic) - magic, number);
+    }
+    uint64_t bits = bits_of(number);
+    bits += (UINT64_C(1) << (cut - 1)) - 1 + (bits >> cut & 1);
+    bits &= UINT64_MAX << cut;
+    number = number_of(bits);
+    if (fabs(number) > row->largest)
+        return row->infinite ? copysign(INFINITY, number) : (double)NAN;
+    return number;
+}
+
+static void round_coded(const struct row *row, double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = round_number(row, numbers[i]);
+}
+
+/* The bits of a number that the dtype has, or of NaN, in whose place infinity stands where it has none. */
+static uint64_t code_of(const struct row *row, double number)
+{
+    const uint64_t sign = signbit(number) ? UINT64_C(1) << (8 * row->size - 1) : 0;
+    const uint64_t beyond = magnitude_of(row, row->largest) + 1;
+    if (isnan(number) || (isinf(number) && !row->infinite))
+        return row->infinite ? beyond | UINT64_C(1) << (row->fraction - 1) : beyond;
+    return sign | (isinf(number) ? beyond : magnitude_of(row, number));
+}
+
+static void encode_coded(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
+{
+    for (size_t i = 0; i < count; i++)
+        store_bytes(code_of(row, round_number(row, numbers[i])), row->size, bytes + i * row->size);
+}
+
+static size_t decimal_of_code(const struct row *row, double number, char *text)
+{
+    const uint64_t magnitude = magnitude_of(row, round_number(row, number));
+    return decimal_from_bits(signbit(number) != 0, magnitude, row->fraction, ilogb(row->smallest), text);
+}
+
+static const struct codec CODED = {load_coded, NULL, round_coded, encode_coded, decimal_of_code};
+
+/* --- whole numbers and truth values ------------------------------------------------------------------------------ */
+
+static void load_wholes(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (double)((const int64_t *)data)[i];
+}
+
+static void encode_wholes(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        store_bytes((uint64_t)(int64_t)numbers[i], sizeof(int64_t), bytes + i * sizeof(int64_t));
+}
+
+static size_t decimal_of_whole(const struct row *row, double number, char *text)
+{
+    (void)row;
+    return (size_t)snprintf(text, DECIMAL_BYTES, "%.0f", number);
+}
+
+static const struct codec WHOLES = {load_wholes, NULL, NULL, encode_wholes, decimal_of_whole};
+
+static void load_truths(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = ((const uint8_t *)data)[i] != 0;
+}
+
+static void encode_truths(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = numbers[i] != 0;
+}
+
+static size_t decimal_of_truth(const struct row *row, double number, char *text)
+{
+    (void)row;
+    return (size_t)snprintf(text, DECIMAL_BYTES, number != 0 ? "true" : "false");
+}
+
+static const struct codec TRUTHS = {load_truths, NULL, NULL, encode_truths, decimal_of_truth};
+
+/* --- the table --------------------------------------------------------------------------------------------------- */
+
+#define NOTHING(...)
+#define WORKING_ROW(id, label, atol, rtol, ...) \
+    [DTYPE_##id] = {.name = label, .working = true, .absolute = atol, .relative = rtol, __VA_ARGS__},
+#define OTHER_ROW(id, label, ...) [DTYPE_##id] = {.name = label, __VA_ARGS__},
+#define WORKING_NAME(id, label, ...) [DTYPE_##id] = label,
+#define PLACE(id, ...) PLACE_##id,
+#define IN_PLACE(id, ...) _Static_assert((int)DTYPE_##id >= (int)WORKING_COUNT, #id " stands before a working dtype");
+
+static const struct row ROWS[DTYPE_COUNT] = {DTYPE_ROWS(WORKING_ROW, OTHER_ROW)};
+
+enum { DTYPE_ROWS(PLACE, NOTHING) WORKING_COUNT };
+DTYPE_ROWS(NOTHING, IN_PLACE)
+
+const char *const DTYPE_NAMES[WORKING_COUNT + 1] = {DTYPE_ROWS(WORKING_NAME, NOTHING)};
+
+const char *dtype_name(enum dtype dtype)
+{
+    return ROWS[dtype].name;
+}
+
+const char *dtype_title(enum dtype dtype)
+{
+    return ROWS[dtype].title;
+}
+
+const char *dtype_safetensors(enum dtype dtype)
+{
+    return ROWS[dtype].safetensors;
+}
+
+const char *dtype_npy(enum dtype dtype)
+{
+    return ROWS[dtype].npy;
+}
+
+enum dtype dtype_find(const char *(*name)(enum dtype), const char *text)
+{
+    int dtype = 0;
+    while (dtype < DTYPE_COUNT && (name((enum dtype)dtype) == NULL || strcmp(name((enum dtype)dtype), text) != 0))
+        dtype++;
+    return (enum dtype)dtype;
+}
+
+const char *dtype_list(const char *(*name)(enum dtype), char *text)
+{
+    const char *names[DTYPE_COUNT];
+    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
+        names[dtype] = name((enum dtype)dtype);
+    return text_alternatives(names, DTYPE_COUNT, text, DTYPE_LIST_BYTES);
+}
+
+bool dtype_is_working(enum dtype dtype)
+{
+    return ROWS[dtype].working;
+}
+
+bool dtype_is_whole(enum dtype dtype)
+{
+    return ROWS[dtype].whole;
+}
+
+bool dtype_is_boolean(enum dtype dtype)
+{
+    return ROWS[dtype].boolean;
+}
+
+size_t dtype_size(enum dtype dtype)
+{
+    return ROWS[dtype].size;
+}
+
+enum dtype dtype_storage(enum dtype dtype)
+{
+    return ROWS[dtype].storage;
+}
+
+int dtype_precision(enum dtype dtype)
+{
+    return ROWS[dtype].fraction + 1;
+}
+
+double dtype_smallest(enum dtype dtype)
+{
+    return ROWS[dtype].smallest;
+}
+
+double dtype_largest(enum dtype dtype)
+{
+    return ROWS[dtype].largest;
+}
+
+bool dtype_has_infinity(enum dtype dtype)
+{
+    return ROWS[dtype].infinite;
+}
+
+bool dtype_rounds_sums(enum dtype dtype)
+{
+    return ROWS[dtype].rounds_sums;
+}
+
+double dtype_absolute_tolerance(enum dtype dtype)
+{
+    return ROWS[dtype].absolute;
+}
+
+double dtype_relative_tolerance(enum dtype dtype)
+{
+    return ROWS[dtype].relative;
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------------------- */
+
+void dtype_load(enum dtype dtype, const void *data, size_t count, double *numbers)
+{
+    ROWS[dtype].codec->load(&ROWS[dtype], data, count, numbers);
+}
+
+void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data)
+{
+    ROWS[dtype].codec->store(numbers, count, data);
+}
+
+void dtype_round(enum dtype dtype, double *numbers, size_t count)
+{
+    ROWS[dtype].codec->round(&ROWS[dtype], numbers, count);
+}
+
+void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigned char *bytes)
+{
+    ROWS[dtype].codec->encode(&ROWS[dtype], numbers, count, bytes);
+}
+
+uint64_t dtype_bits(enum dtype dtype, double number)
+{
+    dtype_round(dtype, &number, 1);
+    return code_of(&ROWS[dtype], number);
+}
+
+size_t dtype_decimal(enum dtype dtype, double number, char *text)
+{
+    return ROWS[dtype].codec->decimal(&ROWS[dtype], number, text);
+}

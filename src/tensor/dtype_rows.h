@@ -1,0 +1,48 @@
+/* The dtypes, a row each: all that is particular to one stands in its row, and a new one is a row more. dtype.h makes the
+ * enum of them, dtype.c the table, the options what --dtype may be.
+ *
+ *   WORKING(ID, name, absolute, relative, ...)  floating point: stages are rounded to it. To attn diff, a and b agree
+ *                                               where |a - b| <= absolute + relative |a|
+ *   OTHER(ID, name, ...)                        stands in files alone, and is never rounded to
+ *
+ *   .title         the name in words
+ *   .safetensors   its code in the header of a .safetensors
+ *   .npy           its type in the header of a .npy; none: .npy has no such numbers
+ *   .size          bytes of a number
+ *   .codec         how its numbers are loaded, rounded and stored: DOUBLES and FLOATS by the machine, CODED by what
+ *                  follows, WHOLES and TRUTHS
+ *   .whole         whole numbers
+ *   .boolean       truth values
+ *   .storage       as what numbers that are rounded to it lie in memory
+ *   .fraction      bits behind the point
+ *   .smallest      above 0; two neighbours are at least so far apart
+ *   .largest       that is finite
+ *   .infinite      behind the largest come infinity and NaN; else NaN alone
+ *   .rounds_sums   ONNX's reference rounds each addition of a softmax, not their sum alone
+ *
+ * The working ones come first, so that their places are those among the values of --dtype; the first of all is the
+ * default. */
+#ifndef ATTN_TENSOR_DTYPE_ROWS_H
+#define ATTN_TENSOR_DTYPE_ROWS_H
+
+/* clang-format off */
+#define DTYPE_ROWS(WORKING, OTHER)                                                                                    \
+    WORKING(F32, "f32", 1e-5, 1.3e-6, .title = "float32", .safetensors = "F32", .npy = "f4", .size = 4,               \
+            .codec = &FLOATS, .storage = DTYPE_F32,                                                                   \
+            .fraction = 23, .smallest = 0x1p-149, .largest = 0x1.fffffep127, .infinite = true)                        \
+    WORKING(F64, "f64", 1e-7, 1e-7, .title = "float64", .safetensors = "F64", .npy = "f8", .size = 8,                 \
+            .codec = &DOUBLES, .storage = DTYPE_F64,                                                                  \
+            .fraction = 52, .smallest = 0x1p-1074, .largest = 0x1.fffffffffffffp1023, .infinite = true)               \
+    WORKING(F16, "f16", 1e-5, 1e-3, .title = "float16", .safetensors = "F16", .npy = "f2", .size = 2,                 \
+            .codec = &CODED, .storage = DTYPE_F32,                                                                    \
+            .fraction = 10, .smallest = 0x1p-24, .largest = 65504, .infinite = true)                                  \
+    WORKING(BF16, "bf16", 1e-5, 1.6e-2, .title = "bfloat16", .safetensors = "BF16", .size = 2,                        \
+            .codec = &CODED, .storage = DTYPE_F32,                                                                    \
+            .fraction = 7, .smallest = 0x1p-133, .largest = 0x1.fep127, .infinite = true, .rounds_sums = true)        \
+    OTHER(I64, "i64", .title = "int64", .safetensors = "I64", .npy = "i8", .size = 8, .codec = &WHOLES,               \
+          .whole = true)                                                                                              \
+    OTHER(BOOL, "bool", .title = "bool", .safetensors = "BOOL", .npy = "b1", .size = 1, .codec = &TRUTHS,             \
+          .boolean = true)
+/* clang-format on */
+
+#endif
