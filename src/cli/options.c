@@ -30,7 +30,6 @@ static const char *const FORMATS[] = {"text",     "json",  "npy", "safetensors",
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
-static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16", NULL};
 static const char *const ALIGNMENTS[] = {"top-left", "bottom-right", NULL};
 static const char *const TRUTHS[] = {"keep", "drop", NULL};
 static const char *const EMPTY_ROWS[] = {"zero", "nan", "mean", NULL};
@@ -38,6 +37,11 @@ static const char *const ROUNDINGS[] = {"stages", "operations", NULL};
 static const char *const PATHS[] = {"auto", "reference", "fused", NULL};
 static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
 static const char *const WHENS[] = {"auto", "always", "never", NULL};
+
+/* Of each working dtype ", f32 1e-5", its tolerance in attn diff. */
+#define ABSOLUTE(id, name, absolute, ...) ", " name " " #absolute
+#define RELATIVE(id, name, absolute, relative, ...) ", " name " " #relative
+#define NOTHING(...)
 
 /* clang-format off */
 const struct option_row OPTION_ROWS[OPTION_COUNT] = {
@@ -102,9 +106,9 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
     [OPTION_STAGES] = {"stages", 0, "LIST", OPTION_TEXT, FIELD(stages_text), .commands = COMPUTING | DIFF,
         .fallback = "all of the mechanism", .help = "only these stages, in this order; inputs and parameters are names too; diff: stages alone"},
     [OPTION_ATOL] = {"atol", 0, "ATOL", OPTION_REAL, FIELD(atol), .bounded = true, .commands = DIFF,
-        .fallback = "by dtype: f64 1e-7, f32, f16 and bf16 1e-5", .help = "|a - b| may be ATOL + RTOL |a|"},
+        .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|"},
     [OPTION_RTOL] = {"rtol", 0, "RTOL", OPTION_REAL, FIELD(rtol), .bounded = true, .commands = DIFF,
-        .fallback = "by dtype: f64 1e-7, f32 1.3e-6, f16 1e-3, bf16 1.6e-2", .help = "the share of |a| in that"},
+        .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that"},
     [OPTION_EXPLAIN] = {"explain", 0, "CELL", OPTION_TEXT, FIELD(cell), .optional = true, .commands = COMPUTING,
         .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs"},
     [OPTION_PRECISION] = {"precision", 'p', "N", OPTION_WHOLE, FIELD(precision), 0, 17, .commands = EVERY,
@@ -115,9 +119,9 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .help = "text: draw tables of T x T as coloured cells; without --stages those alone"},
     [OPTION_COLOR] = {"color", 0, "WHEN", OPTION_CHOICE, FIELD(color), .choices = WHENS, .commands = EVERY,
         .fallback = "auto: on a terminal, unless NO_COLOR is set", .help = "text: bold headings, dimmed masked entries, a heatmap in colours"},
-    [OPTION_DTYPE] = {"dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(dtype), .choices = DTYPES, .setting = true,
+    [OPTION_DTYPE] = {"dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(dtype), .choices = DTYPE_NAMES, .setting = true,
         .commands = SEEDED, .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it"},
-    [OPTION_SOFTMAX_DTYPE] = {"softmax-dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(softmax_dtype), .choices = DTYPES, .setting = true,
+    [OPTION_SOFTMAX_DTYPE] = {"softmax-dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(softmax_dtype), .choices = DTYPE_NAMES, .setting = true,
         .asked = "softmax in", .commands = COMPUTING, .fallback = "that of --dtype", .help = "the scores are rounded to it before softmax, the weights in it and then back"},
     [OPTION_ROUNDING] = {"rounding", 0, "WHEN", OPTION_CHOICE, FIELD(rounding), .choices = ROUNDINGS, .setting = true,
         .asked = "rounding", .commands = COMPUTING, .fallback = "stages", .help = "round to the dtype once a stage, or after every operation, as ONNX's reference does"},

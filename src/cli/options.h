@@ -43,7 +43,7 @@ enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
 enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
 enum mask_true { MASK_TRUE_KEEP, MASK_TRUE_DROP };
 enum rounding { ROUNDING_STAGES, ROUNDING_OPERATIONS };
-/* The values of --dtype and --softmax-dtype are those of enum dtype, of --empty-row those of enum empty_row. */
+/* The values of --dtype and --softmax-dtype are the working ones of enum dtype, of --empty-row those of enum empty_row. */
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 enum path { PATH_AUTO, PATH_REFERENCE, PATH_FUSED };
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };

@@ -17,21 +17,25 @@ static const char NAMELESS[] = "tensor";
 
 /* --- the two files ----------------------------------------------------------------------------------------------- */
 
+static const char *working_name(enum dtype dtype)
+{
+    return dtype_is_working(dtype) ? dtype_name(dtype) : NULL;
+}
+
 /* The dtype that a JSON result was computed in. */
 static enum status read_dtype(struct diff_side *side, struct error *error)
 {
-    static const enum dtype DTYPES[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
+    char list[DTYPE_LIST_BYTES];
     const char *text = input_file_setting(&side->input, "dtype");
     side->dtype = DTYPE_F32;
     if (text == NULL || !side->input.is_text)
         return STATUS_OK;
-    for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0]; i++)
-        if (strcmp(text, dtype_name(DTYPES[i])) == 0) {
-            side->dtype = DTYPES[i];
-            return STATUS_OK;
-        }
-    return error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected f32, f64, f16 or bf16",
-                       side->input.source, text);
+    const enum dtype found = dtype_find(working_name, text);
+    if (found == DTYPE_COUNT)
+        return error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected %s", side->input.source, text,
+                           dtype_list(working_name, list));
+    side->dtype = found;
+    return STATUS_OK;
 }
 
 /* JSON's decimals become numbers of the dtype; one that overflows it would pass for an infinity. */
@@ -41,7 +45,7 @@ static enum status round_numbers(struct diff_side *side, struct arena *arena, st
     bool finite;
     for (size_t i = 0; i < input->tensor_count && input->is_text; i++) {
         struct file_tensor *named = &input->tensors[i];
-        if (named->tensor.rank > 0 && named->tensor.dtype != DTYPE_BOOL &&
+        if (named->tensor.rank > 0 && !dtype_is_boolean(named->tensor.dtype) &&
             tensor_convert(&named->tensor, side->dtype, input->source, input->nameless ? "the array" : named->name,
                            &finite, &named->tensor, arena, error))
             return error->status;
@@ -210,13 +214,10 @@ static enum status check_comparable(const struct diffing *diffing, const struct 
 
 static struct compare_tolerance tolerance_of(const struct options *options, enum dtype dtype)
 {
-    static const double ABSOLUTE[] = {[DTYPE_F64] = 1e-7, [DTYPE_F32] = 1e-5, [DTYPE_F16] = 1e-5, [DTYPE_BF16] = 1e-5};
-    static const double RELATIVE[] = {
-        [DTYPE_F64] = 1e-7, [DTYPE_F32] = 1.3e-6, [DTYPE_F16] = 1e-3, [DTYPE_BF16] = 1.6e-2};
     return (struct compare_tolerance){
         .dtype = dtype,
-        .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : ABSOLUTE[dtype],
-        .relative = options->origin[OPTION_RTOL] != ORIGIN_DEFAULT ? options->rtol : RELATIVE[dtype],
+        .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : dtype_absolute_tolerance(dtype),
+        .relative = options->origin[OPTION_RTOL] != ORIGIN_DEFAULT ? options->rtol : dtype_relative_tolerance(dtype),
     };
 }
 

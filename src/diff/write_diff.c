@@ -179,17 +179,16 @@ static void write_settings(const struct sheet *sheet)
 /* For each dtype that stages were compared in. */
 static void write_tolerances(const struct sheet *sheet)
 {
-    static const enum dtype DTYPES[] = {DTYPE_F64, DTYPE_F32, DTYPE_F16, DTYPE_BF16};
     const struct diff *diff = sheet->diff;
-    for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0]; i++) {
+    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) {
         size_t stage = 0;
-        while (stage < diff->count && diff->stages[stage].tolerance.dtype != DTYPES[i])
+        while (stage < diff->count && (int)diff->stages[stage].tolerance.dtype != dtype)
             stage++;
         if (stage == diff->count)
             continue;
         output_print(sheet->output, "tolerance    |a - b| <= %.6g + %.6g |a| in %s, nmse <= %g\n",
                      diff->stages[stage].tolerance.absolute, diff->stages[stage].tolerance.relative,
-                     dtype_name(DTYPES[i]), COMPARE_LARGEST_NMSE);
+                     dtype_name((enum dtype)dtype), COMPARE_LARGEST_NMSE);
     }
 }
 

@@ -9,11 +9,24 @@
 /* From here on a job goes to the float32 kernels: 2^24 multiply-adds. */
 static const double FUSED_WORK = 0x1p24;
 
+static bool fits_float32(enum dtype dtype)
+{
+    return dtype_storage(dtype) == DTYPE_F32;
+}
+
+static const char *name_in_float32(enum dtype dtype)
+{
+    return dtype_is_working(dtype) && fits_float32(dtype) ? dtype_name(dtype) : NULL;
+}
+
 /* Why the fused path cannot do what is asked, into text; NULL where it can. */
 static const char *obstacle(const struct problem *problem, char *text, size_t size)
 {
-    if (problem->dtype == DTYPE_F64)
-        return "it computes in float32; expected --dtype f32, f16 or bf16";
+    char list[DTYPE_LIST_BYTES];
+    if (!fits_float32(problem->dtype)) {
+        snprintf(text, size, "it computes in float32; expected --dtype %s", dtype_list(name_in_float32, list));
+        return text;
+    }
     if (problem->explains)
         return "--explain shows rows of T x T, which it never forms";
     if (problem->dropout > 0)
@@ -69,6 +82,6 @@ enum status build_path(const struct build *build)
         return error_usage(build->error, "--kernel fused: %s", why);
     problem->forced = path == PATH_FUSED;
     problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
-    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && problem->dtype != DTYPE_F64);
+    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype));
     return STATUS_OK;
 }

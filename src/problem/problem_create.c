@@ -38,7 +38,7 @@ static enum status take_inputs(const struct build *build)
     problem->items = problem->has_batch ? inputs->shape[0] : 1;
     problem->queries = problem->keys = axes[0];
     problem->d_in = axes[1];
-    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text && inputs->dtype < DTYPE_I64)
+    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text && dtype_is_working(inputs->dtype))
         problem->dtype = inputs->dtype;
     return tensor_convert(inputs, problem->dtype, build->inputs->source, "inputs", NULL, &problem->inputs, build->arena,
                           build->error);
@@ -125,8 +125,9 @@ static enum status finish_problem(const struct build *build)
     if (options->format == FORMAT_NPY && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
                            problem->beside[problem->beside_count - 1].name);
-    if (options->format == FORMAT_NPY && problem->dtype == DTYPE_BF16)
-        return error_usage(build->error, "a .npy has no bfloat16; expected .safetensors, or another --dtype");
+    if (options->format == FORMAT_NPY && dtype_npy(problem->dtype) == NULL)
+        return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
+                           dtype_title(problem->dtype));
     problem->softmax_dtype =
         build_said(build, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;
     if (build_said(build, OPTION_DROPOUT_SEED))
