@@ -183,6 +183,23 @@ static void write_mask(const struct problem *problem, struct output *output)
     output_print(output, "\"%s\"", EMPTY_ROWS[mask->empty_row]);
 }
 
+/* What the page rounds by: the facts of one or two dtypes. */
+static void write_dtypes(const struct problem *problem, struct output *output)
+{
+    const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype};
+    char smallest[DECIMAL_BYTES], largest[DECIMAL_BYTES];
+    write_key("dtypes", output);
+    for (size_t i = 0; i < 1 + (dtypes[1] != dtypes[0]); i++) {
+        decimal_from_double(dtype_smallest(dtypes[i]), smallest);
+        decimal_from_double(dtype_largest(dtypes[i]), largest);
+        output_print(output, "%s\"%s\": {\"storage\": \"%s\", \"bits\": %d, ", i ? ",\n  " : "{", dtype_name(dtypes[i]),
+                     dtype_name(dtype_storage(dtypes[i])), dtype_precision(dtypes[i]));
+        output_print(output, "\"smallest\": %s, \"largest\": %s, \"infinite\": %s}", smallest, largest,
+                     dtype_has_infinity(dtypes[i]) ? "true" : "false");
+    }
+    output_print(output, "}");
+}
+
 static void write_object(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -196,6 +213,7 @@ static void write_object(const struct result *result, int precision, struct outp
     output_print(output, "\"%s\"", dtype_name(problem->dtype));
     write_key("softmax_dtype", output);
     output_print(output, "\"%s\"", dtype_name(problem->softmax_dtype));
+    write_dtypes(problem, output);
     write_real("scale", problem->scale, output);
     write_real("softcap", problem->softcap, output);
     write_real("dropout", problem->dropout, output);

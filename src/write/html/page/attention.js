@@ -14,21 +14,23 @@ function decodeBytes(id) {
     return bytes;
 }
 
+const job = JSON.parse(byId('data-job').textContent);
+const DTYPE = job.dtypes[job.dtype];
+
 /* Little-endian numbers, as the page holds them; the machine's order is the same on all that run a browser. */
-function decodeNumbers(id, dtype) {
+function decodeNumbers(id) {
     const bytes = decodeBytes(id);
-    return dtype === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
+    return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
-const job = JSON.parse(byId('data-job').textContent);
-job.query = decodeNumbers('query', job.dtype); // (B, H, S, d)
-job.key = decodeNumbers('key', job.dtype); // (B, H_kv, Tk, d)
-job.value = decodeNumbers('value', job.dtype); // (B, H_kv, Tk, d_v)
+job.query = decodeNumbers('query'); // (B, H, S, d)
+job.key = decodeNumbers('key'); // (B, H_kv, Tk, d)
+job.value = decodeNumbers('value'); // (B, H_kv, Tk, d_v)
 job.rows = job.positions.length; // S
 job.formulas = Object.fromEntries(job.stages);
 job.kept = job.dropout > 0 ? decodeBytes('kept') : null; // (B, H, S, Tk) bits, a row from a byte on
 if (job.attn_mask)
-    job.attn_mask.numbers = job.attn_mask.adds ? decodeNumbers('attn_mask', job.dtype) : decodeBytes('attn_mask');
+    job.attn_mask.numbers = job.attn_mask.adds ? decodeNumbers('attn_mask') : decodeBytes('attn_mask');
 
 const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
 job.squares = job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name));
@@ -36,26 +38,22 @@ job.has = (stage) => stage in job.formulas;
 
 /* --- rounding ---------------------------------------------------------------------------------------------------- */
 
-/* To `bits` significant binary digits, ties to even, but to no finer unit than `unit`; Infinity above `largest`. */
-function roundTo(number, bits, unit, largest) {
+/* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest
+ * there is Infinity, or NaN where the dtype has none. */
+function roundTo(number, { bits, smallest, largest, infinite }) {
     const magnitude = Math.abs(number);
     if (!(magnitude > 0 && magnitude < Infinity)) return number;
-    let step = Math.max(unit, 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1));
+    let step = Math.max(smallest, 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1));
     while (magnitude >= step * 2 ** bits) step *= 2;
-    while (step > unit && magnitude < step * 2 ** (bits - 1)) step /= 2;
+    while (step > smallest && magnitude < step * 2 ** (bits - 1)) step /= 2;
     const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
-    return Math.sign(number) * (rounded > largest ? Infinity : rounded);
+    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : NaN);
 }
 
-const ROUNDERS = {
-    f32: Math.fround,
-    f64: (number) => number,
-    f16: (number) => roundTo(number, 11, 2 ** -24, 65504),
-    bf16: (number) => roundTo(number, 8, 2 ** -133, 255 * 2 ** 120),
-};
-const LOWEST = { f32: -3.4028234663852886e38, f64: -Number.MAX_VALUE, f16: -65504, bf16: -255 * 2 ** 120 };
-const round = ROUNDERS[job.dtype];
-const roundSoftmax = ROUNDERS[job.softmax_dtype];
+const NATIVE_ROUNDERS = { f32: Math.fround, f64: (number) => number };
+const rounderOf = (dtype) => NATIVE_ROUNDERS[dtype] || ((number) => roundTo(number, job.dtypes[dtype]));
+const round = rounderOf(job.dtype);
+const roundSoftmax = rounderOf(job.softmax_dtype);
 
 /* --- the mask ---------------------------------------------------------------------------------------------------- */
 
@@ -139,7 +137,7 @@ function softmax(masked, bias, sink) {
 }
 
 const EMPTY_WEIGHTS = { zero: 0, nan: NaN, mean: 1 / job.keys };
-const dropoutFactor = job.dtype === 'f64' ? 1 / (1 - job.dropout) : Math.fround(1 / (1 - job.dropout));
+const dropoutFactor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - job.dropout));
 
 function isKept(item, head, row, key) {
     const bytes = Math.ceil(job.keys / 8);
@@ -150,7 +148,7 @@ function isKept(item, head, row, key) {
 function addBias(score, bias) {
     if (bias === -Infinity) return -Infinity;
     const sum = score + bias;
-    return bias < 0 && score > -Infinity && sum < LOWEST[job.dtype] ? LOWEST[job.dtype] : round(sum);
+    return bias < 0 && score > -Infinity && sum < -DTYPE.largest ? -DTYPE.largest : round(sum);
 }
 
 /* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
