@@ -181,14 +181,15 @@ static enum status describe(const struct joining *joining, struct problem *probl
     return problem->mechanism == MECHANISM_COUNT ? foreign(joining) : take_settings(joining, problem);
 }
 
-/* A .npy holds one table, and no bfloat16. */
+/* A .npy holds one table, of a dtype that it has. */
 static enum status check_npy(const struct joining *joining, const struct result *result)
 {
     if (result->table_count != 1)
         return error_usage(joining->error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
                            result->table_count);
-    if (result->tables[0].dtype == DTYPE_BF16)
-        return error_usage(joining->error, "a .npy has no bfloat16; expected --out WHOLE.safetensors");
+    if (dtype_npy(result->tables[0].dtype) == NULL)
+        return error_usage(joining->error, "a .npy has no %s; expected --out WHOLE.safetensors",
+                           dtype_title(result->tables[0].dtype));
     return STATUS_OK;
 }
 
