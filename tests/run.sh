@@ -1,45 +1,121 @@
 #!/bin/sh
-# Runs every test program of the build folder given, the examples of the documentation and the command-line tests, and
-# closes with one line that counts them all. Exits 1 where a test failed or a program did not come to its end.
-build=${1:?usage: tests/run.sh BUILD}
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-trap 'exit 1' HUP INT TERM
-passed=0 failed=0 skipped=0
+# Runs the tests of a build folder side by side: the test programs, the examples of the documentation and of the command
+# line, and the scripts. Shows what each says, in the order in which they start, and closes with one line that counts them
+# all. Exits 1 where a test failed, left a temporary file or did not come to its end.
+#
+#   sh tests/run.sh BUILD [TEST...]     these alone: test_fused, check_page.sh, cli, hostile, documentation
+#
+# JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. None may take more
+# than five minutes, or half an hour where ATTN_SLOW is set.
+build=${1:?usage: tests/run.sh BUILD [TEST...]}
+shift
+jobs=${JOBS:-$(nproc)}
+limit=300
+[ -z "${ATTN_SLOW-}" ] || limit=1800
+ATTN_BIN=$build
+export ATTN_BIN
 
-# Runs a program, shows what it says but for its counts, and adds those up.
-run() {
-    name=$1
-    shift
-    "$@" >"$log" 2>&1
-    status=$?
+# What takes long starts first, so that nothing is waited for at the end.
+longest='check_page.sh test_faults test_fused cli check_long.sh run_examples_selfcheck test_limits test_decimal test_explain
+    test_fuzz check_environment.sh check_limits.sh check_pipe.sh hostile check_svg.sh'
+
+every_test() {
+    for program in "$build"/test_*; do
+        case $program in *.[od]) ;; *) echo "${program##*/}" ;; esac
+    done
+    echo run_examples_selfcheck cli hostile documentation
+    for script in tests/check_*.sh; do echo "${script##*/}"; done
+}
+[ $# -gt 0 ] || set -- $(every_test)
+tests=''
+for name in $longest "$@"; do
+    case " $* " in *" $name "*) ;; *) continue ;; esac
+    case " $tests ${WITHOUT-} " in *" $name "*) ;; *) tests="$tests $name" ;; esac
+done
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'kill $supervisor 2>/dev/null; wait; exit 1' HUP INT TERM
+# Also for a test that becomes another user.
+chmod 711 "$scratch"
+
+# Takes the place of the shell. What a test starts is in the process group of timeout, which ends all of it.
+start() { # TEST
+    TMPDIR=$scratch/$1/temporary
+    export TMPDIR
+    case $1 in
+    run_examples_selfcheck) set -- sh tests/run_examples_selfcheck.sh "$build/run_examples" ;;
+    cli) set -- "$build/run_examples" tests/cli/*.test ;;
+    hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
+    documentation) set -- "$build/run_examples" README.md man/attn.1 ;;
+    check_*) set -- sh "tests/$1" ;;
+    *) set -- "$build/$1" ;;
+    esac
+    exec timeout $limit "$@"
+}
+
+# One test after another that nobody has taken; says which has ended.
+work() {
+    trap 'kill $! 2>/dev/null; wait; exit 1' TERM
+    for name in $tests; do
+        mkdir "$scratch/$name" 2>/dev/null || continue
+        mkdir "$scratch/$name/temporary"
+        (start "$name") >"$scratch/$name/log" 2>&1 &
+        wait $!
+        echo $? >"$scratch/$name/status"
+        echo "$name"
+    done
+}
+
+supervise() {
+    workers=''
+    trap 'kill $workers 2>/dev/null; wait; exit 1' TERM
+    while [ "$jobs" -gt 0 ]; do
+        work &
+        workers="$workers $!" jobs=$((jobs - 1))
+    done
+    wait
+}
+
+# Shows what a test says but for its counts, and adds those up.
+passed=0 failed=0 skipped=0
+show() { # TEST
+    name=$1 log=$scratch/$1/log
+    status=$(cat "$scratch/$1/status")
     counts=$(tail -n 1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$')
-    if [ -z "$counts" ] || { [ $status -ne 0 ] && [ "${counts#* 0 failed}" != "$counts" ]; }; then
+    if [ -z "$counts" ] || { [ "$status" -ne 0 ] && [ "${counts#* 0 failed}" != "$counts" ]; }; then
         cat "$log"
-        echo "FAILED: $name ended with status $status"
+        echo "FAILED: $name ended with status $status$([ "$status" -ne 124 ] || echo ", for it took more than $limit s")"
         failed=$((failed + 1))
         return
     fi
     sed '$d' "$log"
     echo "$name: $counts"
+    left=$(ls -A "$scratch/$1/temporary")
     set -- $counts
     passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + ${5:-0}))
+    [ -z "$left" ] && return
+    echo "FAILED: $name left temporary files:" $left
+    failed=$((failed + 1))
 }
 
-for program in "$build"/test_*; do
-    case $program in *.[od]) continue ;; esac
-    run "${program##*/}" "$program"
-done
-ATTN_BIN=$build
-export ATTN_BIN
-run run_examples_selfcheck sh tests/run_examples_selfcheck.sh "$build/run_examples"
-run "command line" "$build/run_examples" tests/cli/*.test
-run hostile "$build/run_examples" tests/hostile/*.test
-run documentation "$build/run_examples" README.md man/attn.1
-for script in tests/check_*.sh; do
-    run "${script##*/}" sh "$script"
+mkfifo "$scratch/ended"
+supervise >"$scratch/ended" &
+supervisor=$!
+set -- $tests
+while read -r name; do
+    while [ $# -gt 0 ] && [ -e "$scratch/$1/status" ]; do
+        show "$1"
+        rm -rf "$scratch/$1/temporary" "$scratch/$1/log"
+        shift
+    done
+done <"$scratch/ended"
+for name in "$@"; do
+    echo "FAILED: $name was not run to its end"
+    failed=$((failed + 1))
 done
 
+[ -z "${WITHOUT-}" ] || echo "left out:" $WITHOUT
 if [ $skipped -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else

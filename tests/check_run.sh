@@ -1,0 +1,104 @@
+#!/bin/sh
+# Checks the checker: tests/run.sh counts what holds and what does not, in one order, and leaves nothing, signals included.
+. tests/counts.sh
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/build" "$scratch/tmp"
+program() { # NAME, its commands on standard input
+    { echo '#!/bin/sh' && cat; } >"$scratch/build/$1"
+    chmod +x "$scratch/build/$1"
+}
+# suite STATUS TEST...: what it prints is in the file log.
+suite() {
+    expected=$1
+    shift
+    TMPDIR=$scratch/tmp sh tests/run.sh "$scratch/build" "$@" >"$scratch/log" 2>&1
+    status=$?
+    [ $status -eq "$expected" ] && [ -z "$(ls -A "$scratch/tmp")" ] && return
+    echo "exit status $status, left in its folder: '$(ls -A "$scratch/tmp")'; it printed:"
+    cat "$scratch/log"
+    return 1
+}
+says() { [ "$(cat "$scratch/log")" = "$1" ] || { cat "$scratch/log"; false; }; }
+closes() { [ "$(tail -n 1 "$scratch/log")" = "$1" ] || { cat "$scratch/log"; false; }; }
+
+program test_slow <<'END'
+echo slow
+sleep 0.2
+echo slower
+echo '2 passed, 0 failed'
+END
+program test_quick <<'END'
+echo '1 passed, 0 failed, 3 skipped'
+END
+program test_wrong <<'END'
+echo 'FAILED: one'
+echo '4 passed, 1 failed'
+exit 1
+END
+program test_dying <<'END'
+echo '5 passed, 0 failed'
+kill -SEGV $$
+END
+program test_silent <<'END'
+echo '5 passed'
+END
+program test_careless <<'END'
+mktemp >&2
+echo '1 passed, 0 failed'
+END
+in_order="slow
+slower
+test_slow: 2 passed, 0 failed
+test_quick: 1 passed, 0 failed, 3 skipped
+3 passed, 0 failed, 3 skipped"
+for jobs in 1 2 5; do
+    export JOBS=$jobs
+    check "what holds, $jobs at a time" suite 0 test_slow test_quick
+    check "each output whole, in order" says "$in_order"
+    check "a test that fails" suite 1 test_slow test_wrong
+    check "is counted" closes "6 passed, 1 failed"
+    check "a test that dies" suite 1 test_quick test_dying
+    check "is a failure" closes "1 passed, 1 failed, 3 skipped"
+    check "a test without counts" suite 1 test_slow test_silent
+    check "is a failure, too" closes "2 passed, 1 failed"
+    check "a test that is not there" suite 1 test_slow test_absent
+    check "is one as well" closes "2 passed, 1 failed"
+    check "a test that leaves a file" suite 1 test_slow test_careless
+    check "has failed" closes "3 passed, 1 failed"
+done
+export WITHOUT='test_wrong test_dying'
+check "what is left out" suite 0 test_slow test_wrong
+check "is said" grep -qx 'left out: test_wrong test_dying' "$scratch/log"
+unset WITHOUT
+
+# Its grandchild has the process id that it writes; both must end with the suite.
+program test_endless <<'END'
+sleep 1000 &
+echo $! >"$(mktemp -d)/child"
+wait
+END
+started() { find "$scratch/tmp" -name child -size +0 | grep -q .; }
+within_seconds() { # COUNT COMMAND...
+    tries=$1
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || return 1
+        sleep 1
+    done
+}
+interrupted() { # SIGNAL
+    TMPDIR=$scratch/tmp env --default-signal="$1" sh tests/run.sh "$scratch/build" test_endless test_slow >"$scratch/log" 2>&1 &
+    suite=$!
+    within_seconds 60 started || return 1
+    child=$(cat "$(find "$scratch/tmp" -name child)")
+    kill -s "$1" $suite
+    wait $suite
+    [ $? -eq 1 ] && [ -z "$(ls -A "$scratch/tmp")" ] && within_seconds 60 gone "$child"
+}
+gone() { ! kill -0 "$1" 2>/dev/null; }
+for signal in INT TERM HUP; do
+    check "SIG$signal ends all of it" interrupted $signal
+done
+finish
