@@ -761,10 +761,37 @@ static void make_files(void)
         give_up("link.json");
 }
 
+/* In memory, where there is such a place: a disk would be waited for at every rename. */
+static char folder[] = "/dev/shm/attn-faults.XXXXXX";
+static pid_t test;
+
+static const int ENDS[] = {SIGINT, SIGTERM, SIGHUP};
+enum { END_COUNT = sizeof ENDS / sizeof ENDS[0] };
+
+/* Who ends the test leaves no folder. A child that it has just started may still listen: it ends as it would. */
+static void leave(int number)
+{
+    if (getpid() != test) {
+        raise(number);
+        return;
+    }
+    for (int i = 0; i < END_COUNT; i++)
+        signal(ENDS[i], SIG_IGN); /* what comes twice does not end rm */
+    execl("/bin/sh", "sh", "-c", "rm -rf \"$0\"; exit 1", folder, (char *)NULL);
+    _exit(1);
+}
+
+static void listen_for_ends(void)
+{
+    const struct sigaction leaving = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND};
+    test = getpid();
+    for (int i = 0; i < END_COUNT; i++)
+        sigaction(ENDS[i], &leaving, NULL);
+}
+
 int main(void)
 {
-    /* In memory, where there is such a place: a disk would be waited for at every rename. */
-    char folder[] = "/dev/shm/attn-faults.XXXXXX", command[sizeof folder + 16];
+    char command[sizeof folder + 16];
     if (getenv("FAULTS_STRIDE") != NULL && atol(getenv("FAULTS_STRIDE")) > 0)
         stride = atol(getenv("FAULTS_STRIDE"));
     faults = mmap(NULL, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -772,6 +799,7 @@ int main(void)
         strcpy(folder, "/tmp/attn-faults.XXXXXX");
     if (faults == MAP_FAILED || mkdtemp(folder) == NULL || chdir(folder) != 0 || chmod(folder, 0777) != 0)
         give_up(folder);
+    listen_for_ends();
     umask(022);
     make_files();
     for (size_t i = 0; i < LINE_COUNT; i++)
