@@ -265,23 +265,27 @@
         check(`${place}: the key is called '${shown}', not '${wanted}'`, shown === wanted || clipped);
     };
 
-    /* All cells of a small job; of a long one every tenth row. */
+    /* All cells of the first head of a small job, with the keys; of each other head a third, not the same third, set at
+     * once; of a long job every tenth row. */
     const walk = (item, head) => {
         const weights = stageMatrix('weights', item, head), step = weights.length > 16 ? 10 : 1;
+        const first = item === 0 && head === 0, stride = first ? 1 : 3;
         toFirst();
         for (let row = 0; row < weights.length; row += step) {
             const place = `item ${item + 1}, head ${head + 1}, query ${row + 1}`;
-            for (let key = 0; key < weights[row].length; key++) {
+            for (let key = (item + head + row) % Math.min(stride, job.keys); key < job.keys; key += stride) {
+                if (!first) choose({ row, key });
                 checkCell(`${place}, key ${key + 1}`, item, head, row, key);
                 checkFormulas(`${place}, key ${key + 1}`);
                 checkTokens(`${place}, key ${key + 1}`, item, key);
-                press('ArrowRight');
+                if (first) press('ArrowRight');
             }
             checkLines(place, item, head, row);
             if (expected.context) {
                 checkContext(place, item, head, row);
                 checkShares(place, item, head, row);
             }
+            if (!first) continue;
             press('Home');
             press(step === 1 ? 'ArrowDown' : 'PageDown');
         }
