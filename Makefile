@@ -1,5 +1,6 @@
 # make                the program, ./attn
-# make check          builds and runs the tests
+# make check          builds and runs the tests, JOBS of them at a time (the processors there are)
+# make check-quick    those that say most, in ten seconds
 # make check-asan     the same under the address and undefined-behaviour sanitizers
 # make check-ports    the suite by gcc, clang, on aarch64 and s390x (emulated), with 32 bits: tests/ports.sh says how
 # make fuzz           fuzzes the readers, the command line and the paths with libFuzzer (clang), FUZZ_SECONDS each
@@ -20,6 +21,11 @@ CFLAGS ?= -O3 -g
 PREFIX ?= /usr/local
 BUILD ?= build
 PKG_CONFIG ?= pkg-config
+
+# As many jobs as there are processors, where make is not told how many; what `clean` removes nobody else makes.
+ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_SECONDS ?= 60
@@ -119,8 +125,14 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	mkdir -p $@
 
-check: attn $(BUILD)/attn $(TESTS) $(BUILD)/run_examples
+check: attn tests
 	sh tests/run.sh $(BUILD)
+
+# What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
+# out, of the faults, the random numbers and the shapes a part is tried.
+SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh check_run.sh run_examples_selfcheck test_limits
+check-quick: attn tests
+	ATTN_QUICK=1 FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
 
 # Everything again under the sanitizers, in a folder of its own; of the faults one in twenty, as a process takes longer to
 # start there.
@@ -345,7 +357,7 @@ clean:
 	rm -rf build '$(BUILD)' attn
 
 -include $(wildcard $(FOLDERS:%=%/*.d))
-.PHONY: all check check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
+.PHONY: all check check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
 	bench install uninstall lint format clean check-ports dist distcheck deb check-deb
 .SECONDARY:
 .DELETE_ON_ERROR:
