@@ -130,7 +130,7 @@ check: attn tests
 
 # What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
 # out, of the faults, the random numbers and the shapes a part is tried.
-SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh check_run.sh run_examples_selfcheck test_limits
+SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_limits
 check-quick: attn tests
 	ATTN_QUICK=1 FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
 

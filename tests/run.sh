@@ -16,14 +16,14 @@ ATTN_BIN=$build
 export ATTN_BIN
 
 # What takes long starts first, so that nothing is waited for at the end.
-longest='check_page.sh test_faults test_fused cli check_long.sh run_examples_selfcheck test_limits test_decimal test_explain
+longest='check_page.sh test_faults test_fused cli check_long.sh run_examples_selfcheck run_selfcheck test_limits test_decimal test_explain
     test_fuzz check_environment.sh check_limits.sh check_pipe.sh hostile check_svg.sh'
 
 every_test() {
     for program in "$build"/test_*; do
         case $program in *.[od]) ;; *) echo "${program##*/}" ;; esac
     done
-    echo run_examples_selfcheck cli hostile documentation
+    echo run_selfcheck run_examples_selfcheck cli hostile documentation
     for script in tests/check_*.sh; do echo "${script##*/}"; done
 }
 [ $# -gt 0 ] || set -- $(every_test)
@@ -44,7 +44,7 @@ start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
     case $1 in
-    run_examples_selfcheck) set -- sh tests/run_examples_selfcheck.sh "$build/run_examples" ;;
+    *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
     hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
     documentation) set -- "$build/run_examples" README.md man/attn.1 ;;
