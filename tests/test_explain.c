@@ -336,7 +336,7 @@ static void check_results(const char *line, const char *json, const char *stage)
 static void check_case(const cJSON *golden, const char *name)
 {
     static const char *const ADDED[] = {"", " -p 6", " --dtype f64 -p 2", " --softcap 0.7 --scale 0.3 --window 2,1"};
-    static const char *const STAGES[] = {"query", "key", "value", "scores", "scaled", "context", "output"};
+    static const char *const NAMES[] = {"query", "key", "value", "scores", "scaled", "context", "output"};
     const cJSON *settings = cJSON_GetObjectItemCaseSensitive(golden, "settings");
     const char *mechanism = cJSON_GetObjectItemCaseSensitive(settings, "mechanism")->valuestring;
     const size_t stages = strcmp(mechanism, "multihead") == 0 ? 7 : 6;
@@ -355,7 +355,7 @@ static void check_case(const cJSON *golden, const char *name)
     }
     check_begin("%s: every number of a stage has its line", name);
     for (size_t i = 0; i < stages; i++)
-        check_results(line, json, STAGES[i]);
+        check_results(line, json, NAMES[i]);
     free(json);
 }
 

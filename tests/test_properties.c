@@ -170,7 +170,7 @@ static void check_order(const char *line, const char *name)
 /* The rows that --query asks for are those of the whole, in every stage. */
 static void check_query(const char *line)
 {
-    static const char *const STAGES[] = {"query", "scores", "scaled", "weights", "context", "dropped"};
+    static const char *const NAMES[] = {"query", "scores", "scaled", "weights", "context", "dropped"};
     struct made whole, part;
     char with_query[160];
     const size_t asked[] = {1, 4, 5, 6, TOKENS - 1};
@@ -178,18 +178,18 @@ static void check_query(const char *line)
     check_begin("%s: the rows of the whole", with_query);
     bool made = make(&whole, line, random_input(2, 40, 1));
     made = make(&part, with_query, text) && made;
-    for (size_t s = 0; made && s < sizeof STAGES / sizeof STAGES[0]; s++) {
-        const struct result_table *table = support_table(&part, STAGES[s]);
+    for (size_t s = 0; made && s < sizeof NAMES / sizeof NAMES[0]; s++) {
+        const struct result_table *table = support_table(&part, NAMES[s]);
         if (table == NULL)
             continue;
         const size_t columns = result_columns(table), matrices = result_matrices(table);
-        CHECK(result_rows(table) == 5, "%s: expected 5 rows, got %zu", STAGES[s], result_rows(table));
-        load(&whole, STAGES[s], first);
-        load(&part, STAGES[s], second);
+        CHECK(result_rows(table) == 5, "%s: expected 5 rows, got %zu", NAMES[s], result_rows(table));
+        load(&whole, NAMES[s], first);
+        load(&part, NAMES[s], second);
         for (size_t i = 0; i < matrices * 5; i++)
             CHECK(memcmp(second + i * columns, first + (i / 5 * TOKENS + asked[i % 5]) * columns,
                          columns * sizeof *first) == 0,
-                  "%s: row %zu of matrix %zu differs", STAGES[s], i % 5, i / 5);
+                  "%s: row %zu of matrix %zu differs", NAMES[s], i % 5, i / 5);
     }
     arena_free(&whole.arena);
     arena_free(&part.arena);

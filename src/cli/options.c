@@ -519,7 +519,7 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
 
 static enum status parse_stages(struct options *options, struct error *error)
 {
-    unsigned seen = 0;
+    uint64_t seen = 0;
     for (const char *name = options->stages_text; name != NULL;) {
         size_t length = strcspn(name, ",");
         enum stage stage = stage_find(name, length);
@@ -612,7 +612,7 @@ static enum status check_diff(struct options *options, struct error *error)
     if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
         return error_usage(error, "A and B are both standard input; expected one of them to be a file");
     for (size_t i = 0; i < options->stage_count; i++)
-        if (options->stages[i] >= STAGE_COUNT)
+        if (!stage_exists(options->stages[i]))
             return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
                                stage_name(options->stages[i]));
     if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
@@ -655,7 +655,7 @@ static enum status check_picture(const struct options *options, struct error *er
     size_t squares = 0;
     for (size_t i = 0; i < options->stage_count; i++) {
         const enum stage stage = options->stages[i];
-        const bool drawn = stage <= STAGE_OUTPUT || stage == STAGE_INPUTS;
+        const bool drawn = stage != STAGE_PARAMETERS && !STAGES[stage].on_demand;
         if (options->format == FORMAT_SVG && !drawn)
             return error_usage(error,
                                "--stages: '%s' makes no picture; expected inputs or stages up to output, or "

@@ -81,13 +81,13 @@ static enum status read_parts(struct joining *joining, const struct options *opt
 /* Whether the rows of that table are cut among the parts. */
 static bool is_cut(enum stage stage)
 {
-    return stage < STAGE_COUNT && !stage_is_of_keys(stage);
+    return stage_exists(stage) && !stage_is_of_keys(stage);
 }
 
 /* The axis of the queries. */
 static size_t cut_axis(const struct result_table *table)
 {
-    return table->rank - (table->stage == STAGE_LSE ? 1 : 2);
+    return table->rank - (stage_has_columns(table->stage) ? 2 : 1);
 }
 
 static enum status foreign(const struct joining *joining)
@@ -141,7 +141,7 @@ static enum status add_table(const struct joining *joining, const struct file_te
     }
     if (!is_cut(table->stage))
         return STATUS_OK;
-    if ((table->rank < 2 && table->stage != STAGE_LSE) || table->dtype != result->problem->dtype)
+    if ((table->rank < 2 && stage_has_columns(table->stage)) || table->dtype != result->problem->dtype)
         return foreign(joining);
     return collect_pieces(joining, table);
 }

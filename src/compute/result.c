@@ -183,7 +183,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
 {
     *result = (struct result){.problem = problem, .progress = progress, .elided = elided};
     compare_with_given(result);
-    unsigned stages = 0;
+    uint64_t stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (problem->stages[i] < STAGE_COUNT)
             stages |=

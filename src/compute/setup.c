@@ -129,7 +129,7 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
     return STATUS_OK;
 }
 
-static enum status make_scratches(struct attention *attention, unsigned stages, struct arena *arena,
+static enum status make_scratches(struct attention *attention, uint64_t stages, struct arena *arena,
                                   struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -153,7 +153,7 @@ struct held {
 
 enum { MOST_HELD = 6 };
 
-static size_t list_held(struct attention *attention, unsigned stages, struct held held[MOST_HELD])
+static size_t list_held(struct attention *attention, uint64_t stages, struct held held[MOST_HELD])
 {
     const struct problem *problem = attention->problem;
     const size_t items = problem->items, heads = problem->heads, kv_heads = problem->kv_heads, keys = problem->keys;
@@ -202,7 +202,7 @@ static double count_bytes(const struct attention *attention, const struct held *
 }
 
 /* Room for it, before any of it is computed. The system promises more than it has: what cannot be is said here. */
-static enum status make_room(struct attention *attention, unsigned stages, struct arena *arena, struct error *error)
+static enum status make_room(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
     struct held held[MOST_HELD];
     const size_t count = list_held(attention, stages, held);
@@ -230,7 +230,7 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
     }
 }
 
-static enum status make_projections(struct attention *attention, unsigned stages, struct error *error)
+static enum status make_projections(struct attention *attention, uint64_t stages, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *projected[] = {&attention->query, &attention->key, &attention->value};
@@ -285,7 +285,7 @@ static void round_projections(const struct attention *attention)
 }
 
 /* sdpa's query, key and value as they were given; of query the rows that are asked for. */
-static void take_given(struct attention *attention, unsigned stages)
+static void take_given(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *given = problem->given;
@@ -334,7 +334,7 @@ static void make_lses(struct attention *attention)
 }
 
 enum status setup_attention(struct attention *attention, const struct problem *problem, struct progress *progress,
-                            const size_t *positions, size_t slots, unsigned stages, struct arena *arena,
+                            const size_t *positions, size_t slots, uint64_t stages, struct arena *arena,
                             struct error *error)
 {
     *attention = (struct attention){.problem = problem,

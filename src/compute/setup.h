@@ -11,7 +11,7 @@
  * which the attention goes on to point to. What is held comes from the arena. STATUS_SYSTEM where memory is short, said
  * before the work starts; STATUS_USAGE where --kernel fused was asked for and key or value overflow float32. */
 enum status setup_attention(struct attention *attention, const struct problem *problem, struct progress *progress,
-                            const size_t *positions, size_t slots, unsigned stages, struct arena *arena,
+                            const size_t *positions, size_t slots, uint64_t stages, struct arena *arena,
                             struct error *error);
 
 #endif

@@ -79,14 +79,14 @@ static enum stage sole_stage(const struct input_file *input)
 {
     const char *name = input->nameless ? "" : input->tensors[0].name;
     const enum stage stage = stage_find(name, strlen(name));
-    return stage < STAGE_COUNT ? stage : STAGE_NAMES;
+    return stage_exists(stage) ? stage : STAGE_NAMES;
 }
 
 /* --- what they hold, for messages -------------------------------------------------------------------------------- */
 
 static bool is_stage(const char *name)
 {
-    return stage_find(name, strlen(name)) < STAGE_COUNT;
+    return stage_exists(stage_find(name, strlen(name)));
 }
 
 static bool has_stage(const struct input_file *input)
@@ -233,7 +233,7 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
     struct diff_stage *added = &diff->stages[diff->count];
     const enum dtype dtype_a = dtype_of(&diff->a, a), dtype_b = dtype_of(&diff->b, b);
     *added = (struct diff_stage){
-        .name = stage < STAGE_COUNT ? stage_name(stage) : NAMELESS,
+        .name = stage_exists(stage) ? stage_name(stage) : NAMELESS,
         .stage = stage,
         .a = a,
         .b = b,
@@ -259,7 +259,7 @@ static enum status add_asked(const struct diffing *diffing)
 {
     const struct options *options = diffing->options;
     const struct input_file *bundle_a = &diffing->diff->a.input, *bundle_b = &diffing->diff->b.input;
-    unsigned asked = 0;
+    uint64_t asked = 0;
     for (size_t i = 0; i < options->stage_count; i++)
         asked |= STAGE_BIT(options->stages[i]);
     for (int i = 0; i < STAGE_COUNT; i++) {
@@ -277,15 +277,15 @@ static enum status add_asked(const struct diffing *diffing)
 }
 
 /* What either file holds and was not compared. */
-static unsigned left_stages(const struct diff *diff)
+static uint64_t left_stages(const struct diff *diff)
 {
-    unsigned left = 0;
+    uint64_t left = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (input_file_find(&diff->a.input, stage_name((enum stage)stage)) != NULL ||
             input_file_find(&diff->b.input, stage_name((enum stage)stage)) != NULL)
             left |= STAGE_BIT(stage);
     for (size_t i = 0; i < diff->count; i++)
-        if (diff->stages[i].stage < STAGE_COUNT)
+        if (stage_exists(diff->stages[i].stage))
             left &= ~STAGE_BIT(diff->stages[i].stage);
     return left;
 }
@@ -361,17 +361,9 @@ bool diff_agrees(const struct diff *diff)
 
 /* --- where the worst element is ---------------------------------------------------------------------------------- */
 
-/* What rows and columns of a stage are. */
-static const struct {
-    const char *rows, *columns;
-} AXES[STAGE_COUNT] = {
-    [STAGE_QUERY] = {"query", "column"},     [STAGE_KEY] = {"key", "column"},
-    [STAGE_VALUE] = {"key", "column"},       [STAGE_SCORES] = {"query", "key"},
-    [STAGE_SCALED] = {"query", "key"},       [STAGE_CAPPED] = {"query", "key"},
-    [STAGE_MASKED] = {"query", "key"},       [STAGE_WEIGHTS] = {"query", "key"},
-    [STAGE_DROPPED] = {"query", "key"},      [STAGE_CONTEXT] = {"query", "column"},
-    [STAGE_OUTPUT] = {"query", "column"},    [STAGE_LSE] = {"head", "query"},
-    [STAGE_PRESENT_KEY] = {"key", "column"}, [STAGE_PRESENT_VALUE] = {"key", "column"},
+static const char *const AXIS_NAMES[] = {
+    [DIFF_ITEM] = "item",     [DIFF_HEAD] = "head", [DIFF_QUERY] = "query",   [DIFF_KEY] = "key",
+    [DIFF_COLUMN] = "column", [DIFF_ROW] = "row",   [DIFF_MATRIX] = "matrix", [DIFF_NUMBER] = "number",
 };
 
 /* Rows that are a choice of the queries have lost the positions that they had. */
@@ -380,17 +372,20 @@ static bool has_all_queries(const struct input_file *input)
     return input->part == NULL && input_file_setting(input, "query") == NULL;
 }
 
-static const char *row_name(const struct diff *diff, enum stage stage)
+/* What the last axis but one counts; of a stage without columns the heads stand there. */
+static enum diff_axis row_axis(const struct diff *diff, enum stage stage)
 {
-    const char *name = stage < STAGE_COUNT ? AXES[stage].rows : NULL;
     const bool all = has_all_queries(&diff->a.input) && has_all_queries(&diff->b.input);
-    return name == NULL || (!all && strcmp(name, "query") == 0) ? "row" : name;
+    if (!stage_exists(stage))
+        return DIFF_ROW;
+    if (!stage_has_columns(stage))
+        return DIFF_HEAD;
+    return stage_is_of_keys(stage) ? DIFF_KEY : all ? DIFF_QUERY : DIFF_ROW;
 }
 
-static const char *column_name(enum stage stage)
+static enum diff_axis column_axis(enum stage stage)
 {
-    const char *name = stage < STAGE_COUNT ? AXES[stage].columns : NULL;
-    return name == NULL ? "column" : name;
+    return !stage_has_columns(stage) ? DIFF_QUERY : stage_is_square(stage) ? DIFF_KEY : DIFF_COLUMN;
 }
 
 static bool is_packed(const struct input_file *input)
@@ -400,35 +395,36 @@ static bool is_packed(const struct input_file *input)
 
 /* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has
  * none; items of the other mechanisms. */
-static const char *third_name(const struct diff *diff, enum stage stage)
+static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
 {
     const char *name = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
     const enum mechanism mechanism = mechanism_find(name);
-    if (mechanism == MECHANISM_COUNT || stage >= STAGE_COUNT)
-        return "matrix";
+    if (mechanism == MECHANISM_COUNT || !stage_exists(stage))
+        return DIFF_MATRIX;
     if (MECHANISMS[mechanism].splits)
-        return stage == STAGE_OUTPUT || stage == STAGE_LSE ? "item" : "head";
+        return STAGES[stage].joins_heads || !stage_has_columns(stage) ? DIFF_ITEM : DIFF_HEAD;
     const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
-    const bool has_heads = !MECHANISMS[mechanism].projects && stage != STAGE_LSE && !(stage == STAGE_CONTEXT && packed);
-    return has_heads ? "head" : "item";
+    const bool has_heads =
+        !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !(stage == STAGE_CONTEXT && packed);
+    return has_heads ? DIFF_HEAD : DIFF_ITEM;
 }
 
-static const char *axis_name(const struct diff *diff, enum stage stage, size_t rank, size_t axis)
+static enum diff_axis axis_of(const struct diff *diff, enum stage stage, size_t rank, size_t axis)
 {
     if (rank == 1)
-        return stage == STAGE_LSE ? column_name(stage) : "number";
+        return !stage_has_columns(stage) ? column_axis(stage) : DIFF_NUMBER;
     if (axis + 2 >= rank)
-        return axis + 2 == rank ? row_name(diff, stage) : column_name(stage);
+        return axis + 2 == rank ? row_axis(diff, stage) : column_axis(stage);
     if (rank == 3)
-        return third_name(diff, stage);
-    return axis == 0 ? "item" : "head";
+        return third_axis(diff, stage);
+    return axis == 0 ? DIFF_ITEM : DIFF_HEAD;
 }
 
 /* The token at a position (from 0) of an axis of that size, or NULL where the files do not tell. */
 static const char *token_at(const struct diff *diff, const struct diff_step *first, size_t size, size_t position)
 {
     const struct input_file *input = diff->a.input.tokens != NULL ? &diff->a.input : &diff->b.input;
-    const bool by_item = strcmp(first->axis, "item") == 0;
+    const bool by_item = first->axis == DIFF_ITEM;
     const size_t list = input->token_lists > 1 && by_item ? first->position - 1 : 0;
     if (input->tokens == NULL || size != input->tokens_per_list || list >= input->token_lists ||
         (input->token_lists > 1 && !by_item))
@@ -441,11 +437,12 @@ size_t diff_place(const struct diff *diff, const struct diff_stage *stage, struc
     const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
     const size_t rank = tensor->rank;
     size_t index = stage->comparison.worst;
-    for (size_t axis = rank; axis-- > 0; index /= tensor->shape[axis])
-        steps[axis] =
-            (struct diff_step){axis_name(diff, stage->stage, rank, axis), index % tensor->shape[axis] + 1, NULL};
+    for (size_t axis = rank; axis-- > 0; index /= tensor->shape[axis]) {
+        const enum diff_axis counts = axis_of(diff, stage->stage, rank, axis);
+        steps[axis] = (struct diff_step){counts, AXIS_NAMES[counts], index % tensor->shape[axis] + 1, NULL};
+    }
     for (size_t axis = 0; axis < rank; axis++)
-        if (strcmp(steps[axis].axis, "query") == 0 || strcmp(steps[axis].axis, "key") == 0)
+        if (steps[axis].axis == DIFF_QUERY || steps[axis].axis == DIFF_KEY)
             steps[axis].token = token_at(diff, &steps[0], tensor->shape[axis], steps[axis].position - 1);
     return rank;
 }

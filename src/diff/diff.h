@@ -31,16 +31,29 @@ struct diff {
     size_t count;
     size_t departed;         /* how many of them depart; and */
     size_t first;            /* the first of these, or count */
-    unsigned only_a, only_b; /* bits of the stages that one file alone has; none with --stages */
-    unsigned left;           /* bits of the stages that either file has and that were not compared */
+    uint64_t only_a, only_b; /* the stages that one file alone has; none with --stages */
+    uint64_t left;           /* the stages that either file has and that were not compared */
     const char *misspelt;    /* a name of one file that is near to a stage which the other one alone has, or NULL */
     bool misspelt_in_a;      /* else in B */
     enum stage meant;        /* that stage */
 };
 
-/* One step on the way to an element: the axis, the position on it from 1, the token there or NULL. */
+/* What an axis counts: items of a batch, heads, queries, keys, columns; or what nothing tells. */
+enum diff_axis {
+    DIFF_ITEM,
+    DIFF_HEAD,
+    DIFF_QUERY,
+    DIFF_KEY,
+    DIFF_COLUMN,
+    DIFF_ROW,    /* queries that are not all of them, or unknown rows */
+    DIFF_MATRIX, /* items or heads */
+    DIFF_NUMBER, /* of a tensor with this axis alone */
+};
+
+/* One step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */
 struct diff_step {
-    const char *axis;
+    enum diff_axis axis;
+    const char *name;
     size_t position;
     const char *token;
 };

@@ -20,21 +20,6 @@ enum {
 /* Above this cosine b is a times a factor, which is told where it is so far from 1. */
 static const double PROPORTIONAL = 0.999999, FACTOR = 0.01;
 
-/* What to look at where a stage departs and those before it agree. */
-static const char *const HINTS[STAGE_COUNT] = {
-    [STAGE_QUERY] = "look at the inputs and at W_query: numbers, orientation, bias, heads",
-    [STAGE_KEY] = "look at W_key: numbers, orientation, bias, heads",
-    [STAGE_VALUE] = "look at W_value: numbers, orientation, bias, heads",
-    [STAGE_SCORES] = "look at query . key^T: which axis is summed, which head meets which",
-    [STAGE_SCALED] = "look at the scale, which is 1/sqrt(d_head) unless given",
-    [STAGE_CAPPED] = "look at softcap x tanh(scaled / softcap)",
-    [STAGE_MASKED] = "look at the mask: which keys a query may see",
-    [STAGE_WEIGHTS] = "look at softmax: over the keys of a row, on masked scores",
-    [STAGE_DROPPED] = "look at dropout: its draws, and the factor 1/(1 - p)",
-    [STAGE_CONTEXT] = "look at weights . value: which axis is summed, which head meets which",
-    [STAGE_OUTPUT] = "look at the order of the heads side by side, and at out_proj",
-};
-
 struct sheet {
     const struct diff *diff;
     int precision;
@@ -105,7 +90,7 @@ static void write_evidence(const struct sheet *sheet, const struct comparison *c
 }
 
 /* The stages under a title, in their order; nothing where there are none. */
-static void write_stages(const struct sheet *sheet, const char *title, unsigned stages)
+static void write_stages(const struct sheet *sheet, const char *title, uint64_t stages)
 {
     struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = strlen(title)};
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -120,20 +105,20 @@ static void write_hint(const struct sheet *sheet)
 {
     const struct diff *diff = sheet->diff;
     const struct diff_stage *stage = &diff->stages[diff->first];
-    unsigned agree = 0;
+    uint64_t agree = 0;
     for (size_t i = 0; i < diff->first; i++)
         agree |= STAGE_BIT(diff->stages[i].stage);
     write_stages(sheet, "  these before it agree: ", agree);
     write_evidence(sheet, &stage->comparison);
-    if (stage->stage >= STAGE_COUNT)
+    if (!stage_exists(stage->stage))
         return;
-    const unsigned needed = stage_closure(STAGE_BIT(stage->stage)) & ~STAGE_BIT(stage->stage);
+    const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage);
     if (needed & diff->left)
         write_stages(sheet, "  not compared before it: ", needed & diff->left);
     else if (needed != 0 && agree == 0)
         output_print(sheet->output, "  no stage before it was compared\n");
-    else if (HINTS[stage->stage] != NULL)
-        output_print(sheet->output, "  %s\n", HINTS[stage->stage]);
+    else if (STAGES[stage->stage].hint != NULL)
+        output_print(sheet->output, "  %s\n", STAGES[stage->stage].hint);
 }
 
 /* --- text: what was compared ------------------------------------------------------------------------------------- */
@@ -238,7 +223,7 @@ static void write_worst(const struct sheet *sheet, const struct diff_stage *stag
     const size_t count = diff_place(sheet->diff, stage, steps);
     for (size_t i = 0; i < count; i++) {
         text_shown(steps[i].token != NULL ? steps[i].token : "", NAME_COLUMNS, token, sizeof token);
-        wrap_add(&line, "%s%s %zu%s%s%s", i ? "" : "  worst at ", steps[i].axis, steps[i].position,
+        wrap_add(&line, "%s%s %zu%s%s%s", i ? "" : "  worst at ", steps[i].name, steps[i].position,
                  token[0] ? " (" : "", token, token[0] ? ")" : "");
     }
     wrap_add(&line, "%s instead of %s", number_text(comparison->worst_b, stage->dtype_b, got),
@@ -346,7 +331,7 @@ static void write_shape_member(const char *key, const struct tensor *tensor, str
     output_print(output, "]");
 }
 
-static void write_only_member(const char *key, unsigned stages, struct output *output)
+static void write_only_member(const char *key, uint64_t stages, struct output *output)
 {
     bool first = true;
     output_print(output, ",\n\"%s\": [", key);
@@ -369,10 +354,10 @@ static void write_worst_member(const struct diff *diff, const struct diff_stage 
     }
     const size_t count = diff_place(diff, stage, steps);
     for (size_t i = 0; i < count; i++) {
-        output_print(output, "%s\"%s\": %zu", i ? ", " : "{", steps[i].axis, steps[i].position);
+        output_print(output, "%s\"%s\": %zu", i ? ", " : "{", steps[i].name, steps[i].position);
         if (steps[i].token == NULL)
             continue;
-        output_print(output, ", \"%s_token\": ", steps[i].axis);
+        output_print(output, ", \"%s_token\": ", steps[i].name);
         write_json_string(steps[i].token, output);
     }
     write_number_member("a", comparison->worst_a, stage->dtype_a, output);

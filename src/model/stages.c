@@ -2,26 +2,11 @@
 
 #include <string.h>
 
-static const struct {
-    const char *name;
-    unsigned from; /* the stages that it is computed from */
-} STAGES[STAGE_NAMES] = {
-    [STAGE_QUERY] = {"query", 0},
-    [STAGE_KEY] = {"key", 0},
-    [STAGE_VALUE] = {"value", 0},
-    [STAGE_SCORES] = {"scores", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY)},
-    [STAGE_SCALED] = {"scaled", STAGE_BIT(STAGE_SCORES)},
-    [STAGE_CAPPED] = {"capped", STAGE_BIT(STAGE_SCALED)},
-    [STAGE_MASKED] = {"masked", STAGE_BIT(STAGE_CAPPED)},
-    [STAGE_WEIGHTS] = {"weights", STAGE_BIT(STAGE_MASKED)},
-    [STAGE_DROPPED] = {"dropped", STAGE_BIT(STAGE_WEIGHTS)},
-    [STAGE_CONTEXT] = {"context", STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE)},
-    [STAGE_OUTPUT] = {"output", STAGE_BIT(STAGE_CONTEXT)},
-    [STAGE_LSE] = {"lse", STAGE_BIT(STAGE_MASKED)},
-    [STAGE_PRESENT_KEY] = {"present_key", STAGE_BIT(STAGE_KEY)},
-    [STAGE_PRESENT_VALUE] = {"present_value", STAGE_BIT(STAGE_VALUE)},
-    [STAGE_INPUTS] = {"inputs", 0},
-    [STAGE_PARAMETERS] = {"parameters", 0},
+#define STAGE_FIELDS(id, functions, ...) [STAGE_##id] = {__VA_ARGS__},
+const struct stage_row STAGES[STAGE_NAMES + 1] = {
+    STAGE_ROWS(STAGE_FIELDS)[STAGE_INPUTS] = {.name = "inputs", .columns = STAGE_COLUMNS_OTHER},
+    [STAGE_PARAMETERS] = {.name = "parameters", .columns = STAGE_COLUMNS_OTHER},
+    [STAGE_NAMES] = {.name = "", .columns = STAGE_COLUMNS_OTHER},
 };
 
 const char *stage_name(enum stage stage)
@@ -37,12 +22,17 @@ enum stage stage_find(const char *name, size_t length)
     return STAGE_NAMES;
 }
 
-unsigned stage_sources(enum stage stage)
+bool stage_exists(enum stage stage)
 {
-    return STAGES[stage].from;
+    return stage < STAGE_COUNT;
 }
 
-unsigned stage_closure(unsigned stages)
+uint64_t stage_existing(uint64_t names)
+{
+    return names & (STAGE_BIT(STAGE_COUNT) - 1);
+}
+
+uint64_t stage_closure(uint64_t stages)
 {
     for (int stage = STAGE_COUNT - 1; stage >= 0; stage--)
         if (stages & STAGE_BIT(stage))
@@ -50,17 +40,44 @@ unsigned stage_closure(unsigned stages)
     return stages;
 }
 
-bool stage_is_of_keys(enum stage stage)
+bool stage_follows(enum stage stage, enum stage other)
 {
-    return stage == STAGE_KEY || stage == STAGE_VALUE || stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
+    return (stage_closure(STAGE_BIT(stage)) & STAGE_BIT(other)) != 0;
 }
 
-bool stage_is_square(enum stage stage)
+bool stage_is_attended(enum stage stage)
 {
-    return stage >= STAGE_SCORES && stage <= STAGE_DROPPED;
+    const uint64_t made_from = stage_closure(STAGE_BIT(stage));
+    for (int source = 0; source < STAGE_COUNT; source++)
+        if (made_from & STAGE_BIT(source) && stage_is_square((enum stage)source))
+            return true;
+    return false;
+}
+
+bool stage_is_of_keys(enum stage stage)
+{
+    return STAGES[stage].of_keys;
 }
 
 bool stage_is_shares(enum stage stage)
 {
-    return stage == STAGE_WEIGHTS || stage == STAGE_DROPPED;
+    return STAGES[stage].shares;
+}
+
+bool stage_is_square(enum stage stage)
+{
+    return STAGES[stage].columns == STAGE_COLUMNS_KEYS;
+}
+
+bool stage_has_columns(enum stage stage)
+{
+    return STAGES[stage].columns != STAGE_COLUMNS_NONE;
+}
+
+enum stage stage_of_numbers(enum stage stage)
+{
+    for (int source = 0; source < STAGE_COUNT && STAGES[stage].repeats; source++)
+        if (STAGES[stage].from & STAGE_BIT(source))
+            return (enum stage)source;
+    return stage;
 }

@@ -1,37 +1,89 @@
-/* The stages of attention, in the order in which they come, and what each is made from.
+/* The stages of attention: a row for each, in the order in which they come. What a row says holds for every problem.
  *
- * Dimensions: B items of a batch, H heads, T tokens, d columns of one head. T x T is Tq x Tk where queries and keys are
- * not the same tokens. */
+ * Dimensions: B items of a batch, H heads of query, H_kv of key and value, Tq queries, Tk keys, d columns of a head of
+ * query and key, d_v of value. T x T is Tq x Tk where queries and keys are not the same tokens. */
 #ifndef ATTN_MODEL_STAGES_H
 #define ATTN_MODEL_STAGES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+/* What a stage has columns of. */
+enum stage_columns {
+    STAGE_COLUMNS_D,       /* (…, d) */
+    STAGE_COLUMNS_D_VALUE, /* (…, d_v) */
+    STAGE_COLUMNS_KEYS,    /* (…, Tk): it is T x T */
+    STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
+    STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
+    STAGE_COLUMNS_NONE,    /* one number for each query of each head */
+};
+
+struct stage_row {
+    const char *name;
+    uint64_t from; /* what it is made from, STAGE_INPUTS included */
+    enum stage_columns columns;
+    bool of_keys;     /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
+    bool joins_heads; /* its rows are those of all heads, (B, Tq, …) */
+    bool operand;     /* scaled dot-product attention takes it, so `sdpa` is given it */
+    bool repeats;     /* its numbers are those of the stage that it is made from */
+    bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
+    bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
+    bool on_demand;   /* shown only where --stages names it, and in no picture */
+    bool on_page;     /* the page's script (src/write/html/page) has its equation */
+    const char *hint; /* what to look at where it departs and those before it agree; or NULL */
+};
+
+/* A row a stage: its identifier, its name as C has it, and the fields of struct stage_row. */
+#define STAGE_ROWS(ROW)                                                                                              \
+    ROW(QUERY, query, .name = "query", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .operand = true, \
+        .on_page = true, .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")             \
+    ROW(KEY, key, .name = "key", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .of_keys = true,       \
+        .operand = true, .on_page = true, .hint = "look at W_key: numbers, orientation, bias, heads")                \
+    ROW(VALUE, value, .name = "value", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_VALUE,            \
+        .of_keys = true, .operand = true, .on_page = true,                                                           \
+        .hint = "look at W_value: numbers, orientation, bias, heads")                                                \
+    ROW(SCORES, scores, .name = "scores", .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY),                     \
+        .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                              \
+        .hint = "look at query . key^T: which axis is summed, which head meets which")                               \
+    ROW(SCALED, scaled, .name = "scaled", .from = STAGE_BIT(STAGE_SCORES), .columns = STAGE_COLUMNS_KEYS,            \
+        .on_page = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                          \
+    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,            \
+        .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                         \
+    ROW(MASKED, masked, .name = "masked", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,            \
+        .on_page = true, .hint = "look at the mask: which keys a query may see")                                     \
+    ROW(WEIGHTS, weights, .name = "weights", .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_KEYS,         \
+        .shares = true, .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")        \
+    ROW(DROPPED, dropped, .name = "dropped", .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,        \
+        .shares = true, .on_page = true, .hint = "look at dropout: its draws, and the factor 1/(1 - p)")             \
+    ROW(CONTEXT, context, .name = "context", .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE),              \
+        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                                                           \
+        .hint = "look at weights . value: which axis is summed, which head meets which")                             \
+    ROW(OUTPUT, output, .name = "output", .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT,         \
+        .joins_heads = true, .hint = "look at the order of the heads side by side, and at out_proj")                 \
+    ROW(LSE, lse, .name = "lse", .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_NONE, .on_demand = true)  \
+    ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,   \
+        .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                    \
+    ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                       \
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)
+
+#define STAGE_ID(id, functions, ...) STAGE_##id,
 enum stage {
-    STAGE_QUERY,
-    STAGE_KEY,
-    STAGE_VALUE,
-    STAGE_SCORES,
-    STAGE_SCALED,
-    STAGE_CAPPED,
-    STAGE_MASKED,
-    STAGE_WEIGHTS,
-    STAGE_DROPPED,
-    STAGE_CONTEXT,
-    STAGE_OUTPUT,
-    STAGE_LSE,         /* (B, H, Tq) the logarithm of each row's sum of exponentials */
-    STAGE_PRESENT_KEY, /* (B, H_kv, Tk, d) the past and then the given key; so for value */
-    STAGE_PRESENT_VALUE,
-    STAGE_COUNT,
-    /* No stages of their own, but names that --stages takes beside them. */
+    STAGE_ROWS(STAGE_ID) STAGE_COUNT,
+    /* No stages, but names that --stages takes beside them. */
     STAGE_INPUTS = STAGE_COUNT,
     STAGE_PARAMETERS,
     STAGE_NAMES,
 };
+#undef STAGE_ID
 
-/* A set of stages: bit `stage` is 1u << stage. */
-#define STAGE_BIT(stage) (1u << (stage))
+/* A set of stages is a uint64_t; this is the one that holds that stage alone. */
+#define STAGE_BIT(stage) (UINT64_C(1) << (stage))
+static_assert(STAGE_NAMES < 64, "a set of stages is a uint64_t");
+
+/* With a row for the other names of --stages, and one for none of them, STAGE_NAMES. */
+extern const struct stage_row STAGES[STAGE_NAMES + 1];
 
 /* The name, also for inputs and parameters. */
 const char *stage_name(enum stage stage);
@@ -39,19 +91,34 @@ const char *stage_name(enum stage stage);
 /* The stage of that name among all STAGE_NAMES, or STAGE_NAMES where there is none. */
 enum stage stage_find(const char *name, size_t length);
 
-/* The stages that it is computed from; query, key and value come from no stage. */
-unsigned stage_sources(enum stage stage);
+/* Whether it is a stage: not inputs, parameters or no name. */
+bool stage_exists(enum stage stage);
 
-/* Every stage that these need, themselves included. */
-unsigned stage_closure(unsigned stages);
+/* The set without its names that are no stages. */
+uint64_t stage_existing(uint64_t names);
+
+/* Every stage that these need, themselves included; the inputs among them where they need them. */
+uint64_t stage_closure(uint64_t stages);
+
+/* Whether the stage is the other one or made from it. */
+bool stage_follows(enum stage stage, enum stage other);
+
+/* Whether it is made of queries and keys that have met; else of the tokens of one side alone. */
+bool stage_is_attended(enum stage stage);
 
 /* Whether its rows are those of key and value, never cut by a choice of queries. */
 bool stage_is_of_keys(enum stage stage);
 
+/* Whether its numbers are shares of a row: from 0 on, not around it. */
+bool stage_is_shares(enum stage stage);
+
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);
 
-/* Whether its numbers are shares of a row: from 0 on, not around it. */
-bool stage_is_shares(enum stage stage);
+/* Whether it has an axis of columns. */
+bool stage_has_columns(enum stage stage);
+
+/* The stage whose numbers it has: itself, but for one that repeats another. */
+enum stage stage_of_numbers(enum stage stage);
 
 #endif

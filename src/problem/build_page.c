@@ -8,7 +8,7 @@ enum status build_page_stages(const struct build *build)
     bool draws = false;
     for (size_t i = 0; i < problem->stage_count; i++) {
         const enum stage stage = problem->stages[i];
-        if (stage > STAGE_CONTEXT)
+        if (!STAGES[stage].on_page)
             return error_usage(build->error,
                                "--stages: a page does not show '%s'; expected T x T stages, such as scores,weights, "
                                "and context",
@@ -17,8 +17,8 @@ enum status build_page_stages(const struct build *build)
     }
     if (!draws)
         return error_usage(build->error, "--stages: a page draws T x T stages; expected one, such as weights");
-    for (int stage = STAGE_QUERY; stage <= STAGE_VALUE; stage++)
-        if (!problem_shows_stage(problem, (enum stage)stage))
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].operand && !problem_shows_stage(problem, (enum stage)stage))
             problem->stages[problem->stage_count++] = (enum stage)stage;
     if (problem->dropout > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
         problem->stages[problem->stage_count++] = STAGE_DROPPED;

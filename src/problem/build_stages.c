@@ -80,7 +80,7 @@ static void explain_stage(struct problem *problem, enum stage stage)
 static enum status follow_cell(const struct build *build)
 {
     struct problem *problem = build->problem;
-    const unsigned made_from = stage_closure(STAGE_BIT(problem->cell.stage));
+    const uint64_t made_from = stage_closure(STAGE_BIT(problem->cell.stage));
     for (int stage = STAGE_LSE; stage >= STAGE_SCORES; stage--)
         if (made_from & STAGE_BIT(stage))
             explain_stage(problem, (enum stage)stage);

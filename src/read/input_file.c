@@ -73,7 +73,7 @@ unsigned input_file_kind(const char *name)
         return INPUT_FILE_UNKNOWN;
     const char *plain = of_head != NULL ? of_head : name;
     unsigned kind =
-        of_head == NULL && stage_find(name, strlen(name)) < STAGE_COUNT ? INPUT_FILE_STAGE : INPUT_FILE_UNKNOWN;
+        of_head == NULL && stage_exists(stage_find(name, strlen(name))) ? INPUT_FILE_STAGE : INPUT_FILE_UNKNOWN;
     for (size_t i = 0; i < NAME_COUNT; i++)
         if (strcmp(NAMES[i].name, plain) == 0)
             kind |= NAMES[i].kind;

@@ -122,7 +122,7 @@ static void write_stages(const struct result *result, struct output *output)
     write_key("stages", output);
     for (size_t i = 0, first = 1; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
-        if (table->stage > STAGE_CONTEXT)
+        if (!STAGES[table->stage].on_page)
             continue;
         output_print(output, "%s[\"%s\", ", first ? "[" : ",\n  ", table->name);
         write_string(table->formula, RESULT_FORMULA_BYTES, output);
@@ -303,7 +303,7 @@ static void write_data(struct result *result, int precision, struct output *outp
     write_object(result, precision, output);
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
-        if (table->stage <= STAGE_VALUE)
+        if (STAGES[table->stage].operand)
             write_rows(result, table, table->name, false, output);
         else if (table->stage == STAGE_DROPPED) /* a weight that is zero before dropout is zero either way */
             write_rows(result, table, "kept", true, output);

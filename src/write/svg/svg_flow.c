@@ -22,7 +22,9 @@ static size_t column_of(enum stage stage)
 {
     if (stage == STAGE_INPUTS)
         return 0;
-    return stage <= STAGE_VALUE ? 1 : stage_is_square(stage) ? 2 : stage == STAGE_CONTEXT ? 3 : 4;
+    if (!stage_is_attended(stage))
+        return 1;
+    return stage_is_square(stage) ? 2 : STAGES[stage].joins_heads ? 4 : 3;
 }
 
 static size_t items_of(const struct result_table *table)
@@ -173,11 +175,10 @@ enum status svg_flow_layout(struct svg_picture *picture)
 /* The figures that a stage is made from: those of its own sources, or where one is not drawn, of that one's sources. */
 static size_t find_sources(const struct svg_picture *picture, enum stage stage, const struct svg_figure **sources)
 {
-    const unsigned from = stage <= STAGE_VALUE ? STAGE_BIT(STAGE_INPUTS) : stage_sources(stage);
     size_t count = 0;
     for (int source = 0; source <= STAGE_INPUTS; source++) {
         const struct svg_figure *figure = find_figure(picture, (enum stage)source);
-        if ((from & STAGE_BIT(source)) == 0)
+        if ((STAGES[stage].from & STAGE_BIT(source)) == 0)
             continue;
         if (figure != NULL)
             sources[count++] = figure;

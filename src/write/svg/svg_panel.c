@@ -151,7 +151,7 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
                  plain ? "" : svg_cell_class(panel->scale.diverging, level, name), svg_number(x + 1, numbers[0]),
                  svg_number(y + 1, numbers[1]), svg_number(panel->cell_width - 2, numbers[2]),
                  svg_number(panel->cell_height - 2, numbers[3]));
-    const double forbidden = panel->sample.table->stage == STAGE_MASKED ? -INFINITY : 0;
+    const double forbidden = stage_is_shares(panel->sample.table->stage) ? 0 : -INFINITY;
     svg_panel_number(panel, masked ? forbidden : panel->sample.numbers[index], text);
     svg_text(pen->output, x + panel->cell_width / 2, y + panel->cell_height / 2 + 0.36 * panel->number_size, 0,
              plain ? "muted" : svg_ink_class(panel->scale.diverging, level), masked && forbidden == 0 ? "0" : text);
