@@ -1,10 +1,10 @@
 #include "base/version.h"
+#include "build/job_files.h"
+#include "build/problem_create.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/write_diff.h"
-#include "problem/job_files.h"
-#include "problem/problem_create.h"
 #include "write/format/write.h"
 
 #include <fcntl.h>

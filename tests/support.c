@@ -1,7 +1,7 @@
 #include "support.h"
 
 #include "check.h"
-#include "problem/problem_create.h"
+#include "build/problem_create.h"
 #include "read/json.h"
 
 #include <math.h>

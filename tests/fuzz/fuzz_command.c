@@ -4,11 +4,11 @@
  * byte 0x1e the second one; where nothing follows, a small input stands in. --in is the first file, --weights the
  * second; join and diff read both in turn; the result goes to /dev/null. What would take long is left out. */
 #include "fuzz.h"
-#include "problem/problem_create.h"
+#include "build/problem_create.h"
 
 #include "compute/join.h"
 #include "diff/write_diff.h"
-#include "problem/job_files.h"
+#include "build/job_files.h"
 #include "write/format/write.h"
 
 #include <getopt.h>

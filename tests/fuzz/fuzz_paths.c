@@ -7,7 +7,7 @@
  * it. f16 and bf16 would allow more where logits are large: theirs are drawn small (see `shrink`). What came was a tenth
  * of what was allowed. */
 #include "fuzz.h"
-#include "problem/problem_create.h"
+#include "build/problem_create.h"
 
 #include "compute/result.h"
 #include "model/torch_random.h"

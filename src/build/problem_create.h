@@ -1,7 +1,7 @@
 /* Options and bundles -> one validated attention problem. Every shape is checked on the way, in build_*.c, or in
  * parameters.c where it is a parameter's; what comes after relies on it. */
-#ifndef ATTN_PROBLEM_PROBLEM_CREATE_H
-#define ATTN_PROBLEM_PROBLEM_CREATE_H
+#ifndef ATTN_BUILD_PROBLEM_CREATE_H
+#define ATTN_BUILD_PROBLEM_CREATE_H
 
 #include "problem/problem.h"
 

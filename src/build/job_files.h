@@ -1,6 +1,6 @@
 /* Which files a job reads, and what counts of each. */
-#ifndef ATTN_PROBLEM_JOB_FILES_H
-#define ATTN_PROBLEM_JOB_FILES_H
+#ifndef ATTN_BUILD_JOB_FILES_H
+#define ATTN_BUILD_JOB_FILES_H
 
 #include "cli/options.h"
 #include "read/input_file.h"

@@ -1,4 +1,4 @@
-#include "problem/build.h"
+#include "build/build.h"
 
 #define APPLIED "; a mask to apply is \"attn_mask\""
 

@@ -1,4 +1,4 @@
-#include "problem/build.h"
+#include "build/build.h"
 
 /* An option or a setting that says otherwise than the parameters given. A setting in the inputs' file says nothing of
  * parameters from --weights: the command line wins. */

@@ -1,6 +1,6 @@
-#include "problem/problem_create.h"
+#include "build/problem_create.h"
 
-#include "problem/build.h"
+#include "build/build.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "problem/build.h"
+#include "build/build.h"
 
 #include <string.h>
 

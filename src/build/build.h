@@ -1,8 +1,8 @@
 /* How problem_create.c and its build_*.c make a problem: what they share, and nothing that others see.
  *
  * B items of a batch, H heads of query and H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
-#ifndef ATTN_PROBLEM_BUILD_H
-#define ATTN_PROBLEM_BUILD_H
+#ifndef ATTN_BUILD_BUILD_H
+#define ATTN_BUILD_BUILD_H
 
 #include "problem/problem.h"
 

@@ -1,4 +1,4 @@
-#include "problem/job_files.h"
+#include "build/job_files.h"
 
 #include "read/load.h"
 

@@ -1,4 +1,4 @@
-#include "problem/build.h"
+#include "build/build.h"
 
 /* A page draws T x T stages and computes them from query, key and value, which it needs beside those asked for, as it
  * needs to know what dropout keeps. */
