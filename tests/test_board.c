@@ -1,6 +1,6 @@
 /* Lines on a board that have more sides, terms and letters than those of attn's own arithmetic. */
 #include "check.h"
-#include "write/explain/worked_line.h"
+#include "explain/worked_line.h"
 
 #include <string.h>
 

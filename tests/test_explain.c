@@ -5,7 +5,7 @@
 #include "base/output.h"
 #include "check.h"
 #include "support.h"
-#include "write/explain/worked_line.h"
+#include "explain/worked_line.h"
 #include "write/explain/write_explain.h"
 
 #include <math.h>

@@ -11,6 +11,9 @@
 #define TEXT_DIM "\033[2m"
 #define TEXT_PLAIN "\033[0m"
 
+/* Of a table with more rows or columns than this, text shows the first and the last half of so many. */
+enum { TEXT_ELIDED = 12 };
+
 /* A blank that would not be seen, as it is shown: U+2423. */
 #define TEXT_BLANK "\xe2\x90\xa3"
 

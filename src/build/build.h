@@ -4,7 +4,7 @@
 #ifndef ATTN_BUILD_BUILD_H
 #define ATTN_BUILD_BUILD_H
 
-#include "problem/problem.h"
+#include "stage/stage.h"
 
 /* What problem_create works on. */
 struct build {

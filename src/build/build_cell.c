@@ -8,9 +8,13 @@
 
 enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96 };
 
+/* What an index counts, which may be said by its token. */
+enum tokens { TOKENS_NONE, TOKENS_OF_QUERIES, TOKENS_OF_KEYS };
+
 /* One index of a cell: what it counts, how far, and where it goes. */
 struct index {
     const char *name;
+    enum tokens tokens;
     size_t count;
     const char **labels; /* (count) or NULL */
     size_t *position;
@@ -24,29 +28,34 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     const bool of_keys = stage_is_of_keys(stage);
     size_t count = 0;
     if (problem->has_batch)
-        axes[count++] = (struct index){"ITEM", problem->items, NULL, &cell->item};
+        axes[count++] = (struct index){"ITEM", TOKENS_NONE, problem->items, NULL, &cell->item};
     if (problem->has_heads && !problem_is_side_by_side(problem, stage))
-        axes[count++] = (struct index){"HEAD", of_keys ? problem->kv_heads : problem->heads, NULL, &cell->head};
-    axes[count++] =
-        (struct index){of_keys ? "TOKEN" : "QUERY", of_keys ? problem->keys : problem->queries, NULL, &cell->row};
-    if (stage != STAGE_LSE)
-        axes[count++] = (struct index){stage_is_square(stage) ? "KEY" : "COLUMN", problem_columns(problem, stage), NULL,
-                                       &cell->column};
+        axes[count++] =
+            (struct index){"HEAD", TOKENS_NONE, of_keys ? problem->kv_heads : problem->heads, NULL, &cell->head};
+    axes[count++] = of_keys ? (struct index){"TOKEN", TOKENS_OF_KEYS, problem->keys, NULL, &cell->row}
+                            : (struct index){"QUERY", TOKENS_OF_QUERIES, problem->queries, NULL, &cell->row};
+    if (stage_has_columns(stage))
+        axes[count++] =
+            stage_is_square(stage)
+                ? (struct index){"KEY", TOKENS_OF_KEYS, problem->keys, NULL, &cell->column}
+                : (struct index){"COLUMN", TOKENS_NONE, problem_columns(problem, stage), NULL, &cell->column};
     return count;
 }
 
 static enum status unknown_stage(const struct build *build, const char *text)
 {
-    const char *names[STAGE_LSE + 1];
+    const char *names[STAGE_COUNT];
+    size_t count = 0;
     char word[80], hint[128];
     const size_t length = strcspn(text, ":");
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     if (text[length] == '\0')
         return error_usage(build->error, "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3",
                            word);
-    for (int stage = 0; stage <= STAGE_LSE; stage++)
-        names[stage] = stage_name((enum stage)stage);
-    suggest_hint(hint, sizeof hint, "", word, names, STAGE_LSE + 1);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stage_can_be_explained((enum stage)stage))
+            names[count++] = stage_name((enum stage)stage);
+    suggest_hint(hint, sizeof hint, "", word, names, count);
     return error_usage(build->error, "--explain: unknown stage '%s'%s", word,
                        hint[0] ? hint : "; expected STAGE:ROW,COLUMN such as weights:2,3");
 }
@@ -57,10 +66,9 @@ static enum status find_stage(const struct build *build, const char *text)
     struct problem *problem = build->problem;
     const size_t length = strcspn(text, ":");
     const enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
-    const bool given = !problem_projects(problem) && stage <= STAGE_VALUE;
     if (stage == STAGE_NAMES)
         return unknown_stage(build, text);
-    if (given || stage > STAGE_LSE)
+    if (!stage_is_explained(problem, stage))
         return error_usage(build->error, "--explain: '%s' is given, not computed; expected a stage such as weights",
                            stage_name(stage));
     problem->cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -89,8 +97,7 @@ static enum status read_token(const struct build *build, const char *place, cons
 
 static enum status read_index(const struct build *build, const char *word, const struct index *axis)
 {
-    const bool names =
-        strcmp(axis->name, "ITEM") != 0 && strcmp(axis->name, "HEAD") != 0 && strcmp(axis->name, "COLUMN") != 0;
+    const bool names = axis->tokens != TOKENS_NONE;
     const bool digits = word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
     char place[PLACE_BYTES], name[8] = "";
     snprintf(place, sizeof place, "--explain %.80s", build->options->cell);
@@ -118,10 +125,11 @@ static enum status read_indices(const struct build *build, const char *text)
         return wrong_count(build, words, axes, count);
     for (size_t axis = 0; axis < count; axis++) {
         const size_t length = strcspn(text, ","), item = problem->has_batch ? problem->cell.item : 0;
-        const bool of_queries = strcmp(axes[axis].name, "QUERY") == 0;
         char *word = arena_text(build->arena, text, length, build->error);
-        if (axis > 0 || !problem->has_batch)
-            axes[axis].labels = of_queries ? problem_query_labels(problem, item) : problem_key_labels(problem, item);
+        if (axes[axis].tokens == TOKENS_OF_QUERIES)
+            axes[axis].labels = problem_query_labels(problem, item);
+        else if (axes[axis].tokens == TOKENS_OF_KEYS)
+            axes[axis].labels = problem_key_labels(problem, item);
         if (word == NULL || read_index(build, word, &axes[axis]) != STATUS_OK)
             return build->error->status;
         text += length + (text[length] == ',');

@@ -13,7 +13,7 @@ static enum status check_given(const struct build *build, const char *place)
         return error_usage(build->error, "%s: the inputs of sdpa are in no part; expected --stages without them",
                            place);
     for (size_t i = 0; i < options->stage_count; i++)
-        if (options->stages[i] <= STAGE_VALUE)
+        if (STAGES[options->stages[i]].operand)
             return error_usage(build->error, "%s: '%s' is one of the inputs of sdpa; expected one of both", place,
                                stage_name(options->stages[i]));
     return STATUS_OK;
@@ -22,22 +22,11 @@ static enum status check_given(const struct build *build, const char *place)
 enum status build_check_stage(const struct build *build, const char *place, enum stage stage)
 {
     const struct problem *problem = build->problem;
-    if (stage == STAGE_DROPPED && problem->dropout == 0)
-        return error_usage(build->error, "%s: there is no '%s' without dropout; expected --dropout above 0", place,
-                           stage_name(stage));
-    if (stage == STAGE_OUTPUT && !MECHANISMS[problem->mechanism].splits)
-        return error_usage(build->error, "%s: %s has no '%s', it ends at 'context'; multihead has one", place,
-                           MECHANISMS[problem->mechanism].name, stage_name(stage));
     if (!problem_projects(problem) && stage == STAGE_PARAMETERS)
         return error_usage(build->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
     if (!problem_projects(problem) && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
         return build->error->status;
-    if (stage == STAGE_SCORES && problem->rounding == ROUNDING_OPERATIONS)
-        return error_usage(build->error,
-                           "%s: there is no 'scores' with --rounding operations, which shares the "
-                           "scale out to query and key; expected 'scaled'",
-                           place);
-    return STATUS_OK;
+    return stage_check(problem, stage, place, build->error);
 }
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
@@ -50,28 +39,24 @@ static void list_stages(struct problem *problem, const struct options *options)
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return;
     }
-    if (problem_has_stage(problem, STAGE_INPUTS) && !options->heatmap && !page)
+    if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)
         problem->stages[problem->stage_count++] = STAGE_INPUTS;
-    if (problem_has_stage(problem, STAGE_PARAMETERS) && !picture)
+    if (stage_applies(problem, STAGE_PARAMETERS) && !picture)
         problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
-    for (int stage = 0; stage <= (int)(page ? STAGE_CONTEXT : STAGE_OUTPUT); stage++)
-        if (problem_has_stage(problem, (enum stage)stage) && (!options->heatmap || stage_is_square((enum stage)stage)))
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stage_applies(problem, (enum stage)stage) && (!page || STAGES[stage].on_page) &&
+            (!options->heatmap || stage_is_square((enum stage)stage)))
             problem->stages[problem->stage_count++] = (enum stage)stage;
 }
 
 /* --- what is explained -------------------------------------------------------------------------------------------- */
 
 /* What is there from the start is only repeated where it is asked for. */
-static bool is_given(const struct problem *problem, enum stage stage)
-{
-    return stage > STAGE_LSE || (!problem_projects(problem) && stage <= STAGE_VALUE);
-}
-
 static void explain_stage(struct problem *problem, enum stage stage)
 {
     const bool asked = problem->stages_asked && problem_shows_stage(problem, stage);
     const bool names = problem->has_cell && stage == problem->cell.stage;
-    const bool there = problem_has_stage(problem, stage) && !is_given(problem, stage);
+    const bool there = stage_applies(problem, stage) && stage_is_explained(problem, stage);
     if (problem->stages_asked ? asked : names || there)
         problem->explained[problem->explained_count++] = stage;
 }
@@ -81,11 +66,11 @@ static enum status follow_cell(const struct build *build)
 {
     struct problem *problem = build->problem;
     const uint64_t made_from = stage_closure(STAGE_BIT(problem->cell.stage));
-    for (int stage = STAGE_LSE; stage >= STAGE_SCORES; stage--)
-        if (made_from & STAGE_BIT(stage))
+    for (int stage = STAGE_COUNT - 1; stage >= 0; stage--)
+        if (made_from & STAGE_BIT(stage) && stage_is_attended((enum stage)stage))
             explain_stage(problem, (enum stage)stage);
-    for (int stage = STAGE_QUERY; stage <= STAGE_VALUE; stage++)
-        if (made_from & STAGE_BIT(stage))
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (made_from & STAGE_BIT(stage) && !stage_is_attended((enum stage)stage))
             explain_stage(problem, (enum stage)stage);
     if (problem->explained_count == 0)
         return error_usage(build->error, "--explain %.80s is made from none of --stages %.80s", build->options->cell,
@@ -103,13 +88,13 @@ static enum status choose_explained(const struct build *build)
         for (size_t i = 0; i < problem->stage_count; i++)
             problem->explained[problem->explained_count++] = problem->stages[i];
     } else {
-        for (int stage = STAGE_QUERY; stage <= STAGE_OUTPUT; stage++)
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
             explain_stage(problem, (enum stage)stage);
     }
     memcpy(problem->stages, problem->explained, sizeof problem->stages);
     problem->stage_count = problem->explained_count;
     for (int stage = 0; stage < STAGE_NAMES; stage++)
-        if (problem_has_stage(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage))
+        if (stage_applies(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage))
             problem->stages[problem->stage_count++] = (enum stage)stage;
     return STATUS_OK;
 }

@@ -61,8 +61,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
         .item_stride = all_heads * count * d,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .progress =
-            report_to(attention->progress, stage_name((enum stage)(STAGE_QUERY + (int)id)), problem->items * count),
+        .progress = report_to(attention->progress, stage_name(projection_stage(id)), problem->items * count),
     };
     enum status status = x == NULL ? error->status : project_compute(&work, error);
     progress_end(attention->progress);
@@ -80,7 +79,7 @@ static enum status project_output(const struct attention *attention, const float
         .x = joined,
         .weight = out->weight.data,
         .bias = out->bias.data,
-        .y = attention->output.data,
+        .y = attention->held[STAGE_OUTPUT].data,
         .items = problem->items,
         .rows = attention->slots,
         .d_in = problem->heads * problem->d_value,
@@ -103,7 +102,7 @@ static void join_heads(const struct attention *attention, float *joined)
 {
     const struct problem *problem = attention->problem;
     const size_t d = problem->d_value, heads = problem->heads, slots = attention->slots, width = heads * d;
-    const float *from = attention->context.data;
+    const float *from = attention->held[STAGE_CONTEXT].data;
     for (size_t item = 0; item < problem->items; item++)
         for (size_t head = 0; head < heads; head++)
             for (size_t slot = 0; slot < slots; slot++, from += d)
@@ -115,11 +114,11 @@ static enum status attend(const struct attention *attention, float *context, siz
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
     const struct fused_job job = {
-        .query = attention->query.data,
-        .key = attention->key.data,
-        .value = attention->value.data,
+        .query = attention->held[STAGE_QUERY].data,
+        .key = attention->held[STAGE_KEY].data,
+        .value = attention->held[STAGE_VALUE].data,
         .context = context,
-        .lse = attention->lse.data,
+        .lse = attention->held[STAGE_LSE].data,
         .heads = matrices,
         .group = problem->heads / problem->kv_heads,
         .heads_per_item = problem->heads,
@@ -145,14 +144,14 @@ enum status float32_path_context(const struct attention *attention, struct error
 {
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
-    const bool split = attention->context.rank > 0, output = attention->output.rank > 0;
+    const bool split = attention->held[STAGE_CONTEXT].rank > 0, output = attention->held[STAGE_OUTPUT].rank > 0;
     struct arena scratch = {0};
-    struct tensor joined = attention->output;
+    struct tensor joined = attention->held[STAGE_OUTPUT];
     enum status status = STATUS_OK;
     if (!output ? !split : problem->plan.has_out)
         status = tensor_create(&joined, DTYPE_F32, 3, shape, &scratch, error);
     if (status == STATUS_OK)
-        status = split ? attend(attention, attention->context.data, 0, error)
+        status = split ? attend(attention, attention->held[STAGE_CONTEXT].data, 0, error)
                        : attend(attention, joined.data, problem->heads, error);
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);

@@ -1,8 +1,6 @@
 #include "compute/result.h"
 
 #include "compute/setup.h"
-#include "problem/formula.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -85,26 +83,21 @@ static void add_stage(struct result *result, enum stage stage)
     const struct problem *problem = result->problem;
     const struct attention *attention = &result->attention;
     const bool of_keys = stage_is_of_keys(stage), side_by_side = problem_is_side_by_side(problem, stage);
-    const bool present = stage == STAGE_PRESENT_KEY || stage == STAGE_PRESENT_VALUE;
+    const bool whole = STAGES[stage].whole_shape;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
-    formula_of_stage(problem, stage, table->formula, sizeof table->formula);
-    if (problem->has_batch || present)
+    table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED);
+    stage_formula(problem, stage, table->formula, sizeof table->formula);
+    if (problem->has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->items);
-    if ((problem->has_heads && !side_by_side) || present)
+    if ((problem->has_heads && !side_by_side) || whole)
         add_axis(table, AXIS_HEAD, of_keys ? problem->kv_heads : problem->heads);
     add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
-    if (stage != STAGE_LSE)
+    if (stage_has_columns(stage))
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
-    const struct tensor *const held[STAGE_COUNT] = {
-        [STAGE_QUERY] = &attention->query,     [STAGE_KEY] = &attention->key,
-        [STAGE_VALUE] = &attention->value,     [STAGE_CONTEXT] = &attention->context,
-        [STAGE_OUTPUT] = &attention->output,   [STAGE_LSE] = &attention->lse,
-        [STAGE_PRESENT_KEY] = &attention->key, [STAGE_PRESENT_VALUE] = &attention->value,
-    };
-    const enum stage from = side_by_side ? STAGE_OUTPUT : stage;
-    if (held[from] != NULL && held[from]->rank > 0)
-        table->tensor = held[from];
+    const struct tensor *held = &attention->held[side_by_side ? STAGE_OUTPUT : stage];
+    if (held->rank > 0)
+        table->tensor = held;
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
@@ -173,7 +166,7 @@ static void compare_with_given(struct result *result)
         add_lacking(result, "rows of query");
     for (size_t i = 0; i < problem->beside_count; i++) {
         const char *name = problem->beside[i].name;
-        if (stage_find(name, strlen(name)) > STAGE_VALUE) /* not query, key or value */
+        if (!STAGES[stage_find(name, strlen(name))].operand)
             add_lacking(result, name);
     }
 }
@@ -185,7 +178,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
     compare_with_given(result);
     uint64_t stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
-        if (problem->stages[i] < STAGE_COUNT)
+        if (stage_exists(problem->stages[i]))
             stages |=
                 STAGE_BIT(problem_is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
     if (stages != 0) {
@@ -249,7 +242,7 @@ enum axis result_column_axis(const struct result_table *table)
 
 bool result_is_shown(const struct result *result, const struct result_table *table)
 {
-    return table->stage < STAGE_COUNT || result->problem->stages_asked || result->problem->parameters_only;
+    return stage_exists(table->stage) || result->problem->stages_asked || result->problem->parameters_only;
 }
 
 size_t result_shown_count(size_t count, bool full)
@@ -295,7 +288,7 @@ static void piece_row(const struct result_table *table, size_t matrix, size_t ro
 {
     const size_t columns = result_columns(table);
     const struct tensor *const *piece = table->pieces;
-    if (table->stage == STAGE_LSE) { /* cut along its columns */
+    if (!stage_has_columns(table->stage)) { /* cut along its columns */
         for (size_t first = 0, count; first < columns; first += count, piece++) {
             count = (*piece)->shape[table->rank - 1];
             tensor_load(*piece, (matrix * result_rows(table) + row) * count, count, numbers + first);
@@ -349,12 +342,10 @@ void result_row(struct result *result, const struct result_table *table, size_t 
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)
 {
     const struct problem *problem = result->problem;
-    const size_t token = axis == AXIS_QUERY ? problem->rows[index] : index;
-    const char **labels = axis == AXIS_QUERY   ? problem_query_labels(problem, item)
-                          : axis == AXIS_TOKEN ? problem_key_labels(problem, item)
-                                               : NULL;
-    *position = token + 1;
-    return labels != NULL ? labels[token] : NULL;
+    if (axis == AXIS_QUERY || axis == AXIS_TOKEN)
+        return problem_label(problem, axis == AXIS_TOKEN, item, index, position);
+    *position = index + 1;
+    return NULL;
 }
 
 struct result_mask result_mask_of(const struct result *result, const struct result_table *table, size_t matrix,
@@ -362,11 +353,11 @@ struct result_mask result_mask_of(const struct result *result, const struct resu
 {
     const struct problem *problem = result->problem;
     struct result_mask of_row = {0};
-    if (!problem->masks || !stage_is_square(table->stage) || table->stage < STAGE_MASKED)
+    if (!table->hides)
         return of_row;
     result_place(table, matrix, &of_row.item, &of_row.head);
     of_row.query = problem->rows[row];
-    const bool numbers = table->stage > STAGE_MASKED && problem->mask.empty_row != EMPTY_ROW_ZERO;
+    const bool numbers = table->stage != STAGE_MASKED && problem->mask.empty_row != EMPTY_ROW_ZERO;
     if (!numbers || !mask_is_empty(&problem->mask, of_row.item, of_row.head, of_row.query))
         of_row.rules = &problem->mask;
     return of_row;

@@ -19,7 +19,7 @@ enum axis {
 enum {
     RESULT_FORMULA_BYTES = 256, /* of the longest, a mask with all its rules: about 150 */
     RESULT_LACKS_BYTES = 96,
-    RESULT_ELIDED = ROW_STREAM_ELIDED, /* of more rows or columns, text shows the first and the last half of so many */
+    RESULT_ELIDED = TEXT_ELIDED,
 };
 
 struct result_table {
@@ -31,6 +31,7 @@ struct result_table {
     size_t shape[TENSOR_RANK];
     const struct tensor *const *pieces; /* join: the parts that the rows lie in, one behind the other; else NULL */
     const struct tensor *tensor;        /* where it is held whole, else NULL */
+    bool hides;                         /* T x T, from masked on: a mask forbids elements of it */
     enum dtype dtype;                   /* the working dtype; BOOL of a boolean attn_mask */
 };
 

@@ -73,20 +73,21 @@ static void draw_row(struct row_stream *rows, size_t item, size_t head, size_t q
 size_t row_stream_slot(const struct row_stream *rows, size_t row)
 {
     const size_t left_out = rows->problem->row_count - rows->attention->slots;
-    return left_out > 0 && row >= ROW_STREAM_ELIDED / 2 ? row - left_out : row;
+    return left_out > 0 && row >= TEXT_ELIDED / 2 ? row - left_out : row;
 }
 
 size_t row_stream_of_slot(const struct row_stream *rows, size_t slot)
 {
     const size_t left_out = rows->problem->row_count - rows->attention->slots;
-    return left_out > 0 && slot >= ROW_STREAM_ELIDED / 2 ? slot + left_out : slot;
+    return left_out > 0 && slot >= TEXT_ELIDED / 2 ? slot + left_out : slot;
 }
 
 /* Slots first .. of one head of one item; what to do with each when it is made. */
 struct run {
     struct row_stream *rows;
     size_t item, head, first;
-    enum stage last;
+    enum stage stage; /* the one that is taken */
+    uint64_t stages;  /* what it is made from, itself included */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
 };
 
@@ -95,8 +96,8 @@ static void run_task(void *context, size_t task, unsigned thread)
     const struct run *run = context;
     const struct row_stream *rows = run->rows;
     struct attention_scratch *scratch = &rows->attention->scratch[thread];
-    const bool drops = rows->track != NULL && run->last >= STAGE_DROPPED;
-    reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->last,
+    const bool drops = rows->track != NULL && run->stages & STAGE_BIT(STAGE_DROPPED);
+    reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->stages,
                   drops ? rows->kept + task * rows->problem->keys : NULL);
     run->take(run, task, scratch);
 }
@@ -104,7 +105,7 @@ static void run_task(void *context, size_t task, unsigned thread)
 static void run_rows(struct run *run, size_t count)
 {
     struct row_stream *rows = run->rows;
-    for (size_t i = 0; i < count && rows->track != NULL && run->last >= STAGE_DROPPED; i++)
+    for (size_t i = 0; i < count && rows->track != NULL && run->stages & STAGE_BIT(STAGE_DROPPED); i++)
         draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
                  rows->kept + i * rows->problem->keys);
     threads_run(rows->attention->threads, count, run_task, run);
@@ -112,15 +113,10 @@ static void run_rows(struct run *run, size_t count)
 
 /* --- a block of one stage ---------------------------------------------------------------------------------------- */
 
-static size_t columns_of(const struct row_stream *rows, enum stage stage)
-{
-    return stage == STAGE_CONTEXT ? rows->problem->d_value : rows->problem->keys;
-}
-
 static void take_row(const struct run *run, size_t i, const struct attention_scratch *scratch)
 {
-    const size_t columns = columns_of(run->rows, run->last);
-    memcpy(run->rows->numbers + i * columns, scratch->rows[run->last], columns * sizeof(double));
+    const size_t columns = problem_columns_of_head(run->rows->problem, run->stage);
+    memcpy(run->rows->numbers + i * columns, scratch->rows[run->stage], columns * sizeof(double));
 }
 
 /* The row's numbers, until the next call. */
@@ -135,56 +131,50 @@ static const double *block_row(struct row_stream *rows, enum stage stage, size_t
         rows->matrix = matrix;
         rows->first = slot;
         rows->count = left < rows->block ? left : rows->block;
-        run_rows(&(struct run){rows, item, head, slot, stage, take_row}, rows->count);
+        run_rows(&(struct run){rows, item, head, slot, stage, stage_closure(STAGE_BIT(stage)), take_row}, rows->count);
     }
-    return rows->numbers + (slot - rows->first) * columns_of(rows, stage);
+    return rows->numbers + (slot - rows->first) * problem_columns_of_head(rows->problem, stage);
 }
 
 /* --- what text shows: each row goes through the stages once, for all tables --------------------------------------- */
 
-enum { SQUARE_STAGES = STAGE_DROPPED - STAGE_SCORES + 1, SHOWN_NUMBERS = SQUARE_STAGES * ROW_STREAM_ELIDED };
-
 /* The i-th column that an elided row shows. */
 static size_t shown_column(const struct row_stream *rows, size_t i)
 {
-    return i < ROW_STREAM_ELIDED / 2 ? i : rows->problem->keys - ROW_STREAM_ELIDED + i;
+    return i < TEXT_ELIDED / 2 ? i : rows->problem->keys - TEXT_ELIDED + i;
 }
 
-/* The last stage that rows are made for. */
-static enum stage last_stage(const struct problem *problem)
+/* Of a T x T stage the columns at both ends are kept, of another all. */
+static size_t shown_count(const struct problem *problem, enum stage stage)
 {
-    enum stage last = STAGE_SCORES;
-    for (size_t i = 0; i < problem->stage_count; i++) {
-        const enum stage stage = problem->stages[i] == STAGE_OUTPUT ? STAGE_CONTEXT : problem->stages[i];
-        if (stage <= STAGE_CONTEXT && stage > last)
-            last = stage;
-    }
-    return last;
+    return stage_is_square(stage) ? TEXT_ELIDED : problem_columns_of_head(problem, stage);
 }
 
 static double *shown_numbers(const struct row_stream *rows, size_t matrix, size_t slot)
 {
-    return rows->shown + (matrix * rows->attention->slots + slot) * (SHOWN_NUMBERS + rows->problem->d_value);
+    return rows->shown + (matrix * rows->attention->slots + slot) * rows->shown_width;
 }
 
 static void take_shown(const struct run *run, size_t i, const struct attention_scratch *scratch)
 {
     const struct row_stream *rows = run->rows;
     double *numbers = shown_numbers(rows, run->item * rows->problem->heads + run->head, i);
-    for (int stage = STAGE_SCORES; stage <= (int)run->last && stage <= STAGE_DROPPED; stage++)
-        for (size_t column = 0; column < ROW_STREAM_ELIDED; column++)
-            numbers[(size_t)(stage - STAGE_SCORES) * ROW_STREAM_ELIDED + column] =
-                scratch->rows[stage][shown_column(rows, column)];
-    if (run->last == STAGE_CONTEXT)
-        memcpy(numbers + SHOWN_NUMBERS, scratch->rows[STAGE_CONTEXT], rows->problem->d_value * sizeof *numbers);
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool square = stage_is_square((enum stage)stage);
+        if ((rows->stages & STAGE_BIT(stage)) == 0)
+            continue;
+        for (size_t column = 0; column < shown_count(rows->problem, (enum stage)stage); column++)
+            *numbers++ = scratch->rows[stage][square ? shown_column(rows, column) : column];
+    }
 }
 
-/* Of each T x T stage ROW_STREAM_ELIDED numbers of a row, then its context. */
+/* What is shown of a row of each stage that is made by row, one behind the other. */
 static const double *shown_row(struct row_stream *rows, size_t item, size_t head, size_t row)
 {
     const size_t matrix = item * rows->problem->heads + head;
     if (!rows->made[matrix])
-        run_rows(&(struct run){rows, item, head, 0, last_stage(rows->problem), take_shown}, rows->attention->slots);
+        run_rows(&(struct run){.rows = rows, .item = item, .head = head, .stages = rows->stages, .take = take_shown},
+                 rows->attention->slots);
     rows->made[matrix] = true;
     return shown_numbers(rows, matrix, row_stream_slot(rows, row));
 }
@@ -193,17 +183,14 @@ static const double *shown_row(struct row_stream *rows, size_t item, size_t head
 
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
 {
-    const size_t columns = columns_of(rows, stage);
     if (rows->shown == NULL) {
-        memcpy(numbers, block_row(rows, stage, item, head, row), columns * sizeof *numbers);
+        memcpy(numbers, block_row(rows, stage, item, head, row),
+               problem_columns_of_head(rows->problem, stage) * sizeof *numbers);
         return;
     }
-    const double *shown = shown_row(rows, item, head, row);
-    if (stage == STAGE_CONTEXT)
-        memcpy(numbers, shown + SHOWN_NUMBERS, columns * sizeof *numbers);
-    else
-        for (size_t i = 0; i < ROW_STREAM_ELIDED; i++)
-            numbers[shown_column(rows, i)] = shown[(size_t)(stage - STAGE_SCORES) * ROW_STREAM_ELIDED + i];
+    const double *shown = shown_row(rows, item, head, row) + rows->shown_from[stage];
+    for (size_t i = 0; i < shown_count(rows->problem, stage); i++)
+        numbers[stage_is_square(stage) ? shown_column(rows, i) : i] = shown[i];
 }
 
 static size_t output_columns_of(const struct problem *problem)
@@ -270,7 +257,24 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
         block = MOST_BLOCK;
     while (block > threads && block > BLOCK_NUMBERS / problem->keys)
         block /= 2;
-    return elided && problem->row_count > ROW_STREAM_ELIDED ? 1 : block;
+    return elided && problem->row_count > TEXT_ELIDED ? 1 : block;
+}
+
+/* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown. */
+static void lay_out_shown(struct row_stream *rows)
+{
+    const struct problem *problem = rows->problem;
+    uint64_t shown = 0;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (stage_has_columns(problem->stages[i]))
+            shown |= stage_existing(STAGE_BIT(problem->stages[i]));
+    shown = stage_closure(shown);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (shown & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage)) {
+            rows->stages |= STAGE_BIT(stage);
+            rows->shown_from[stage] = rows->shown_width;
+            rows->shown_width += shown_count(problem, (enum stage)stage);
+        }
 }
 
 static enum status create_shown(struct row_stream *rows, struct arena *arena, struct error *error)
@@ -278,8 +282,11 @@ static enum status create_shown(struct row_stream *rows, struct arena *arena, st
     const struct problem *problem = rows->problem;
     const size_t matrices = problem->items * problem->heads;
     size_t count, numbers;
+    lay_out_shown(rows);
+    if (rows->shown_width == 0)
+        return STATUS_OK;
     if (!memory_multiply(matrices, rows->attention->slots, &count) ||
-        !memory_multiply(count, SHOWN_NUMBERS + problem->d_value, &numbers))
+        !memory_multiply(count, rows->shown_width, &numbers))
         return error_system(error, 0, "not enough memory: too many rows to show");
     rows->shown = arena_allocate(arena, numbers, sizeof rows->shown[0], error);
     rows->made = arena_allocate(arena, matrices, sizeof rows->made[0], error);
@@ -294,7 +301,7 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
 {
     *rows = (struct row_stream){.problem = problem, .attention = attention};
     rows->block = choose_block(rows, elided);
-    const size_t most = rows->block > ROW_STREAM_ELIDED ? rows->block : ROW_STREAM_ELIDED;
+    const size_t most = rows->block > TEXT_ELIDED ? rows->block : TEXT_ELIDED;
     const size_t columns = attention->fused ? 1 : memory_larger(problem->keys, problem->d_value);
     size_t numbers, width, outputs;
     if (!memory_multiply(rows->block, columns, &numbers) ||
@@ -308,6 +315,5 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
         return error->status;
     if (problem->dropout > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
-    return elided && !attention->fused && problem->keys > ROW_STREAM_ELIDED ? create_shown(rows, arena, error)
-                                                                            : STATUS_OK;
+    return elided && !attention->fused && problem->keys > TEXT_ELIDED ? create_shown(rows, arena, error) : STATUS_OK;
 }

@@ -8,9 +8,8 @@
 #ifndef ATTN_COMPUTE_ROW_STREAM_H
 #define ATTN_COMPUTE_ROW_STREAM_H
 
+#include "base/text.h"
 #include "compute/reference.h"
-
-enum { ROW_STREAM_ELIDED = 12 }; /* of more rows or columns, text shows the first and the last half of so many */
 
 struct row_stream {
     const struct problem *problem;
@@ -26,8 +25,10 @@ struct row_stream {
     double *contexts, *outputs; /* (block, H d_v), (block, columns) contexts side by side, output; of one item: */
     size_t outputs_item, outputs_first, outputs_count;
 
-    double *shown; /* elided: what text shows of each row, (B H, S, numbers); NULL where it is not kept */
-    bool *made;    /* (B H) whether that of a head is there */
+    double *shown;   /* elided: what text shows of each row, (B H, S, numbers); NULL where it is not kept */
+    bool *made;      /* (B H) whether that of a head is there */
+    uint64_t stages; /* which stages that is, in their order; and */
+    size_t shown_from[STAGE_COUNT], shown_width; /* where each begins, and where the last ends */
 };
 
 /* Has all memory that rows will need, from the arena; so rows cannot fail. `elided`: only the rows that an elided table

@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "compute/float32_path.h"
+#include "stage/projections.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static void project_row(void *context, size_t task, unsigned thread)
     const size_t token = projecting->of_queries ? attention->positions[row] : row;
     double *x = projecting->scratch + thread * (d_in + columns), *y = x + d_in;
     tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, x);
-    reference_project(x, projecting->weight, projecting->bias, y, d_in, columns);
+    projection_row(x, projecting->weight, projecting->bias, y, d_in, columns);
     split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
 }
 
@@ -120,9 +121,12 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
         if (*all[i] == NULL)
             return error->status;
     }
-    for (int stage = STAGE_SCORES; stage <= STAGE_CONTEXT; stage++) {
-        size_t columns = stage == STAGE_CONTEXT ? problem->d_value : keys;
-        scratch->rows[stage] = arena_allocate(arena, columns, sizeof(double), error);
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const size_t columns = problem_columns_of_head(problem, (enum stage)stage);
+        if (!stage_is_made_by_row((enum stage)stage))
+            continue;
+        scratch->rows[stage] =
+            arena_allocate(arena, memory_smaller(columns, rows ? columns : 1), sizeof(double), error);
         if (scratch->rows[stage] == NULL)
             return error->status;
     }
@@ -135,7 +139,9 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
     const struct problem *problem = attention->problem;
     const double rows = (double)problem->items * (double)problem->heads * (double)attention->slots;
     const double work = rows * (double)problem->keys * (double)(problem->d_head + problem->d_value);
-    bool asked = !problem->fused || (stages & STAGE_BIT(STAGE_SCORES)) != 0;
+    bool asked = !problem->fused;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        asked = asked || (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage));
     attention->threads = asked ? threads_for(problem, work) : 1;
     attention->scratch = arena_allocate(arena, attention->threads, sizeof *attention->scratch, error);
     for (unsigned thread = 0; attention->scratch != NULL && thread < attention->threads; thread++)
@@ -144,41 +150,44 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
     return attention->scratch == NULL ? error->status : STATUS_OK;
 }
 
-/* What is held whole: query, key and value where they are made here, lse, and where the fused path makes them context
- * and output. */
+/* Whether a stage asked for is held whole and made here: query, key and value where they are not given as they are, what
+ * has one number for each query, and what the fused path makes. */
+static bool is_made_whole(const struct attention *attention, enum stage stage)
+{
+    const struct problem *problem = attention->problem;
+    if (STAGES[stage].operand)
+        return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->queries);
+    if (!stage_has_columns(stage))
+        return true;
+    if (stage == STAGE_CONTEXT && (problem->packed || !problem_shows_stage(problem, stage)))
+        return false;
+    return attention->fused && !STAGES[stage].repeats && !stage_is_square(stage);
+}
+
 struct held {
-    struct tensor *tensor;
+    enum stage stage;
     size_t rank, shape[TENSOR_RANK];
 };
 
-enum { MOST_HELD = 6 };
-
-static size_t list_held(struct attention *attention, uint64_t stages, struct held held[MOST_HELD])
+static struct held shape_held(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
-    const size_t items = problem->items, heads = problem->heads, kv_heads = problem->kv_heads, keys = problem->keys;
-    const size_t slots = attention->slots, d = problem->d_head, d_value = problem->d_value;
-    const size_t columns = problem->plan.has_out ? problem->plan.d_out : heads * d_value;
-    const bool projects = problem_projects(problem), fused = attention->fused;
-    const bool gathers = projects || slots != problem->queries;
-    const struct {
-        enum stage stage;
-        bool wanted;
-        struct held held;
-    } all[MOST_HELD] = {
-        {STAGE_QUERY, gathers, {&attention->query, 4, {items, heads, slots, d}}},
-        {STAGE_KEY, projects, {&attention->key, 4, {items, kv_heads, keys, d}}},
-        {STAGE_VALUE, projects, {&attention->value, 4, {items, kv_heads, keys, d_value}}},
-        {STAGE_CONTEXT,
-         fused && !problem->packed && problem_shows_stage(problem, STAGE_CONTEXT),
-         {&attention->context, 4, {items, heads, slots, d_value}}},
-        {STAGE_OUTPUT, fused, {&attention->output, 3, {items, slots, columns}}},
-        {STAGE_LSE, true, {&attention->lse, 3, {items, heads, slots}}},
-    };
+    struct held held = {.stage = stage};
+    held.shape[held.rank++] = problem->items;
+    if (!STAGES[stage].joins_heads)
+        held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->kv_heads : problem->heads;
+    held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->keys : attention->slots;
+    if (stage_has_columns(stage))
+        held.shape[held.rank++] = problem_columns_of_head(problem, stage);
+    return held;
+}
+
+static size_t list_held(const struct attention *attention, uint64_t stages, struct held held[STAGE_COUNT])
+{
     size_t count = 0;
-    for (size_t i = 0; i < MOST_HELD; i++)
-        if (stages & STAGE_BIT(all[i].stage) && all[i].wanted)
-            held[count++] = all[i].held;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && is_made_whole(attention, (enum stage)stage))
+            held[count++] = shape_held(attention, (enum stage)stage);
     return count;
 }
 
@@ -196,7 +205,7 @@ static double count_bytes(const struct attention *attention, const struct held *
         double numbers = 1;
         for (size_t axis = 0; axis < held[i].rank; axis++)
             numbers *= (double)held[i].shape[axis];
-        bytes += numbers * number * (held[i].tensor == &attention->output && problem->plan.has_out ? 2 : 1);
+        bytes += numbers * number * (STAGES[held[i].stage].joins_heads && problem->plan.has_out ? 2 : 1);
     }
     return bytes;
 }
@@ -204,7 +213,7 @@ static double count_bytes(const struct attention *attention, const struct held *
 /* Room for it, before any of it is computed. The system promises more than it has: what cannot be is said here. */
 static enum status make_room(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
-    struct held held[MOST_HELD];
+    struct held held[STAGE_COUNT];
     const size_t count = list_held(attention, stages, held);
     const double there = memory_there(), needed = count_bytes(attention, held, count);
     if (needed > there)
@@ -213,8 +222,8 @@ static enum status make_room(struct attention *attention, uint64_t stages, struc
                             "%.1f GB are there; expected fewer tokens, columns or items",
                             needed / 1e9, there / 1e9);
     for (size_t i = 0; i < count; i++)
-        if (tensor_create(held[i].tensor, dtype_storage(attention->problem->dtype), held[i].rank, held[i].shape, arena,
-                          error) != STATUS_OK)
+        if (tensor_create(&attention->held[held[i].stage], dtype_storage(attention->problem->dtype), held[i].rank,
+                          held[i].shape, arena, error) != STATUS_OK)
             return error->status;
     return STATUS_OK;
 }
@@ -230,19 +239,27 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
     }
 }
 
-static enum status make_projections(struct attention *attention, uint64_t stages, struct error *error)
+/* One projection of every module. */
+static enum status make_projection(const struct attention *attention, enum projection_id id, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const struct tensor *projected[] = {&attention->query, &attention->key, &attention->value};
+    const struct tensor *projected = &attention->held[projection_stage(id)];
+    for (size_t module = 0; module < problem->plan.module_count; module++) {
+        enum status status = problem->fast_projections
+                                 ? float32_path_projection(attention, module, id, projected, error)
+                                 : project_module(attention, module, id, projected, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static enum status make_projections(struct attention *attention, uint64_t stages, struct error *error)
+{
     for (int id = 0; id < PROJECTION_COUNT; id++)
-        for (size_t module = 0; module < problem->plan.module_count && stages & STAGE_BIT(STAGE_QUERY + id); module++) {
-            const enum projection_id which = (enum projection_id)id;
-            enum status status = problem->fast_projections
-                                     ? float32_path_projection(attention, module, which, projected[id], error)
-                                     : project_module(attention, module, which, projected[id], error);
-            if (status != STATUS_OK)
-                return status;
-        }
+        if (stages & STAGE_BIT(projection_stage((enum projection_id)id)) &&
+            make_projection(attention, (enum projection_id)id, error) != STATUS_OK)
+            return error->status;
     return STATUS_OK;
 }
 
@@ -261,27 +278,27 @@ static bool all_finite(const struct tensor *tensor)
 static enum status check_overflow(struct attention *attention, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    if (!attention->fused || !problem->masks || (all_finite(&attention->key) && all_finite(&attention->value)))
+    if (!attention->fused || !problem->masks ||
+        (all_finite(&attention->held[STAGE_KEY]) && all_finite(&attention->held[STAGE_VALUE])))
         return STATUS_OK;
     if (problem->forced)
         return error_usage(error,
                            "--kernel fused: %s overflowed in float32, which the reference alone keeps out of rows "
                            "that may not see it; expected --kernel auto",
-                           all_finite(&attention->key) ? "value" : "key");
+                           all_finite(&attention->held[STAGE_KEY]) ? "value" : "key");
     attention->fused = false;
-    attention->context.rank = attention->output.rank = 0;
+    attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
 }
 
 static void round_projections(const struct attention *attention)
 {
     const struct problem *problem = attention->problem;
-    const struct tensor *projected[] = {&attention->query, &attention->key, &attention->value};
     const bool rounds =
         problem->fast_projections && !attention->fused && problem->dtype != dtype_storage(problem->dtype);
-    for (int id = 0; id < PROJECTION_COUNT && rounds; id++)
-        if (projected[id]->rank > 0)
-            round_tensor(problem->dtype, projected[id]);
+    for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
+        if (STAGES[stage].operand && attention->held[stage].rank > 0)
+            round_tensor(problem->dtype, &attention->held[stage]);
 }
 
 /* sdpa's query, key and value as they were given; of query the rows that are asked for. */
@@ -289,14 +306,14 @@ static void take_given(struct attention *attention, uint64_t stages)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *given = problem->given;
-    attention->key = given[1];
-    attention->value = given[2];
+    attention->held[STAGE_KEY] = given[1];
+    attention->held[STAGE_VALUE] = given[2];
     if (attention->slots == problem->queries || (stages & STAGE_BIT(STAGE_QUERY)) == 0) {
-        attention->query = given[0];
+        attention->held[STAGE_QUERY] = given[0];
         return;
     }
     const size_t row = problem->d_head * dtype_size(given[0].dtype);
-    char *to = attention->query.data;
+    char *to = attention->held[STAGE_QUERY].data;
     for (size_t matrix = 0; matrix < problem->items * problem->heads; matrix++)
         for (size_t slot = 0; slot < attention->slots; slot++, to += row)
             memcpy(to, (const char *)given[0].data + (matrix * problem->queries + attention->positions[slot]) * row,
@@ -313,10 +330,11 @@ static void make_lse(void *context, size_t task, unsigned thread)
 {
     const struct lse_run *run = context;
     const struct attention *attention = run->attention;
+    struct attention_scratch *scratch = &attention->scratch[thread];
     const size_t row = run->first + task, matrix = row / attention->slots, heads = attention->problem->heads;
-    const double lse =
-        reference_lse(attention, &attention->scratch[thread], matrix / heads, matrix % heads, row % attention->slots);
-    tensor_store(&attention->lse, row, 1, &lse);
+    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots,
+                  stage_closure(STAGE_BIT(STAGE_LSE)), NULL);
+    tensor_store(&attention->held[STAGE_LSE], row, 1, scratch->rows[STAGE_LSE]);
 }
 
 /* Some rows at a time, so that progress can be told. */
@@ -352,6 +370,9 @@ enum status setup_attention(struct attention *attention, const struct problem *p
     else if (make_projections(attention, stages, error) || check_overflow(attention, error))
         return error->status;
     round_projections(attention);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].repeats)
+            attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
     if (attention->fused)
         return stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE)) ? float32_path_context(attention, error)
                                                                           : STATUS_OK;

@@ -7,7 +7,7 @@
 
 #include "compute/reference.h"
 
-/* Prepares what the stages (a set of STAGE_BITs, closed under stage_closure) need for the queries at `positions` (S),
+/* Prepares what the stages (closed under stage_closure) need for the queries at `positions` (S),
  * which the attention goes on to point to. What is held comes from the arena. STATUS_SYSTEM where memory is short, said
  * before the work starts; STATUS_USAGE where --kernel fused was asked for and key or value overflow float32. */
 enum status setup_attention(struct attention *attention, const struct problem *problem, struct progress *progress,

@@ -1,4 +1,5 @@
-/* The stages of attention: a row for each, in the order in which they come. What a row says holds for every problem.
+/* The stages of attention: a row for each, in the order in which they come. What a row says holds for every problem; when
+ * a stage applies, its formula and its arithmetic are in src/stage/, a file for each.
  *
  * Dimensions: B items of a batch, H heads of query, H_kv of key and value, Tq queries, Tk keys, d columns of a head of
  * query and key, d_v of value. T x T is Tq x Tk where queries and keys are not the same tokens. */
@@ -35,7 +36,7 @@ struct stage_row {
     const char *hint; /* what to look at where it departs and those before it agree; or NULL */
 };
 
-/* A row a stage: its identifier, its name as C has it, and the fields of struct stage_row. */
+/* A row a stage: its identifier, the name of its functions (src/stage/), and the fields of struct stage_row. */
 #define STAGE_ROWS(ROW)                                                                                              \
     ROW(QUERY, query, .name = "query", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .operand = true, \
         .on_page = true, .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")             \

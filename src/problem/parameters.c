@@ -6,14 +6,34 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const PROJECTION_NAMES[PROJECTION_COUNT] = {"W_query", "W_key", "W_value"};
+static const struct {
+    const char *name;
+    enum stage stage;
+} PROJECTIONS[PROJECTION_COUNT] = {
+    [PROJECTION_QUERY] = {"W_query", STAGE_QUERY},
+    [PROJECTION_KEY] = {"W_key", STAGE_KEY},
+    [PROJECTION_VALUE] = {"W_value", STAGE_VALUE},
+};
+
+enum stage projection_stage(enum projection_id id)
+{
+    return PROJECTIONS[id].stage;
+}
+
+enum projection_id projection_of(enum stage stage)
+{
+    int id = 0;
+    while (id < PROJECTION_COUNT && PROJECTIONS[id].stage != stage)
+        id++;
+    return (enum projection_id)id;
+}
 
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix)
 {
     struct text text = text_begin(name, PARAMETER_NAME_BYTES);
     if (stacked)
         text_add(&text, "heads.%zu.", module);
-    text_add(&text, "%s%s", PROJECTION_NAMES[id], suffix);
+    text_add(&text, "%s%s", PROJECTIONS[id].name, suffix);
     return name;
 }
 

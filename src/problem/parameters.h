@@ -5,10 +5,15 @@
 #ifndef ATTN_PROBLEM_PARAMETERS_H
 #define ATTN_PROBLEM_PARAMETERS_H
 
+#include "model/stages.h"
 #include "model/torch_random.h"
 #include "read/input_file.h"
 
 enum projection_id { PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE, PROJECTION_COUNT };
+
+/* The stage that a projection makes; and the projection that makes a stage, PROJECTION_COUNT where none does. */
+enum stage projection_stage(enum projection_id id);
+enum projection_id projection_of(enum stage stage);
 
 /* y = x . W + bias. */
 struct projection {

@@ -18,23 +18,41 @@ const char **problem_query_labels(const struct problem *problem, size_t item)
     return labels == NULL || problem->first_query == SIZE_MAX ? NULL : labels + problem->first_query;
 }
 
+const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position)
+{
+    const size_t token = of_keys ? index : problem->rows[index];
+    const char **labels = of_keys ? problem_key_labels(problem, item) : problem_query_labels(problem, item);
+    *position = token + 1;
+    return labels != NULL ? labels[token] : NULL;
+}
+
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
 {
-    return stage == STAGE_OUTPUT || (stage == STAGE_CONTEXT && problem->packed);
+    return STAGES[stage].joins_heads || (stage == STAGE_CONTEXT && problem->packed);
+}
+
+size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
+{
+    switch (STAGES[stage].columns) {
+    case STAGE_COLUMNS_KEYS:
+        return problem->keys;
+    case STAGE_COLUMNS_D:
+        return problem->d_head;
+    case STAGE_COLUMNS_D_VALUE:
+        return problem->d_value;
+    case STAGE_COLUMNS_OUTPUT:
+        return problem->plan.has_out ? problem->plan.d_out : problem->heads * problem->d_value;
+    case STAGE_COLUMNS_OTHER:
+        return problem->d_in;
+    default:
+        return 1;
+    }
 }
 
 size_t problem_columns(const struct problem *problem, enum stage stage)
 {
-    if (stage == STAGE_LSE)
-        return 1;
-    if (stage_is_square(stage))
-        return problem->keys;
-    if (stage == STAGE_OUTPUT && problem->plan.has_out)
-        return problem->plan.d_out;
-    if (problem_is_side_by_side(problem, stage))
-        return problem->heads * problem->d_value;
-    return stage == STAGE_VALUE || stage == STAGE_PRESENT_VALUE || stage == STAGE_CONTEXT ? problem->d_value
-                                                                                          : problem->d_head;
+    const bool packed = problem_is_side_by_side(problem, stage) && !STAGES[stage].joins_heads;
+    return (packed ? problem->heads : 1) * problem_columns_of_head(problem, stage);
 }
 
 bool problem_shows_stage(const struct problem *problem, enum stage stage)
@@ -43,28 +61,6 @@ bool problem_shows_stage(const struct problem *problem, enum stage stage)
         if (problem->stages[i] == stage)
             return true;
     return false;
-}
-
-bool problem_has_stage(const struct problem *problem, enum stage stage)
-{
-    switch (stage) {
-    case STAGE_INPUTS:
-        return problem_projects(problem) && !problem->parameters_only;
-    case STAGE_PARAMETERS:
-        return problem_projects(problem);
-    case STAGE_SCORES:
-        return problem->rounding != ROUNDING_OPERATIONS && !problem->parameters_only;
-    case STAGE_CAPPED:
-        return problem->softcap > 0 && !problem->parameters_only;
-    case STAGE_MASKED:
-        return problem->masks && !problem->parameters_only;
-    case STAGE_DROPPED:
-        return problem->dropout > 0 && !problem->parameters_only;
-    case STAGE_OUTPUT:
-        return MECHANISMS[problem->mechanism].splits && !problem->parameters_only;
-    default:
-        return stage <= STAGE_CONTEXT && !problem->parameters_only;
-    }
 }
 
 double problem_work(const struct problem *problem)

@@ -1,4 +1,4 @@
-/* One validated attention problem, as problem_create.c makes it of options and bundles, and what can be asked of it.
+/* One validated attention problem, as the room `build` makes it of options and bundles, and what can be asked of it.
  *
  * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs, but
  * for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of value. */
@@ -86,15 +86,17 @@ bool problem_projects(const struct problem *problem);
 const char **problem_key_labels(const struct problem *problem, size_t item);
 const char **problem_query_labels(const struct problem *problem, size_t item);
 
+/* The token, or NULL where it has none, and the position from 1 of key `index`, or of the query that is the `index`-th of
+ * those asked for. */
+const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
+
 /* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 
-/* Columns of a stage; 1 for lse, which has no such axis. */
+/* Columns of a stage, those of all heads where they lie side by side; 1 for lse, which has no such axis. And those of one
+ * head, as each is computed. */
 size_t problem_columns(const struct problem *problem, enum stage stage);
-
-/* Whether the mechanism has the stage among those that are shown unless --stages says otherwise, inputs and parameters
- * included. */
-bool problem_has_stage(const struct problem *problem, enum stage stage);
+size_t problem_columns_of_head(const struct problem *problem, enum stage stage);
 
 /* Whether the stage is one of problem->stages. */
 bool problem_shows_stage(const struct problem *problem, enum stage stage);

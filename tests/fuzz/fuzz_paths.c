@@ -390,7 +390,7 @@ static void compare_alone(const struct choice *choice, const char *kernel, const
         abort(); /* the whole had a result */
     for (size_t i = 0; i < alone.result.table_count; i++) {
         const struct result_table *table = &whole->result.tables[i];
-        const bool of_keys = stage_is_of_keys(table->stage), lse = table->stage == STAGE_LSE;
+        const bool of_keys = stage_is_of_keys(table->stage), lse = !stage_has_columns(table->stage);
         const size_t columns = lse ? 1 : result_columns(table);
         const size_t rows = lse ? result_columns(table) : result_rows(table);
         for (size_t at = 0; !of_keys && at < count_numbers(&alone.result.tables[i]); at++) {

@@ -1,43 +1,113 @@
 #include "write/explain/write_explain.h"
 
-#include "base/text.h"
-#include "write/explain/explain_stages.h"
+#include "stage/stage.h"
 #include "write/head_lines.h"
+
+#include <math.h>
+
+/* --- the result's rows ------------------------------------------------------------------------------------------- */
+
+/* Which matrix of a stage belongs to an item and a head of query. */
+static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
+{
+    if (stage == STAGE_INPUTS || problem_is_side_by_side(problem, stage))
+        return item;
+    if (stage_is_of_keys(stage))
+        return item * problem->kv_heads + head / (problem->heads / problem->kv_heads);
+    return item * problem->heads + head;
+}
+
+static void load_row(void *context, enum stage stage, struct explain_place place, double *numbers)
+{
+    struct result *result = context;
+    const struct result_table *table = result_table_of(result, stage);
+    const size_t matrix = matrix_of(result->problem, stage, place.item, place.head), rows = result_rows(table);
+    if (stage_has_columns(stage))
+        result_row(result, table, matrix, place.row, numbers);
+    else
+        result_row(result, table, matrix / rows, matrix % rows, numbers);
+}
+
+static const bool *kept_row(void *context, size_t row)
+{
+    const struct result *result = context;
+    return row_stream_kept(&result->rows, row);
+}
+
+static double largest_of(const double *numbers, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(numbers[i]))
+            largest = fmax(largest, fabs(numbers[i]));
+    return largest;
+}
+
+/* Over those rows of a matrix that are shown; NULL: all, as far as they are shown. */
+static double magnitude_of_rows(const struct explanation *e, struct result *result, const struct result_table *table,
+                                size_t matrix, const size_t *rows, size_t count)
+{
+    const struct explain_range range = {0, count};
+    double magnitude = 0;
+    for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
+        result_row(result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
+        magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
+    }
+    return magnitude;
+}
+
+/* Over the rows of inputs, key or value that a cell is made from, which may lie in the middle. */
+static double magnitude_of_cell(struct explanation *e, struct result *result, const struct result_table *table,
+                                size_t matrix)
+{
+    const struct problem *problem = result->problem;
+    const enum stage from = stage_is_of_keys(problem->cell.stage) ? problem->cell.stage : STAGE_VALUE;
+    struct explain_range heads = explain_heads(e, from);
+    struct explain_place place = {0, 0, 0};
+    double magnitude = 0;
+    result_place(table, matrix, &place.item, &place.head);
+    if (table->stage == STAGE_INPUTS)
+        magnitude = magnitude_of_rows(e, result, table, matrix, problem->rows, 1);
+    else
+        heads = (struct explain_range){place.head, place.head + 1};
+    for (place.head = heads.first; place.head < heads.end; place.head++) {
+        explain_list_rows(e, table->stage == STAGE_INPUTS ? from : table->stage, place);
+        magnitude = fmax(magnitude, magnitude_of_rows(e, result, table, matrix, e->rows, e->row_count));
+    }
+    return magnitude;
+}
+
+/* Over the rows of a table that are shown: those at its ends, and those that a cell is made from. */
+static double magnitude_of_table(struct explanation *e, struct result *result, const struct result_table *table)
+{
+    const bool of_tokens = table->stage == STAGE_INPUTS || stage_is_of_keys(table->stage);
+    double magnitude = 0;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
+        magnitude = fmax(magnitude, magnitude_of_rows(e, result, table, matrix, NULL, result_rows(table)));
+        if (result->problem->has_cell && of_tokens)
+            magnitude = fmax(magnitude, magnitude_of_cell(e, result, table, matrix));
+    }
+    return magnitude;
+}
+
+static void choose_notation(struct explanation *e, struct result *result)
+{
+    for (size_t i = 0; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs;
+        if (table->stage != STAGE_PARAMETERS && !masks)
+            e->exponent[table->stage] = text_wants_exponent(magnitude_of_table(e, result, table));
+    }
+}
+
+/* --- what is explained ------------------------------------------------------------------------------------------- */
 
 /* "weights = softmax(scaled)" */
 static void write_heading(const struct result *result, enum stage stage, struct text_style style, struct output *output)
 {
-    for (size_t i = 0; i < result->table_count; i++) {
-        const struct result_table *table = &result->tables[i];
-        if (table->stage == stage)
-            output_print(output, "\n%s%s = %s%s\n", style.color ? TEXT_BOLD : "", table->name, table->formula,
-                         style.color ? TEXT_PLAIN : "");
-    }
-}
-
-/* One row of a stage that is computed. */
-static void write_row(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    if (stage <= STAGE_VALUE)
-        explain_projection(e, stage, place);
-    else if (stage == STAGE_SCORES)
-        explain_scores(e, stage, place);
-    else if (stage == STAGE_SCALED)
-        explain_scaled(e, place);
-    else if (stage == STAGE_CAPPED)
-        explain_capped(e, place);
-    else if (stage == STAGE_MASKED)
-        explain_masked(e, place);
-    else if (stage == STAGE_WEIGHTS)
-        explain_weights(e, place);
-    else if (stage == STAGE_DROPPED)
-        explain_dropped(e, place);
-    else if (stage == STAGE_CONTEXT)
-        explain_context(e, place);
-    else if (stage == STAGE_OUTPUT)
-        explain_output(e, place);
-    else
-        explain_lse(e, place);
+    const struct result_table *table = result_table_of(result, stage);
+    output_print(output, "\n%s%s = %s%s\n", style.color ? TEXT_BOLD : "", table->name, table->formula,
+                 style.color ? TEXT_PLAIN : "");
 }
 
 /* The rows that are listed, of one item and head. */
@@ -47,7 +117,7 @@ static void write_listed(struct explanation *e, enum stage stage, struct explain
     for (size_t i = 0, next; i < listed.end; i = next) {
         next = explain_next(e, listed, i);
         place.row = e->rows[i];
-        write_row(e, stage, place);
+        stage_explain(e, stage, place);
         if (next > i + 1 && !e->lines.measuring)
             output_print(e->lines.output, "  … %zu more %s …\n", next - i - 1,
                          stage_is_of_keys(stage) ? "tokens" : "queries");
@@ -67,22 +137,19 @@ static void write_rows(struct explanation *explanation, enum stage stage)
         }
 }
 
-static bool is_computed(const struct problem *problem, enum stage stage)
-{
-    return stage <= STAGE_LSE && (problem_projects(problem) || stage > STAGE_VALUE);
-}
-
 enum status write_explain(struct result *result, struct text_style style, struct output *output, struct arena *arena,
                           struct error *error)
 {
     const struct problem *problem = result->problem;
     struct explanation explanation;
-    if (explain_create(&explanation, result, style.precision, style.full, output, arena, error) != STATUS_OK)
+    if (explain_create(&explanation, problem, (struct explain_source){result, load_row, kept_row}, result->widest,
+                       style.precision, style.full, output, arena, error) != STATUS_OK)
         return error->status;
+    choose_notation(&explanation, result);
     head_lines_write(problem, WRAP_COLUMNS, style.color, output);
     for (size_t i = 0; i < problem->explained_count && !output->failed; i++) {
         const enum stage stage = problem->explained[i];
-        if (!is_computed(problem, stage)) {
+        if (!stage_is_explained(problem, stage)) {
             if (write_text_tables(result, stage, style, output, arena, error) != STATUS_OK)
                 return error->status;
             continue;

@@ -1,6 +1,4 @@
-#include "write/explain/explain.h"
-
-#include "base/text.h"
+#include "explain/explanation.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,54 +9,42 @@ static const double WIDEST_FIXED = 1e15;
 
 /* --- what is read ------------------------------------------------------------------------------------------------- */
 
-const struct result_table *explain_table(const struct result *result, enum stage stage)
-{
-    for (size_t i = 0; i < result->table_count; i++)
-        if (result->tables[i].stage == stage)
-            return &result->tables[i];
-    return NULL;
-}
-
-/* Which matrix of a stage belongs to an item and a head of query. */
-static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
-{
-    if (stage == STAGE_INPUTS || problem_is_side_by_side(problem, stage))
-        return item;
-    if (stage_is_of_keys(stage))
-        return item * problem->kv_heads + head / (problem->heads / problem->kv_heads);
-    return item * problem->heads + head;
-}
-
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
 {
-    const struct result_table *table = explain_table(e->result, stage);
-    const size_t matrix = matrix_of(e->result->problem, stage, place.item, place.head);
-    result_row(e->result, table, matrix, place.row, numbers);
-}
-
-enum stage explain_before_mask(const struct problem *problem)
-{
-    return problem->softcap > 0 ? STAGE_CAPPED : STAGE_SCALED;
-}
-
-enum stage explain_before_softmax(const struct problem *problem)
-{
-    return problem->masks ? STAGE_MASKED : explain_before_mask(problem);
+    e->source.load(e->source.context, stage, place, numbers);
 }
 
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     if (!problem->masks)
         return MASK_ALLOWS;
     return mask_rule_of(&problem->mask, place.item, place.head, problem->rows[place.row], key);
+}
+
+void explain_list_seen(struct explanation *e, struct explain_place place)
+{
+    e->seen_count = 0;
+    for (size_t key = 0; key < e->problem->keys; key++)
+        if (explain_rule(e, place, key) == MASK_ALLOWS)
+            e->seen[e->seen_count++] = key;
+}
+
+void explain_list_weighed(struct explanation *e, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    explain_list_seen(e, place);
+    if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
+        return;
+    for (size_t key = 0; key < problem->keys; key++)
+        e->seen[e->seen_count++] = key;
 }
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
 
 static bool leaves_out(const struct explanation *e, size_t count)
 {
-    return !e->full && count > RESULT_ELIDED;
+    return !e->full && count > EXPLAIN_MOST;
 }
 
 size_t explain_next(const struct explanation *e, struct explain_range range, size_t i)
@@ -74,13 +60,13 @@ static struct explain_range range_of(bool one, size_t index, size_t count)
 
 struct explain_range explain_items(const struct explanation *e)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     return range_of(problem->has_cell && problem->cell.item != SIZE_MAX, problem->cell.item, problem->items);
 }
 
 struct explain_range explain_heads(const struct explanation *e, enum stage stage)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     const struct cell *cell = &problem->cell;
     const bool of_keys = stage_is_of_keys(stage);
     if (problem_is_side_by_side(problem, stage))
@@ -98,7 +84,7 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
 /* Those that a cell leaves, whatever the mask says. */
 static struct explain_range range_of_rows(const struct explanation *e, enum stage stage)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     const struct cell *cell = &problem->cell;
     if (!stage_is_of_keys(stage))
         return range_of(false, 0, problem->row_count);
@@ -111,7 +97,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
 /* Whether a token has a part in the cell only where its row sees it. */
 static bool asks_mask(const struct explanation *e, enum stage stage)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     return problem->has_cell && stage_is_of_keys(stage) &&
            (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
 }
@@ -119,7 +105,7 @@ static bool asks_mask(const struct explanation *e, enum stage stage)
 /* What the explained heads of query that share this one of key and value see of its tokens; of values, what they weigh. */
 static void list_tokens(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     const struct explain_range range = range_of_rows(e, stage), heads = explain_heads(e, STAGE_WEIGHTS);
     const size_t group = problem->heads / problem->kv_heads;
     memset(e->has_part, 0, problem->keys * sizeof *e->has_part);
@@ -148,33 +134,15 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
         e->rows[e->row_count++] = row;
 }
 
-void explain_list_seen(struct explanation *e, struct explain_place place)
-{
-    e->seen_count = 0;
-    for (size_t key = 0; key < e->result->problem->keys; key++)
-        if (explain_rule(e, place, key) == MASK_ALLOWS)
-            e->seen[e->seen_count++] = key;
-}
-
-void explain_list_weighed(struct explanation *e, struct explain_place place)
-{
-    const struct problem *problem = e->result->problem;
-    explain_list_seen(e, place);
-    if (e->seen_count > 0 || problem->mask.empty_row == EMPTY_ROW_ZERO)
-        return;
-    for (size_t key = 0; key < problem->keys; key++)
-        e->seen[e->seen_count++] = key;
-}
-
 struct explain_range explain_keys(const struct explanation *e)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     return range_of(problem->has_cell && stage_is_square(problem->cell.stage), problem->cell.column, problem->keys);
 }
 
 struct explain_range explain_columns(const struct explanation *e, enum stage stage)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     const struct cell *cell = &problem->cell;
     const bool side_by_side =
         cell->stage == STAGE_OUTPUT && !problem->plan.has_out; /* a column of it is one of a head */
@@ -185,6 +153,15 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
         column %= problem->d_value;
     return range_of(problem->has_cell && (stage == cell->stage || of_context || of_value), column,
                     problem_columns(problem, stage));
+}
+
+double explain_sum_left_out(const struct explanation *e, size_t i, const double *numbers)
+{
+    const size_t next = explain_next(e, (struct explain_range){0, e->seen_count}, i);
+    double subtotal = 0;
+    for (size_t j = i + 1; j < next; j++)
+        subtotal += numbers[e->seen[j]];
+    return subtotal;
 }
 
 /* --- numbers and labels ------------------------------------------------------------------------------------------- */
@@ -214,7 +191,7 @@ void explain_key_line(struct explanation *e, size_t group, size_t item, size_t k
 {
     char label[WORKED_LINE_LABEL_BYTES];
     size_t position;
-    const char *token = result_label(e->result, AXIS_TOKEN, item, key, &position);
+    const char *token = problem_label(e->problem, true, item, key, &position);
     if (token == NULL) {
         explain_line(e, group, "key %zu", position);
         return;
@@ -226,7 +203,7 @@ void explain_key_line(struct explanation *e, size_t group, size_t item, size_t k
 /* "  item 1, head 2, " */
 static void write_item_and_head(const struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct problem *problem = e->result->problem;
+    const struct problem *problem = e->problem;
     output_print(e->lines.output, "  ");
     if (problem->has_batch)
         output_print(e->lines.output, "item %zu, ", place.item + 1);
@@ -236,12 +213,13 @@ static void write_item_and_head(const struct explanation *e, enum stage stage, s
 
 void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
 {
+    const struct problem *problem = e->problem;
     const bool of_keys = stage_is_of_keys(stage);
     char shown[WORKED_LINE_LABEL_BYTES];
     size_t position;
     if (e->lines.measuring)
         return;
-    const char *token = result_label(e->result, of_keys ? AXIS_TOKEN : AXIS_QUERY, place.item, place.row, &position);
+    const char *token = problem_label(problem, of_keys, place.item, place.row, &position);
     if (token != NULL)
         text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
     else
@@ -279,62 +257,97 @@ void explain_gap(struct explanation *e, struct explain_range range, size_t i, co
         worked_line_left_out(&e->lines, next - i - 1, what, subtotal);
 }
 
+void explain_note_masked(struct explanation *e, const char *what)
+{
+    const size_t masked = e->problem->keys - e->seen_count;
+    if (masked > 0)
+        explain_note(e, "(%zu key%s masked: %s)", masked, masked == 1 ? " is" : "s are", what);
+}
+
+void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why)
+{
+    const struct explain_range keys = explain_keys(e);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, why);
+    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
+        worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[key]));
+        worked_line_end(&e->lines);
+        explain_gap(e, keys, key, "keys", NULL);
+    }
+}
+
+/* --- a dot product ------------------------------------------------------------------------------------------------ */
+
+/* The terms, as products or multiplied out. */
+static void write_terms(struct explanation *e, const struct explain_dot *dot, bool as_products)
+{
+    const struct explain_range range = {0, dot->count};
+    for (size_t i = 0; i < dot->count;) {
+        const size_t next = explain_next(e, range, i);
+        if (as_products) {
+            worked_line_term(&e->lines, explain_number(e, dot->left_kind, dot->left[i]));
+            worked_line_times(&e->lines, explain_number(e, dot->right_kind, dot->right[i]));
+        } else {
+            worked_line_term(&e->lines, explain_number(e, dot->kind, dot->left[i] * dot->right[i]));
+        }
+        double subtotal = 0;
+        for (size_t j = i + 1; j < next; j++)
+            subtotal += dot->left[j] * dot->right[j];
+        if (next > i + 1 && as_products)
+            worked_line_more(&e->lines, next - i - 1, explain_number(e, dot->kind, subtotal));
+        else if (next > i + 1)
+            worked_line_term(&e->lines, explain_number(e, dot->kind, subtotal));
+        i = next;
+    }
+    if (dot->bias != NULL)
+        worked_line_term(&e->lines, explain_number(e, dot->right_kind, *dot->bias));
+}
+
+void explain_dot(struct explanation *e, const struct explain_dot *dot)
+{
+    write_terms(e, dot, true);
+    if (dot->count > 1 || dot->bias != NULL) {
+        worked_line_relation(&e->lines);
+        write_terms(e, dot, false);
+    }
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, dot->kind, dot->result));
+    worked_line_end(&e->lines);
+}
+
+/* Column `column` of a weight that is used as y = x . W, into numbers. */
+static void load_column(const struct projection *projection, size_t column, double *numbers)
+{
+    const struct tensor *weight = &projection->weight;
+    const size_t rows = weight->shape[0], columns = weight->shape[1];
+    if (projection->transposed) {
+        tensor_load(weight, column * columns, columns, numbers);
+        return;
+    }
+    for (size_t row = 0; row < rows; row++)
+        tensor_load(weight, row * columns + column, 1, numbers + row);
+}
+
+void explain_projected(struct explanation *e, enum stage stage, int weight_kind, const struct projection *projection,
+                       size_t first, int x_kind, size_t d_in)
+{
+    const struct explain_range columns = explain_columns(e, stage);
+    double bias;
+    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
+        load_column(projection, first + column, e->factor);
+        if (projection->bias.rank > 0)
+            tensor_load(&projection->bias, first + column, 1, &bias);
+        const struct explain_dot dot = {
+            e->operand,     e->factor, x_kind, weight_kind, (int)stage, d_in, projection->bias.rank > 0 ? &bias : NULL,
+            e->made[column]};
+        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
+        explain_dot(e, &dot);
+        explain_gap(e, columns, column, "columns", NULL);
+    }
+}
+
 /* --- how it begins ------------------------------------------------------------------------------------------------ */
-
-static double largest_of(const double *numbers, size_t count)
-{
-    double largest = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(numbers[i]))
-            largest = fmax(largest, fabs(numbers[i]));
-    return largest;
-}
-
-/* Over those rows of a matrix that are shown; NULL: all, as far as they are shown. */
-static double magnitude_of_rows(struct explanation *e, const struct result_table *table, size_t matrix,
-                                const size_t *rows, size_t count)
-{
-    const struct explain_range range = {0, count};
-    double magnitude = 0;
-    for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
-        result_row(e->result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
-        magnitude = fmax(magnitude, largest_of(e->operand, result_columns(table)));
-    }
-    return magnitude;
-}
-
-/* Over the rows of inputs, key or value that a cell is made from, which may lie in the middle. */
-static double magnitude_of_cell(struct explanation *e, const struct result_table *table, size_t matrix)
-{
-    const struct problem *problem = e->result->problem;
-    const enum stage from = stage_is_of_keys(problem->cell.stage) ? problem->cell.stage : STAGE_VALUE;
-    struct explain_range heads = explain_heads(e, from);
-    struct explain_place place = {0, 0, 0};
-    double magnitude = 0;
-    result_place(table, matrix, &place.item, &place.head);
-    if (table->stage == STAGE_INPUTS)
-        magnitude = magnitude_of_rows(e, table, matrix, problem->rows, 1);
-    else
-        heads = (struct explain_range){place.head, place.head + 1};
-    for (place.head = heads.first; place.head < heads.end; place.head++) {
-        explain_list_rows(e, table->stage == STAGE_INPUTS ? from : table->stage, place);
-        magnitude = fmax(magnitude, magnitude_of_rows(e, table, matrix, e->rows, e->row_count));
-    }
-    return magnitude;
-}
-
-/* Over the rows of a table that are shown: those at its ends, and those that a cell is made from. */
-static double magnitude_of_table(struct explanation *e, const struct result_table *table)
-{
-    const bool of_tokens = table->stage == STAGE_INPUTS || stage_is_of_keys(table->stage);
-    double magnitude = 0;
-    for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
-        magnitude = fmax(magnitude, magnitude_of_rows(e, table, matrix, NULL, result_rows(table)));
-        if (e->result->problem->has_cell && of_tokens)
-            magnitude = fmax(magnitude, magnitude_of_cell(e, table, matrix));
-    }
-    return magnitude;
-}
 
 /* Over all of a tensor, which may be absent. */
 static double magnitude_of_tensor(const struct tensor *tensor)
@@ -354,13 +367,7 @@ static double magnitude_of_projection(const struct projection *projection)
 
 static void choose_notation(struct explanation *e)
 {
-    const struct parameters *parameters = &e->result->problem->parameters;
-    for (size_t i = 0; i < e->result->table_count; i++) {
-        const struct result_table *table = &e->result->tables[i];
-        const bool masks = table->stage == STAGE_INPUTS && table->tensor != &e->result->problem->inputs;
-        if (table->stage != STAGE_PARAMETERS && !masks)
-            e->exponent[table->stage] = text_wants_exponent(magnitude_of_table(e, table));
-    }
+    const struct parameters *parameters = &e->problem->parameters;
     for (int id = 0; id < PROJECTION_COUNT; id++) {
         double magnitude = 0;
         for (size_t module = 0; module < parameters->module_count; module++)
@@ -370,13 +377,13 @@ static void choose_notation(struct explanation *e)
     e->exponent[EXPLAIN_WEIGHTS + PROJECTION_COUNT] = text_wants_exponent(magnitude_of_projection(&parameters->out));
 }
 
-enum status explain_create(struct explanation *e, struct result *result, int precision, bool full,
-                           struct output *output, struct arena *arena, struct error *error)
+enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,
+                           size_t widest, int precision, bool full, struct output *output, struct arena *arena,
+                           struct error *error)
 {
-    const struct problem *problem = result->problem;
-    size_t widest = memory_larger(result->widest, problem->heads * problem->d_value);
+    widest = memory_larger(widest, problem->heads * problem->d_value);
     widest = memory_larger(memory_larger(widest, problem->d_in), problem->d_head);
-    *e = (struct explanation){.result = result, .precision = precision, .full = full};
+    *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
     double **const rows[] = {&e->operand, &e->factor, &e->made};
     for (size_t i = 0; i < 3; i++) {
         *rows[i] = arena_allocate(arena, widest, sizeof(double), error);
@@ -387,7 +394,7 @@ enum status explain_create(struct explanation *e, struct result *result, int pre
     e->rows = arena_allocate(arena, memory_larger(problem->keys, problem->row_count), sizeof *e->rows, error);
     e->has_part = arena_allocate(arena, problem->keys, sizeof *e->has_part, error);
     if (e->seen == NULL || e->rows == NULL || e->has_part == NULL ||
-        worked_line_create(&e->lines, output, full ? widest + 1 : RESULT_ELIDED + 2, arena, error) != STATUS_OK)
+        worked_line_create(&e->lines, output, full ? widest + 1 : EXPLAIN_MOST + 2, arena, error) != STATUS_OK)
         return error->status;
     choose_notation(e);
     return STATUS_OK;

@@ -1,4 +1,4 @@
-#include "write/explain/worked_line.h"
+#include "explain/worked_line.h"
 
 #include <stdio.h>
 #include <string.h>

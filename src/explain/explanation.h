@@ -1,21 +1,40 @@
-/* What the arithmetic of every stage is written with: how rows are read from the result, which of them are explained, and
- * how lines and notes about them are begun on a board. Dimensions as in result.h. */
-#ifndef ATTN_WRITE_EXPLAIN_EXPLAIN_H
-#define ATTN_WRITE_EXPLAIN_EXPLAIN_H
+/* What the arithmetic of every stage is written with: how rows are read, which of them are explained, and how lines and
+ * notes about them are begun on a board. It knows the problem; the rows come from whoever has them. Dimensions as in
+ * problem.h. */
+#ifndef ATTN_EXPLAIN_EXPLANATION_H
+#define ATTN_EXPLAIN_EXPLANATION_H
 
-#include "compute/result.h"
-#include "write/explain/worked_line.h"
+#include "base/text.h"
+#include "explain/worked_line.h"
+#include "problem/problem.h"
 
 enum {
-    EXPLAIN_ENDS = 3, /* of more than RESULT_ELIDED rows, columns or terms, the first and the last so many are shown */
+    EXPLAIN_MOST = TEXT_ELIDED,
+    EXPLAIN_ENDS = 3, /* of more than EXPLAIN_MOST rows, columns or terms, the first and the last so many are shown */
     EXPLAIN_WEIGHTS = STAGE_NAMES, /* numbers beside those of stages: a parameter's, of which there are four kinds */
     EXPLAIN_KINDS = EXPLAIN_WEIGHTS + PROJECTION_COUNT + 1,
     EXPLAIN_NUMBER_BYTES = 64,
     EXPLAIN_LABEL_COLUMNS = 20,
 };
 
+/* One row that is explained: query `row` of those that were asked for, or token `row`. */
+struct explain_place {
+    size_t item, head, row;
+};
+
+/* Where rows come from. */
+struct explain_source {
+    void *context;
+    /* A row of a stage into numbers (its columns; of lse, which has none, all queries of the head). The place's head is one
+     * of query, whatever the stage. */
+    void (*load)(void *context, enum stage stage, struct explain_place place, double *numbers);
+    /* What dropout keeps, (Tk), of the row of dropped that was loaded last. */
+    const bool *(*kept)(void *context, size_t row);
+};
+
 struct explanation {
-    struct result *result;
+    const struct problem *problem;
+    struct explain_source source;
     struct worked_line lines;
     int precision;
     bool full;                         /* nothing is left out */
@@ -27,19 +46,16 @@ struct explanation {
     char number[EXPLAIN_NUMBER_BYTES]; /* the last one that was made text */
 };
 
-/* One row that is explained: query `row` of those that were asked for, or token `row`. */
-struct explain_place {
-    size_t item, head, row;
-};
-
 /* What the loops go over: all, or the one index that a cell leaves. */
 struct explain_range {
     size_t first, end;
 };
 
-/* Has the room that rows need, and finds which numbers are shown with exponents. STATUS_SYSTEM where memory is short. */
-enum status explain_create(struct explanation *explanation, struct result *result, int precision, bool full,
-                           struct output *output, struct arena *arena, struct error *error);
+/* Has the room that rows of `widest` numbers need, and finds which parameters are shown with exponents; those of stages are
+ * the caller's to say, in `exponent`. STATUS_SYSTEM where memory is short. */
+enum status explain_create(struct explanation *explanation, const struct problem *problem, struct explain_source source,
+                           size_t widest, int precision, bool full, struct output *output, struct arena *arena,
+                           struct error *error);
 
 /* The range's next index after `i`; a jump over those in the middle where they are too many. */
 size_t explain_next(const struct explanation *explanation, struct explain_range range, size_t i);
@@ -52,26 +68,22 @@ struct explain_range explain_heads(const struct explanation *explanation, enum s
  * the mask has worked on, the key and value of a token that its row does not see are not among them. */
 void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place);
 
-/* Lists the keys that the place's query sees in e->seen; or those that it weighs: where it sees none, --empty-row may
- * give all of them a weight. */
-void explain_list_seen(struct explanation *e, struct explain_place place);
-void explain_list_weighed(struct explanation *e, struct explain_place place);
-
 /* Groups of lines that are aligned with each other; a softmax has two. */
 enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS };
-
-/* The table of a stage that the result has. */
-const struct result_table *explain_table(const struct result *result, enum stage stage);
 
 /* A row of a stage into numbers (its columns); the place's head is one of query. */
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 
-/* The stage that the mask works on, and that of the softmax. */
-enum stage explain_before_mask(const struct problem *problem);
-enum stage explain_before_softmax(const struct problem *problem);
-
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
+
+/* The keys that the place's query sees, into seen; and those that take part in its context: where it sees none, --empty-row
+ * may give all of them a weight. */
+void explain_list_seen(struct explanation *e, struct explain_place place);
+void explain_list_weighed(struct explanation *e, struct explain_place place);
+
+/* The sum of those numbers (Tk) over the seen keys that are left out behind the i-th. */
+double explain_sum_left_out(const struct explanation *e, size_t i, const double *numbers);
 
 /* The keys of a T x T stage and the columns of another that are explained: a cell's own, or all. */
 struct explain_range explain_keys(const struct explanation *e);
@@ -93,7 +105,31 @@ void explain_left_out(struct explanation *e, enum stage stage, struct explain_pl
 /* A line of words beneath the lines of a place. */
 void explain_note(struct explanation *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A note of the keys that are not in `seen`: "(2 keys are masked: weight 0)". */
+void explain_note_masked(struct explanation *e, const char *what);
+
 /* Behind the i-th line of a range whose middle is left out: how many are, and where they add up, to what; else NULL. */
 void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal);
+
+/* A stage that does nothing here, `why` not: each number is that of the stage before it. */
+void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why);
+
+/* result = left . right + bias, and which kinds of numbers they are. */
+struct explain_dot {
+    const double *left, *right; /* (count) */
+    int left_kind, right_kind, kind;
+    size_t count;
+    const double *bias; /* or NULL */
+    double result;
+};
+
+/* The rest of a line: the products, what they are, their sum. */
+void explain_dot(struct explanation *e, const struct explain_dot *dot);
+
+/* One column after another of x . W + bias that makes a stage, whose row is in `made`.
+ *   x      (d_in), in `operand`, numbers of `x_kind`
+ *   first  the column of W that makes column 0; W's numbers are of `weight_kind` */
+void explain_projected(struct explanation *e, enum stage stage, int weight_kind, const struct projection *projection,
+                       size_t first, int x_kind, size_t d_in);
 
 #endif

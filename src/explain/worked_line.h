@@ -10,8 +10,8 @@
  *            ≈ 0.0587 + 0.0276 + 0.2806 = 0.3669
  *
  * Numbers come as text, from snprintf; a sign is written as the operator, or with the factor in parentheses. */
-#ifndef ATTN_WRITE_EXPLAIN_WORKED_LINE_H
-#define ATTN_WRITE_EXPLAIN_WORKED_LINE_H
+#ifndef ATTN_EXPLAIN_WORKED_LINE_H
+#define ATTN_EXPLAIN_WORKED_LINE_H
 
 #include "base/decimal_exact.h"
 #include "base/output.h"

@@ -1,0 +1,86 @@
+/* capped = softcap x tanh(scaled / softcap): Gemma Team 2024, "Gemma 2", section 2. */
+#include "base/decimal.h"
+#include "stage/rounded.h"
+#include "stage/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool applies(const struct problem *problem)
+{
+    return problem->softcap > 0;
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    (void)stage;
+    char softcap[DECIMAL_BYTES];
+    decimal_from_double(problem->softcap, softcap);
+    if (applies(problem))
+        text_add(text, "%s x tanh(scaled / %s)", softcap, softcap);
+    else
+        text_add(text, "scaled, no softcap");
+}
+
+static void make(const struct attention_row *row)
+{
+    const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
+    double *capped = row->stages[STAGE_CAPPED];
+    const size_t keys = row->problem->keys;
+    for (size_t j = 0; j < keys; j++)
+        capped[j] = softcap > 0 ? softcap * tanh(scaled[j] / softcap) : scaled[j];
+}
+
+static void make_rounded(const struct attention_row *row)
+{
+    const enum dtype dtype = row->problem->dtype;
+    const double *scaled = row->stages[STAGE_SCALED], ceiling = rounded(dtype, row->problem->softcap);
+    double *capped = row->stages[STAGE_CAPPED];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        capped[j] =
+            applies(row->problem) ? rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling : scaled[j];
+}
+
+static void write_key(struct explanation *e, const char *softcap, size_t key)
+{
+    const double argument = e->operand[key] / e->problem->softcap;
+    worked_line_term(&e->lines, softcap);
+    worked_line_open(&e->lines, WORKED_LINE_TANH, true);
+    worked_line_term(&e->lines, explain_number(e, STAGE_SCALED, e->operand[key]));
+    worked_line_over(&e->lines, softcap);
+    worked_line_close(&e->lines);
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, softcap);
+    worked_line_open(&e->lines, WORKED_LINE_TANH, true);
+    worked_line_term(&e->lines, explain_number(e, STAGE_CAPPED, argument));
+    worked_line_close(&e->lines);
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, softcap);
+    worked_line_times(&e->lines, explain_number(e, STAGE_CAPPED, tanh(argument)));
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, STAGE_CAPPED, e->made[key]));
+    worked_line_end(&e->lines);
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range keys = explain_keys(e);
+    char softcap[DECIMAL_BYTES];
+    if (!applies(e->problem)) {
+        explain_kept(e, stage, place, "there is no softcap, so as they were");
+        return;
+    }
+    decimal_from_double(e->problem->softcap, softcap);
+    explain_load(e, STAGE_SCALED, place, e->operand);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, "");
+    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
+        write_key(e, softcap, key);
+        explain_gap(e, keys, key, "keys", NULL);
+    }
+}
+
+const struct stage_functions stage_capped = {
+    .applies = applies, .formula = formula, .make = make, .make_rounded = make_rounded, .explain = explain};

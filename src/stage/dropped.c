@@ -1,0 +1,95 @@
+/* dropped = weights / (1 - p) where kept, else 0: Srivastava et al. 2014, "Dropout", section 10 (inverted), as
+ * torch.nn.functional.dropout has it. */
+#include "base/decimal.h"
+#include "stage/stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool applies(const struct problem *problem)
+{
+    return problem->dropout > 0;
+}
+
+static enum status check(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies(problem)
+               ? STATUS_OK
+               : error_usage(error, "%s: there is no 'dropped' without dropout; expected --dropout above 0", place);
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    (void)stage;
+    char dropout[DECIMAL_BYTES];
+    decimal_from_double(problem->dropout, dropout);
+    text_add(text, "weights / (1 - %s) where kept, else 0", dropout);
+}
+
+/* In float32 PyTorch multiplies by the rounded factor. */
+static void make(const struct attention_row *row)
+{
+    const struct problem *problem = row->problem;
+    const double *weights = row->stages[STAGE_WEIGHTS];
+    double *dropped = row->stages[STAGE_DROPPED], factor = 1 / (1 - problem->dropout);
+    if (row->kept == NULL) {
+        memcpy(dropped, weights, problem->keys * sizeof *dropped);
+        return;
+    }
+    dtype_round(dtype_storage(problem->dtype), &factor, 1);
+    for (size_t j = 0; j < problem->keys; j++)
+        dropped[j] = weights[j] * (row->kept[j] ? factor : 0);
+}
+
+/* --- explained --------------------------------------------------------------------------------------------------- */
+
+/* 1 - dropout with as many decimals as dropout has. */
+static void write_share_kept(double dropout, char *text, size_t size)
+{
+    char shortest[DECIMAL_BYTES];
+    decimal_from_double(dropout, shortest);
+    const char *point = strchr(shortest, '.');
+    const bool plain = point != NULL && strchr(shortest, 'e') == NULL;
+    snprintf(text, size, plain ? "%.*f" : "%.*g", plain ? (int)strlen(point + 1) : 17, 1 - dropout);
+}
+
+static void write_key(struct explanation *e, struct explain_place place, size_t key, const char *share)
+{
+    explain_key_line(e, EXPLAIN_LINES, place.item, key);
+    if (!e->source.kept(e->source.context, place.row)[key]) {
+        worked_line_words(&e->lines, "dropped: 0");
+        worked_line_end(&e->lines);
+        return;
+    }
+    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, e->operand[key]));
+    worked_line_over(&e->lines, share);
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, STAGE_DROPPED, e->made[key]));
+    worked_line_end(&e->lines);
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
+    char share[DECIMAL_BYTES], what[WORKED_LINE_LABEL_BYTES], dropout[DECIMAL_BYTES];
+    explain_list_weighed(e, place);
+    write_share_kept(problem->dropout, share, sizeof share);
+    decimal_from_double(problem->dropout, dropout);
+    explain_load(e, STAGE_WEIGHTS, place, e->operand);
+    explain_load(e, stage, place, e->made); /* last, so that `kept` is this row's */
+    snprintf(what, sizeof what, "1 - %s = %s", dropout, share);
+    explain_heading(e, stage, place, what);
+    const struct explain_range keys = {0, one ? 0 : e->seen_count};
+    if (one)
+        write_key(e, place, problem->cell.column, share);
+    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
+        write_key(e, place, e->seen[i], share);
+        explain_gap(e, keys, i, "keys", NULL);
+    }
+    if (!one)
+        explain_note_masked(e, "weight 0");
+}
+
+const struct stage_functions stage_dropped = {
+    .applies = applies, .check = check, .formula = formula, .make = make, .explain = explain};

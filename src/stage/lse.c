@@ -1,0 +1,46 @@
+/* lse = log of the sum of exponentials of a row of masked, as kernels keep it: Dao 2023, "FlashAttention-2", section 3.1. */
+#include "stage/softmax.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    text_add(text, "log(sum(exp(%s)))%s", stage_name(stage_before(problem, stage)),
+             problem->mask.sinks != NULL ? ", the sink too" : "");
+}
+
+/* Minus infinity where the row is empty and has no sink. */
+static void make(const struct attention_row *row)
+{
+    const struct softmax below = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
+    row->stages[STAGE_LSE][0] = row->empty && row->sink == NULL ? -INFINITY : below.largest + log(below.sum);
+}
+
+/* lse = largest + log(sum). */
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct softmax softmax = softmax_explained(e, place);
+    if (e->seen_count == 0 && softmax.sink == NULL) {
+        explain_heading(e, stage, place, "every key is masked: log(0) = -inf");
+        return;
+    }
+    explain_heading(e, stage, place, "exp(score - largest)");
+    softmax_explain_exponentials(e, place, &softmax);
+    explain_heading(e, stage, place, "largest + log(sum)");
+    explain_load(e, stage, place, e->made);
+    explain_line(e, EXPLAIN_QUOTIENTS, "lse");
+    const int kind = (int)stage_before(e->problem, stage);
+    worked_line_term(&e->lines, explain_number(e, kind, softmax.largest));
+    worked_line_open(&e->lines, WORKED_LINE_LOG, false);
+    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, softmax.sum));
+    worked_line_close(&e->lines);
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, kind, softmax.largest));
+    worked_line_term(&e->lines, explain_number(e, (int)stage, log(softmax.sum)));
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[place.row]));
+    worked_line_end(&e->lines);
+}
+
+const struct stage_functions stage_lse = {.formula = formula, .make = make, .explain = explain};

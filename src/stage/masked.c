@@ -1,0 +1,167 @@
+/* masked = capped + bias, minus infinity where the mask forbids a key: Vaswani et al. 2017, section 3.2.3; attn_mask as
+ * PyTorch's scaled_dot_product_attention has it, slopes as Press et al. 2022, "ALiBi", section 3. */
+#include "base/decimal.h"
+#include "stage/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool applies(const struct problem *problem)
+{
+    return problem->masks;
+}
+
+/* Whether attn_mask is numbers that are added. */
+static bool adds_numbers(const struct mask *mask)
+{
+    return mask->attn_mask.rank > 0 && !dtype_is_boolean(mask->attn_mask.dtype);
+}
+
+/* --- in words ---------------------------------------------------------------------------------------------------- */
+
+/* The first rule is introduced, each one more is joined to those before it. */
+static const char *before_rule(size_t *rules)
+{
+    return (*rules)++ == 0 ? ", -inf where " : " or ";
+}
+
+/* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
+static void add_rules(const struct mask *mask, struct text *text)
+{
+    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
+    size_t rules = 0;
+    if (mask->attn_mask.rank > 0 && dtype_is_boolean(mask->attn_mask.dtype))
+        text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
+    if (mask->causal || mask->right == 0)
+        text_add(text, "%skey > %s", before_rule(&rules), query);
+    else if (mask->right > 0)
+        text_add(text, "%skey > %s + %lld", before_rule(&rules), query, (long long)mask->right);
+    if (mask->left >= 0)
+        text_add(text, "%skey < %s", before_rule(&rules), query);
+    if (mask->left > 0)
+        text_add(text, " - %lld", (long long)mask->left);
+    if (mask->lengths != NULL)
+        text_add(text, "%skey > length", before_rule(&rules));
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    const struct mask *mask = &problem->mask;
+    text_add(text, "%s%s%s%s", stage_name(stage_before(problem, stage)), problem->masks ? "" : ", no mask",
+             adds_numbers(mask) ? " + attn_mask" : "", mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
+    add_rules(mask, text);
+}
+
+/* --- in numbers -------------------------------------------------------------------------------------------------- */
+
+/* Minus infinity where the key is forbidden, whatever its score. A sum that would round to minus infinity stays at the
+ * dtype's lowest number, as a mask of lowest numbers means it: a key that is not forbidden never becomes so by rounding. */
+static void make(const struct attention_row *row)
+{
+    const double lowest = -dtype_largest(row->problem->dtype);
+    const double *capped = row->stages[STAGE_CAPPED], *bias = row->bias;
+    double *masked = row->stages[STAGE_MASKED];
+    const size_t keys = row->problem->keys;
+    for (size_t j = 0; j < keys; j++) {
+        const double sum = capped[j] + bias[j];
+        masked[j] = bias[j] == -INFINITY                                   ? -INFINITY
+                    : bias[j] < 0 && capped[j] > -INFINITY && sum < lowest ? lowest
+                                                                           : sum;
+    }
+}
+
+/* "-inf: key 3 > query 2", into text. */
+static void write_rule(const struct explanation *e, struct explain_place place, size_t key, char *text, size_t size)
+{
+    const struct problem *problem = e->problem;
+    const struct mask *mask = &problem->mask;
+    const long long position = (long long)problem->rows[place.row] + (long long)mask_offset(mask, place.item) + 1;
+    const char *who = mask->lengths != NULL || mask->offset != 0 ? "the query's place" : "query";
+    const size_t at = key + 1;
+    switch (mask_rule_of(mask, place.item, place.head, problem->rows[place.row], key)) {
+    case MASK_CAUSAL:
+        snprintf(text, size, "-inf: key %zu > %s %lld", at, who, position);
+        break;
+    case MASK_LEFT:
+        snprintf(text, size, "-inf: key %zu < %s %lld - %lld, outside the window", at, who, position,
+                 (long long)mask->left);
+        break;
+    case MASK_RIGHT:
+        snprintf(text, size, "-inf: key %zu > %s %lld + %lld, outside the window", at, who, position,
+                 (long long)mask->right);
+        break;
+    case MASK_LENGTH: /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are lengths, or it is not this one */
+        snprintf(text, size, "-inf: key %zu > length %lld", at, (long long)mask->lengths[place.item]);
+        break;
+    case MASK_SHORT:
+        snprintf(text, size, "-inf: attn_mask ends at key %zu", mask->masked_keys);
+        break;
+    default:
+        snprintf(text, size, "-inf: attn_mask is %s here",
+                 !dtype_is_boolean(mask->attn_mask.dtype) ? "-inf"
+                 : mask->true_drops                       ? "true"
+                                                          : "false");
+    }
+}
+
+/* The score, what attn_mask adds, and what ALiBi takes away: slope x distance. */
+static void write_bias(struct explanation *e, struct explain_place place, size_t key)
+{
+    const struct problem *problem = e->problem;
+    struct mask of_entries = problem->mask;
+    const size_t query = problem->rows[place.row];
+    const long long distance =
+        llabs((long long)key - (long long)query - (long long)mask_offset(&problem->mask, place.item));
+    char text[DECIMAL_BYTES];
+    double bias;
+    of_entries.alibi_slopes = NULL;
+    mask_bias(&of_entries, place.item, place.head, query, key, 1, &bias);
+    if (adds_numbers(&of_entries))
+        worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, bias));
+    if (problem->mask.alibi_slopes == NULL)
+        return;
+    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, -problem->mask.alibi_slopes[place.head]));
+    snprintf(text, sizeof text, "%lld", distance);
+    worked_line_times(&e->lines, text);
+}
+
+static void write_key(struct explanation *e, struct explain_place place, size_t key)
+{
+    const struct problem *problem = e->problem;
+    const bool adds = problem->mask.alibi_slopes != NULL || adds_numbers(&problem->mask);
+    char why[WORKED_LINE_CELL_BYTES];
+    if (explain_rule(e, place, key) != MASK_ALLOWS) {
+        write_rule(e, place, key, why, sizeof why);
+        worked_line_words(&e->lines, why);
+        return;
+    }
+    worked_line_term(&e->lines, explain_number(e, (int)stage_before(problem, STAGE_MASKED), e->operand[key]));
+    if (!adds) {
+        worked_line_words(&e->lines, ", seen");
+        return;
+    }
+    write_bias(e, place, key);
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, e->made[key]));
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range keys = explain_keys(e);
+    if (!applies(e->problem)) {
+        explain_kept(e, stage, place, "there is no mask, so as they were");
+        return;
+    }
+    explain_load(e, stage_before(e->problem, stage), place, e->operand);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, "");
+    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
+        write_key(e, place, key);
+        worked_line_end(&e->lines);
+        explain_gap(e, keys, key, "keys", NULL);
+    }
+}
+
+const struct stage_functions stage_masked = {.applies = applies, .formula = formula, .make = make, .explain = explain};

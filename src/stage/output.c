@@ -1,0 +1,67 @@
+#include "stage/output.h"
+
+#include "stage/projections.h"
+#include "stage/stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool applies(const struct problem *problem)
+{
+    return MECHANISMS[problem->mechanism].splits;
+}
+
+static enum status check(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies(problem) ? STATUS_OK
+                            : error_usage(error, "%s: %s has no 'output', it ends at 'context'; multihead has one",
+                                          place, MECHANISMS[problem->mechanism].name);
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    (void)stage;
+    if (problem->plan.stacked)
+        text_add(text, "heads side by side");
+    else
+        text_add(text, "heads . out_proj.weight^T%s", problem->parameters.out.bias.rank > 0 ? " + out_proj.bias" : "");
+}
+
+void output_row(const struct problem *problem, const double *context, const double *weight, const double *bias,
+                double *output)
+{
+    const size_t width = problem->heads * problem->d_value, d_out = problem->plan.d_out;
+    if (weight == NULL)
+        memcpy(output, context, width * sizeof *output);
+    else
+        projection_row(context, weight, bias, output, width, d_out);
+    dtype_round(problem->dtype, output, weight == NULL ? width : d_out);
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const size_t d = problem->d_value, width = problem->heads * d;
+    const struct explain_range columns = explain_columns(e, stage);
+    for (size_t head = 0; head < problem->heads; head++)
+        explain_load(e, STAGE_CONTEXT, (struct explain_place){place.item, head, place.row}, e->operand + head * d);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, "");
+    if (problem->plan.has_out) {
+        explain_projected(e, stage, EXPLAIN_WEIGHTS + PROJECTION_COUNT, &problem->parameters.out, 0, STAGE_CONTEXT,
+                          width);
+        return;
+    }
+    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
+        char from[WORKED_LINE_CELL_BYTES];
+        snprintf(from, sizeof from, ", column %zu of head %zu", column % d + 1, column / d + 1);
+        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
+        worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
+        worked_line_words(&e->lines, from);
+        worked_line_end(&e->lines);
+        explain_gap(e, columns, column, "columns", NULL);
+    }
+}
+
+const struct stage_functions stage_output = {
+    .applies = applies, .check = check, .formula = formula, .explain = explain};

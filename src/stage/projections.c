@@ -1,0 +1,68 @@
+#include "stage/projections.h"
+
+#include "stage/stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void projection_row(const double *x, const double *weight, const double *bias, double *restrict y, size_t d_in,
+                    size_t d_out)
+{
+    memset(y, 0, d_out * sizeof *y);
+    for (size_t k = 0; k < d_in; k++) {
+        const double *restrict weight_k = weight + k * d_out;
+        for (size_t j = 0; j < d_out; j++)
+            y[j] += x[k] * weight_k[j];
+    }
+    for (size_t j = 0; bias != NULL && j < d_out; j++)
+        y[j] += bias[j];
+}
+
+/* --- in words ---------------------------------------------------------------------------------------------------- */
+
+/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
+static const char *storage_text(const struct parameters *parameters, enum projection_id id)
+{
+    size_t transposed = 0;
+    for (size_t module = 0; module < parameters->module_count; module++)
+        transposed += parameters->modules[module].projections[id].transposed;
+    return transposed == 0 ? "" : transposed == parameters->module_count ? ".weight^T" : " or .weight^T";
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    if (!problem_projects(problem)) {
+        text_add(text, problem->has_past && stage_is_of_keys(stage) ? "the past, then the given" : "given");
+        return;
+    }
+    const enum projection_id id = projection_of(stage);
+    const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
+    char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
+    parameters_name(name, 0, false, id, "");
+    if (problem->plan.qkv_bias)
+        snprintf(bias, sizeof bias, " + %s.bias", name);
+    text_add(text, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias, of_heads);
+}
+
+/* --- in numbers -------------------------------------------------------------------------------------------------- */
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const enum projection_id id = projection_of(stage);
+    const size_t module = problem->plan.stacked ? place.head : 0;
+    const size_t token = stage_is_of_keys(stage) ? place.row : problem->rows[place.row];
+    const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
+    struct explain_place of_query = place;
+    if (stage_is_of_keys(stage)) /* its head is one of key and value */
+        of_query.head = place.head * (problem->heads / problem->kv_heads);
+    explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
+    explain_load(e, stage, of_query, e->made);
+    explain_heading(e, stage, place, "");
+    explain_projected(e, stage, EXPLAIN_WEIGHTS + (int)id, &problem->parameters.modules[module].projections[id], first,
+                      STAGE_INPUTS, problem->d_in);
+}
+
+const struct stage_functions stage_query = {.formula = formula, .explain = explain};
+const struct stage_functions stage_key = {.formula = formula, .explain = explain};
+const struct stage_functions stage_value = {.formula = formula, .explain = explain};

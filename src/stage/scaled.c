@@ -1,0 +1,98 @@
+/* scaled = scores x scale: Vaswani et al. 2017, section 3.2.1. */
+#include "base/decimal.h"
+#include "stage/dot_product.h"
+#include "stage/rounded.h"
+#include "stage/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Whether the scale is the usual one, 1 / sqrt(d), which is written as it is. */
+static bool is_root(const struct problem *problem)
+{
+    return problem->scale == 1 / sqrt((double)problem->d_head);
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    (void)stage;
+    char scale[DECIMAL_BYTES];
+    decimal_from_double(problem->scale, scale);
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
+    else if (is_root(problem))
+        text_add(text, "scores / sqrt(%zu)", problem->d_head);
+    else
+        text_add(text, "scores x %s", scale);
+}
+
+static void make(const struct attention_row *row)
+{
+    const double *scores = row->stages[STAGE_SCORES], scale = row->problem->scale;
+    double *scaled = row->stages[STAGE_SCALED];
+    const size_t keys = row->problem->keys;
+    for (size_t j = 0; j < keys; j++)
+        scaled[j] = scores[j] * scale;
+}
+
+/* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded each. */
+static void make_rounded(const struct attention_row *row)
+{
+    const struct problem *problem = row->problem;
+    const size_t d = problem->d_head;
+    const double *query = row->stages[STAGE_QUERY], root = rounded(problem->dtype, sqrt(problem->scale));
+    double *scaled_query = row->factor, *scaled_key = row->operand;
+    for (size_t i = 0; i < d; i++)
+        scaled_query[i] = rounded(problem->dtype, query[i] * root);
+    for (size_t j = 0; j < problem->keys; j++) {
+        tensor_load(row->key, (row->first_key + j) * d, d, scaled_key);
+        for (size_t i = 0; i < d; i++)
+            scaled_key[i] = rounded(problem->dtype, scaled_key[i] * root);
+        row->stages[STAGE_SCALED][j] = dot_product(scaled_query, scaled_key, d);
+    }
+}
+
+/* "sqrt(2) ≈ 1.4142" into words; returns where the root begins, as it is divided by. */
+static const char *write_root(const struct explanation *e, char *words, size_t size)
+{
+    const size_t d = e->problem->d_head;
+    const double root = sqrt((double)d);
+    const bool whole = root == floor(root);
+    struct text text = text_begin(words, size);
+    text_add(&text, "sqrt(%zu) %s ", d, whole ? "=" : "≈");
+    const char *start = words + text.length;
+    text_add(&text, "%.*f", whole ? 0 : e->precision, root);
+    return start;
+}
+
+static void write_key(struct explanation *e, const char *root, const char *scale, size_t key)
+{
+    worked_line_term(&e->lines, explain_number(e, STAGE_SCORES, e->operand[key]));
+    if (root != NULL)
+        worked_line_over(&e->lines, root);
+    else
+        worked_line_times(&e->lines, scale);
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, STAGE_SCALED, e->made[key]));
+    worked_line_end(&e->lines);
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range keys = explain_keys(e);
+    const bool by_root = is_root(e->problem);
+    char scale[DECIMAL_BYTES], what[EXPLAIN_NUMBER_BYTES];
+    const char *root = write_root(e, what, sizeof what);
+    decimal_from_double(e->problem->scale, scale);
+    explain_load(e, STAGE_SCORES, place, e->operand);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, by_root ? what : "");
+    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
+        explain_key_line(e, EXPLAIN_LINES, place.item, key);
+        write_key(e, by_root ? root : NULL, scale, key);
+        explain_gap(e, keys, key, "keys", NULL);
+    }
+}
+
+const struct stage_functions stage_scaled = {
+    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = explain};

@@ -1,0 +1,67 @@
+#include "stage/stage.h"
+
+#define STAGE_FUNCTIONS(id, functions, ...) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(STAGE_FUNCTIONS)};
+
+bool stage_applies(const struct problem *problem, enum stage stage)
+{
+    if (!stage_exists(stage))
+        return problem_projects(problem) && (stage == STAGE_PARAMETERS || !problem->parameters_only);
+    return !problem->parameters_only && !STAGES[stage].on_demand &&
+           (FUNCTIONS[stage]->applies == NULL || FUNCTIONS[stage]->applies(problem));
+}
+
+enum status stage_check(const struct problem *problem, enum stage stage, const char *place, struct error *error)
+{
+    return stage_exists(stage) && FUNCTIONS[stage]->check != NULL ? FUNCTIONS[stage]->check(problem, place, error)
+                                                                  : STATUS_OK;
+}
+
+void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size)
+{
+    struct text text = text_begin(formula, size);
+    if (stage_exists(stage))
+        FUNCTIONS[stage]->formula(problem, stage, &text);
+}
+
+enum stage stage_before(const struct problem *problem, enum stage stage)
+{
+    do {
+        int source = STAGE_COUNT - 1;
+        while (source > 0 && (STAGES[stage].from & STAGE_BIT(source)) == 0)
+            source--;
+        stage = (enum stage)source;
+    } while (!stage_applies(problem, stage) && STAGES[stage].from != 0);
+    return stage;
+}
+
+bool stage_is_made_by_row(enum stage stage)
+{
+    return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
+}
+
+void stage_make(const struct attention_row *row, enum stage stage)
+{
+    const struct problem *problem = row->problem;
+    const struct stage_functions *functions = FUNCTIONS[stage];
+    if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
+        functions->make_rounded(row);
+    else
+        functions->make(row);
+    dtype_round(problem->dtype, row->stages[stage], problem_columns_of_head(problem, stage));
+}
+
+bool stage_can_be_explained(enum stage stage)
+{
+    return stage_exists(stage) && FUNCTIONS[stage]->explain != NULL;
+}
+
+bool stage_is_explained(const struct problem *problem, enum stage stage)
+{
+    return stage_can_be_explained(stage) && (problem_projects(problem) || !STAGES[stage].operand);
+}
+
+void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    FUNCTIONS[stage]->explain(e, stage, place);
+}

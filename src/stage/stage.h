@@ -1,0 +1,74 @@
+/* What a stage does, in one place for each: when it applies, its formula, the arithmetic of one row, and how that is
+ * explained. The row in model/stages.h says what it is; the file of its name here has its functions, as a struct
+ * stage_functions at its end.
+ *
+ *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, d columns of one head of query and key, d_v of value. */
+#ifndef ATTN_STAGE_STAGE_H
+#define ATTN_STAGE_STAGE_H
+
+#include "explain/explanation.h"
+
+/* One query of one head on its way through the stages: what each is made from, and where it goes. */
+struct attention_row {
+    const struct problem *problem;
+    const struct tensor *key, *value; /* (B, H_kv, Tk, d) and (B, H_kv, Tk, d_v) */
+    size_t first_key;                 /* of the head's keys among those of all items and heads */
+    double *const
+        *stages; /* by stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are
+                              rounded to the working dtype; the caller rounds what is made */
+    const double *bias; /* (Tk) what the mask adds; minus infinity: the key is forbidden */
+    bool empty;         /* it forbids all */
+    const double *sink; /* the head's, or NULL */
+    const bool *kept;   /* (Tk) which weights dropout keeps; NULL: all, unscaled */
+    double *operand;    /* room for a row that is multiplied: (d) or (d_v) */
+    double *factor;     /* room for another one: (d) */
+    double *cast;       /* room for masked in the dtype of the softmax: (Tk) */
+};
+
+struct stage_functions {
+    /* Whether it does something here, so that it is shown unless --stages says otherwise; NULL: always. */
+    bool (*applies)(const struct problem *problem);
+    /* STATUS_USAGE where it cannot be asked for; `place` begins the message. NULL: it always can. */
+    enum status (*check)(const struct problem *problem, const char *place, struct error *error);
+    /* Adds "query . key^T" to the text. */
+    void (*formula)(const struct problem *problem, enum stage stage, struct text *text);
+    /* Its row, in double, into row->stages[stage] (problem_columns_of_head); NULL: it is not made row by row. */
+    void (*make)(const struct attention_row *row);
+    /* The same with every operation rounded, as ONNX's reference does; NULL: as `make`. */
+    void (*make_rounded)(const struct attention_row *row);
+    /* The arithmetic of one row, on the board; called twice, for its two passes. What is not in a stage, such as the
+     * exponentials of a softmax, is made there. NULL: no arithmetic makes it. */
+    void (*explain)(struct explanation *e, enum stage stage, struct explain_place place);
+};
+
+#define STAGE_DECLARE(id, functions, ...) extern const struct stage_functions stage_##functions;
+STAGE_ROWS(STAGE_DECLARE)
+#undef STAGE_DECLARE
+
+/* Whether it is among those that are shown unless --stages says otherwise; inputs and parameters, too. */
+bool stage_applies(const struct problem *problem, enum stage stage);
+
+/* STATUS_USAGE where a stage cannot be asked for; `place` is the option that asks. */
+enum status stage_check(const struct problem *problem, enum stage stage, const char *place, struct error *error);
+
+/* What it is made of, in a line: "query . key^T" into formula (size bytes), cut where it is longer; "" for what is
+ * no stage. */
+void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size);
+
+/* The last stage that it is made from, those passed over that do nothing here: of the softmax masked, capped or scaled. */
+enum stage stage_before(const struct problem *problem, enum stage stage);
+
+/* Whether its rows are made one by one, by stage_make. */
+bool stage_is_made_by_row(enum stage stage);
+
+/* Makes one row of it, as the problem rounds operations, and rounds that to the working dtype. */
+void stage_make(const struct attention_row *row, enum stage stage);
+
+/* Whether there is arithmetic to explain: in this problem, or in any. */
+bool stage_is_explained(const struct problem *problem, enum stage stage);
+bool stage_can_be_explained(enum stage stage);
+
+/* The arithmetic of one row of a stage that is explained. */
+void stage_explain(struct explanation *e, enum stage stage, struct explain_place place);
+
+#endif

@@ -1,0 +1,129 @@
+/* weights = softmax(masked): Vaswani et al. 2017, eq. 1. */
+#include "stage/rounded.h"
+#include "stage/softmax.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    text_add(text, "softmax(%s)%s", stage_name(stage_before(problem, stage)),
+             problem->mask.sinks != NULL ? ", a sink in the sum" : "");
+}
+
+/* masked in the dtype of the softmax. */
+static const double *cast_masked(const struct attention_row *row)
+{
+    memcpy(row->cast, row->stages[STAGE_MASKED], row->problem->keys * sizeof *row->cast);
+    dtype_round(row->problem->softmax_dtype, row->cast, row->problem->keys);
+    return row->cast;
+}
+
+/* The weights of a row that may see no key, as --empty-row says. */
+static void fill_empty(enum empty_row empty_row, double *weights, size_t keys)
+{
+    const double weight = empty_row == EMPTY_ROW_MEAN ? 1 / (double)keys : empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
+    for (size_t j = 0; j < keys; j++)
+        weights[j] = weight;
+}
+
+/* exp(masked_j - largest) over the sum of them all. A key that is forbidden weighs exactly 0. Scores that overflowed to
+ * minus infinity, all of a row, give NaN, as in PyTorch. */
+static void divide(const struct attention_row *row, double *weights, double sum)
+{
+    const size_t keys = row->problem->keys;
+    const double *bias = row->bias;
+    for (size_t j = 0; j < keys; j++)
+        weights[j] = bias[j] > -INFINITY ? weights[j] / sum : 0;
+    if (row->problem->softmax_dtype != row->problem->dtype)
+        dtype_round(row->problem->softmax_dtype, weights, keys);
+}
+
+static void make(const struct attention_row *row)
+{
+    double *weights = row->stages[STAGE_WEIGHTS];
+    if (row->empty)
+        fill_empty(row->problem->mask.empty_row, weights, row->problem->keys);
+    else
+        divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
+}
+
+/* The sum of the exponentials is wide and then rounded; in some dtypes each addition is. */
+static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
+{
+    const enum dtype dtype = row->problem->softmax_dtype;
+    const double largest = softmax_exponentials(row, masked, exponentials).largest;
+    double sum = row->sink != NULL ? rounded(dtype, exp(rounded(dtype, *row->sink - largest))) : 0;
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        exponentials[j] = row->bias[j] > -INFINITY ? rounded(dtype, exp(rounded(dtype, masked[j] - largest))) : 0;
+        sum += exponentials[j];
+        sum = dtype_rounds_sums(dtype) ? rounded(dtype, sum) : sum;
+    }
+    return rounded(dtype, sum);
+}
+
+static void make_rounded(const struct attention_row *row)
+{
+    double *weights = row->stages[STAGE_WEIGHTS];
+    if (row->empty)
+        fill_empty(row->problem->mask.empty_row, weights, row->problem->keys);
+    else
+        divide(row, weights, sum_rounded(row, cast_masked(row), weights));
+}
+
+/* --- explained --------------------------------------------------------------------------------------------------- */
+
+static void write_key(struct explanation *e, struct explain_place place, size_t key, double sum)
+{
+    explain_key_line(e, EXPLAIN_QUOTIENTS, place.item, key);
+    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, e->factor[key]));
+    worked_line_over(&e->lines, explain_number(e, STAGE_WEIGHTS, sum));
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, e->made[key]));
+    worked_line_end(&e->lines);
+}
+
+/* Each exponential over their sum, or that of a cell alone. */
+static void write_quotients(struct explanation *e, struct explain_place place, const struct softmax *softmax)
+{
+    const struct problem *problem = e->problem;
+    const struct explain_range keys = {0, e->seen_count};
+    double total = softmax->sink != NULL ? exp(*softmax->sink - softmax->largest) / softmax->sum : 0;
+    if (problem->has_cell && stage_is_square(problem->cell.stage)) {
+        if (explain_rule(e, place, problem->cell.column) == MASK_ALLOWS)
+            write_key(e, place, problem->cell.column, softmax->sum);
+        else
+            explain_note(e, "the key is masked: 0 / %s = 0", explain_number(e, STAGE_WEIGHTS, softmax->sum));
+        return;
+    }
+    worked_line_begin_sum(&e->lines);
+    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
+        write_key(e, place, e->seen[i], softmax->sum);
+        explain_gap(e, keys, i, "terms", explain_number(e, STAGE_WEIGHTS, explain_sum_left_out(e, i, e->made)));
+    }
+    for (size_t i = 0; i < keys.end; i++)
+        total += e->made[e->seen[i]];
+    if (softmax->sink == NULL)
+        worked_line_end_sum(&e->lines, EXPLAIN_QUOTIENTS, explain_number(e, STAGE_WEIGHTS, total));
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    static const char *const EMPTY[] = {"every key is masked: all weights are 0",
+                                        "every key is masked: all weights are nan",
+                                        "every key is masked: all weights are 1 / keys"};
+    const struct softmax softmax = softmax_explained(e, place);
+    explain_load(e, stage, place, e->made);
+    if (e->seen_count == 0) {
+        explain_heading(e, stage, place, EMPTY[e->problem->mask.empty_row]);
+        return;
+    }
+    explain_heading(e, stage, place, "exp(score - largest)");
+    softmax_explain_exponentials(e, place, &softmax);
+    explain_heading(e, stage, place, "each over their sum");
+    write_quotients(e, place, &softmax);
+}
+
+const struct stage_functions stage_weights = {
+    .formula = formula, .make = make, .make_rounded = make_rounded, .explain = explain};
