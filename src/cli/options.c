@@ -655,8 +655,7 @@ static enum status check_picture(const struct options *options, struct error *er
     size_t squares = 0;
     for (size_t i = 0; i < options->stage_count; i++) {
         const enum stage stage = options->stages[i];
-        const bool drawn = stage != STAGE_PARAMETERS && !STAGES[stage].on_demand;
-        if (options->format == FORMAT_SVG && !drawn)
+        if (options->format == FORMAT_SVG && !stage_is_drawn(stage))
             return error_usage(error,
                                "--stages: '%s' makes no picture; expected inputs or stages up to output, or "
                                "another --format than svg",

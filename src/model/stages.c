@@ -74,6 +74,11 @@ bool stage_has_columns(enum stage stage)
     return STAGES[stage].columns != STAGE_COLUMNS_NONE;
 }
 
+bool stage_is_drawn(enum stage stage)
+{
+    return stage == STAGE_INPUTS || (stage_exists(stage) && stage_has_columns(stage) && !STAGES[stage].repeats);
+}
+
 enum stage stage_of_numbers(enum stage stage)
 {
     for (int source = 0; source < STAGE_COUNT && STAGES[stage].repeats; source++)

@@ -31,7 +31,7 @@ struct stage_row {
     bool repeats;     /* its numbers are those of the stage that it is made from */
     bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
     bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
-    bool on_demand;   /* shown only where --stages names it, and in no picture */
+    bool on_demand;   /* shown only where --stages names it */
     bool on_page;     /* the page's script (src/write/html/page) has its equation */
     const char *hint; /* what to look at where it departs and those before it agree; or NULL */
 };
@@ -118,6 +118,9 @@ bool stage_is_square(enum stage stage);
 
 /* Whether it has an axis of columns. */
 bool stage_has_columns(enum stage stage);
+
+/* Whether a picture can show it, inputs included: it has rows and columns of its own. */
+bool stage_is_drawn(enum stage stage);
 
 /* The stage whose numbers it has: itself, but for one that repeats another. */
 enum stage stage_of_numbers(enum stage stage);
