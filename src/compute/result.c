@@ -1,7 +1,6 @@
 #include "compute/result.h"
 
 #include "compute/setup.h"
-#include <math.h>
 #include <string.h>
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,44 @@
+/* What the table of stages promises to those who walk it, whatever rows it has. */
+#include "check.h"
+#include "stage/stage.h"
+
+#include <string.h>
+
+static void check_row(enum stage stage)
+{
+    const char *name = stage_name(stage);
+    const uint64_t from = stage_existing(STAGES[stage].from), closure = stage_closure(STAGE_BIT(stage));
+    check_begin("%s: its row", name);
+    CHECK(stage_find(name, strlen(name)) == stage, "expected a name of its own");
+    CHECK(STAGES[stage].from != 0, "expected it to be made from something");
+    CHECK(from < STAGE_BIT(stage), "expected it to be made from stages before it");
+    CHECK((closure & STAGE_BIT(STAGE_INPUTS)) != 0, "expected it to come from the inputs in the end");
+    CHECK(STAGES[stage].columns != STAGE_COLUMNS_OTHER, "expected it to say what its columns are");
+    CHECK(!STAGES[stage].operand || (!stage_is_attended(stage) && !stage_is_made_by_row(stage)),
+          "expected an operand to be made before queries meet keys, and whole");
+    CHECK(!STAGES[stage].repeats || stage_of_numbers(stage) != stage, "expected the stage whose numbers it has");
+    CHECK(!stage_is_square(stage) || stage_is_made_by_row(stage), "expected T x T to be made row by row");
+}
+
+static void check_order(void)
+{
+    check_begin("what is made from what");
+    CHECK(stage_follows(STAGE_MASKED, STAGE_MASKED) && stage_follows(STAGE_OUTPUT, STAGE_MASKED) &&
+              !stage_follows(STAGE_CAPPED, STAGE_MASKED),
+          "expected masked, output and not capped to follow masked");
+    CHECK(stage_is_attended(STAGE_LSE) && !stage_is_attended(STAGE_PRESENT_KEY), "expected lse, not present_key");
+    CHECK(!stage_exists(STAGE_INPUTS) && !stage_exists(STAGE_PARAMETERS) && !stage_exists(STAGE_NAMES) &&
+              stage_exists(STAGE_PRESENT_VALUE),
+          "expected inputs, parameters and no name to be no stages");
+    CHECK(stage_is_drawn(STAGE_INPUTS) && stage_is_drawn(STAGE_OUTPUT) && !stage_is_drawn(STAGE_LSE) &&
+              !stage_is_drawn(STAGE_PRESENT_KEY) && !stage_is_drawn(STAGE_PARAMETERS),
+          "expected inputs and output in a picture, not lse, present_key, parameters");
+}
+
+int main(void)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        check_row((enum stage)stage);
+    check_order();
+    return check_end();
+}
