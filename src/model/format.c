@@ -1,0 +1,18 @@
+#include "model/format.h"
+
+#include <string.h>
+
+#define FORMAT_FIELDS(id, title, writer, ...) [FORMAT_##id] = {.name = title, __VA_ARGS__},
+const struct format_row FORMATS[FORMAT_COUNT] = {FORMAT_ROWS(FORMAT_FIELDS)};
+
+#define FORMAT_NAME(id, title, ...) title,
+const char *const FORMAT_NAMES[FORMAT_COUNT + 1] = {FORMAT_ROWS(FORMAT_NAME) NULL};
+
+enum format format_of_suffix(const char *suffix)
+{
+    for (int format = 0; format < FORMAT_COUNT; format++)
+        for (size_t i = 0; i < FORMAT_SUFFIXES && FORMATS[format].suffixes[i] != NULL; i++)
+            if (strcmp(suffix, FORMATS[format].suffixes[i]) == 0)
+                return (enum format)format;
+    return FORMAT_COUNT;
+}

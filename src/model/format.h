@@ -1,0 +1,56 @@
+/* The formats that a result is written in, and what each can hold. */
+#ifndef ATTN_MODEL_FORMAT_H
+#define ATTN_MODEL_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { FORMAT_SUFFIXES = 2 };
+
+struct format_row {
+    const char *name;
+    const char *suffixes[FORMAT_SUFFIXES]; /* of files that --out names; NULL where there are fewer */
+    bool binary;                           /* no text: never to a terminal */
+    bool one_table;                        /* holds one table, without a name */
+    bool holds_part;                       /* can say which part of which job it is */
+    bool holds_whole;                      /* every number as it is, of any dtype: what join writes */
+    bool reports;                          /* attn diff writes it */
+    bool lacks_bfloat16;
+    bool elides;                    /* of long tables the ends, unless --full */
+    bool terminal;                  /* for a terminal: --heatmap and --explain are ways to write it */
+    bool pictures;                  /* draws tables of inputs and stages; T x T ones matter most */
+    bool computes;                  /* a page, which computes T x T stages itself, of query, key and value */
+    const char *refuses_parameters; /* why init does not write it; NULL: it does */
+};
+
+/* A row a format: its identifier; its name; the function that writes it (write/writing.h); what else a struct format_row
+ * has. */
+#define FORMAT_ROWS(ROW)                                                                                      \
+    ROW(TEXT, "text", write_text, .suffixes = {".txt"}, .reports = true, .elides = true, .terminal = true)    \
+    ROW(JSON, "json", write_json, .suffixes = {".json"}, .reports = true, .holds_whole = true)                \
+    ROW(NPY, "npy", write_npy, .suffixes = {".npy"}, .binary = true, .one_table = true, .holds_whole = true,  \
+        .lacks_bfloat16 = true,                                                                               \
+        .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")   \
+    ROW(SAFETENSORS, "safetensors", write_safetensors, .suffixes = {".safetensors"}, .binary = true,          \
+        .holds_part = true, .holds_whole = true)                                                              \
+    ROW(CSV, "csv", write_csv, .suffixes = {".csv"})                                                          \
+    ROW(MARKDOWN, "markdown", write_markdown, .suffixes = {".md"}, .elides = true)                            \
+    ROW(LATEX, "latex", write_latex, .suffixes = {".tex"}, .elides = true)                                    \
+    ROW(SVG, "svg", write_svg, .suffixes = {".svg"}, .pictures = true,                                        \
+        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json") \
+    ROW(HTML, "html", write_html, .suffixes = {".html"}, .computes = true,                                    \
+        .refuses_parameters = "a page shows attention, init draws parameters; expected text, json or safetensors")
+
+#define FORMAT_ID(id, ...) FORMAT_##id,
+enum format { FORMAT_ROWS(FORMAT_ID) FORMAT_COUNT };
+#undef FORMAT_ID
+
+extern const struct format_row FORMATS[FORMAT_COUNT];
+
+/* Their names, and then NULL. */
+extern const char *const FORMAT_NAMES[FORMAT_COUNT + 1];
+
+/* The format of files with that suffix (".npy"), or FORMAT_COUNT. */
+enum format format_of_suffix(const char *suffix);
+
+#endif
