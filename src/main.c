@@ -5,7 +5,7 @@
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/write_diff.h"
-#include "write/format/write.h"
+#include "write/format/format.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -302,10 +302,15 @@ static bool explain(struct made *made, const char *line, const char *json, bool 
     size_t length;
     if (!CHECK(support_make(made, line, json) == STATUS_OK, "expected a result, got: %s", made->error.message))
         return false;
-    const struct text_style style = {.precision = (int)made->options.precision, .full = full};
-    page = (struct page){.precision = style.precision, .total = {.step = 1}};
+    const struct writing writing = {.result = &made->result,
+                                    .output = &output,
+                                    .arena = &made->arena,
+                                    .error = &made->error,
+                                    .precision = (int)made->options.precision,
+                                    .full = full};
+    page = (struct page){.precision = writing.precision, .total = {.step = 1}};
     output_open_text(&output, &made->arena, &made->error);
-    const enum status status = write_explain(&made->result, style, &output, &made->arena, &made->error);
+    const enum status status = write_explanation(&writing);
     char *text = output_close_text(&output, &length);
     if (!CHECK(status == STATUS_OK && text != NULL, "expected a text, got: %s", made->error.message))
         return false;

@@ -7,8 +7,8 @@
 #include "faults.h"
 #include "support.h"
 
-#include <errno.h>
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

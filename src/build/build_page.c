@@ -32,7 +32,7 @@ enum status build_page(const struct build *build)
 {
     const struct problem *problem = build->problem;
     const struct tensor *attn_mask = &problem->mask.attn_mask;
-    if (build->options->format != FORMAT_HTML)
+    if (!options_format(build->options)->computes)
         return STATUS_OK;
     if (problem->rounding == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--rounding operations is not what a page computes; expected --rounding "

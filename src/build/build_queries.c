@@ -196,7 +196,7 @@ static enum status select_part(const struct build *build)
     if (parts > problem->row_count)
         return error_usage(build->error, "--part %s: there are only %zu queries; expected at most as many parts",
                            build->options->part_text, problem->row_count);
-    if (build->options->format != FORMAT_SAFETENSORS)
+    if (!options_format(build->options)->holds_part)
         return error_usage(build->error, "--part writes .safetensors, which says what it is part of; expected --out "
                                          "PART.safetensors");
     shard_select(problem, part, parts);

@@ -6,7 +6,7 @@
 static enum status check_given(const struct build *build, const char *place)
 {
     const struct options *options = build->options;
-    if (options->format == FORMAT_SVG)
+    if (options_format(options)->pictures)
         return error_usage(build->error, "%s: the inputs of sdpa are no one table to draw; expected query,key,value",
                            place);
     if (options->parts > 0)
@@ -34,7 +34,7 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 /* All of the mechanism; of sdpa the context alone. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
-    const bool page = options->format == FORMAT_HTML, picture = options_are_of_picture(options) || page;
+    const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
     if (!problem_projects(problem) && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return;
@@ -111,7 +111,7 @@ enum status build_stages(const struct build *build)
     }
     if (!problem->stages_asked)
         list_stages(problem, options);
-    else if (options->format == FORMAT_HTML && build_page_stages(build) != STATUS_OK)
+    else if (options_format(options)->computes && build_page_stages(build) != STATUS_OK)
         return build->error->status;
     return problem->explains ? choose_explained(build) : STATUS_OK;
 }

@@ -122,10 +122,10 @@ static enum status finish_problem(const struct build *build)
     if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
         return error_usage(build->error, "--rounding operations shares the root of the scale out to query and key; "
                                          "expected --scale from 0 on");
-    if (options->format == FORMAT_NPY && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
+    if (options_format(options)->one_table && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
                            problem->beside[problem->beside_count - 1].name);
-    if (options->format == FORMAT_NPY && dtype_npy(problem->dtype) == NULL)
+    if (options_format(options)->one_table && dtype_npy(problem->dtype) == NULL)
         return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
                            dtype_title(problem->dtype));
     problem->softmax_dtype =

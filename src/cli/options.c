@@ -2,6 +2,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cli/format_check.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -25,8 +26,6 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const FORMATS[] = {"text",     "json",  "npy", "safetensors", "csv",
-                                      "markdown", "latex", "svg", "html",        NULL};
 static const char *const INITS[] = {"linear", "rand", "randn", NULL};
 static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
@@ -51,7 +50,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file"},
     [OPTION_OUT] = {"out", 'o', "FILE", OPTION_TEXT, FIELD(out), .commands = EVERY,
         .fallback = "standard output", .help = "where the result goes"},
-    [OPTION_FORMAT] = {"format", 'f', "FORMAT", OPTION_CHOICE, FIELD(format), .choices = FORMATS, .commands = EVERY,
+    [OPTION_FORMAT] = {"format", 'f', "FORMAT", OPTION_CHOICE, FIELD(format), .choices = FORMAT_NAMES, .commands = EVERY,
         .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written"},
     [OPTION_SEED] = {"seed", 's', "N", OPTION_WHOLE, FIELD(seed), 0, UINT64_MAX, .setting = true, .commands = SEEDED,
         .fallback = "123", .help = "seed of the generator, as torch.manual_seed"},
@@ -563,45 +562,6 @@ static enum status parse_part(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-static enum status choose_format(struct options *options, struct error *error)
-{
-    if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
-        return STATUS_OK;
-    options->format = options->command == COMMAND_INIT ? FORMAT_JSON : FORMAT_TEXT;
-    if (options->out == NULL)
-        return STATUS_OK;
-    const char *slash = strrchr(options->out, '/');
-    const char *file = slash != NULL ? slash + 1 : options->out;
-    const char *suffix = strrchr(file, '.');
-    if (suffix == NULL || suffix == file)
-        return STATUS_OK;
-    static const char *const SUFFIXES[] = {".txt", ".json", ".npy", ".safetensors", ".csv",
-                                           ".md",  ".tex",  ".svg", ".html"};
-    for (int format = 0; format < (int)(sizeof SUFFIXES / sizeof SUFFIXES[0]); format++)
-        if (strcmp(suffix, SUFFIXES[format]) == 0) {
-            options->format = format;
-            return STATUS_OK;
-        }
-    return error_usage(
-        error,
-        "--out %.200s: no format goes by the suffix '%.40s'; expected .txt, .json, .npy, .safetensors, .csv, "
-        ".md, .tex, .svg or .html, or give --format",
-        options->out, suffix);
-}
-
-/* A .npy holds one table: inputs or one stage, never the parameters, which are several. */
-static enum status check_npy(const struct options *options, struct error *error)
-{
-    const bool context_alone =
-        options->mechanism != MECHANISM_COUNT && !MECHANISMS[options->mechanism].projects && options->stage_count == 0;
-    if (options->format != FORMAT_NPY || context_alone ||
-        (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
-        return STATUS_OK;
-    if (options->command == COMMAND_INIT)
-        return error_usage(error, "a .npy holds one table, init draws several; expected .safetensors or .json");
-    return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
-}
-
 /* A and B; the report is for people or for a pipe. */
 static enum status check_diff(struct options *options, struct error *error)
 {
@@ -615,59 +575,16 @@ static enum status check_diff(struct options *options, struct error *error)
         if (!stage_exists(options->stages[i]))
             return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
                                stage_name(options->stages[i]));
-    if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
-        return error_usage(error, "diff writes text or json, not %s", FORMATS[options->format]);
+    if (!options_format(options)->reports)
+        return error_usage(error, "diff writes text or json, not %s", options_format(options)->name);
     if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
         options->precision = 1;
     return STATUS_OK;
 }
 
-/* The arithmetic is for people. */
-static enum status check_explain(const struct options *options, struct error *error)
-{
-    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
-        return STATUS_OK;
-    if (options->heatmap)
-        return error_usage(error, "--explain and --heatmap both say how text shows a table; expected one of them");
-    if (options->format == FORMAT_TEXT)
-        return STATUS_OK;
-    return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
-                       FORMATS[options->format]);
-}
-
 bool options_want_color(const struct options *options, const struct output *output)
 {
     return options->color == WHEN_AUTO ? output_takes_color(output) : options->color == WHEN_ALWAYS;
-}
-
-bool options_are_of_picture(const struct options *options)
-{
-    return options->heatmap || options->format == FORMAT_SVG;
-}
-
-/* A picture is drawn of what is computed from tokens, a heatmap of T x T tables. */
-static enum status check_picture(const struct options *options, struct error *error)
-{
-    if (options->heatmap && options->format != FORMAT_TEXT)
-        return error_usage(error, "--heatmap draws in text, not in %s; expected one of them", FORMATS[options->format]);
-    if (options->format == FORMAT_SVG && options->command == COMMAND_INIT)
-        return error_usage(error, "init draws parameters, which make no picture; expected --format text or json");
-    size_t squares = 0;
-    for (size_t i = 0; i < options->stage_count; i++) {
-        const enum stage stage = options->stages[i];
-        if (options->format == FORMAT_SVG && !stage_is_drawn(stage))
-            return error_usage(error,
-                               "--stages: '%s' makes no picture; expected inputs or stages up to output, or "
-                               "another --format than svg",
-                               stage_name(stage));
-        squares += stage_is_square(stage);
-    }
-    if (options->heatmap && options->stage_count > 0 && squares == 0)
-        return error_usage(error,
-                           "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such "
-                           "as weights",
-                           options->stages_text);
-    return STATUS_OK;
 }
 
 /* What the options say of each other. */
@@ -690,19 +607,9 @@ static enum status check_together(struct options *options, struct error *error)
     }
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
-    if (parse_stages(options, error) || parse_part(options, error) || choose_format(options, error))
+    if (parse_stages(options, error) || parse_part(options, error) || format_choose(options, error))
         return error->status;
-    if (options->command == COMMAND_INIT && options->format == FORMAT_HTML)
-        return error_usage(error, "a page shows attention, init draws parameters; expected text, json or safetensors");
-    if (options->command == COMMAND_DIFF)
-        return check_diff(options, error);
-    if (check_explain(options, error) != STATUS_OK)
-        return error->status;
-    if (options->command != COMMAND_JOIN)
-        return check_npy(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
-    if (options->format != FORMAT_JSON && options->format != FORMAT_NPY && options->format != FORMAT_SAFETENSORS)
-        return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
-    return STATUS_OK;
+    return options->command == COMMAND_DIFF ? check_diff(options, error) : format_check(options, error);
 }
 
 /* The first word is the command; --help and --version may stand in its place. */

@@ -6,6 +6,7 @@
 
 #include "base/output.h"
 #include "base/setting.h"
+#include "model/format.h"
 #include "model/mask.h"
 #include "model/mechanism.h"
 #include "model/stages.h"
@@ -27,17 +28,6 @@ enum command {
 
 #define COMMAND_BIT(command) (1u << (command))
 
-enum format {
-    FORMAT_TEXT,
-    FORMAT_JSON,
-    FORMAT_NPY,
-    FORMAT_SAFETENSORS,
-    FORMAT_CSV,
-    FORMAT_MARKDOWN,
-    FORMAT_LATEX,
-    FORMAT_SVG,
-    FORMAT_HTML,
-};
 enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
 enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
@@ -175,6 +165,9 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
 
 /* Whether the output is to be coloured: as --color says, else as the output and the environment do. */
 bool options_want_color(const struct options *options, const struct output *output);
+
+/* The row of --format, of the suffix of --out, or of the command. */
+const struct format_row *options_format(const struct options *options);
 
 /* Whether the result is a picture: T x T tables matter most then. */
 bool options_are_of_picture(const struct options *options);

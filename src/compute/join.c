@@ -212,7 +212,7 @@ enum status join_parts(struct result *result, struct problem *problem, const str
         if (add_table(&joining, &first->tensors[i], result) != STATUS_OK)
             return error->status;
     result->table_count = first->tensor_count;
-    if (options->format == FORMAT_NPY && check_npy(&joining, result) != STATUS_OK)
+    if (options_format(options)->one_table && check_npy(&joining, result) != STATUS_OK)
         return error->status;
     return result_make_room(result, arena, error);
 }

@@ -11,16 +11,15 @@ struct format_row {
     const char *name;
     const char *suffixes[FORMAT_SUFFIXES]; /* of files that --out names; NULL where there are fewer */
     bool binary;                           /* no text: never to a terminal */
-    bool one_table;                        /* holds one table, without a name */
+    bool one_table;                        /* holds one table, without a name, of a dtype that .npy has */
     bool holds_part;                       /* can say which part of which job it is */
     bool holds_whole;                      /* every number as it is, of any dtype: what join writes */
     bool reports;                          /* attn diff writes it */
-    bool lacks_bfloat16;
-    bool elides;                    /* of long tables the ends, unless --full */
-    bool terminal;                  /* for a terminal: --heatmap and --explain are ways to write it */
-    bool pictures;                  /* draws tables of inputs and stages; T x T ones matter most */
-    bool computes;                  /* a page, which computes T x T stages itself, of query, key and value */
-    const char *refuses_parameters; /* why init does not write it; NULL: it does */
+    bool elides;                           /* of long tables the ends, unless --full */
+    bool terminal;                         /* for a terminal: --heatmap and --explain are ways to write it */
+    bool pictures;                         /* draws tables of inputs and stages; T x T ones matter most */
+    bool computes;                         /* a page, which computes T x T stages itself, of query, key and value */
+    const char *refuses_parameters;        /* why init does not write it; NULL: it does */
 };
 
 /* A row a format: its identifier; its name; the function that writes it (write/writing.h); what else a struct format_row
@@ -29,7 +28,7 @@ struct format_row {
     ROW(TEXT, "text", write_text, .suffixes = {".txt"}, .reports = true, .elides = true, .terminal = true)    \
     ROW(JSON, "json", write_json, .suffixes = {".json"}, .reports = true, .holds_whole = true)                \
     ROW(NPY, "npy", write_npy, .suffixes = {".npy"}, .binary = true, .one_table = true, .holds_whole = true,  \
-        .lacks_bfloat16 = true,                                                                               \
+                                                                                                              \
         .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")   \
     ROW(SAFETENSORS, "safetensors", write_safetensors, .suffixes = {".safetensors"}, .binary = true,          \
         .holds_part = true, .holds_whole = true)                                                              \

@@ -1,4 +1,10 @@
-#include "write/csv.h"
+/* result -> CSV (RFC 4180, lines that end in a newline alone): one rectangular table for spreadsheets and scripts.
+ *
+ * The first line names the columns: stage; item and head where a table has them; row, the position; token, where the
+ * input has tokens; 1, 2, ... for the columns of tables such as query; and last, for tables of T x T, the keys' tokens,
+ * those that would not be the name of one column alone with their positions: saw.3, saw.10.
+ * Each further line is one row of one table, whose other columns are empty; lse has a row for each query. */
+#include "write/writing.h"
 
 #include "base/text.h"
 #include "write/table_text.h"
@@ -10,6 +16,7 @@
 enum {
     POSITION_BYTES = 24, /* of ".3" */
     SHOWN_BYTES = 4,     /* that a byte of a token may become */
+    SHORTEST = -1,       /* as many decimals as a number needs to be read back */
 };
 
 /* Which columns the file has. */
@@ -64,7 +71,7 @@ static void write_number(const struct sheet *sheet, enum dtype dtype, double num
         output_write(sheet->output, "NaN", 3);
     else if (isinf(number))
         output_print(sheet->output, "%s", number > 0 ? "Infinity" : "");
-    else if (sheet->decimals == CSV_SHORTEST)
+    else if (sheet->decimals == SHORTEST)
         output_write(sheet->output, text, dtype_decimal(dtype, number, text));
     else
         output_print(sheet->output, "%s",
@@ -274,17 +281,19 @@ static void write_table(const struct sheet *sheet, const struct result_table *ta
         }
 }
 
-enum status write_csv(struct result *result, int decimals, struct output *output, struct arena *arena,
-                      struct error *error)
+enum status write_csv(const struct writing *writing)
 {
-    struct sheet sheet = {.result = result, .output = output, .decimals = decimals};
+    struct result *result = writing->result;
+    struct sheet sheet = {.result = result,
+                          .output = writing->output,
+                          .decimals = writing->precision_said ? writing->precision : SHORTEST};
     sheet.layout.tokens = result->problem->labels != NULL;
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
             lay_out(&sheet.layout, &result->tables[i]);
     if (sheet.layout.keys > 0 && sheet.layout.tokens && result->problem->label_lists == 1 &&
-        name_keys(&sheet, arena, error) != STATUS_OK)
-        return error->status;
+        name_keys(&sheet, writing->arena, writing->error) != STATUS_OK)
+        return writing->error->status;
     write_header(&sheet);
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))

@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "write/writing.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,8 +151,10 @@ static void write_given(const struct result *result, struct output *output)
     }
 }
 
-void write_json(struct result *result, struct output *output)
+enum status write_json(const struct writing *writing)
 {
+    struct result *result = writing->result;
+    struct output *output = writing->output;
     const struct problem *problem = result->problem;
     output_print(output, "{\"attn\": \"" ATTN_VERSION "\"");
     write_key("mechanism", output);
@@ -166,4 +169,5 @@ void write_json(struct result *result, struct output *output)
     for (size_t i = 0; i < result->table_count; i++)
         write_table(result, &result->tables[i], output);
     output_write(output, "}\n", 2);
+    return STATUS_OK;
 }

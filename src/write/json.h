@@ -8,9 +8,6 @@
 #include "base/output.h"
 #include "compute/result.h"
 
-/* A failure to write is output_close's to tell. */
-void write_json(struct result *result, struct output *output);
-
 /* The shortest decimal that reads back to the same number in the dtype; null, "NaN" or "Infinity" for what is not
  * finite. */
 void write_json_number(double number, enum dtype dtype, struct output *output);

@@ -1,5 +1,4 @@
-#include "write/latex.h"
-
+/* result -> LaTeX: each matrix a table with the rules of the package booktabs, under a line with its formula. */
 #include "write/table_markup.h"
 
 #include <math.h>
@@ -100,8 +99,7 @@ static void number_text(const struct table_markup *markup, double number, char *
     }
 }
 
-enum status write_latex(struct result *result, int precision, bool full, struct output *output, struct arena *arena,
-                        struct error *error)
+enum status write_latex(const struct writing *writing)
 {
     static const struct table_markup_dialect LATEX = {
         .escapes = ESCAPES,
@@ -115,6 +113,6 @@ enum status write_latex(struct result *result, int precision, bool full, struct 
         .end = end,
         .number = number_text,
     };
-    output_print(output, "%% needs \\usepackage{booktabs}\n");
-    return table_markup_write(result, &LATEX, precision, full, output, arena, error);
+    output_print(writing->output, "%% needs \\usepackage{booktabs}\n");
+    return table_markup_write(writing, &LATEX);
 }

@@ -1,5 +1,4 @@
-#include "write/markdown.h"
-
+/* result -> Markdown (GitHub's tables): each matrix a table under a line with its formula. */
 #include "write/table_markup.h"
 
 #include <math.h>
@@ -54,8 +53,7 @@ static void number_text(const struct table_markup *markup, double number, char *
         table_markup_number(markup, number, text);
 }
 
-enum status write_markdown(struct result *result, int precision, bool full, struct output *output, struct arena *arena,
-                           struct error *error)
+enum status write_markdown(const struct writing *writing)
 {
     static const struct table_markup_dialect MARKDOWN = {
         .escapes = ESCAPES,
@@ -68,5 +66,5 @@ enum status write_markdown(struct result *result, int precision, bool full, stru
         .end = end,
         .number = number_text,
     };
-    return table_markup_write(result, &MARKDOWN, precision, full, output, arena, error);
+    return table_markup_write(writing, &MARKDOWN);
 }

@@ -1,7 +1,10 @@
-#include "write/npy.h"
-
+/* result -> .npy: its one table, byte for byte as numpy.save writes it.
+ *
+ * Version 1.0 (read/npy.h says what that is): the header is padded so that the numbers begin at a multiple of 64. As NumPy
+ * does since 1.23, the first size is given room to grow to 21 digits. */
 #include "base/text.h"
 #include "write/raw.h"
+#include "write/writing.h"
 
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64, DIGITS_TO_GROW = 21, HEADER_BYTES = 256 };
 
@@ -19,8 +22,10 @@ static int format_dict(const struct result_table *table, enum dtype dtype, char 
     return (int)text.length;
 }
 
-void write_npy(struct result *result, struct output *output)
+enum status write_npy(const struct writing *writing)
 {
+    struct result *result = writing->result;
+    struct output *output = writing->output;
     const struct result_table *table = &result->tables[0];
     char dict[HEADER_BYTES];
     const int length = format_dict(table, table->dtype, dict);
@@ -31,4 +36,5 @@ void write_npy(struct result *result, struct output *output)
     output_write(output, bytes, sizeof bytes);
     output_print(output, "%-*s\n", header - 1, dict);
     write_raw(result, table, output);
+    return STATUS_OK;
 }

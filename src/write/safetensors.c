@@ -1,4 +1,9 @@
-#include "write/safetensors.h"
+/* result -> .safetensors: every table under its name, in the order asked for.
+ *
+ * read/safetensors.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and "tokens" (the
+ * JSON texts of json.h), so that the file is an input that gives the same bytes again. The header is padded with
+ * blanks so that the data begin at a multiple of 8. */
+#include "write/writing.h"
 
 #include "base/version.h"
 #include "problem/shard.h"
@@ -86,10 +91,13 @@ static const char *make_header(const struct result *result, size_t *length, stru
     return output_close_text(header, length);
 }
 
-enum status write_safetensors(struct result *result, struct output *output, struct arena *arena, struct error *error)
+enum status write_safetensors(const struct writing *writing)
 {
+    struct result *result = writing->result;
+    struct output *output = writing->output;
+    struct error *error = writing->error;
     size_t length;
-    const char *header = make_header(result, &length, arena, error);
+    const char *header = make_header(result, &length, writing->arena, error);
     if (header == NULL)
         return error->status;
     const size_t padding = (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT;

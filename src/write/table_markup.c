@@ -243,15 +243,19 @@ static void write_table(struct table_markup *markup, bool first)
     }
 }
 
-enum status table_markup_write(struct result *result, const struct table_markup_dialect *dialect, int precision,
-                               bool full, struct output *output, struct arena *arena, struct error *error)
+enum status table_markup_write(const struct writing *writing, const struct table_markup_dialect *dialect)
 {
-    struct table_markup markup = {
-        .result = result, .dialect = dialect, .output = output, .precision = precision, .full = full};
+    struct result *result = writing->result;
+    struct table_markup markup = {.result = result,
+                                  .dialect = dialect,
+                                  .output = writing->output,
+                                  .precision = writing->precision,
+                                  .full = writing->full};
+    const size_t columns = result_shown_count(result->widest, writing->full);
     bool first = true;
-    markup.widths = arena_allocate(arena, result_shown_count(result->widest, full), sizeof *markup.widths, error);
+    markup.widths = arena_allocate(writing->arena, columns, sizeof *markup.widths, writing->error);
     if (markup.widths == NULL)
-        return error->status;
+        return writing->error->status;
     for (size_t i = 0; i < result->table_count; i++) {
         markup.table = &result->tables[i];
         if (!result_is_shown(result, markup.table))

@@ -6,6 +6,7 @@
 #define ATTN_WRITE_TABLE_MARKUP_H
 
 #include "write/table_text.h"
+#include "write/writing.h"
 
 enum {
     TABLE_MARKUP_CELL_BYTES =
@@ -44,8 +45,7 @@ struct table_markup {
 
 /* Writes all tables that people are shown. STATUS_SYSTEM where memory is short; a failure to write is output_close's
  * to tell. */
-enum status table_markup_write(struct result *result, const struct table_markup_dialect *dialect, int precision,
-                               bool full, struct output *output, struct arena *arena, struct error *error);
+enum status table_markup_write(const struct writing *writing, const struct table_markup_dialect *dialect);
 
 /* A number that is finite, a truth value or NaN, as all dialects have it; text has TABLE_MARKUP_CELL_BYTES. */
 void table_markup_number(const struct table_markup *markup, double number, char *text);

@@ -3,13 +3,13 @@
  * The first line of the bytes is the command line, words parted by blanks. What follows is the first file, and behind a
  * byte 0x1e the second one; where nothing follows, a small input stands in. --in is the first file, --weights the
  * second; join and diff read both in turn; the result goes to /dev/null. What would take long is left out. */
-#include "fuzz.h"
 #include "build/problem_create.h"
+#include "fuzz.h"
 
+#include "build/job_files.h"
 #include "compute/join.h"
 #include "diff/write_diff.h"
-#include "build/job_files.h"
-#include "write/format/write.h"
+#include "write/format/format.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * can be, a weight by twice that share, the context by that share of the largest value, but by no more than MOST_SHARE of
  * it. f16 and bf16 would allow more where logits are large: theirs are drawn small (see `shrink`). What came was a tenth
  * of what was allowed. */
-#include "fuzz.h"
 #include "build/problem_create.h"
+#include "fuzz.h"
 
 #include "compute/result.h"
 #include "model/torch_random.h"

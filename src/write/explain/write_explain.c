@@ -2,6 +2,7 @@
 
 #include "stage/stage.h"
 #include "write/head_lines.h"
+#include "write/text/text.h"
 
 #include <math.h>
 
@@ -103,11 +104,11 @@ static void choose_notation(struct explanation *e, struct result *result)
 /* --- what is explained ------------------------------------------------------------------------------------------- */
 
 /* "weights = softmax(scaled)" */
-static void write_heading(const struct result *result, enum stage stage, struct text_style style, struct output *output)
+static void write_heading(const struct writing *writing, enum stage stage)
 {
-    const struct result_table *table = result_table_of(result, stage);
-    output_print(output, "\n%s%s = %s%s\n", style.color ? TEXT_BOLD : "", table->name, table->formula,
-                 style.color ? TEXT_PLAIN : "");
+    const struct result_table *table = result_table_of(writing->result, stage);
+    output_print(writing->output, "\n%s%s = %s%s\n", writing->color ? TEXT_BOLD : "", table->name, table->formula,
+                 writing->color ? TEXT_PLAIN : "");
 }
 
 /* The rows that are listed, of one item and head. */
@@ -137,27 +138,27 @@ static void write_rows(struct explanation *explanation, enum stage stage)
         }
 }
 
-enum status write_explain(struct result *result, struct text_style style, struct output *output, struct arena *arena,
-                          struct error *error)
+enum status write_explanation(const struct writing *writing)
 {
+    struct result *result = writing->result;
     const struct problem *problem = result->problem;
     struct explanation explanation;
     if (explain_create(&explanation, problem, (struct explain_source){result, load_row, kept_row}, result->widest,
-                       style.precision, style.full, output, arena, error) != STATUS_OK)
-        return error->status;
+                       writing->precision, writing->full, writing->output, writing->arena, writing->error) != STATUS_OK)
+        return writing->error->status;
     choose_notation(&explanation, result);
-    head_lines_write(problem, WRAP_COLUMNS, style.color, output);
-    for (size_t i = 0; i < problem->explained_count && !output->failed; i++) {
+    head_lines_write(problem, WRAP_COLUMNS, writing->color, writing->output);
+    for (size_t i = 0; i < problem->explained_count && !writing->output->failed; i++) {
         const enum stage stage = problem->explained[i];
         if (!stage_is_explained(problem, stage)) {
-            if (write_text_tables(result, stage, style, output, arena, error) != STATUS_OK)
-                return error->status;
+            if (write_text_tables(writing, stage) != STATUS_OK)
+                return writing->error->status;
             continue;
         }
         worked_line_measure(&explanation.lines);
         write_rows(&explanation, stage);
         worked_line_print(&explanation.lines);
-        write_heading(result, stage, style, output);
+        write_heading(writing, stage);
         write_rows(&explanation, stage);
     }
     return STATUS_OK;

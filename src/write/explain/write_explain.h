@@ -6,10 +6,9 @@
 #ifndef ATTN_WRITE_EXPLAIN_WRITE_EXPLAIN_H
 #define ATTN_WRITE_EXPLAIN_WRITE_EXPLAIN_H
 
-#include "write/text/text.h"
+#include "write/writing.h"
 
 /* STATUS_SYSTEM where memory is short. */
-enum status write_explain(struct result *result, struct text_style style, struct output *output, struct arena *arena,
-                          struct error *error);
+enum status write_explanation(const struct writing *writing);
 
 #endif

@@ -1,4 +1,10 @@
-#include "write/html/html.h"
+/* result -> one HTML page that needs no network: tokens, settings, query, key and value, and a script that computes from
+ * them what a reader points at, by the equations of reference.c.
+ *
+ * The data stand in <script> elements that no browser runs: one JSON object, and numbers in base64, little-endian, of
+ * float64 for that dtype and else of float32. Text from outside reaches the page through text_shown, and there is no '<'
+ * in it: it can close no element, and what is hidden is seen. */
+#include "write/writing.h"
 
 #include "base/base64.h"
 #include "base/decimal.h"
@@ -312,11 +318,13 @@ static void write_data(struct result *result, int precision, struct output *outp
         write_attn_mask(result->problem, output);
 }
 
-void write_html(struct result *result, int precision, struct output *output)
+enum status write_html(const struct writing *writing)
 {
+    struct output *output = writing->output;
     static const char MARK[] = "@data@\n";
     const char *page = (const char *)page_bytes, *mark = strstr(page, MARK), *rest = mark + sizeof MARK - 1;
     output_write(output, page, (size_t)(mark - page));
-    write_data(result, precision, output);
+    write_data(writing->result, writing->precision, output);
     output_write(output, rest, page_length - (size_t)(rest - page));
+    return STATUS_OK;
 }

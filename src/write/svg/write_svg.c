@@ -1,4 +1,8 @@
-#include "write/svg/write_svg.h"
+/* result -> one self-contained SVG: small inputs as a flow from table to table, T x T tables alone as heatmaps.
+ *
+ * A flow shows at most 12 rows and columns, 4 heads and 4 items. Where nobody asked for stages and the result is
+ * larger, the weights are drawn alone, pooled where they are longer than 128. The bytes depend on the result alone. */
+#include "write/writing.h"
 
 #include "base/text.h"
 #include "write/head_lines.h"
@@ -189,14 +193,18 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
     output_print(output, "</g>\n</svg>\n");
 }
 
-enum status write_svg(struct result *result, int decimals, struct output *output, struct arena *arena,
-                      struct error *error)
+enum status write_svg(const struct writing *writing)
 {
-    struct svg_picture picture = {
-        .result = result, .decimals = decimals, .output = output, .arena = arena, .error = error};
+    struct result *result = writing->result;
+    struct error *error = writing->error;
+    struct svg_picture picture = {.result = result,
+                                  .decimals = writing_cell_decimals(writing),
+                                  .output = writing->output,
+                                  .arena = writing->arena,
+                                  .error = error};
     char settings[CAPTION_BYTES];
     bool flow;
-    picture.figures = arena_allocate(arena, result->table_count, sizeof *picture.figures, error);
+    picture.figures = arena_allocate(writing->arena, result->table_count, sizeof *picture.figures, error);
     if (picture.figures == NULL)
         return error->status;
     memset(picture.figures, 0, result->table_count * sizeof *picture.figures);

@@ -3,9 +3,11 @@
 #include "base/text.h"
 #include "base/wrap.h"
 #include "write/picture/cell_number.h"
+#include "write/picture/terminal_color.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -24,7 +26,9 @@ static const char MASKED[] = "\xc2\xb7"; /* a middle dot */
 struct heatmap {
     struct result *result;
     const struct result_table *table;
-    struct heatmap_style style;
+    int decimals; /* below 0: two, or what the numbers need */
+    enum terminal_color_depth depth;
+    size_t columns; /* that a line may have */
     struct output *output;
     struct downsample sample;
     struct colormap_scale scale;
@@ -112,7 +116,7 @@ static size_t margin_of(const struct heatmap *map)
 static bool fits(const struct heatmap *map, size_t heads, size_t cell)
 {
     const size_t width = margin_of(map) + heads * map->sample.columns * cell + (heads - 1) * GAP;
-    return width <= map->style.columns;
+    return width <= map->columns;
 }
 
 /* Cells with their numbers, as wide as may be: two heads in a line are worth more than margins, numbers more than both.
@@ -121,7 +125,7 @@ static bool fit_numbers(struct heatmap *map, size_t token)
 {
     char text[CELL_NUMBER_BYTES];
     map->number_width = strlen(cell_number_longest(&map->sample, map->number, text));
-    const size_t swatch = map->style.depth == TERMINAL_COLOR_SHADES ? SWATCH : 0, taken = map->number_width + swatch;
+    const size_t swatch = map->depth == TERMINAL_COLOR_SHADES ? SWATCH : 0, taken = map->number_width + swatch;
     const size_t widths[] = {memory_larger(taken + 2, memory_smaller(token, TOKEN_COLUMNS) + 1), taken + 2, taken + 1};
     for (size_t heads = heads_of(map) > 1 ? 2 : 1; heads > 0; heads--)
         for (size_t i = 0; i < 3; i++)
@@ -156,7 +160,7 @@ static void fit_cells(struct heatmap *map)
     map->tokens_above = true;
     if (map->sample.column_block > 1)
         count_positions(map);
-    const struct cell_number_style wanted = map->number = cell_number_style(&map->sample, map->style.decimals);
+    const struct cell_number_style wanted = map->number = cell_number_style(&map->sample, map->decimals);
     map->numbered = fit_numbers(map, token);
     while (!map->numbered && map->number.decimals > 1) {
         map->number.decimals--;
@@ -179,13 +183,13 @@ static enum status make_pool(struct heatmap *map, struct arena *arena, struct er
 {
     const size_t rows = result_rows(map->table), columns = result_columns(map->table);
     const size_t digits = digits_of(position_of(map, true, rows - 1)), ranges = 2 * digits + 1;
-    map->longest = memory_smaller(map->style.columns / 3, LABEL_COLUMNS);
+    map->longest = memory_smaller(map->columns / 3, LABEL_COLUMNS);
     map->label = widest_label(map, true);
-    size_t room = map->style.columns - margin_of(map) - digits - 1;
+    size_t room = map->columns - margin_of(map) - digits - 1;
     if (columns > room || rows > room) {
         const bool ranged = rows > room;
         map->label = ranged ? ranges : map->label;
-        room = (map->style.columns - margin_of(map) - (ranged ? 0 : digits + 1)) / 2;
+        room = (map->columns - margin_of(map) - (ranged ? 0 : digits + 1)) / 2;
     }
     return downsample_create(&map->sample, map->result, map->table, room, room, arena, error);
 }
@@ -226,7 +230,7 @@ static void end_line(struct heatmap *map)
 /* Turns the colours of a step on, or off. */
 static void set_paint(struct heatmap *map, size_t level)
 {
-    if (level == map->painted || map->style.depth == TERMINAL_COLOR_SHADES)
+    if (level == map->painted || map->depth == TERMINAL_COLOR_SHADES)
         return;
     write_word(map, level == COLORMAP_LEVELS ? TEXT_PLAIN : map->terminal.levels[level]);
     map->painted = level;
@@ -236,7 +240,7 @@ static void set_paint(struct heatmap *map, size_t level)
 static void write_swatch(struct heatmap *map, size_t level, size_t columns)
 {
     const bool blank =
-        map->style.depth != TERMINAL_COLOR_SHADES || level == COLORMAP_LEVELS || terminal_color_shade(level)[0] == ' ';
+        map->depth != TERMINAL_COLOR_SHADES || level == COLORMAP_LEVELS || terminal_color_shade(level)[0] == ' ';
     for (size_t i = 0; i < columns; i++)
         if (blank)
             write_blanks(map, 1);
@@ -257,7 +261,7 @@ static void write_centred(struct heatmap *map, const char *word, size_t taken, s
 static void write_number(struct heatmap *map, double number, size_t level)
 {
     char text[CELL_NUMBER_BYTES];
-    const bool shades = map->style.depth == TERMINAL_COLOR_SHADES;
+    const bool shades = map->depth == TERMINAL_COLOR_SHADES;
     const size_t taken = map->number_width + (shades ? SWATCH : 0);
     const size_t before = (map->cell - taken + 1) / 2;
     cell_number_text(map->number, number, text);
@@ -345,7 +349,7 @@ static void write_heads(struct heatmap *map, size_t first, size_t heads)
     const size_t width = map->sample.columns * map->cell + GAP;
     write_blanks(map, margin_of(map));
     for (size_t i = 0; i < heads; i++) {
-        const size_t behind = map->style.columns - margin_of(map) - i * width;
+        const size_t behind = map->columns - margin_of(map) - i * width;
         const size_t room = behind < width ? behind : width - 1;
         size_t taken = (size_t)snprintf(text, sizeof text, "head %zu", first + i + 1);
         if (taken > room)
@@ -387,7 +391,7 @@ static size_t fit_scale(const struct heatmap *map, char *low, char *high)
     for (;; number.decimals--) {
         const size_t ends = strlen(cell_number_text(number, map->scale.low, low)) +
                             strlen(cell_number_text(number, map->scale.high, high)) + INDENT + 4;
-        const size_t room = ends < map->style.columns ? map->style.columns - ends : 0;
+        const size_t room = ends < map->columns ? map->columns - ends : 0;
         if (room >= SCALE_FEWEST || number.decimals == 0)
             return memory_smaller(room, SCALE_COLUMNS);
     }
@@ -398,7 +402,7 @@ static size_t write_scale(struct heatmap *map)
 {
     char low[CELL_NUMBER_BYTES], high[CELL_NUMBER_BYTES];
     const size_t columns = fit_scale(map, low, high);
-    const char *edge = map->style.depth == TERMINAL_COLOR_SHADES ? "|" : "";
+    const char *edge = map->depth == TERMINAL_COLOR_SHADES ? "|" : "";
     print(map, "\n  %s %s", low, edge);
     for (size_t i = 0; i < columns; i++) {
         const size_t level = i * (COLORMAP_LEVELS - 1) / (columns - 1);
@@ -415,31 +419,57 @@ static void write_legend(struct heatmap *map)
 {
     const size_t taken = write_scale(map), more = strlen("   . masked");
     char words[DOWNSAMPLE_WORDS_BYTES];
-    if (map->sample.any_masked && taken + more > map->style.columns)
+    if (map->sample.any_masked && taken + more > map->columns)
         end_line(map);
     if (map->sample.any_masked)
-        print(map, "%s%s masked", taken + more > map->style.columns ? "  " : "   ", MASKED);
+        print(map, "%s%s masked", taken + more > map->columns ? "  " : "   ", MASKED);
     end_line(map);
     if (!downsample_is_reduced(&map->sample))
         return;
-    struct wrap line = {.output = map->output, .columns = map->style.columns, .indent = INDENT};
+    struct wrap line = {.output = map->output, .columns = map->columns, .indent = INDENT};
     wrap_words(&line, "  each cell is ");
     wrap_words(&line, downsample_words(&map->sample, words));
     end_line(map);
 }
 
-enum status write_heatmap(struct result *result, const struct result_table *table, struct heatmap_style style,
-                          struct output *output, struct arena *arena, struct error *error)
+/* --- the terminal ------------------------------------------------------------------------------------------------ */
+
+/* How many colours the terminal has, by what it says of itself. */
+static enum terminal_color_depth choose_depth(bool color)
 {
-    struct heatmap map = {
-        .result = result, .table = table, .style = style, .output = output, .painted = COLORMAP_LEVELS};
-    if (make_pool(&map, arena, error) != STATUS_OK)
-        return error->status;
+    const char *colors = getenv("COLORTERM"), *term = getenv("TERM");
+    if (!color)
+        return TERMINAL_COLOR_SHADES;
+    if (colors != NULL && (strcmp(colors, "truecolor") == 0 || strcmp(colors, "24bit") == 0))
+        return TERMINAL_COLOR_TRUE;
+    return term != NULL && strstr(term, "256color") != NULL ? TERMINAL_COLOR_256 : TERMINAL_COLOR_16;
+}
+
+/* COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours, of which 7 and 15 are white. Most
+ * terminals that do not say it are dark. */
+static enum ground choose_ground(void)
+{
+    const char *colors = getenv("COLORFGBG");
+    const char *ground = colors != NULL ? strrchr(colors, ';') : NULL;
+    return ground != NULL && (strcmp(ground, ";7") == 0 || strcmp(ground, ";15") == 0) ? GROUND_LIGHT : GROUND_DARK;
+}
+
+enum status write_heatmap(const struct writing *writing, const struct result_table *table)
+{
+    struct heatmap map = {.result = writing->result,
+                          .table = table,
+                          .decimals = writing_cell_decimals(writing),
+                          .depth = choose_depth(writing->color),
+                          .columns = output_columns(writing->output),
+                          .output = writing->output,
+                          .painted = COLORMAP_LEVELS};
+    if (make_pool(&map, writing->arena, writing->error) != STATUS_OK)
+        return writing->error->status;
     map.scale = colormap_scale(map.sample.low, map.sample.high, stage_is_shares(table->stage));
     /* Density has no sign: shades go from the lowest number to the highest. */
-    if (style.depth == TERMINAL_COLOR_SHADES && map.scale.diverging)
+    if (map.depth == TERMINAL_COLOR_SHADES && map.scale.diverging)
         map.scale = (struct colormap_scale){false, map.sample.low, map.sample.high};
-    terminal_color_create(&map.terminal, style.depth, style.ground, map.scale.diverging);
+    terminal_color_create(&map.terminal, map.depth, choose_ground(), map.scale.diverging);
     fit_cells(&map);
     write_matrices(&map);
     write_legend(&map);

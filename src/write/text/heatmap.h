@@ -5,19 +5,9 @@
 #ifndef ATTN_WRITE_TEXT_HEATMAP_H
 #define ATTN_WRITE_TEXT_HEATMAP_H
 
-#include "base/output.h"
-#include "compute/result.h"
-#include "write/picture/terminal_color.h"
+#include "write/writing.h"
 
-struct heatmap_style {
-    int decimals; /* below 0: two, or what the numbers need */
-    enum terminal_color_depth depth;
-    enum ground ground; /* of the terminal */
-    size_t columns;     /* that a line may have */
-};
-
-/* Everything beneath the heading. STATUS_SYSTEM where memory is short. */
-enum status write_heatmap(struct result *result, const struct result_table *table, struct heatmap_style style,
-                          struct output *output, struct arena *arena, struct error *error);
+/* Everything beneath the heading. Colours are those that the terminal has, on its ground, as the environment says. STATUS_SYSTEM where memory is short. */
+enum status write_heatmap(const struct writing *writing, const struct result_table *table);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "write/head_lines.h"
 #include "write/table_text.h"
+#include "write/text/heatmap.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,9 +16,9 @@ enum {
 static const char GAP[] = "...";
 
 /* What is drawn for a terminal stays within it, and so do the words around. */
-static size_t words_columns(struct text_style style)
+static size_t words_columns(const struct writing *writing)
 {
-    return style.draws && style.heatmap.columns < WRAP_COLUMNS ? style.heatmap.columns : WRAP_COLUMNS;
+    return writing->heatmap ? memory_smaller(output_columns(writing->output), WRAP_COLUMNS) : WRAP_COLUMNS;
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -33,7 +34,7 @@ struct column {
 struct sheet {
     struct result *result;
     const struct result_table *table;
-    struct text_style style;
+    const struct writing *writing;
     struct output *output;
     size_t matrix, item;
     size_t indent, label_width;
@@ -45,12 +46,12 @@ struct sheet {
 
 static size_t shown_count(const struct sheet *sheet, size_t count)
 {
-    return result_shown_count(count, sheet->style.full);
+    return result_shown_count(count, sheet->writing->full);
 }
 
 static bool shown_index(const struct sheet *sheet, size_t count, size_t i, size_t *index)
 {
-    return result_shown_index(count, sheet->style.full, i, index);
+    return result_shown_index(count, sheet->writing->full, i, index);
 }
 
 /* Rows and columns of features have no label. */
@@ -62,7 +63,7 @@ static size_t label_text(const struct sheet *sheet, enum axis axis, size_t index
 
 static const char *number_text(const struct sheet *sheet, double number, char *text)
 {
-    const struct table_text_style style = {sheet->style.precision, sheet->exponent};
+    const struct table_text_style style = {sheet->writing->precision, sheet->exponent};
     return table_text_number(sheet->table->dtype, style, number, text);
 }
 
@@ -94,7 +95,7 @@ static void measure_rows(struct sheet *sheet)
                 if (!shown_index(sheet, columns, c, &index))
                     continue;
                 note_number(&sheet->columns[c], sheet->numbers[index]);
-                if (!sheet->style.full)
+                if (!sheet->writing->full)
                     sheet->kept[i][c] = sheet->numbers[index];
             }
             width = label_text(sheet, result_row_axis(sheet->table), row, label);
@@ -150,7 +151,7 @@ static void write_numbers(const struct sheet *sheet, size_t row, const double *s
     const bool labelled = sheet->label_width > 0;
     struct result_mask mask = {0}; /* what it forbids is dim */
     char text[TABLE_TEXT_NUMBER_BYTES];
-    if (sheet->style.color)
+    if (sheet->writing->color)
         mask = result_mask_of(sheet->result, sheet->table, sheet->matrix, row);
     for (size_t c = 0; c < shown_count(sheet, columns); c++) {
         size_t index;
@@ -179,9 +180,9 @@ static void write_rows(struct sheet *sheet)
         }
         size_t taken = label_text(sheet, result_row_axis(sheet->table), row, label);
         table_text_cell(sheet->output, label, taken, sheet->label_width, false);
-        if (sheet->style.full)
+        if (sheet->writing->full)
             result_row(sheet->result, sheet->table, sheet->matrix, row, sheet->numbers);
-        write_numbers(sheet, row, sheet->style.full ? sheet->numbers : sheet->kept[i]);
+        write_numbers(sheet, row, sheet->writing->full ? sheet->numbers : sheet->kept[i]);
         output_write(sheet->output, "\n", 1);
     }
 }
@@ -205,7 +206,7 @@ static void write_shape(const struct sheet *sheet, struct wrap line)
 {
     char shape[128];
     shape_text(sheet->table, shape, sizeof shape);
-    const size_t length = strlen(shape), room = sheet->style.draws ? sheet->style.heatmap.columns : SIZE_MAX;
+    const size_t length = strlen(shape), room = sheet->writing->heatmap ? output_columns(sheet->output) : SIZE_MAX;
     if (length + line.indent > room) {
         output_print(sheet->output, "\n%*s", (int)line.indent, "");
         line.column = line.indent;
@@ -224,12 +225,12 @@ static void write_shape(const struct sheet *sheet, struct wrap line)
 static void write_heading(const struct sheet *sheet)
 {
     const struct result_table *table = sheet->table;
-    struct wrap line = {.output = sheet->output, .columns = words_columns(sheet->style), .indent = HEADING_INDENT};
+    struct wrap line = {.output = sheet->output, .columns = words_columns(sheet->writing), .indent = HEADING_INDENT};
     char heading[RESULT_FORMULA_BYTES + 64];
     snprintf(heading, sizeof heading, "%s%s%s", table->name, table->formula[0] ? " = " : "", table->formula);
-    output_print(sheet->output, "\n%s", sheet->style.color ? TEXT_BOLD : "");
+    output_print(sheet->output, "\n%s", sheet->writing->color ? TEXT_BOLD : "");
     wrap_words(&line, heading);
-    output_print(sheet->output, "%s", sheet->style.color ? TEXT_PLAIN : "");
+    output_print(sheet->output, "%s", sheet->writing->color ? TEXT_PLAIN : "");
     write_shape(sheet, line);
     output_write(sheet->output, "\n", 1);
 }
@@ -281,46 +282,47 @@ static void write_table(struct sheet *sheet)
     }
 }
 
-static enum status create_sheet(struct sheet *sheet, struct result *result, struct text_style style,
-                                struct output *output, struct arena *arena, struct error *error)
+static enum status create_sheet(struct sheet *sheet, const struct writing *writing)
 {
-    *sheet = (struct sheet){.result = result, .style = style, .output = output, .numbers = result->numbers};
-    sheet->columns = arena_allocate(arena, shown_count(sheet, result->widest), sizeof *sheet->columns, error);
-    return sheet->columns == NULL ? error->status : STATUS_OK;
+    struct result *result = writing->result;
+    *sheet =
+        (struct sheet){.result = result, .writing = writing, .output = writing->output, .numbers = result->numbers};
+    sheet->columns =
+        arena_allocate(writing->arena, shown_count(sheet, result->widest), sizeof *sheet->columns, writing->error);
+    return sheet->columns == NULL ? writing->error->status : STATUS_OK;
 }
 
-enum status write_text_tables(struct result *result, enum stage stage, struct text_style style, struct output *output,
-                              struct arena *arena, struct error *error)
+enum status write_text_tables(const struct writing *writing, enum stage stage)
 {
     struct sheet sheet;
-    if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
-        return error->status;
-    for (size_t i = 0; i < result->table_count; i++) {
-        sheet.table = &result->tables[i];
+    if (create_sheet(&sheet, writing) != STATUS_OK)
+        return writing->error->status;
+    for (size_t i = 0; i < writing->result->table_count; i++) {
+        sheet.table = &writing->result->tables[i];
         if (sheet.table->stage == stage)
             write_table(&sheet);
     }
     return STATUS_OK;
 }
 
-enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
-                       struct error *error)
+enum status write_plain_text(const struct writing *writing)
 {
+    const struct result *result = writing->result;
     struct sheet sheet;
-    if (create_sheet(&sheet, result, style, output, arena, error) != STATUS_OK)
-        return error->status;
-    head_lines_write(result->problem, words_columns(style), style.color, output);
+    if (create_sheet(&sheet, writing) != STATUS_OK)
+        return writing->error->status;
+    head_lines_write(result->problem, words_columns(writing), writing->color, writing->output);
     for (size_t i = 0; i < result->table_count; i++) {
         sheet.table = &result->tables[i];
         if (!result_is_shown(result, sheet.table))
             continue;
-        if (!style.draws || !stage_is_square(sheet.table->stage)) {
+        if (!writing->heatmap || !stage_is_square(sheet.table->stage)) {
             write_table(&sheet);
             continue;
         }
         write_heading(&sheet);
-        if (write_heatmap(result, sheet.table, style.heatmap, output, arena, error) != STATUS_OK)
-            return error->status;
+        if (write_heatmap(writing, sheet.table) != STATUS_OK)
+            return writing->error->status;
     }
     return STATUS_OK;
 }

@@ -5,24 +5,12 @@
 #ifndef ATTN_WRITE_TEXT_TEXT_H
 #define ATTN_WRITE_TEXT_TEXT_H
 
-#include "base/wrap.h"
-#include "compute/result.h"
-#include "write/text/heatmap.h"
-
-struct text_style {
-    int precision; /* decimals */
-    bool full;     /* nothing is elided */
-    bool color;    /* headings bold, masked entries dim */
-    bool draws;    /* tables of T x T as heatmaps, in this style: */
-    struct heatmap_style heatmap;
-};
+#include "write/writing.h"
 
 /* Inputs and parameters are shown where --stages names them and for attn init. STATUS_SYSTEM where memory is short. */
-enum status write_text(struct result *result, struct text_style style, struct output *output, struct arena *arena,
-                       struct error *error);
+enum status write_plain_text(const struct writing *writing);
 
 /* The tables of one stage, of the inputs or of the parameters. STATUS_SYSTEM where memory is short. */
-enum status write_text_tables(struct result *result, enum stage stage, struct text_style style, struct output *output,
-                              struct arena *arena, struct error *error);
+enum status write_text_tables(const struct writing *writing, enum stage stage);
 
 #endif

@@ -1,7 +1,8 @@
 /* result -> the format asked for, to where it was asked to go. */
-#ifndef ATTN_WRITE_FORMAT_WRITE_H
-#define ATTN_WRITE_FORMAT_WRITE_H
+#ifndef ATTN_WRITE_FORMAT_FORMAT_H
+#define ATTN_WRITE_FORMAT_FORMAT_H
 
+#include "base/output.h"
 #include "cli/options.h"
 #include "compute/result.h"
 

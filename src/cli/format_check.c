@@ -1,0 +1,109 @@
+#include "cli/format_check.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+enum { SUFFIXES_BYTES = 256 };
+
+const struct format_row *options_format(const struct options *options)
+{
+    return &FORMATS[options->format];
+}
+
+bool options_are_of_picture(const struct options *options)
+{
+    return options->heatmap || options_format(options)->pictures;
+}
+
+/* ".txt, .json or .html", into text (SUFFIXES_BYTES). */
+static const char *list_suffixes(char *text)
+{
+    const char *suffixes[FORMAT_COUNT];
+    for (int format = 0; format < FORMAT_COUNT; format++)
+        suffixes[format] = FORMATS[format].suffixes[0];
+    return text_alternatives(suffixes, FORMAT_COUNT, text, SUFFIXES_BYTES);
+}
+
+enum status format_choose(struct options *options, struct error *error)
+{
+    if (options->origin[OPTION_FORMAT] != ORIGIN_DEFAULT)
+        return STATUS_OK;
+    options->format = options->command == COMMAND_INIT ? FORMAT_JSON : FORMAT_TEXT;
+    if (options->out == NULL)
+        return STATUS_OK;
+    const char *slash = strrchr(options->out, '/');
+    const char *file = slash != NULL ? slash + 1 : options->out;
+    const char *suffix = strrchr(file, '.');
+    if (suffix == NULL || suffix == file)
+        return STATUS_OK;
+    const enum format found = format_of_suffix(suffix);
+    char suffixes[SUFFIXES_BYTES];
+    if (found == FORMAT_COUNT)
+        return error_usage(error, "--out %.200s: no format goes by the suffix '%.40s'; expected %s, or give --format",
+                           options->out, suffix, list_suffixes(suffixes));
+    options->format = (int)found;
+    return STATUS_OK;
+}
+
+/* One table: inputs or one stage, never the parameters, which are several. */
+static enum status check_count(const struct options *options, struct error *error)
+{
+    const bool context_alone =
+        options->mechanism != MECHANISM_COUNT && !MECHANISMS[options->mechanism].projects && options->stage_count == 0;
+    if (!options_format(options)->one_table || context_alone ||
+        (options->stage_count == 1 && options->stages[0] != STAGE_PARAMETERS))
+        return STATUS_OK;
+    return error_usage(error, "a .npy holds one table; expected one of them, as in --stages context, or .safetensors");
+}
+
+/* The arithmetic is for people. */
+static enum status check_explain(const struct options *options, struct error *error)
+{
+    if (options->origin[OPTION_EXPLAIN] == ORIGIN_DEFAULT)
+        return STATUS_OK;
+    if (options->heatmap)
+        return error_usage(error, "--explain and --heatmap both say how text shows a table; expected one of them");
+    if (options_format(options)->terminal)
+        return STATUS_OK;
+    return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
+                       options_format(options)->name);
+}
+
+/* A picture is drawn of what is computed from tokens, a heatmap of T x T tables. */
+static enum status check_picture(const struct options *options, struct error *error)
+{
+    const struct format_row *format = options_format(options);
+    size_t squares = 0;
+    if (options->heatmap && !format->terminal)
+        return error_usage(error, "--heatmap draws in text, not in %s; expected one of them", format->name);
+    for (size_t i = 0; i < options->stage_count; i++) {
+        const enum stage stage = options->stages[i];
+        if (format->pictures && !stage_is_drawn(stage))
+            return error_usage(error,
+                               "--stages: '%s' makes no picture; expected inputs or stages up to output, or "
+                               "another --format than %s",
+                               stage_name(stage), format->name);
+        squares += stage_is_square(stage);
+    }
+    if (options->heatmap && options->stage_count > 0 && squares == 0)
+        return error_usage(error,
+                           "--heatmap draws tables of T x T, and --stages %.80s names none; expected one, such "
+                           "as weights",
+                           options->stages_text);
+    return STATUS_OK;
+}
+
+enum status format_check(const struct options *options, struct error *error)
+{
+    const struct format_row *format = options_format(options);
+    if (options->command == COMMAND_INIT && format->refuses_parameters != NULL)
+        return error_usage(error, "%s", format->refuses_parameters);
+    if (check_explain(options, error) != STATUS_OK)
+        return error->status;
+    if (options->command != COMMAND_JOIN)
+        return check_count(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
+    if (!format->holds_whole)
+        return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
+    return STATUS_OK;
+}

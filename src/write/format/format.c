@@ -1,0 +1,57 @@
+#include "write/format/format.h"
+
+#include "write/explain/write_explain.h"
+#include "write/text/text.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Text is the one format that is written in two ways. */
+enum status write_text(const struct writing *writing)
+{
+    return writing->result->problem->explains ? write_explanation(writing) : write_plain_text(writing);
+}
+
+#define FORMAT_WRITER(id, name, writer, ...) [FORMAT_##id] = writer,
+static enum status (*const WRITERS[FORMAT_COUNT])(const struct writing *writing) = {FORMAT_ROWS(FORMAT_WRITER)};
+
+static enum status refuse_terminal(struct error *error)
+{
+    return error_usage(error, "binary output to a terminal; give --out or a pipe");
+}
+
+enum status write_check(const struct options *options, struct error *error)
+{
+    const bool standard = options->out == NULL || strcmp(options->out, "-") == 0;
+    return options_format(options)->binary && standard && isatty(STDOUT_FILENO) ? refuse_terminal(error) : STATUS_OK;
+}
+
+bool write_elides(const struct options *options, const struct problem *problem)
+{
+    return options_format(options)->elides && !options->full && !options->heatmap && !problem->explains;
+}
+
+static enum status write_format(const struct options *options, struct result *result, struct output *output,
+                                struct arena *arena, struct error *error)
+{
+    const struct writing writing = {.result = result,
+                                    .output = output,
+                                    .arena = arena,
+                                    .error = error,
+                                    .precision = (int)options->precision,
+                                    .precision_said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT,
+                                    .full = options->full,
+                                    .color = options_want_color(options, output),
+                                    .heatmap = options->heatmap};
+    if (options_format(options)->binary && output_is_terminal(output))
+        return refuse_terminal(error);
+    return WRITERS[options->format](&writing);
+}
+
+enum status write_result(const struct options *options, struct result *result, struct output *output,
+                         struct arena *arena, struct error *error)
+{
+    if (write_format(options, result, output, arena, error) != STATUS_OK)
+        output_abandon(output);
+    return output_close(output);
+}
