@@ -71,7 +71,8 @@ static enum status run_join(const struct call *call)
 {
     struct result result;
     struct problem problem;
-    if (join_parts(&result, &problem, &call->options, call->arena, call->error) ||
+    if (join_parts(&result, &problem, call->options.files, call->options.file_count, options_format(&call->options)->one_table,
+                   call->arena, call->error) ||
         output_open(call->output, call->options.out, call->arena, call->error))
         return call->error->status;
     return write_result(&call->options, &result, call->output, call->arena, call->error);

@@ -2,6 +2,7 @@
 #ifndef ATTN_SUPPORT_H
 #define ATTN_SUPPORT_H
 
+#include "cli/options.h"
 #include "compute/result.h"
 
 #include <cjson/cJSON.h>

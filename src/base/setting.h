@@ -6,11 +6,13 @@
 enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
 
 /* The option's name with _ for -, its value as text; a truth is "true" or "false";
- * of another kind what it is, "null" or "an array". */
+ * of another kind what it is, "null" or "an array". `words` is what a result's text calls a setting that stands there
+ * only where it was asked for; else NULL. */
 struct setting {
     const char *name;
     enum setting_kind kind;
     const char *text;
+    const char *words;
 };
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef ATTN_BUILD_BUILD_H
 #define ATTN_BUILD_BUILD_H
 
+#include "cli/options.h"
 #include "stage/stage.h"
 
 /* What problem_create works on. */

@@ -10,7 +10,7 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
     char name[BUILD_PLACE_BYTES];
     options_setting_name(id, name, sizeof name);
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
-                              arena_text(build->arena, text, strlen(text), build->error)};
+                              arena_text(build->arena, text, strlen(text), build->error), OPTION_ROWS[id].asked};
     problem->settings[problem->setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }
@@ -124,9 +124,13 @@ static enum status record_sdpa(const struct build *build)
 
 enum status build_settings(const struct build *build)
 {
-    if (!problem_projects(build->problem))
+    struct problem *problem = build->problem;
+    problem->settings = arena_allocate(build->arena, OPTION_COUNT, sizeof problem->settings[0], build->error);
+    if (problem->settings == NULL)
+        return build->error->status;
+    if (!problem_projects(problem))
         return record_sdpa(build);
     if (record_parameters(build) != STATUS_OK)
         return build->error->status;
-    return build->problem->parameters_only ? STATUS_OK : record_computation(build);
+    return problem->parameters_only ? STATUS_OK : record_computation(build);
 }

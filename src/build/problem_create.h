@@ -3,6 +3,7 @@
 #ifndef ATTN_BUILD_PROBLEM_CREATE_H
 #define ATTN_BUILD_PROBLEM_CREATE_H
 
+#include "cli/options.h"
 #include "problem/problem.h"
 
 /* Options, with the settings of `inputs` taken into them, the inputs' bundle (NULL: init with --d-in) and that of

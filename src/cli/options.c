@@ -26,13 +26,13 @@ enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
 enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, SETTING_BYTES = 24 };
 
-static const char *const INITS[] = {"linear", "rand", "randn", NULL};
-static const char *const BUILDS[] = {"torch", "torch-scalar", "torch-mkl", NULL};
+static const char *const INIT_WORDS[] = {INITS(CHOICE_WORD) NULL};
+static const char *const BUILD_WORDS[] = {TORCH_RANDOM_BUILDS(CHOICE_WORD) NULL};
 static const char *const ORIENTATIONS[] = {"linear", "matrix", NULL};
 static const char *const ALIGNMENTS[] = {"top-left", "bottom-right", NULL};
 static const char *const TRUTHS[] = {"keep", "drop", NULL};
-static const char *const EMPTY_ROWS[] = {"zero", "nan", "mean", NULL};
-static const char *const ROUNDINGS[] = {"stages", "operations", NULL};
+static const char *const EMPTY_ROW_WORDS[] = {EMPTY_ROWS(CHOICE_WORD) NULL};
+static const char *const ROUNDING_WORDS[] = {ROUNDINGS(CHOICE_WORD) NULL};
 static const char *const PATHS[] = {"auto", "reference", "fused", NULL};
 static const char *const SHELLS[] = {"bash", "zsh", "fish", NULL};
 static const char *const WHENS[] = {"auto", "always", "never", NULL};
@@ -56,9 +56,9 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .fallback = "123", .help = "seed of the generator, as torch.manual_seed"},
     [OPTION_SKIP] = {"skip", 0, "N", OPTION_WHOLE, FIELD(skip), 0, UINT32_MAX, .setting = true, .commands = SEEDED,
         .fallback = "0", .help = "draws thrown away after seeding"},
-    [OPTION_INIT] = {"init", 0, "HOW", OPTION_CHOICE, FIELD(init), .choices = INITS, .setting = true, .commands = DRAWING,
+    [OPTION_INIT] = {"init", 0, "HOW", OPTION_CHOICE, FIELD(init), .choices = INIT_WORDS, .setting = true, .commands = DRAWING,
         .fallback = "linear", .help = "draw projections as nn.Linear, torch.rand or torch.randn"},
-    [OPTION_RNG] = {"rng", 0, "BUILD", OPTION_CHOICE, FIELD(rng), .choices = BUILDS, .setting = true, .commands = SEEDED,
+    [OPTION_RNG] = {"rng", 0, "BUILD", OPTION_CHOICE, FIELD(rng), .choices = BUILD_WORDS, .setting = true, .commands = SEEDED,
         .fallback = "torch", .help = "which build of PyTorch to reproduce"},
     [OPTION_D_OUT] = {"d-out", 'd', "N", OPTION_WHOLE, FIELD(d_out), 1, 1 << 20, .setting = true, .commands = DRAWING,
         .fallback = "the width of the inputs, or what the parameters have",
@@ -98,7 +98,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)"},
     [OPTION_MASK_TRUE] = {"mask-true", 0, "MEANING", OPTION_CHOICE, FIELD(mask_true), .choices = TRUTHS, .setting = true,
         .asked = "true means", .commands = COMPUTING, .fallback = "keep", .help = "what true means in a boolean attn_mask: the key is seen, or not"},
-    [OPTION_EMPTY_ROW] = {"empty-row", 0, "WEIGHTS", OPTION_CHOICE, FIELD(empty_row), .choices = EMPTY_ROWS, .setting = true,
+    [OPTION_EMPTY_ROW] = {"empty-row", 0, "WEIGHTS", OPTION_CHOICE, FIELD(empty_row), .choices = EMPTY_ROW_WORDS, .setting = true,
         .asked = "empty row", .commands = COMPUTING, .fallback = "zero", .help = "the weights of a query that may see no key; mean: 1 / keys"},
     [OPTION_QUERY] = {"query", 'q', "LIST", OPTION_TEXT, FIELD(query), .setting = true, .commands = COMPUTING,
         .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1"},
@@ -122,7 +122,7 @@ const struct option_row OPTION_ROWS[OPTION_COUNT] = {
         .commands = SEEDED, .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it"},
     [OPTION_SOFTMAX_DTYPE] = {"softmax-dtype", 0, "DTYPE", OPTION_CHOICE, FIELD(softmax_dtype), .choices = DTYPE_NAMES, .setting = true,
         .asked = "softmax in", .commands = COMPUTING, .fallback = "that of --dtype", .help = "the scores are rounded to it before softmax, the weights in it and then back"},
-    [OPTION_ROUNDING] = {"rounding", 0, "WHEN", OPTION_CHOICE, FIELD(rounding), .choices = ROUNDINGS, .setting = true,
+    [OPTION_ROUNDING] = {"rounding", 0, "WHEN", OPTION_CHOICE, FIELD(rounding), .choices = ROUNDING_WORDS, .setting = true,
         .asked = "rounding", .commands = COMPUTING, .fallback = "stages", .help = "round to the dtype once a stage, or after every operation, as ONNX's reference does"},
     [OPTION_PART] = {"part", 0, "K/N", OPTION_TEXT, FIELD(part_text), .commands = COMPUTING, .fallback = "the whole",
         .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join"},

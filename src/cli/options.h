@@ -9,6 +9,7 @@
 #include "model/format.h"
 #include "model/mask.h"
 #include "model/mechanism.h"
+#include "model/rounding.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
 
@@ -28,11 +29,9 @@ enum command {
 
 #define COMMAND_BIT(command) (1u << (command))
 
-enum init { INIT_LINEAR, INIT_RAND, INIT_RANDN };
 enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
 enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
 enum mask_true { MASK_TRUE_KEEP, MASK_TRUE_DROP };
-enum rounding { ROUNDING_STAGES, ROUNDING_OPERATIONS };
 /* The values of --dtype and --softmax-dtype are the working ones of enum dtype, of --empty-row those of enum empty_row. */
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 enum path { PATH_AUTO, PATH_REFERENCE, PATH_FUSED };

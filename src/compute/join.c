@@ -1,5 +1,6 @@
 #include "compute/join.h"
 
+#include "cli/options.h"
 #include "read/load.h"
 
 #include <stdlib.h>
@@ -50,16 +51,16 @@ static enum status place(struct joining *joining, const struct input_file *input
     return STATUS_OK;
 }
 
-static enum status read_parts(struct joining *joining, const struct options *options)
+static enum status read_parts(struct joining *joining, char *const *files, size_t count)
 {
-    joining->count = options->file_count;
+    joining->count = count;
     joining->files = arena_allocate(joining->arena, joining->count, sizeof joining->files[0], joining->error);
     if (joining->files == NULL)
         return joining->error->status;
     memset(joining->files, 0, joining->count * sizeof joining->files[0]);
     for (size_t i = 0; i < joining->count; i++) {
         struct input_file input;
-        if (load_file(options->files[i], INPUT_FILE_OF_RESULT, joining->arena, &input, joining->error) != STATUS_OK ||
+        if (load_file(files[i], INPUT_FILE_OF_RESULT, joining->arena, &input, joining->error) != STATUS_OK ||
             place(joining, &input) != STATUS_OK)
             return joining->error->status;
     }
@@ -161,8 +162,9 @@ static enum status take_settings(const struct joining *joining, struct problem *
         if (!options_takes_setting((enum command)problem->mechanism, setting->name))
             return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
                                first->source, MECHANISMS[problem->mechanism].name, setting->name);
-        problem->settings[problem->setting_count++] = *setting;
     }
+    problem->settings = first->settings;
+    problem->setting_count = first->setting_count;
     problem->dtype = (enum dtype)options.dtype;
     return STATUS_OK;
 }
@@ -193,11 +195,11 @@ static enum status check_npy(const struct joining *joining, const struct result 
     return STATUS_OK;
 }
 
-enum status join_parts(struct result *result, struct problem *problem, const struct options *options,
+enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool npy,
                        struct arena *arena, struct error *error)
 {
     struct joining joining = {.arena = arena, .error = error};
-    if (read_parts(&joining, options) != STATUS_OK || describe(&joining, problem) != STATUS_OK)
+    if (read_parts(&joining, files, count) != STATUS_OK || describe(&joining, problem) != STATUS_OK)
         return error->status;
     const struct input_file *first = &joining.files[0];
     *result = (struct result){.problem = problem};
@@ -212,7 +214,7 @@ enum status join_parts(struct result *result, struct problem *problem, const str
         if (add_table(&joining, &first->tensors[i], result) != STATUS_OK)
             return error->status;
     result->table_count = first->tensor_count;
-    if (options_format(options)->one_table && check_npy(&joining, result) != STATUS_OK)
+    if (npy && check_npy(&joining, result) != STATUS_OK)
         return error->status;
     return result_make_room(result, arena, error);
 }

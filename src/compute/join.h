@@ -8,10 +8,11 @@
 
 #include "compute/result.h"
 
-/* Reads the files that the options name, in any order. STATUS_USAGE where one is no part, where a part is missing or
- * given twice, or where they are of different jobs. The result points into the problem, which holds what writers ask of
- * it (mechanism, settings, tokens, dtype) and nothing else. */
-enum status join_parts(struct result *result, struct problem *problem, const struct options *options,
+/* Reads the files of the parts, in any order. STATUS_USAGE where one is no part, where a part is missing or given twice,
+ * where they are of different jobs, or where they hold several tables and `npy`, which holds one, is to be written. The
+ * result points into the problem, which holds what writers ask of it (mechanism, settings, tokens, dtype) and nothing
+ * else. */
+enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool npy,
                        struct arena *arena, struct error *error);
 
 #endif

@@ -11,12 +11,15 @@
 #ifndef ATTN_MODEL_MASK_H
 #define ATTN_MODEL_MASK_H
 
+#include "base/choice.h"
 #include "tensor/tensor.h"
 
 #include <stdint.h>
 
-/* What the weights of an empty row are: all zero, all NaN, or all 1 / Tk. */
-enum empty_row { EMPTY_ROW_ZERO, EMPTY_ROW_NAN, EMPTY_ROW_MEAN };
+/* What the weights of an empty row are: all zero, all NaN, or all 1 / Tk; with the words of options. */
+#define EMPTY_ROWS(ROW) ROW(EMPTY_ROW_ZERO, "zero") ROW(EMPTY_ROW_NAN, "nan") ROW(EMPTY_ROW_MEAN, "mean")
+
+enum empty_row { EMPTY_ROWS(CHOICE_ID) };
 
 /* Keys first .. end - 1; none where first == end. */
 struct span {

@@ -6,16 +6,26 @@
 #ifndef ATTN_MODEL_TORCH_RANDOM_H
 #define ATTN_MODEL_TORCH_RANDOM_H
 
+#include "base/choice.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which build of PyTorch is reproduced; the values are those of the option --rng. */
-enum torch_random_build {
-    TORCH_RANDOM_VECTOR, /* AVX2 and AVX-512: a uniform is one fused multiply-add */
-    TORCH_RANDOM_SCALAR, /* without FMA: two roundings */
-    TORCH_RANDOM_MKL,    /* as TORCH; dropout by Intel MKL's generator, as on Intel processors */
-};
+/* Which build of PyTorch is reproduced, with the words of options: that for AVX2 and AVX-512, where a uniform is one fused
+ * multiply-add; without FMA, in two roundings; and as the first, with dropout by Intel MKL's generator, as on Intel
+ * processors. */
+#define TORCH_RANDOM_BUILDS(ROW)             \
+    ROW(TORCH_RANDOM_VECTOR, "torch")        \
+    ROW(TORCH_RANDOM_SCALAR, "torch-scalar") \
+    ROW(TORCH_RANDOM_MKL, "torch-mkl")
+
+enum torch_random_build { TORCH_RANDOM_BUILDS(CHOICE_ID) };
+
+/* How a projection is drawn: as nn.Linear does, by torch.rand or by torch.randn. */
+#define INITS(ROW) ROW(INIT_LINEAR, "linear") ROW(INIT_RAND, "rand") ROW(INIT_RANDN, "randn")
+
+enum init { INITS(CHOICE_ID) };
 
 enum { TORCH_RANDOM_WORDS = 624 };
 

@@ -1,7 +1,6 @@
 #include "problem/parameters.h"
 
 #include "base/text.h"
-#include "cli/options.h"
 
 #include <math.h>
 #include <string.h>

@@ -43,7 +43,7 @@ struct parameters_plan {
     bool stacked;        /* names begin with "heads.N." */
     bool has_out;
     bool qkv_bias;
-    int init;         /* enum init */
+    enum init init;
     enum dtype dtype; /* the working dtype: parameters are drawn in float32 and then widened */
     bool as_matrix;   /* name and store drawn projections as W_query (d_in, d_out) */
 };

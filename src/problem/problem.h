@@ -5,8 +5,12 @@
 #ifndef ATTN_PROBLEM_PROBLEM_H
 #define ATTN_PROBLEM_PROBLEM_H
 
-#include "cli/options.h"
+#include "base/setting.h"
 #include "kernel/kernel.h"
+#include "model/mask.h"
+#include "model/mechanism.h"
+#include "model/rounding.h"
+#include "model/stages.h"
 #include "problem/parameters.h"
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given. Options that may be
@@ -70,9 +74,9 @@ struct problem {
     bool explains;                     /* --explain; then `stages` also has what the explained ones are made from */
     enum stage explained[STAGE_NAMES]; /* in order */
     size_t explained_count;
-    bool has_cell;                         /* one number is followed back */
-    struct cell cell;                      /* that one */
-    struct setting settings[OPTION_COUNT]; /* what changes the numbers, as it came out */
+    bool has_cell;            /* one number is followed back */
+    struct cell cell;         /* that one */
+    struct setting *settings; /* what changes the numbers, as it came out */
     size_t setting_count;
     const char
         *warnings[PROBLEM_WARNINGS]; /* what a person is told before the work starts: "--seed does nothing: ..." */

@@ -250,6 +250,7 @@ static enum status setting_text(const struct json_reader *reader, const cJSON *i
         setting->kind = SETTING_OTHER;
         text = cJSON_IsNumber(item) ? "a number above 1.8e308" : json_kind_name(item);
     }
+    setting->words = NULL;
     setting->name = arena_text(reader->arena, item->string, strlen(item->string), reader->error);
     setting->text = arena_text(reader->arena, text, strlen(text), reader->error);
     return setting->name == NULL || setting->text == NULL ? reader->error->status : STATUS_OK;

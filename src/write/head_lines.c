@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SETTING_COLUMNS = 40, NAME_BYTES = 64 };
+enum { SETTING_COLUMNS = 40 };
 
 static const char *setting_text(const struct problem *problem, const char *name)
 {
@@ -93,12 +93,12 @@ static void add_draws(struct wrap *line, const struct problem *problem)
 /* What was asked for beside: numbers, then words, the queries last. */
 static void add_asked(struct wrap *line, const struct problem *problem)
 {
-    char name[NAME_BYTES];
-    for (int words = 0; words <= 1; words++)
-        for (int id = 0; id < OPTION_COUNT; id++)
-            if (OPTION_ROWS[id].asked != NULL && (OPTION_ROWS[id].kind != OPTION_REAL) == words)
-                add_setting(line, problem, options_setting_name((enum option_id)id, name, sizeof name),
-                            OPTION_ROWS[id].asked, NULL);
+    for (int texts = 0; texts <= 1; texts++)
+        for (size_t i = 0; i < problem->setting_count; i++) {
+            const struct setting *setting = &problem->settings[i];
+            if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts)
+                add_setting(line, problem, setting->name, setting->words, NULL);
+        }
     add_setting(line, problem, "query", "query", NULL);
 }
 

@@ -147,7 +147,9 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
                    ? error->status
                    : write_diff(&options, &diff, output, error);
     if (options.command == COMMAND_JOIN)
-        return join_parts(&result, &problem, &options, arena, error) || output_open(output, options.out, arena, error)
+        return join_parts(&result, &problem, options.files, options.file_count, options.format == FORMAT_NPY, arena,
+                          error) ||
+                       output_open(output, options.out, arena, error)
                    ? error->status
                    : write_result(&options, &result, output, arena, error);
     return compute(&options, output, arena, error);
