@@ -90,7 +90,7 @@ static enum status plan_parameters(const struct build *build)
         .stacked = options->stacked,
         .has_out = multihead && !options->stacked,
         .qkv_bias = options->qkv_bias,
-        .init = (enum init)options->init,
+        .init = options->init,
         .dtype = problem->dtype,
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX

@@ -70,7 +70,7 @@ static unsigned processors(void)
 enum status build_path(const struct build *build)
 {
     struct problem *problem = build->problem;
-    const int path = build->options->kernel;
+    const enum path path = build->options->kernel;
     const bool large = problem_work(problem) >= FUSED_WORK;
     problem->kernel = kernel_choose(getenv("ATTN_ISA"), build->error);
     if (problem->kernel == NULL)

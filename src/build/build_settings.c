@@ -10,7 +10,7 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
     char name[BUILD_PLACE_BYTES];
     options_setting_name(id, name, sizeof name);
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
-                              arena_text(build->arena, text, strlen(text), build->error), OPTION_ROWS[id].asked};
+                              arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked};
     problem->settings[problem->setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }
@@ -38,18 +38,18 @@ static enum status add_real(const struct build *build, enum option_id id, double
 /* What the option holds, said or not; the others above record what became of one. */
 static enum status add_option(const struct build *build, enum option_id id)
 {
-    const struct option_row *row = &OPTION_ROWS[id];
+    const struct option_row *row = &OPTIONS[id];
     const void *field = (const char *)build->options + row->offset;
     switch (row->kind) {
     case OPTION_FLAG:
+    case OPTION_NEGATION:
         return add_truth(build, id, *(const bool *)field);
     case OPTION_WHOLE:
         return add_whole(build, id, *(const uint64_t *)field);
-    case OPTION_PROBABILITY:
     case OPTION_REAL:
         return add_real(build, id, *(const double *)field);
     case OPTION_CHOICE:
-        return add_setting(build, id, SETTING_TEXT, row->choices[*(const int *)field]);
+        return add_setting(build, id, SETTING_TEXT, row->choices[*(const unsigned *)field]);
     case OPTION_TEXT:
         return add_setting(build, id, SETTING_TEXT, *(const char *const *)field);
     }
@@ -60,7 +60,7 @@ static enum status add_option(const struct build *build, enum option_id id)
 static enum status record_asked(const struct build *build)
 {
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (OPTION_ROWS[id].asked != NULL && build_said(build, (enum option_id)id) &&
+        if (OPTIONS[id].asked != NULL && build_said(build, (enum option_id)id) &&
             add_option(build, (enum option_id)id) != STATUS_OK)
             return build->error->status;
     const bool listed = build->options->query != NULL && !build->problem->has_cell; /* a cell names its own query */

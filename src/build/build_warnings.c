@@ -9,7 +9,7 @@ static enum status warn(const struct build *build, enum option_id id, const char
 {
     struct problem *problem = build->problem;
     char text[WARNING_BYTES];
-    const int length = snprintf(text, sizeof text, "--%s does nothing: %s", OPTION_ROWS[id].name, why);
+    const int length = snprintf(text, sizeof text, "--%s does nothing: %s", OPTIONS[id].name, why);
     const char *kept = arena_text(build->arena, text, (size_t)length, build->error);
     problem->warnings[problem->warning_count++] = kept;
     return kept == NULL ? build->error->status : STATUS_OK;

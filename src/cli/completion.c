@@ -13,7 +13,7 @@ static bool takes_value(const struct option_row *row)
 
 static enum values values_of(enum option_id id)
 {
-    const struct option_row *row = &OPTION_ROWS[id];
+    const struct option_row *row = &OPTIONS[id];
     if (!takes_value(row))
         return VALUES_NONE;
     if (row->kind == OPTION_CHOICE)
@@ -26,8 +26,7 @@ static enum values values_of(enum option_id id)
 /* The words that may follow a command before any FILE: the mechanisms of init, the topics of help. */
 static bool is_topic(enum command command, enum command word)
 {
-    return command == COMMAND_INIT ? (int)word < MECHANISM_COUNT && MECHANISMS[word].projects
-                                   : command == COMMAND_HELP && word < COMMAND_VERSION;
+    return command_takes(command, word);
 }
 
 static void write_choices(const struct option_row *row, struct output *output)
@@ -110,9 +109,9 @@ static void write_bash_choices(struct output *output)
     for (int id = 0; id < OPTION_COUNT; id++) {
         if (values_of((enum option_id)id) != VALUES_CHOICES)
             continue;
-        write_bash_pattern(&OPTION_ROWS[id], true, output);
+        write_bash_pattern(&OPTIONS[id], true, output);
         output_print(output, ") words='");
-        write_choices(&OPTION_ROWS[id], output);
+        write_choices(&OPTIONS[id], output);
         output_print(output, "' ;;\n");
     }
 }
@@ -123,7 +122,7 @@ static void write_bash_action(enum values values, const char *action, struct out
     bool first = true;
     for (int id = 0; id < OPTION_COUNT; id++)
         if (values_of((enum option_id)id) == values) {
-            write_bash_pattern(&OPTION_ROWS[id], first, output);
+            write_bash_pattern(&OPTIONS[id], first, output);
             first = false;
         }
     output_print(output, ") %s ;;\n", action);
@@ -133,8 +132,8 @@ static void write_bash_options(enum command command, struct output *output)
 {
     output_print(output, "        %s) words='", command_name(command));
     for (int id = 0, count = 0; id < OPTION_COUNT; id++)
-        if (options_lists(command, (enum option_id)id))
-            output_print(output, "%s--%s", count++ > 0 ? " " : "", OPTION_ROWS[id].name);
+        if (options_lists(command, COMMANDS[command].mechanism, (enum option_id)id))
+            output_print(output, "%s--%s", count++ > 0 ? " " : "", OPTIONS[id].name);
     output_print(output, "' ;;\n");
 }
 
@@ -191,7 +190,7 @@ static const char ZSH_COMMANDS[] =
 /* '(-f --format)'{-f,--format=}'[how the result is written]:FORMAT:(text json)' */
 static void write_zsh_option(enum option_id id, struct output *output)
 {
-    const struct option_row *row = &OPTION_ROWS[id];
+    const struct option_row *row = &OPTIONS[id];
     const char *value = takes_value(row) ? "=" : "";
     if (row->letter != '\0')
         output_print(output, "            '(-%c --%s)'{-%c,--%s%s}'[", row->letter, row->name, row->letter, row->name,
@@ -226,7 +225,7 @@ static void write_zsh_command(enum command command, struct output *output)
 {
     output_print(output, "    %s)\n        _arguments -s \\\n", command_name(command));
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (options_lists(command, (enum option_id)id))
+        if (options_lists(command, COMMANDS[command].mechanism, (enum option_id)id))
             write_zsh_option((enum option_id)id, output);
     if (command == COMMAND_INIT || command == COMMAND_HELP) {
         output_print(output, "            '1:%s:(", command == COMMAND_INIT ? "MECHANISM" : "COMMAND");
@@ -241,7 +240,7 @@ static void write_zsh(struct output *output)
     output_print(output, "%s", ZSH_BEGIN);
     for (int command = 0; command < COMMAND_VERSION; command++) {
         output_print(output, "        '%s:", command_name((enum command)command));
-        write_quoted(command_summary((enum command)command), ":\\", output);
+        write_quoted(command_manual((enum command)command)->summary, ":\\", output);
         output_print(output, "'\n");
     }
     output_print(output, "%s", ZSH_COMMANDS);
@@ -283,10 +282,10 @@ static const char FISH_STAGES[] =
 
 static void write_fish_option(enum option_id id, struct output *output)
 {
-    const struct option_row *row = &OPTION_ROWS[id];
+    const struct option_row *row = &OPTIONS[id];
     output_print(output, "complete -c attn -n '__attn_is");
     for (int command = 0; command < COMMAND_VERSION; command++)
-        if (options_lists((enum command)command, id))
+        if (options_lists((enum command)command, COMMANDS[command].mechanism, id))
             output_print(output, " %s", command_name((enum command)command));
     output_print(output, "' -l %s", row->name);
     if (row->letter != '\0')
@@ -329,7 +328,7 @@ static void write_fish(struct output *output)
     for (int command = 0; command < COMMAND_VERSION; command++) {
         output_print(output, "complete -c attn -n 'test (count (commandline -opc)) -eq 1' -a %s -d '",
                      command_name((enum command)command));
-        write_quoted(command_summary((enum command)command), "\\", output);
+        write_quoted(command_manual((enum command)command)->summary, "\\", output);
         output_print(output, "'\n");
     }
     output_print(output, "complete -c attn -n '__attn_is");

@@ -1,117 +1,92 @@
-/* What the user asked for, and the one table that says what can be asked.
- *
- * The table drives the parser, the range errors, the help, the completion of shells and the tests of the man page. */
+/* What the user asked for. option_rows.h says what can be asked, command.h by which command. */
 #ifndef ATTN_CLI_OPTIONS_H
 #define ATTN_CLI_OPTIONS_H
 
+#include "base/choice.h"
 #include "base/output.h"
 #include "base/setting.h"
+#include "cli/command.h"
+#include "cli/option_rows.h"
 #include "model/format.h"
 #include "model/mask.h"
-#include "model/mechanism.h"
 #include "model/rounding.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
 
 #include <stdint.h>
 
-/* Each mechanism is a command, COMMAND_SELF and on; then the others. */
-#define COMMAND_ID(id, ...) COMMAND_##id,
-enum command {
-    MECHANISM_ROWS(COMMAND_ID) COMMAND_INIT,
-    COMMAND_DIFF,
-    COMMAND_JOIN,
-    COMMAND_HELP,
-    COMMAND_VERSION,
-    COMMAND_COUNT,
-};
-#undef COMMAND_ID
+#define ORIENTATIONS(ROW) ROW(ORIENTATION_LINEAR, "linear") ROW(ORIENTATION_MATRIX, "matrix")
+enum orientation { ORIENTATIONS(CHOICE_ID) };
 
-#define COMMAND_BIT(command) (1u << (command))
+#define ALIGNS(ROW) ROW(ALIGN_TOP_LEFT, "top-left") ROW(ALIGN_BOTTOM_RIGHT, "bottom-right")
+enum align { ALIGNS(CHOICE_ID) };
 
-enum orientation { ORIENTATION_LINEAR, ORIENTATION_MATRIX };
-enum align { ALIGN_TOP_LEFT, ALIGN_BOTTOM_RIGHT };
-enum mask_true { MASK_TRUE_KEEP, MASK_TRUE_DROP };
-/* The values of --dtype and --softmax-dtype are the working ones of enum dtype, of --empty-row those of enum empty_row. */
-enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
-enum path { PATH_AUTO, PATH_REFERENCE, PATH_FUSED };
-enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+#define MASK_TRUES(ROW) ROW(MASK_TRUE_KEEP, "keep") ROW(MASK_TRUE_DROP, "drop")
+enum mask_true { MASK_TRUES(CHOICE_ID) };
 
-enum option_id {
-    OPTION_IN,
-    OPTION_WEIGHTS,
-    OPTION_OUT,
-    OPTION_FORMAT,
-    OPTION_SEED,
-    OPTION_SKIP,
-    OPTION_INIT,
-    OPTION_RNG,
-    OPTION_D_OUT,
-    OPTION_D_IN,
-    OPTION_AS,
-    OPTION_HEADS,
-    OPTION_KV_HEADS,
-    OPTION_STACKED,
-    OPTION_QKV_BIAS,
-    OPTION_DROPOUT,
-    OPTION_DROPOUT_SEED,
-    OPTION_CONTEXT_LENGTH,
-    OPTION_CAUSAL,
-    OPTION_NO_CAUSAL,
-    OPTION_ALIGN,
-    OPTION_WINDOW,
-    OPTION_SCALE,
-    OPTION_SOFTCAP,
-    OPTION_MASK_TRUE,
-    OPTION_EMPTY_ROW,
-    OPTION_QUERY,
-    OPTION_STAGES,
-    OPTION_ATOL,
-    OPTION_RTOL,
-    OPTION_EXPLAIN,
-    OPTION_PRECISION,
-    OPTION_FULL,
-    OPTION_HEATMAP,
-    OPTION_COLOR,
-    OPTION_DTYPE,
-    OPTION_SOFTMAX_DTYPE,
-    OPTION_ROUNDING,
-    OPTION_PART,
-    OPTION_THREADS,
-    OPTION_KERNEL,
-    OPTION_PROGRESS,
-    OPTION_COMPLETION,
-    OPTION_HELP,
-    OPTION_VERSION,
-    OPTION_COUNT,
-};
+#define WHENS(ROW) ROW(WHEN_AUTO, "auto") ROW(WHEN_ALWAYS, "always") ROW(WHEN_NEVER, "never")
+enum when { WHENS(CHOICE_ID) };
+
+#define PATHS(ROW) ROW(PATH_AUTO, "auto") ROW(PATH_REFERENCE, "reference") ROW(PATH_FUSED, "fused")
+enum path { PATHS(CHOICE_ID) };
+
+#define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")
+enum shell { SHELLS(CHOICE_ID) };
+
+#define OPTION_ID(id, ...) OPTION_##id,
+enum option_id { OPTION_ROWS(OPTION_ID, OPTION_ID) OPTION_COUNT };
+#undef OPTION_ID
 
 enum option_kind {
-    OPTION_FLAG,        /* bool: the row's `truth` is stored */
-    OPTION_WHOLE,       /* uint64_t within minimum .. maximum */
-    OPTION_PROBABILITY, /* double, 0 <= P < 1 */
-    OPTION_REAL,        /* double, finite, at least 0 where the row is `bounded` */
-    OPTION_CHOICE,      /* int: the index among choices */
-    OPTION_TEXT,        /* const char * */
+    OPTION_FLAG,     /* bool: true is stored, and */
+    OPTION_NEGATION, /* false in the field of another */
+    OPTION_WHOLE,    /* uint64_t within minimum .. maximum */
+    OPTION_REAL,     /* double within the range */
+    OPTION_CHOICE,   /* an enum: the index among choices */
+    OPTION_TEXT,     /* const char * */
 };
+
+struct real_range {
+    double from, below;
+    const char *expected;
+    bool told; /* by the help */
+};
+
+struct options;
+typedef enum status option_parser(struct options *options, const char *place, const char *text, struct error *error);
 
 struct option_row {
     const char *name;     /* without the dashes */
     char letter;          /* '\0' where there is no short form */
     const char *argument; /* its name in the help; NULL for a flag */
     enum option_kind kind;
-    size_t offset; /* of the value in struct options */
+    size_t offset;          /* of the value in struct options */
+    enum option_id negated; /* OPTION_NEGATION: which flag */
     uint64_t minimum, maximum;
-    const char *const *choices; /* ends in NULL */
-    bool truth;
-    bool bounded;
-    bool optional;     /* the argument may be missing; the next word is it where it looks like STAGE:... */
-    bool setting;      /* what changes numbers: may stand in a file's "settings" */
-    const char *asked; /* a setting that a result records only where it was asked for, as its text calls it; or NULL */
-    unsigned commands; /* bits of the commands that take it */
-    const char *fallback; /* the default in words, or NULL */
+    const struct real_range *range;
+    const char *const *choices;          /* ends in NULL */
+    const char *(*listed)(size_t index); /* the names that may stand in a list, NULL behind the last; or NULL */
+    bool file;                           /* the text names a file */
+    bool optional;      /* the argument may be missing; the next word is it where it looks like STAGE:... */
+    bool setting;       /* what changes numbers: may stand in a file's "settings" */
+    const char *asked;  /* a setting that a result records only where it was asked for, as its text calls it; or NULL */
+    unsigned abilities; /* bits of enum ability: commands that have one of these take it */
+    option_parser *parse; /* of a text with a grammar of its own: stores what it says; or NULL */
+    const char *initial;  /* the default as it would be typed; NULL: none, 0, the first of the choices */
+    const char *fallback; /* the default in words where `initial` does not tell; or NULL */
     const char *help;
 };
+
+#define OPTION_TYPE_FLAG bool
+#define OPTION_TYPE_WHOLE(from, to) uint64_t
+#define OPTION_TYPE_REAL(range) double
+#define OPTION_TYPE_CHOICE(type, list) type
+#define OPTION_TYPE_AMONG(type, words) type
+#define OPTION_TYPE_TEXT const char *
+#define OPTION_TYPE_FILE const char *
+#define OPTION_TYPE_LIST(words) const char *
+#define OPTION_FIELD(id, field, kind, ...) OPTION_TYPE_##kind field;
+#define OPTION_NO_FIELD(...)
 
 enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
 
@@ -119,36 +94,26 @@ struct options {
     enum command command;
     enum command topic;       /* help: which command's, or COMMAND_COUNT */
     enum mechanism mechanism; /* that of the command; init: whose parameters are drawn; else MECHANISM_COUNT */
-    const char *in, *weights, *out;
-    int format, init, rng, as, color, dtype, kernel, progress; /* enum format, init, generator_build, orientation,
-                                                                 when, dtype, path, when */
-    int completion;                                            /* enum shell, where it was given */
-    int align, mask_true, empty_row, softmax_dtype, rounding;  /* enum align, mask_true, empty_row, dtype, rounding */
-    uint64_t seed, skip, d_out, d_in, heads, kv_heads, dropout_seed, context_length, precision;
-    double dropout, scale, softcap;
-    double atol, rtol;                 /* where they were given */
-    int64_t window_left, window_right; /* -1: unbounded */
-    bool stacked, qkv_bias, causal, full, heatmap, help, version;
-    uint64_t threads; /* 0: the processors available */
-    const char *query, *stages_text, *part_text, *window;
-    const char *cell;   /* what --explain follows back, "weights:2,3"; NULL: all that is shown */
-    size_t part, parts; /* --part K/N: K from 1; 0 and 0: the whole */
-    char **files;       /* join: the parts that were named; diff: A and B */
-    size_t file_count;
-    enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
-    size_t stage_count;             /* 0: all */
+    OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD) /* a field a row of option_rows.h */
     enum origin origin[OPTION_COUNT];
+    int64_t window_left, window_right; /* --window; -1: unbounded */
+    size_t part, parts;                /* --part K/N: K from 1; 0 and 0: the whole */
+    enum stage stages[STAGE_NAMES];    /* what --stages asked for, in order */
+    size_t stage_count;                /* 0: all */
+    char **files;                      /* join: the parts that were named; diff: A and B */
+    size_t file_count;
 };
 
-extern const struct option_row OPTION_ROWS[OPTION_COUNT];
+#undef OPTION_FIELD
+#undef OPTION_NO_FIELD
 
-/* The command's name as it is typed, and what it does in one line. */
-const char *command_name(enum command command);
-const char *command_summary(enum command command);
+extern const struct option_row OPTIONS[OPTION_COUNT];
 
-/* Whether the option is one that the help and the completion of that command list. COMMAND_HELP takes those of all
- * commands, since `attn help` may stand before any words, and lists its own alone. */
-bool options_lists(enum command command, enum option_id id);
+/* Whether the command takes the option, with the mechanism that it names or is; MECHANISM_COUNT: with any. */
+bool options_takes(enum command command, enum mechanism mechanism, enum option_id id);
+
+/* Whether it is one that the help and the completion of that command list. */
+bool options_lists(enum command command, enum mechanism mechanism, enum option_id id);
 
 enum { OPTION_BOUND_BYTES = 32 };
 
@@ -171,8 +136,8 @@ const struct format_row *options_format(const struct options *options);
 /* Whether the result is a picture: T x T tables matter most then. */
 bool options_are_of_picture(const struct options *options);
 
-/* Whether the command takes a setting of that name. */
-bool options_takes_setting(enum command command, const char *name);
+/* Whether the mechanism takes a setting of that name. */
+bool options_takes_setting(enum mechanism mechanism, const char *name);
 
 /* Takes one row of a file's settings, unless the command line gave that option or the command does not take it.
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */

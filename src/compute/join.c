@@ -159,7 +159,7 @@ static enum status take_settings(const struct joining *joining, struct problem *
         const struct setting *setting = &first->settings[i];
         if (options_setting(&options, setting, first->source, joining->error) != STATUS_OK)
             return joining->error->status;
-        if (!options_takes_setting((enum command)problem->mechanism, setting->name))
+        if (!options_takes_setting(problem->mechanism, setting->name))
             return error_usage(joining->error, "%s: settings: %s does not take '%s'; expected what --part wrote",
                                first->source, MECHANISMS[problem->mechanism].name, setting->name);
     }

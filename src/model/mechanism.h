@@ -2,6 +2,8 @@
 #ifndef ATTN_MODEL_MECHANISM_H
 #define ATTN_MODEL_MECHANISM_H
 
+#include "base/manual.h"
+
 #include <stdbool.h>
 
 /* Which tokens a query sees, before any other rule of a mask. */
@@ -13,26 +15,44 @@ enum causality {
 };
 
 struct mechanism_row {
-    const char *name;    /* the command, and "mechanism" in a result */
-    const char *title;   /* how a sentence begins */
-    const char *summary; /* what it does, in a line */
-    bool projects;       /* query, key and value are made of inputs; else they are given */
-    bool splits;         /* the inputs' columns are cut into heads, which `output` puts together again */
+    const char *name;  /* the command, and "mechanism" in a result */
+    const char *title; /* how a sentence begins */
+    bool projects;     /* query, key and value are made of inputs; else they are given */
+    bool splits;       /* the inputs' columns are cut into heads, which `output` puts together again */
     enum causality causality;
+    struct manual manual;
 };
 
 /* A row a mechanism: its identifier, and the fields of struct mechanism_row. */
-#define MECHANISM_ROWS(ROW)                                                                                   \
-    ROW(SELF, .name = "self", .title = "self-attention", .summary = "one head, every token sees every token", \
-        .projects = true, .causality = CAUSALITY_NEVER)                                                       \
-    ROW(CAUSAL, .name = "causal", .title = "causal attention",                                                \
-        .summary = "one head, each token sees itself and the tokens before it", .projects = true,             \
-        .causality = CAUSALITY_ALWAYS)                                                                        \
-    ROW(MULTIHEAD, .name = "multihead", .title = "multi-head attention",                                      \
-        .summary = "several heads, causal unless --no-causal", .projects = true, .splits = true,              \
-        .causality = CAUSALITY_UNLESS_SAID)                                                                   \
-    ROW(SDPA, .name = "sdpa", .title = "scaled dot-product attention",                                        \
-        .summary = "attention on a given query, key and value", .causality = CAUSALITY_IF_SAID)
+/* clang-format off */
+#define MECHANISM_ROWS(ROW) \
+    ROW(SELF, .name = "self", .title = "self-attention", .projects = true, .causality = CAUSALITY_NEVER, \
+        .manual = {"one head, every token sees every token", "attn self [options] [FILE]", \
+            "Self-attention with one head: every token sees every token.", \
+            {{"attn self data/inputs.json", "every stage"}, \
+             {"attn self data/inputs.json --init rand", "with weights of torch.rand instead of nn.Linear"}, \
+             {"attn self data/inputs.json -q 2 --stages scores,weights", "two stages of the second token"}}}) \
+    ROW(CAUSAL, .name = "causal", .title = "causal attention", .projects = true, .causality = CAUSALITY_ALWAYS, \
+        .manual = {"one head, each token sees itself and the tokens before it", "attn causal [options] [FILE]", \
+            "Causal attention with one head: each token sees itself and the tokens before it.", \
+            {{"attn causal data/inputs.json", "every stage"}, \
+             {"attn causal data/inputs.json --dropout 0.5", "with dropout on the weights"}, \
+             {"attn causal data/inputs.json -o result.json", "as JSON into a file"}}}) \
+    ROW(MULTIHEAD, .name = "multihead", .title = "multi-head attention", .projects = true, .splits = true, \
+        .causality = CAUSALITY_UNLESS_SAID, \
+        .manual = {"several heads, causal unless --no-causal", "attn multihead --heads N [options] [FILE]", \
+            "Several heads, causal unless --no-causal: split heads with an output projection, or --stacked.", \
+            {{"attn multihead -H 2 data/inputs.json", "two split heads"}, \
+             {"attn multihead -H 2 --stacked data/inputs.json", "two modules side by side"}, \
+             {"attn multihead -H 2 data/inputs.json -w trained.json", "a trained module's parameters"}}}) \
+    ROW(SDPA, .name = "sdpa", .title = "scaled dot-product attention", .causality = CAUSALITY_IF_SAID, \
+        .manual = {"attention on a given query, key and value", "attn sdpa [options] [FILE]", \
+            "Scaled dot-product attention on the query, key and value of the file, with masks, windows, grouped " \
+            "heads and all else that models put around them.", \
+            {{"attn sdpa qkv.safetensors", "the context, in the layout of the query"}, \
+             {"attn sdpa qkv.json --causal --window 128,0 --stages weights,lse", "other stages, of a window"}, \
+             {"attn sdpa qkv.safetensors -H 8 --kv-heads 2", "of heads that lie side by side"}}})
+/* clang-format on */
 
 #define MECHANISM_ID(id, ...) MECHANISM_##id,
 enum mechanism { MECHANISM_ROWS(MECHANISM_ID) MECHANISM_COUNT };

@@ -1,0 +1,18 @@
+/* What the help says of a command, before its options. */
+#ifndef ATTN_BASE_MANUAL_H
+#define ATTN_BASE_MANUAL_H
+
+enum { MANUAL_EXAMPLES = 3 };
+
+struct manual_example {
+    const char *command, *what;
+};
+
+struct manual {
+    const char *summary;     /* in a line, among the commands */
+    const char *usage;       /* "attn self [options] [FILE]" */
+    const char *description; /* in a sentence or two */
+    struct manual_example examples[MANUAL_EXAMPLES];
+};
+
+#endif

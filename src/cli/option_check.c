@@ -1,0 +1,154 @@
+#include "cli/option_check.h"
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/format_check.h"
+#include "cli/option_value.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status parse_stages(struct options *options, struct error *error)
+{
+    uint64_t seen = 0;
+    for (const char *name = options->stages_text; name != NULL;) {
+        size_t length = strcspn(name, ",");
+        enum stage stage = stage_find(name, length);
+        if (stage == STAGE_NAMES) {
+            const char *names[STAGE_NAMES];
+            char word[80], hint[128];
+            for (int i = 0; i < STAGE_NAMES; i++)
+                names[i] = stage_name((enum stage)i);
+            snprintf(word, sizeof word, "%.*s", (int)length, name);
+            suggest_hint(hint, sizeof hint, "", word, names, STAGE_NAMES);
+            return error_usage(error, "--stages: unknown stage '%s'%s", word,
+                               hint[0] ? hint : "; expected names such as scores,weights");
+        }
+        if (seen & STAGE_BIT(stage))
+            return error_usage(error, "--stages: '%s' is given twice; expected it once", stage_name(stage));
+        seen |= STAGE_BIT(stage);
+        options->stages[options->stage_count++] = stage;
+        name = name[length] == ',' ? name + length + 1 : NULL;
+    }
+    return STATUS_OK;
+}
+
+/* "K/N" */
+static enum status parse_part(struct options *options, struct error *error)
+{
+    const char *text = options->part_text;
+    if (text == NULL)
+        return STATUS_OK;
+    char *slash, *end;
+    errno = 0;
+    const bool digits = text[strspn(text, "0123456789/")] == '\0' && text[0] != '/';
+    unsigned long long part = strtoull(text, &slash, 10);
+    unsigned long long parts = digits && *slash == '/' ? strtoull(slash + 1, &end, 10) : 0;
+    if (!digits || *slash != '/' || end == slash + 1 || *end != '\0')
+        return error_usage(error, "--part '%.80s' is not K/N; expected a part and how many there are, such as 2/3",
+                           text);
+    if (errno == ERANGE || part < 1 || part > parts || parts > UINT32_MAX)
+        return error_usage(error, "--part %.80s is out of range; expected K in 1..N", text);
+    options->part = (size_t)part;
+    options->parts = (size_t)parts;
+    return STATUS_OK;
+}
+
+/* A and B; the report is for people or for a pipe. */
+static enum status check_diff(struct options *options, struct error *error)
+{
+    char **files = options->files;
+    if (options->file_count != 2)
+        return error_usage(error, "diff needs two files, got %zu: attn diff A B, where A is what is expected",
+                           options->file_count);
+    if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
+        return error_usage(error, "A and B are both standard input; expected one of them to be a file");
+    for (size_t i = 0; i < options->stage_count; i++)
+        if (!stage_exists(options->stages[i]))
+            return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
+                               stage_name(options->stages[i]));
+    if (!options_format(options)->reports)
+        return error_usage(error, "diff writes text or json, not %s", options_format(options)->name);
+    if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
+        options->precision = 1;
+    return STATUS_OK;
+}
+
+bool options_want_color(const struct options *options, const struct output *output)
+{
+    return options->color == WHEN_AUTO ? output_takes_color(output) : options->color == WHEN_ALWAYS;
+}
+
+/* "self, causal" and the like, where each word follows `before`, into the list (size bytes), behind what it holds. */
+static void list_takers(enum command command, enum option_id id, const char *before, char *list, size_t size)
+{
+    for (int word = 0; word < COMMAND_COUNT; word++) {
+        const enum command taker = (enum command)word;
+        if (command_takes(command, taker) && options_takes(taker, COMMANDS[taker].mechanism, id)) {
+            const size_t length = strlen(list);
+            snprintf(list + length, size - length, "%s%s%s", length > 0 ? ", " : "", before, command_name(taker));
+        }
+    }
+}
+
+enum status option_refuse(enum command command, enum mechanism mechanism, enum option_id id, struct error *error)
+{
+    char list[256] = "", before[32];
+    const bool named = mechanism != COMMANDS[command].mechanism;
+    snprintf(before, sizeof before, "%s ", command_name(command));
+    list_takers(named ? command : COMMAND_HELP, id, "", list, sizeof list);
+    if (named)
+        list_takers(command, id, before, list, sizeof list);
+    return error_usage(error, "--%s is not an option of %s%s; it belongs to: %s", OPTIONS[id].name,
+                       named ? before : command_name(command), named ? MECHANISMS[mechanism].name : "", list);
+}
+
+/* A command that names a mechanism takes the options of that one alone. */
+static enum status check_mechanism(const struct options *options, struct error *error)
+{
+    const enum command command = options->command;
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (options->origin[id] == ORIGIN_COMMAND_LINE &&
+            !options_takes(command, options->mechanism, (enum option_id)id))
+            return option_refuse(command, options->mechanism, (enum option_id)id, error);
+    return STATUS_OK;
+}
+
+/* "needs a mechanism: attn init self, causal or multihead" */
+static enum status lack_mechanism(enum command command, struct error *error)
+{
+    const char *names[MECHANISM_COUNT];
+    char list[128] = "";
+    size_t count = 0;
+    for (int word = 0; word < COMMAND_COUNT; word++)
+        if (command_takes(command, (enum command)word))
+            names[count++] = command_name((enum command)word);
+    for (size_t i = 0; i < count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                 i == 0          ? ""
+                 : i < count - 1 ? ", "
+                                 : " or ",
+                 names[i]);
+    return error_usage(error, "%s needs a mechanism: attn %s %s", command_name(command), command_name(command), list);
+}
+
+enum status option_check(struct options *options, struct error *error)
+{
+    const bool names_mechanism = COMMANDS[options->command].words == WORDS_MECHANISM;
+    if (names_mechanism && options->mechanism == MECHANISM_COUNT)
+        return lack_mechanism(options->command, error);
+    const bool in_standard = options->in == NULL || strcmp(options->in, "-") == 0;
+    if (in_standard && options->weights != NULL && strcmp(options->weights, "-") == 0)
+        return error_usage(error, "--in and --weights are both standard input; expected one of them to be a file");
+    if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
+        return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
+                           options->in);
+    if (names_mechanism && check_mechanism(options, error) != STATUS_OK)
+        return error->status;
+    if (options->command == COMMAND_JOIN && options->file_count == 0)
+        return error_usage(error, "join needs the parts: attn join PART... --out FILE");
+    if (parse_stages(options, error) || parse_part(options, error) || format_choose(options, error))
+        return error->status;
+    return options->command == COMMAND_DIFF ? check_diff(options, error) : format_check(options, error);
+}

@@ -1,0 +1,126 @@
+/* The options, a row each: all that the parser, the errors, the help, the completion and a file's settings know of one.
+ *
+ *     ROW(identifier, field, kind, abilities, fields of struct option_row)
+ *     NOT(identifier, other, abilities, fields of struct option_row)
+ *
+ * A row makes OPTION_identifier, and in struct options a field of the kind's type; NOT says no to another flag, in the
+ * field of that one. The kinds:
+ *
+ *     FLAG                  bool
+ *     WHOLE(from, to)       uint64_t
+ *     REAL(range)           double; the ranges are in option_table.c
+ *     CHOICE(type, list)    an enum, and the list that makes it and its words: base/choice.h
+ *     AMONG(type, words)    an enum of another table, and its words in order, which end in NULL
+ *     TEXT, FILE            const char *; the name of a file
+ *     LIST(words)           const char *: names with commas between them, as the words' function gives them
+ *
+ * The abilities are those of the commands that take it. */
+#ifndef ATTN_CLI_OPTION_ROWS_H
+#define ATTN_CLI_OPTION_ROWS_H
+
+/* clang-format off */
+#define OPTION_ROWS(ROW, NOT) \
+    ROW(IN, in, FILE, ABILITY_RUNS, .name = "in", .letter = 'i', .argument = "FILE", \
+        .fallback = "standard input", \
+        .help = "tokens, inputs and parameters: JSON, .npy or .safetensors; - is standard input; also FILE alone") \
+    ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", \
+        .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file") \
+    ROW(OUT, out, FILE, ABILITY_ANY, .name = "out", .letter = 'o', .argument = "FILE", \
+        .fallback = "standard output", .help = "where the result goes") \
+    ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_ANY, .name = "format", .letter = 'f', .argument = "FORMAT", \
+        .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written") \
+    ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS, .name = "seed", .letter = 's', .argument = "N", .setting = true, \
+        .initial = "123", .help = "seed of the generator, as torch.manual_seed") \
+    ROW(SKIP, skip, WHOLE(0, UINT32_MAX), ABILITY_RUNS, .name = "skip", .argument = "N", .setting = true, \
+        .initial = "0", .help = "draws thrown away after seeding") \
+    ROW(INIT, init, CHOICE(enum init, INITS), ABILITY_DRAWS, .name = "init", .argument = "HOW", .setting = true, \
+        .initial = "linear", .help = "draw projections as nn.Linear, torch.rand or torch.randn") \
+    ROW(RNG, rng, CHOICE(enum torch_random_build, TORCH_RANDOM_BUILDS), ABILITY_RUNS, .name = "rng", .argument = "BUILD", \
+        .setting = true, .initial = "torch", .help = "which build of PyTorch to reproduce") \
+    ROW(D_OUT, d_out, WHOLE(1, 1 << 20), ABILITY_DRAWS, .name = "d-out", .letter = 'd', .argument = "N", .setting = true, \
+        .fallback = "the width of the inputs, or what the parameters have", \
+        .help = "columns of query, key and value, all heads together; of one head with --stacked") \
+    ROW(D_IN, d_in, WHOLE(1, 1 << 20), ABILITY_NAMES_PARAMETERS, .name = "d-in", .argument = "N", \
+        .fallback = "the width of the inputs", .help = "columns of the inputs; then no input is read") \
+    ROW(AS, as, CHOICE(enum orientation, ORIENTATIONS), ABILITY_NAMES_PARAMETERS, .name = "as", .argument = "NAMES", \
+        .fallback = "linear with --init linear, else matrix", \
+        .help = "name parameters W_query.weight, d_out x d_in, or W_query, d_in x d_out") \
+    ROW(HEADS, heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "heads", .letter = 'H', .argument = "N", .setting = true, \
+        .fallback = "multihead needs it, here or in the settings", \
+        .help = "number of heads; sdpa: query, key and value are packed, B x T x heads d") \
+    ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "kv-heads", .argument = "N", .setting = true, \
+        .fallback = "as many as --heads", .help = "heads of key and value: each serves heads / N heads of query") \
+    ROW(STACKED, stacked, FLAG, ABILITY_STACKS, .name = "stacked", .setting = true, \
+        .help = "separate heads side by side, each with d_out columns, no output projection") \
+    ROW(QKV_BIAS, qkv_bias, FLAG, ABILITY_DRAWS, .name = "qkv-bias", .setting = true, \
+        .help = "draw a bias for each of the three projections; with --init linear alone") \
+    ROW(DROPOUT, dropout, REAL(SHARE), ABILITY_COMPUTES, .name = "dropout", .argument = "P", .setting = true, \
+        .initial = "0", .help = "drop this share of the weights, as nn.Dropout in training") \
+    ROW(DROPOUT_SEED, dropout_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "dropout-seed", .argument = "N", \
+        .setting = true, .fallback = "dropout draws on where the parameters end", .help = "seed again before dropout") \
+    ROW(CONTEXT_LENGTH, context_length, WHOLE(1, INT32_MAX), ABILITY_PROJECTS, .name = "context-length", .argument = "N", \
+        .setting = true, .fallback = "no limit", .help = "refuse more tokens than this") \
+    ROW(CAUSAL, causal, FLAG, ABILITY_CHOOSES_CAUSALITY, .name = "causal", .setting = true, \
+        .help = "each token sees itself and the tokens before it (the default of multihead)") \
+    NOT(NO_CAUSAL, CAUSAL, ABILITY_CHOOSES_CAUSALITY, .name = "no-causal", \
+        .help = "every token sees every token (the default of sdpa)") \
+    ROW(ALIGN, align, CHOICE(enum align, ALIGNS), ABILITY_COMPUTES, .name = "align", .argument = "CORNER", \
+        .setting = true, .asked = "align", .initial = "top-left", \
+        .help = "where fewer queries than keys stand: first or last; without past_key and kv_lengths") \
+    ROW(WINDOW, window, TEXT, ABILITY_COMPUTES, .name = "window", .argument = "L,R", .parse = option_parse_window, \
+        .setting = true, .asked = "window", .initial = "-1,-1", \
+        .help = "a query sees L keys before its position to R behind it; -1 is unbounded") \
+    ROW(SCALE, scale, REAL(FINITE), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
+        .asked = "scale", .fallback = "1 / sqrt(d_head)", .help = "scaled is scores x S") \
+    ROW(SOFTCAP, softcap, REAL(FROM_ZERO), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
+        .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)") \
+    ROW(MASK_TRUE, mask_true, CHOICE(enum mask_true, MASK_TRUES), ABILITY_COMPUTES, .name = "mask-true", \
+        .argument = "MEANING", .setting = true, .asked = "true means", .initial = "keep", \
+        .help = "what true means in a boolean attn_mask: the key is seen, or not") \
+    ROW(EMPTY_ROW, empty_row, CHOICE(enum empty_row, EMPTY_ROWS), ABILITY_COMPUTES, .name = "empty-row", \
+        .argument = "WEIGHTS", .setting = true, .asked = "empty row", .initial = "zero", \
+        .help = "the weights of a query that may see no key; mean: 1 / keys") \
+    ROW(QUERY, query, TEXT, ABILITY_COMPUTES, .name = "query", .letter = 'q', .argument = "LIST", .setting = true, \
+        .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1") \
+    ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
+        .fallback = "all of the mechanism", \
+        .help = "only these stages, in this order; inputs and parameters are names too; diff: stages alone") \
+    ROW(ATOL, atol, REAL(FROM_ZERO), ABILITY_COMPARES, .name = "atol", .argument = "ATOL", \
+        .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|") \
+    ROW(RTOL, rtol, REAL(FROM_ZERO), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \
+        .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that") \
+    ROW(EXPLAIN, cell, TEXT, ABILITY_COMPUTES, .name = "explain", .argument = "CELL", .optional = true, \
+        .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs") \
+    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_ANY, .name = "precision", .letter = 'p', .argument = "N", \
+        .initial = "4", .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", \
+        .help = "decimals in text, tables, pictures and pages") \
+    ROW(FULL, full, FLAG, ABILITY_ANY, .name = "full", \
+        .help = "text, markdown, latex: tables whole; else the first and last 6 of more than 12 rows or columns") \
+    ROW(HEATMAP, heatmap, FLAG, ABILITY_COMPUTES, .name = "heatmap", \
+        .help = "text: draw tables of T x T as coloured cells; without --stages those alone") \
+    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_ANY, .name = "color", .argument = "WHEN", \
+        .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \
+        .help = "text: bold headings, dimmed masked entries, a heatmap in colours") \
+    ROW(DTYPE, dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_RUNS, .name = "dtype", .argument = "DTYPE", .setting = true, \
+        .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it") \
+    ROW(SOFTMAX_DTYPE, softmax_dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_COMPUTES, .name = "softmax-dtype", \
+        .argument = "DTYPE", .setting = true, .asked = "softmax in", .fallback = "that of --dtype", \
+        .help = "the scores are rounded to it before softmax, the weights in it and then back") \
+    ROW(ROUNDING, rounding, CHOICE(enum rounding, ROUNDINGS), ABILITY_COMPUTES, .name = "rounding", \
+        .argument = "WHEN", .setting = true, .asked = "rounding", .initial = "stages", \
+        .help = "round to the dtype once a stage, or after every operation, as ONNX's reference does") \
+    ROW(PART, part_text, TEXT, ABILITY_COMPUTES, .name = "part", .argument = "K/N", .fallback = "the whole", \
+        .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join") \
+    ROW(THREADS, threads, WHOLE(1, 1024), ABILITY_COMPUTES, .name = "threads", .letter = 't', .argument = "N", \
+        .fallback = "the processors available", .help = "threads; the result is the same bits for any number") \
+    ROW(KERNEL, kernel, CHOICE(enum path, PATHS), ABILITY_COMPUTES, .name = "kernel", .argument = "PATH", \
+        .initial = "auto", .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes") \
+    ROW(PROGRESS, progress, CHOICE(enum when, WHENS), ABILITY_COMPUTES, .name = "progress", .argument = "WHEN", \
+        .initial = "auto", .fallback = "auto: on a terminal, after a second", .help = "a bar on standard error") \
+    ROW(COMPLETION, completion, CHOICE(enum shell, SHELLS), ABILITY_HELPS, .name = "completion", .argument = "SHELL", \
+        .help = "write what completes the command lines of attn in that shell") \
+    ROW(HELP, help, FLAG, ABILITY_ANY, .name = "help", .letter = 'h', .help = "this help, or that of the command") \
+    ROW(VERSION, version, FLAG, ABILITY_ANY, .name = "version", .help = "the version")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,83 @@
+#include "cli/option_value.h"
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+#include <string.h>
+
+enum { SETTING_BYTES = 24 };
+
+static enum option_id find_setting(const char *name)
+{
+    char text[SETTING_BYTES];
+    int id = 0;
+    while (id < OPTION_COUNT &&
+           !(OPTIONS[id].setting && strcmp(options_setting_name((enum option_id)id, text, sizeof text), name) == 0))
+        id++;
+    return (enum option_id)id;
+}
+
+bool options_takes_setting(enum mechanism mechanism, const char *name)
+{
+    const enum option_id id = find_setting(name);
+    return id < OPTION_COUNT && options_takes((enum command)mechanism, mechanism, id);
+}
+
+static enum status unknown_setting(const char *source, const char *name, struct error *error)
+{
+    char texts[OPTION_COUNT][SETTING_BYTES], hint[128];
+    const char *names[OPTION_COUNT];
+    for (int id = 0; id < OPTION_COUNT; id++)
+        names[id] = OPTIONS[id].setting ? options_setting_name((enum option_id)id, texts[id], sizeof texts[id]) : NULL;
+    suggest_hint(hint, sizeof hint, "", name, names, OPTION_COUNT);
+    return error_usage(error, "%s: settings: unknown name '%.80s'%s", source, name,
+                       hint[0] ? hint : "; settings are the options that change numbers");
+}
+
+/* What a setting of that option may be; a whole number may also be a string of digits. */
+static bool kind_fits(const struct option_row *row, enum setting_kind kind)
+{
+    switch (row->kind) {
+    case OPTION_FLAG:
+        return kind == SETTING_TRUTH;
+    case OPTION_CHOICE:
+        return kind == SETTING_TEXT;
+    case OPTION_REAL:
+        return kind == SETTING_NUMBER || kind == SETTING_INEXACT;
+    default:
+        return kind == SETTING_NUMBER || kind == SETTING_TEXT;
+    }
+}
+
+static enum status wrong_kind(const struct option_row *row, const struct setting *setting, const char *place,
+                              struct error *error)
+{
+    static const char *const EXPECTED[] = {
+        [OPTION_FLAG] = "true or false", [OPTION_WHOLE] = "a whole number",      [OPTION_REAL] = "a number",
+        [OPTION_CHOICE] = "a string",    [OPTION_TEXT] = "a string or a number",
+    };
+    static const char *const GOT[] = {
+        [SETTING_NUMBER] = "a number", [SETTING_TEXT] = "a string", [SETTING_TRUTH] = "a boolean"};
+    if (setting->kind == SETTING_INEXACT && row->kind == OPTION_WHOLE)
+        return error_usage(error, "%s: a number from 2^53 on loses digits in JSON; expected a string of digits", place);
+    return error_usage(error, "%s: expected %s, got %s", place, EXPECTED[row->kind],
+                       setting->kind <= SETTING_TRUTH ? GOT[setting->kind] : setting->text);
+}
+
+enum status options_setting(struct options *options, const struct setting *setting, const char *source,
+                            struct error *error)
+{
+    char place[TEXT_PATH_BYTES + 64];
+    const enum option_id id = find_setting(setting->name);
+    if (id == OPTION_COUNT)
+        return unknown_setting(source, setting->name, error);
+    const struct option_row *row = &OPTIONS[id];
+    if (!options_takes(options->command, options->mechanism, id) || options->origin[id] == ORIGIN_COMMAND_LINE)
+        return STATUS_OK;
+    snprintf(place, sizeof place, "%s: settings: %s", source, setting->name);
+    if (!kind_fits(row, setting->kind))
+        return wrong_kind(row, setting, place, error);
+    enum status status = option_store(options, id, place, setting->text, error);
+    options->origin[id] = ORIGIN_FILE;
+    return status;
+}

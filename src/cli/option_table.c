@@ -1,0 +1,72 @@
+#include "cli/option_value.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of each working dtype ", f32 1e-5", its tolerance in attn diff. */
+#define ABSOLUTE(id, name, absolute, ...) ", " name " " #absolute
+#define RELATIVE(id, name, absolute, relative, ...) ", " name " " #relative
+#define NOTHING(...)
+
+static const char *stage_word(size_t index)
+{
+    return index < STAGE_NAMES ? stage_name((enum stage)index) : NULL;
+}
+
+/* The ranges of REAL. */
+static const struct real_range FINITE = {-INFINITY, INFINITY, "a finite number", false};
+static const struct real_range FROM_ZERO = {0, INFINITY, "a finite number from 0 on", false};
+static const struct real_range SHARE = {0, 1, "0 <= P < 1", true};
+
+/* clang-format off */
+/* The fields of struct option_row that a kind fills. */
+#define KIND_FLAG .kind = OPTION_FLAG
+#define KIND_WHOLE(from, to) .kind = OPTION_WHOLE, .minimum = (from), .maximum = (to)
+#define KIND_REAL(among) .kind = OPTION_REAL, .range = &(among)
+#define KIND_CHOICE(type, list) .kind = OPTION_CHOICE, .choices = (const char *const[]){list(CHOICE_WORD) NULL}
+#define KIND_AMONG(type, words) .kind = OPTION_CHOICE, .choices = (words)
+#define KIND_TEXT .kind = OPTION_TEXT
+#define KIND_FILE .kind = OPTION_TEXT, .file = true
+#define KIND_LIST(words) .kind = OPTION_TEXT, .listed = (words)
+/* clang-format on */
+
+#define AS_ROW(id, member, as_kind, able, ...) \
+    [OPTION_##id] = {.offset = offsetof(struct options, member), KIND_##as_kind, .abilities = (able), __VA_ARGS__},
+#define AS_NEGATION(id, other, able, ...) \
+    [OPTION_##id] = {.kind = OPTION_NEGATION, .negated = OPTION_##other, .abilities = (able), __VA_ARGS__},
+const struct option_row OPTIONS[OPTION_COUNT] = {OPTION_ROWS(AS_ROW, AS_NEGATION)};
+
+bool options_takes(enum command command, enum mechanism mechanism, enum option_id id)
+{
+    return (OPTIONS[id].abilities & command_abilities(command, mechanism)) != 0;
+}
+
+bool options_lists(enum command command, enum mechanism mechanism, enum option_id id)
+{
+    return (OPTIONS[id].abilities & command_abilities(command, mechanism) & ~COMMANDS[command].unlisted) != 0;
+}
+
+const char *options_bound(uint64_t bound, char *text)
+{
+    for (unsigned bits = 20; bits <= 64; bits++) {
+        uint64_t below = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+        if (bound == below)
+            snprintf(text, OPTION_BOUND_BYTES, "2^%u-1", bits);
+        else if (bound == below + 1 && bits < 64)
+            snprintf(text, OPTION_BOUND_BYTES, "2^%u", bits);
+        else
+            continue;
+        return text;
+    }
+    snprintf(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
+    return text;
+}
+
+const char *options_setting_name(enum option_id id, char *text, size_t size)
+{
+    snprintf(text, size, "%s", OPTIONS[id].name);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '-')
+            *c = '_';
+    return text;
+}

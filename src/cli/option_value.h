@@ -1,0 +1,17 @@
+/* One option's value, from the command line, from a file's settings, or its default: what cli shares of it. */
+#ifndef ATTN_CLI_OPTION_VALUE_H
+#define ATTN_CLI_OPTION_VALUE_H
+
+#include "cli/options.h"
+
+/* The words of enum format, in order; ends in NULL. */
+
+/* Stores the value; `place` names it in messages: "--heads" or "inputs.json: settings: heads". `text` is NULL for a flag
+ * that is given, or for an argument that is missing and may be. STATUS_USAGE where the text is no value of the option. */
+enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
+                         struct error *error);
+
+/* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
+option_parser option_parse_window;
+
+#endif
