@@ -29,7 +29,7 @@ static bool open_standard_streams(void)
     return true;
 }
 
-/* The help, the completion of a shell or the version, never into the file that --out names for a result. */
+/* The help, the completion of a shell, what completes a line, or the version, never into the file that --out names for a result. */
 static enum status run_help(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -40,6 +40,8 @@ static enum status run_help(const struct call *call)
         return call->error->status;
     if (options->command == COMMAND_VERSION)
         help_write_version(kernel->name, call->output);
+    else if (options->command == COMMAND_COMPLETE)
+        completion_answer(options->files, options->file_count, call->output);
     else if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
         completion_write((enum shell)options->completion, call->output);
     else
@@ -112,7 +114,8 @@ static enum status run(struct call *call, int argc, char **argv)
     call->output = arena_allocate(call->arena, 1, sizeof *call->output, call->error);
     if (call->output == NULL || options_parse(&call->options, argc, argv, call->error) != STATUS_OK)
         return call->error->status;
-    if (options->command == COMMAND_VERSION || (options->command == COMMAND_HELP && options->help))
+    if (options->command == COMMAND_VERSION || options->command == COMMAND_COMPLETE ||
+        (options->command == COMMAND_HELP && options->help))
         return run_help(call);
     if (options->command == COMMAND_HELP || (job_files_want_input(options) && isatty(STDIN_FILENO)))
         return run_usage(call);

@@ -1,9 +1,11 @@
 #!/bin/sh
-# What `attn help --completion` writes completes command lines in bash, zsh and fish, each where it is installed.
+# What `attn help --completion` writes completes command lines in bash, zsh and fish, each where it is installed; what
+# attn answers them is in tests/cli/completion.test.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+PATH=$(cd "$ATTN_BIN" && pwd):$PATH
 commands='self causal multihead sdpa init diff join help'
 for shell in bash zsh fish; do
     check "a script for $shell" sh -c '"$1" help --completion "$2" >"$3"' - "$attn" $shell "$scratch/attn.$shell"
@@ -30,7 +32,8 @@ bash_says() {
     same "$expected" "$(in_bash "$@")"
 }
 if command -v bash >/dev/null; then
-    check "bash: commands" bash_says "$commands --help --version" attn ''
+    check "bash: commands" bash_says "$commands" attn ''
+    check "bash: what stands in the place of a command" bash_says "--help --version" attn -
     check "bash: the start of a command" bash_says "self sdpa" attn s
     for command in $commands; do
         check "bash: the options of $command" same "$(listed $command)" "$(in_bash attn $command -- | sorted)"
@@ -53,28 +56,52 @@ if command -v bash >/dev/null; then
     check "bash: shells" bash_says "bash" attn help --completion b
     check "bash: files" bash_says "" attn self --in ''
     check "bash: what only the user knows" bash_says "" attn self --seed ''
+    check "bash: an option's value is no mechanism" bash_says "self causal multihead" attn init --seed 3 ''
+    check "bash: the options of a mechanism that is named" bash_says "--help" attn init self --he
+    check "bash: what attn does not know" bash_says "" attn foo ''
+    check "bash: no attn to ask" bash_says "" ./no/attn self -f ''
+    check "bash: quotes and blanks are text" bash_says "" attn self --stages "a b',sc"
+    check "bash: names of files are readline's, nothing else is" same "words list files" "$(bash -c '. "$0"
+        compopt() { [ "$*" != "+o default" ] || way=words; [ "$*" != "+o default -o nospace" ] || way=list; }
+        for last in -f --stages --in; do
+            way=files COMP_WORDS=(attn self $last "") COMP_CWORD=3
+            _attn
+            printf "%s " $way
+        done' "$scratch/attn.bash" | sed 's/ $//')"
     check "bash: it is bound to attn" sh -c 'bash -c ". \"\$0\"; complete -p attn" "$1" | grep -q -- "-F _attn attn"' - "$scratch/attn.bash"
 else
     skip "the completion of bash" "bash is not installed"
 fi
 
-# zsh's own functions are for its line editor; what they are asked says it too.
+# zsh's own functions are for its line editor; what they are given says it too.
 in_zsh() {
     zsh -f -c 'script=$1; shift; words=("$@") CURRENT=$#
-        _arguments() { print -rl -- "$@" }
-        _describe() { print -rl -- ${(P)4} }
+        _describe() { print -rl -- ${(P)4}; shift 4; print -r -- "($*)" }
+        _files() { print -r -- files }
         . $script' - "$scratch/attn.zsh" "$@"
 }
-zsh_options() {
-    in_zsh "$@" | sed -n 's/^\(([^)]*)\)\{0,1\}\(--[a-z-]*\)=\{0,1\}\[.*/\2/p' | sort | tr '\n' ' '
+# The words alone, and (-S ) where a comma may follow.
+zsh_says() {
+    expected=$1
+    shift
+    same "$expected" "$(in_zsh "$@" | sed 's/:.*//' | tr '\n' ' ' | sed 's/ ()//; s/ $//')"
 }
 if command -v zsh >/dev/null; then
-    check "zsh: commands" same "$(echo $commands)" "$(in_zsh attn '' | sed -n 's/^\([a-z]*\):.*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
+    check "zsh: commands" zsh_says "$commands" attn ''
     for command in $commands; do
-        check "zsh: the options of $command" same "$(listed $command)" "$(zsh_options attn $command --)"
+        check "zsh: the options of $command" same "$(listed $command)" "$(in_zsh attn $command -- | sed -n 's/^\(--[^:]*\):.*/\1/p' | sort | tr '\n' ' ')"
     done
-    check "zsh: choices" sh -c 'echo "$1" | grep -qF -- "-f[how the result is written]:FORMAT:(text json "' - "$(in_zsh attn self -f '')"
-    check "zsh: mechanisms" sh -c 'echo "$1" | grep -qxF "1:MECHANISM:(self causal multihead)"' - "$(in_zsh attn init '')"
+    check "zsh: what an option means" sh -c 'echo "$1" | grep -qxF -- "--format:how the result is written"' - "$(in_zsh attn self --f)"
+    check "zsh: choices" zsh_says "markdown" attn self -f m
+    check "zsh: choices behind =" zsh_says "--format=json" attn self --format=j
+    check "zsh: a further stage, and a comma" zsh_says "weights,scores weights,scaled (-S )" attn self --stages weights,sc
+    check "zsh: mechanisms" zsh_says "self causal multihead" attn init ''
+    check "zsh: quotes around a word" zsh_says "markdown" attn self "'-f'" m
+    check "zsh: files" zsh_says "files" attn self --in ''
+    check "zsh: what only the user knows" zsh_says "" attn self --seed ''
+    check "zsh: no attn to ask" zsh_says "files" ./no/attn self -f ''
+    in_zsh attn self --stages "\$(touch $scratch/run),we" >/dev/null
+    check "zsh: what is typed is not run" test ! -e "$scratch/run"
     check "zsh: it compiles" zsh -f -c 'zcompile "$1.zwc" "$1"' - "$scratch/attn.zsh"
 else
     skip "the completion of zsh" "zsh is not installed"
@@ -92,6 +119,12 @@ if command -v fish >/dev/null; then
     done
     check "fish: choices" same "markdown " "$(in_fish 'attn self -f m')"
     check "fish: a further stage" same "weights,scaled weights,scores " "$(in_fish 'attn self --stages weights,sc')"
+    check "fish: choices behind =" same "--format=json " "$(in_fish 'attn self --format=j')"
+    check "fish: files behind =" same "--in=data/inputs.json " "$(in_fish 'attn self --in=data/inp')"
+    check "fish: what an option means" sh -c 'HOME=$3 fish --no-config -c "source \$argv[1]; complete -C \$argv[2]" "$1" "$2" | grep -qF "how the result is written"' - "$scratch/attn.fish" 'attn self --form' "$scratch"
+    check "fish: no attn to ask" same "data/inputs.json " "$(in_fish './no/attn self data/inp')"
+    in_fish "attn self --stages (touch $scratch/run),we" >/dev/null
+    check "fish: what is typed is not run" test ! -e "$scratch/run"
     check "fish: mechanisms" same "causal multihead self " "$(in_fish 'attn init ')"
     check "fish: files" same "data/inputs.json " "$(in_fish 'attn self data/inp')"
     check "fish: what only the user knows" same "" "$(in_fish 'attn self --seed ')"

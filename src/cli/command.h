@@ -27,10 +27,11 @@ enum ability {
 /* What words that are no options are. */
 enum words {
     WORDS_NONE,
-    WORDS_INPUT,     /* one: the input */
-    WORDS_MECHANISM, /* a mechanism, then the input */
-    WORDS_FILES,     /* any number of files */
-    WORDS_TOPIC,     /* one: a command */
+    WORDS_INPUT,       /* one: the input */
+    WORDS_MECHANISM,   /* a mechanism, then the input */
+    WORDS_FILES,       /* any number of files */
+    WORDS_TOPIC,       /* one: a command */
+    WORDS_AS_THEY_ARE, /* all that follow, options too: another command line */
 };
 
 struct command_row {
@@ -73,7 +74,8 @@ struct command_row {
             {{"attn help", "the commands and all options"}, \
              {"attn help multihead", "one command and its options"}, \
              {"man attn", "the tutorial and the reference"}}}) \
-    ROW(VERSION, .name = "--version", .words = WORDS_NONE)
+    ROW(VERSION, .name = "--version", .words = WORDS_NONE) \
+    ROW(COMPLETE, .name = "--complete", .words = WORDS_AS_THEY_ARE)
 /* clang-format on */
 
 #define COMMAND_ID(id, ...) COMMAND_##id,

@@ -125,6 +125,7 @@ static enum status take_word(struct options *options, char *word, struct error *
             return take_mechanism(options, word, error);
         break;
     case WORDS_INPUT:
+    case WORDS_AS_THEY_ARE:
         break;
     }
     return take_option(options, OPTION_IN, word, error);
@@ -225,30 +226,39 @@ static enum status parse_words(struct options *options, int argc, char **argv, s
     return STATUS_OK;
 }
 
-/* The first word is the command; --help and --version may stand in its place. */
-static enum status parse_command(struct options *options, int argc, char **argv, struct error *error)
+/* A first word that is no command; --help may stand in its place. */
+static enum status take_first(struct options *options, const char *word, struct error *error)
 {
-    const char *word = argc > 1 ? argv[1] : NULL;
-    if (word == NULL)
-        return STATUS_OK;
-    if (strcmp(word, "--version") == 0)
-        options->command = COMMAND_VERSION;
-    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         options->help = true;
-    else if (word[0] == '-' &&
-             suggest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
+        return STATUS_OK;
+    }
+    if (word[0] == '-' && suggest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
         return unknown_option(options, word, error);
-    else if (word[0] == '-' && word[1] != '\0')
+    if (word[0] == '-' && word[1] != '\0')
         return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
                            word);
-    else
-        options->command = command_find(word);
-    if (options->command == COMMAND_COUNT)
-        return unknown_word(COMMAND_HELP, word, error);
-    options->mechanism = COMMANDS[options->command].mechanism;
-    if (options->command == COMMAND_HELP)
-        options->help = true;
-    return parse_words(options, argc - 1, argv + 1, error);
+    return unknown_word(COMMAND_HELP, word, error);
+}
+
+/* The first word is the command, --version among them. */
+static enum status parse_command(struct options *options, int argc, char **argv, struct error *error)
+{
+    if (argc < 2)
+        return STATUS_OK;
+    const enum command found = command_find(argv[1]);
+    if (found == COMMAND_COUNT && take_first(options, argv[1], error) != STATUS_OK)
+        return error->status;
+    if (found != COMMAND_COUNT) {
+        options->command = found;
+        options->mechanism = COMMANDS[found].mechanism;
+        options->help = found == COMMAND_HELP;
+    }
+    if (COMMANDS[options->command].words != WORDS_AS_THEY_ARE)
+        return parse_words(options, argc - 1, argv + 1, error);
+    options->files = argv + 2;
+    options->file_count = (size_t)argc - 2;
+    return STATUS_OK;
 }
 
 static enum status store_defaults(struct options *options, struct error *error)
@@ -274,7 +284,6 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     } else if (options->version) {
         options->command = COMMAND_VERSION;
     }
-    if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
-        return STATUS_OK;
-    return option_check(options, error);
+    const bool works = command_is_listed(options->command) && options->command != COMMAND_HELP;
+    return works ? option_check(options, error) : STATUS_OK;
 }

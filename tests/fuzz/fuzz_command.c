@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include "build/job_files.h"
+#include "cli/completion.h"
 #include "compute/join.h"
 #include "diff/write_diff.h"
 #include "write/format/format.h"
@@ -139,6 +140,12 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
     forget_words();
     if (output == NULL || options_parse(&options, count, words, error) != STATUS_OK)
         return error->status;
+    if (options.command == COMMAND_COMPLETE) {
+        if (output_open(output, "/dev/null", arena, error) != STATUS_OK)
+            return error->status;
+        completion_answer(options.files, options.file_count, output);
+        return output_close(output);
+    }
     if (options.command == COMMAND_VERSION || options.command == COMMAND_HELP)
         return STATUS_OK;
     point_to_files(&options);

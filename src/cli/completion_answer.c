@@ -1,0 +1,215 @@
+#include "cli/completion.h"
+
+#include <string.h>
+
+/* What the words before the cursor say. */
+struct line {
+    enum command command;
+    enum mechanism mechanism;
+    size_t plain;          /* words that are no options */
+    enum option_id awaits; /* the option whose value comes next, or OPTION_COUNT */
+    bool options_end;      /* behind -- */
+};
+
+static bool begins(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* An option whose value may be missing does not ask for one: the next word is for another option. */
+static bool takes_value(const struct option_row *row)
+{
+    return row->argument != NULL && !row->optional;
+}
+
+/* The option "--name" or "--name=value", or OPTION_COUNT. */
+static enum option_id find_long(const char *word)
+{
+    const size_t length = strcspn(word, "=") - strlen("--");
+    int id = 0;
+    while (id < OPTION_COUNT &&
+           !(strlen(OPTIONS[id].name) == length && strncmp(OPTIONS[id].name, word + 2, length) == 0))
+        id++;
+    return (enum option_id)id;
+}
+
+/* The option of "-abc" that takes a value, of which `value` then is what stands there already; or OPTION_COUNT. */
+static enum option_id find_short(const char *word, const char **value)
+{
+    for (const char *letter = word + 1; *letter != '\0'; letter++)
+        for (int id = 0; id < OPTION_COUNT; id++)
+            if (OPTIONS[id].letter == *letter && takes_value(&OPTIONS[id])) {
+                *value = letter + 1;
+                return (enum option_id)id;
+            }
+    return OPTION_COUNT;
+}
+
+/* The option of a word that begins with -, and what the word already says of its value, NULL where nothing. */
+static enum option_id find_option(const char *word, const char **value)
+{
+    *value = NULL;
+    if (!begins(word, "--"))
+        return find_short(word, value);
+    const enum option_id id = find_long(word);
+    if (id == OPTION_COUNT || !takes_value(&OPTIONS[id]))
+        return OPTION_COUNT;
+    const char *equals = strchr(word, '=');
+    *value = equals != NULL ? equals + 1 : NULL;
+    return id;
+}
+
+static void read_word(struct line *line, const char *word)
+{
+    const char *value;
+    if (line->awaits != OPTION_COUNT) {
+        if (strcmp(word, "=") != 0)
+            line->awaits = OPTION_COUNT;
+    } else if (line->options_end || word[0] != '-' || word[1] == '\0') {
+        const enum command named = command_find(word);
+        const bool mechanism = line->plain == 0 && named != COMMAND_COUNT && command_takes(line->command, named);
+        if (mechanism && COMMANDS[line->command].words == WORDS_MECHANISM)
+            line->mechanism = COMMANDS[named].mechanism;
+        line->plain++;
+    } else if (strcmp(word, "--") == 0) {
+        line->options_end = true;
+    } else {
+        const enum option_id id = find_option(word, &value);
+        if (value == NULL || value[0] == '\0')
+            line->awaits = id;
+    }
+}
+
+static void offer(struct output *output, const char *word, const char *meaning)
+{
+    output_print(output, meaning != NULL ? "%s\t%s\n" : "%s\n", word, meaning);
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a name of `length` bytes stands in the list, whose items have commas between them. */
+static bool stands_in(const char *list, size_t list_length, const char *name, size_t length)
+{
+    for (const char *item = list; item < list + list_length;) {
+        const size_t item_length = strcspn(item, ",");
+        if (item_length == length && strncmp(item, name, length) == 0)
+            return true;
+        item += item_length + 1;
+    }
+    return false;
+}
+
+static bool is_listed(const struct option_row *row, const char *name, size_t length)
+{
+    for (size_t i = 0; row->listed(i) != NULL; i++)
+        if (strlen(row->listed(i)) == length && strncmp(row->listed(i), name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Names behind the last comma, where all before it are names; those left out. */
+static void offer_list(const struct option_row *row, const char *before, size_t before_length, const char *value,
+                       struct output *output)
+{
+    const char *comma = strrchr(value, ',');
+    const size_t chosen = comma != NULL ? (size_t)(comma + 1 - value) : 0;
+    for (const char *item = value; item < value + chosen; item += strcspn(item, ",") + 1)
+        if (!is_listed(row, item, strcspn(item, ",")))
+            return;
+    for (size_t i = 0; row->listed(i) != NULL; i++) {
+        const char *name = row->listed(i);
+        if (begins(name, value + chosen) && !stands_in(value, chosen, name, strlen(name)))
+            output_print(output, "%.*s%.*s%s\n", (int)before_length, before, (int)chosen, value, name);
+    }
+}
+
+/* The values of an option that begin as `value`, each behind the first bytes of `before`. */
+static void offer_values(const struct option_row *row, const char *before, size_t before_length, const char *value,
+                         struct output *output)
+{
+    output_print(output, row->file ? "files\n" : row->listed != NULL ? "list\n" : "words\n");
+    if (row->listed != NULL)
+        offer_list(row, before, before_length, value, output);
+    for (size_t i = 0; row->kind == OPTION_CHOICE && row->choices[i] != NULL; i++)
+        if (begins(row->choices[i], value))
+            output_print(output, "%.*s%s\n", (int)before_length, before, row->choices[i]);
+}
+
+/* --- words that are no values ------------------------------------------------------------------------------------ */
+
+static void offer_option(enum option_id id, const char *word, struct output *output)
+{
+    char name[64];
+    snprintf(name, sizeof name, "--%s", OPTIONS[id].name);
+    if (begins(name, word))
+        offer(output, name, OPTIONS[id].help);
+}
+
+/* The commands that may stand behind one as mechanisms or topics. */
+static void offer_commands(enum command command, const char *word, struct output *output)
+{
+    output_print(output, "words\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        const enum command named = (enum command)i;
+        if (command_takes(command, named) && begins(command_name(named), word))
+            offer(output, command_name(named), command_manual(named)->summary);
+    }
+}
+
+static void offer_plain(const struct line *line, const char *word, struct output *output)
+{
+    const enum words words = COMMANDS[line->command].words;
+    const bool topic = words == WORDS_TOPIC;
+    if (line->plain == 0 && (topic || words == WORDS_MECHANISM))
+        offer_commands(line->command, word, output);
+    else
+        output_print(output, topic ? "words\n" : "files\n");
+}
+
+static void offer_options(const struct line *line, const char *word, struct output *output)
+{
+    output_print(output, "words\n");
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (options_lists(line->command, line->mechanism, (enum option_id)id))
+            offer_option((enum option_id)id, word, output);
+}
+
+static void answer_line(const struct line *line, const char *word, struct output *output)
+{
+    const char *value;
+    if (line->awaits != OPTION_COUNT) {
+        offer_values(&OPTIONS[line->awaits], "", 0, strcmp(word, "=") == 0 ? "" : word, output);
+        return;
+    }
+    if (line->options_end || word[0] != '-') {
+        offer_plain(line, word, output);
+        return;
+    }
+    const enum option_id id = find_option(word, &value);
+    if (value != NULL && (value[0] != '\0' || value[-1] == '='))
+        offer_values(&OPTIONS[id], word, (size_t)(value - word), value, output);
+    else
+        offer_options(line, word, output);
+}
+
+void completion_answer(char *const *words, size_t count, struct output *output)
+{
+    const char *word = count > 0 ? words[count - 1] : "";
+    if (count <= 1) {
+        offer_commands(COMMAND_HELP, word, output);
+        if (word[0] == '-') {
+            offer_option(OPTION_HELP, word, output);
+            offer_option(OPTION_VERSION, word, output);
+        }
+        return;
+    }
+    const enum command command = command_find(words[0]);
+    if (command == COMMAND_COUNT || !command_is_listed(command)) {
+        output_print(output, "words\n");
+        return;
+    }
+    struct line line = {.command = command, .mechanism = COMMANDS[command].mechanism, .awaits = OPTION_COUNT};
+    for (size_t i = 1; i + 1 < count; i++)
+        read_word(&line, words[i]);
+    answer_line(&line, word, output);
+}
