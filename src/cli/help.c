@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/version.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { COLUMNS = 79, OPTION_COLUMN = 28 };
@@ -54,8 +55,8 @@ static void describe_values(const struct option_row *row, char *values, size_t s
     struct text text = text_begin(values, size);
     if (row->kind == OPTION_WHOLE)
         text_add(&text, "%llu..%s", (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
-    else if (row->kind == OPTION_REAL && row->range->told)
-        text_add(&text, "%s", row->range->expected);
+    else if (row->kind == OPTION_REAL && isfinite(row->range.below))
+        text_add(&text, "%s", row->range.expected);
     for (int i = 0; row->kind == OPTION_CHOICE && row->choices[i] != NULL; i++)
         text_add(&text, "%s%s", i ? ", " : "", row->choices[i]);
     const char *fallback = row->fallback != NULL ? row->fallback : row->initial;

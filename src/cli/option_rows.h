@@ -6,17 +6,20 @@
  * A row makes OPTION_identifier, and in struct options a field of the kind's type; NOT says no to another flag, in the
  * field of that one. The kinds:
  *
- *     FLAG                  bool
- *     WHOLE(from, to)       uint64_t
- *     REAL(range)           double; the ranges are in option_table.c
- *     CHOICE(type, list)    an enum, and the list that makes it and its words: base/choice.h
- *     AMONG(type, words)    an enum of another table, and its words in order, which end in NULL
- *     TEXT, FILE            const char *; the name of a file
- *     LIST(words)           const char *: names with commas between them, as the words' function gives them
+ *     FLAG                      bool
+ *     WHOLE(from, to)           uint64_t
+ *     REAL(from, below, words)  double, finite, from `from` on and below `below`; the range in words
+ *     CHOICE(type, list)        an enum, and the list that makes it and its words: base/choice.h
+ *     AMONG(type, words)        an enum of another table, and its words in order, which end in NULL
+ *     TEXT, FILE                const char *; the name of a file
+ *     LIST(words)               const char *: names with commas between them, as the words' function gives them
  *
  * The abilities are those of the commands that take it. */
 #ifndef ATTN_CLI_OPTION_ROWS_H
 #define ATTN_CLI_OPTION_ROWS_H
+
+#include <math.h>
+#include <stdint.h>
 
 /* clang-format off */
 #define OPTION_ROWS(ROW, NOT) \
@@ -54,8 +57,8 @@
         .help = "separate heads side by side, each with d_out columns, no output projection") \
     ROW(QKV_BIAS, qkv_bias, FLAG, ABILITY_DRAWS, .name = "qkv-bias", .setting = true, \
         .help = "draw a bias for each of the three projections; with --init linear alone") \
-    ROW(DROPOUT, dropout, REAL(SHARE), ABILITY_COMPUTES, .name = "dropout", .argument = "P", .setting = true, \
-        .initial = "0", .help = "drop this share of the weights, as nn.Dropout in training") \
+    ROW(DROPOUT, dropout, REAL(0, 1, "0 <= P < 1"), ABILITY_COMPUTES, .name = "dropout", .argument = "P", \
+        .setting = true, .initial = "0", .help = "drop this share of the weights, as nn.Dropout in training") \
     ROW(DROPOUT_SEED, dropout_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "dropout-seed", .argument = "N", \
         .setting = true, .fallback = "dropout draws on where the parameters end", .help = "seed again before dropout") \
     ROW(CONTEXT_LENGTH, context_length, WHOLE(1, INT32_MAX), ABILITY_PROJECTS, .name = "context-length", .argument = "N", \
@@ -70,9 +73,9 @@
     ROW(WINDOW, window, TEXT, ABILITY_COMPUTES, .name = "window", .argument = "L,R", .parse = option_parse_window, \
         .setting = true, .asked = "window", .initial = "-1,-1", \
         .help = "a query sees L keys before its position to R behind it; -1 is unbounded") \
-    ROW(SCALE, scale, REAL(FINITE), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
+    ROW(SCALE, scale, REAL(-INFINITY, INFINITY, "a finite number"), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
         .asked = "scale", .fallback = "1 / sqrt(d_head)", .help = "scaled is scores x S") \
-    ROW(SOFTCAP, softcap, REAL(FROM_ZERO), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
+    ROW(SOFTCAP, softcap, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
         .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)") \
     ROW(MASK_TRUE, mask_true, CHOICE(enum mask_true, MASK_TRUES), ABILITY_COMPUTES, .name = "mask-true", \
         .argument = "MEANING", .setting = true, .asked = "true means", .initial = "keep", \
@@ -85,9 +88,9 @@
     ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
         .fallback = "all of the mechanism", \
         .help = "only these stages, in this order; inputs and parameters are names too; diff: stages alone") \
-    ROW(ATOL, atol, REAL(FROM_ZERO), ABILITY_COMPARES, .name = "atol", .argument = "ATOL", \
+    ROW(ATOL, atol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "atol", .argument = "ATOL", \
         .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|") \
-    ROW(RTOL, rtol, REAL(FROM_ZERO), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \
+    ROW(RTOL, rtol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \
         .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that") \
     ROW(EXPLAIN, cell, TEXT, ABILITY_COMPUTES, .name = "explain", .argument = "CELL", .optional = true, \
         .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs") \

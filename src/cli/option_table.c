@@ -1,6 +1,5 @@
 #include "cli/option_value.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of each working dtype ", f32 1e-5", its tolerance in attn diff. */
@@ -13,16 +12,11 @@ static const char *stage_word(size_t index)
     return index < STAGE_NAMES ? stage_name((enum stage)index) : NULL;
 }
 
-/* The ranges of REAL. */
-static const struct real_range FINITE = {-INFINITY, INFINITY, "a finite number", false};
-static const struct real_range FROM_ZERO = {0, INFINITY, "a finite number from 0 on", false};
-static const struct real_range SHARE = {0, 1, "0 <= P < 1", true};
-
 /* clang-format off */
 /* The fields of struct option_row that a kind fills. */
 #define KIND_FLAG .kind = OPTION_FLAG
 #define KIND_WHOLE(from, to) .kind = OPTION_WHOLE, .minimum = (from), .maximum = (to)
-#define KIND_REAL(among) .kind = OPTION_REAL, .range = &(among)
+#define KIND_REAL(lowest, beyond, words) .kind = OPTION_REAL, .range = {lowest, beyond, words}
 #define KIND_CHOICE(type, list) .kind = OPTION_CHOICE, .choices = (const char *const[]){list(CHOICE_WORD) NULL}
 #define KIND_AMONG(type, words) .kind = OPTION_CHOICE, .choices = (words)
 #define KIND_TEXT .kind = OPTION_TEXT

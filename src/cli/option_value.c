@@ -35,7 +35,7 @@ static enum status parse_real(const struct option_row *row, const char *place, c
                               struct error *error)
 {
     char *end;
-    const struct real_range *range = row->range;
+    const struct real_range *range = &row->range;
     const bool decimal = text[0] != '\0' && strspn(text, "0123456789.eE+-") == strlen(text);
     *value = decimal ? strtod(text, &end) : 0;
     if (!decimal || end == text || *end != '\0')

@@ -46,10 +46,10 @@ enum option_kind {
     OPTION_TEXT,     /* const char * */
 };
 
+/* From `from` on, below `below`, finite; the help tells the words where both are bounds. */
 struct real_range {
     double from, below;
     const char *expected;
-    bool told; /* by the help */
 };
 
 struct options;
@@ -63,7 +63,7 @@ struct option_row {
     size_t offset;          /* of the value in struct options */
     enum option_id negated; /* OPTION_NEGATION: which flag */
     uint64_t minimum, maximum;
-    const struct real_range *range;
+    struct real_range range;
     const char *const *choices;          /* ends in NULL */
     const char *(*listed)(size_t index); /* the names that may stand in a list, NULL behind the last; or NULL */
     bool file;                           /* the text names a file */
@@ -79,7 +79,7 @@ struct option_row {
 
 #define OPTION_TYPE_FLAG bool
 #define OPTION_TYPE_WHOLE(from, to) uint64_t
-#define OPTION_TYPE_REAL(range) double
+#define OPTION_TYPE_REAL(from, below, words) double
 #define OPTION_TYPE_CHOICE(type, list) type
 #define OPTION_TYPE_AMONG(type, words) type
 #define OPTION_TYPE_TEXT const char *
