@@ -10,7 +10,7 @@ struct manual_example {
 
 struct manual {
     const char *summary;     /* in a line, among the commands */
-    const char *usage;       /* "attn self [options] [FILE]" */
+    const char *usage;       /* "attn self [options] [FILE]"; MECHANISM stands for all that the command may name */
     const char *description; /* in a sentence or two */
     struct manual_example examples[MANUAL_EXAMPLES];
 };

@@ -109,6 +109,23 @@ static void write_general(struct output *output)
                          "attn help COMMAND tells which options a command takes; man attn teaches.\n");
 }
 
+static void write_usage(enum command topic, const char *usage, struct output *output)
+{
+    static const char ANY[] = "MECHANISM";
+    const char *any = strstr(usage, ANY), *joint = "";
+    if (any == NULL) {
+        output_print(output, "%s", usage);
+        return;
+    }
+    output_print(output, "%.*s", (int)(any - usage), usage);
+    for (int word = 0; word < COMMAND_COUNT; word++)
+        if (command_takes(topic, (enum command)word)) {
+            output_print(output, "%s%s", joint, command_name((enum command)word));
+            joint = "|";
+        }
+    output_print(output, "%s", any + strlen(ANY));
+}
+
 void help_write(enum command topic, struct output *output)
 {
     if (topic == COMMAND_COUNT || !command_is_listed(topic)) {
@@ -117,7 +134,9 @@ void help_write(enum command topic, struct output *output)
     }
     const struct manual *manual = command_manual(topic);
     write_examples(output, manual->examples);
-    output_print(output, "\nUsage: %s\n\n", manual->usage);
+    output_print(output, "\nUsage: ");
+    write_usage(topic, manual->usage, output);
+    output_print(output, "\n\n");
     write_wrapped(output, manual->description, 0, 0);
     write_options(output, topic);
 }
