@@ -1,5 +1,6 @@
 #include "problem/shard.h"
 
+#include "base/hash.h"
 #include "base/version.h"
 
 #include <string.h>
@@ -39,24 +40,6 @@ void shard_select(struct problem *problem, size_t part, size_t parts)
     problem->parts = parts;
     problem->rows += first;
     problem->row_count = end - first;
-}
-
-/* FNV-1a's scheme on words of 8 bytes (the last one filled with zeros), each mixed down into the lower half. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
-{
-    const char *from = bytes;
-    for (size_t at = 0; at < length; at += 8) {
-        uint64_t word = 0;
-        memcpy(&word, from + at, memory_smaller(length - at, 8));
-        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 static uint64_t hash_tensor(uint64_t hash, const struct tensor *tensor)
@@ -101,7 +84,7 @@ static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
 uint64_t shard_job(const struct problem *problem)
 {
     const uint64_t whole = problem->whole_count;
-    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), ATTN_VERSION);
+    uint64_t hash = hash_text(HASH_START, ATTN_VERSION);
     hash = hash_labels(hash_text(hash, MECHANISMS[problem->mechanism].name), problem);
     for (size_t i = 0; i < problem->setting_count; i++)
         hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
