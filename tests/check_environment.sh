@@ -64,4 +64,42 @@ cd "$scratch" || exit 1
 mkdir gone
 nowhere() { (cd gone && rmdir ../gone && exec "$attn" self "$scratch/inputs.json" -f json) 2>gone.txt | cmp - there.json; }
 check "a working directory that is gone" nowhere
+
+# glibc has other variants of exp, log and tanh for processors with FMA, with other last bits; each is tried on the same
+# processor. Parts of jobs that go through such a function are not joined with those of the other variant; all others are.
+cd "$scratch" || exit 1
+plain() { GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable "$attn" "$@"; }
+awk 'BEGIN { srand(4); printf "{\"inputs\": ["
+    for (i = 0; i < 400; i++) printf "%s[%.4f, %.4f]", i ? "," : "", 8 * rand() - 4, 8 * rand() - 4
+    print "]}" }' >tokens.json
+halves() { # COMMAND, for the second part, and options of the job
+    second=$1
+    shift
+    "$attn" causal tokens.json "$@" -o whole.safetensors && "$attn" causal tokens.json "$@" --part 1/2 -o 1.safetensors &&
+        $second causal tokens.json "$@" --part 2/2 -o 2.safetensors
+}
+joined() {
+    halves "$@" && "$attn" join 1.safetensors 2.safetensors -o joined.safetensors && cmp whole.safetensors joined.safetensors
+}
+refused() {
+    halves plain "$@" || return 1
+    "$attn" join 1.safetensors 2.safetensors -o joined.safetensors 2>message
+    [ $? -eq 2 ] && grep -q 'another variant of the C library' message
+}
+differs() { "$attn" causal tokens.json "$@" -o one.npy && plain causal tokens.json "$@" -o other.npy && ! cmp -s one.npy other.npy; }
+if differs --dtype f64 --stages weights; then
+    for job in '--stages weights' '--stages context' '--stages lse' '--stages scores,weights' \
+        '--stages lse --kernel fused' '--stages capped --softcap 3'; do
+        case $job in *fused*) ;; *) job="$job --dtype f64" ;; esac
+        check "parts of two variants are not joined: $job" refused $job
+        check "those of one are: $job" joined "$attn" $job
+    done
+    check "capped differs, too" differs --dtype f64 --stages capped --softcap 3
+    for job in '--stages query,scores,masked --dtype f64' '--stages capped --dtype f64' \
+        '--stages context --kernel fused --softcap 3'; do
+        check "parts that no function went into are the same bytes: $job" joined plain $job
+    done
+else
+    skip "variants of the C library" "this processor or C library has one alone"
+fi
 finish

@@ -51,6 +51,26 @@ static enum status place(struct joining *joining, const struct input_file *input
     return STATUS_OK;
 }
 
+/* A part against the first one. */
+static enum status check_alike(const struct joining *joining, const struct input_file *input)
+{
+    const struct input_file *first = &joining->files[0];
+    if (strcmp(input->job, first->job) != 0)
+        return error_usage(joining->error,
+                           "%s: is part of another job than %s; expected the same version, mechanism, settings, "
+                           "stages, inputs, parameters and instruction set (ATTN_ISA)",
+                           input->source, first->source);
+    if (strcmp(input->library != NULL ? input->library : "", first->library != NULL ? first->library : "") != 0)
+        return error_usage(joining->error,
+                           "%s: was computed with another variant of the C library's exp, log or tanh than %s, whose "
+                           "last bits differ; expected parts of machines that are alike (GLIBC_TUNABLES)",
+                           input->source, first->source);
+    if (input->tensor_count != first->tensor_count)
+        return error_usage(joining->error, "%s: holds %zu tensors, %s %zu; expected as many", input->source,
+                           input->tensor_count, first->source, first->tensor_count);
+    return STATUS_OK;
+}
+
 static enum status read_parts(struct joining *joining, char *const *files, size_t count)
 {
     joining->count = count;
@@ -64,18 +84,9 @@ static enum status read_parts(struct joining *joining, char *const *files, size_
             place(joining, &input) != STATUS_OK)
             return joining->error->status;
     }
-    const struct input_file *first = &joining->files[0];
-    for (size_t i = 1; i < joining->count; i++) {
-        if (strcmp(joining->files[i].job, first->job) != 0)
-            return error_usage(joining->error,
-                               "%s: is part of another job than %s; expected the same version, mechanism, settings, "
-                               "stages, inputs, parameters and instruction set (ATTN_ISA)",
-                               joining->files[i].source, first->source);
-        if (joining->files[i].tensor_count != first->tensor_count)
-            return error_usage(joining->error, "%s: holds %zu tensors, %s %zu; expected as many",
-                               joining->files[i].source, joining->files[i].tensor_count, first->source,
-                               first->tensor_count);
-    }
+    for (size_t i = 1; i < joining->count; i++)
+        if (check_alike(joining, &joining->files[i]) != STATUS_OK)
+            return joining->error->status;
     return STATUS_OK;
 }
 

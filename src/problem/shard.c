@@ -1,6 +1,7 @@
 #include "problem/shard.h"
 
 #include "base/hash.h"
+#include "base/libm.h"
 #include "base/version.h"
 
 #include <string.h>
@@ -91,8 +92,11 @@ uint64_t shard_job(const struct problem *problem)
     for (size_t i = 0; i < problem->stage_count; i++)
         hash = hash_text(hash, stage_name(problem->stages[i]));
     hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
-    if (problem->fused || problem->fast_projections) /* another instruction set may give other last bits */
-        hash = hash_text(hash, problem->kernel->name);
+    if (problem->fused || problem->fast_projections) { /* another instruction set may give other last bits, */
+        const uint64_t lanes =
+            problem->kernel->lanes; /* and the baseline is another one on another kind of processor */
+        hash = hash_bytes(hash_text(hash, problem->kernel->name), &lanes, sizeof lanes);
+    }
     hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
     hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
     for (size_t i = 0; i < 3; i++)
@@ -101,4 +105,24 @@ uint64_t shard_job(const struct problem *problem)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             hash = hash_projection(hash, &problem->parameters.modules[module].projections[id]);
     return hash_projection(hash, &problem->parameters.out);
+}
+
+/* The fused path has an exp and a tanh of its own. */
+uint64_t shard_library(const struct problem *problem, bool fused)
+{
+    unsigned asked = 0, functions = 0;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (problem->stages[i] < STAGE_COUNT)
+            asked |= STAGE_BIT(problem->stages[i]);
+    const unsigned stages = stage_closure(asked);
+    const bool exponentials = (stages & (STAGE_BIT(STAGE_WEIGHTS) | STAGE_BIT(STAGE_LSE))) != 0;
+    if (exponentials && !fused)
+        functions |= LIBM_EXP;
+    if (exponentials && fused && problem->mask.sinks != NULL)
+        functions |= LIBM_EXP2;
+    if (stages & STAGE_BIT(STAGE_LSE))
+        functions |= LIBM_LOG;
+    if (stages & STAGE_BIT(STAGE_CAPPED) && problem->softcap > 0 && !fused)
+        functions |= LIBM_TANH;
+    return libm_fingerprint(functions);
 }

@@ -11,4 +11,8 @@ void shard_select(struct problem *problem, size_t part, size_t parts);
 /* 64 bits of the job: mechanism, settings, stages, queries, inputs and parameters. Parts of one job have the same. */
 uint64_t shard_job(const struct problem *problem);
 
+/* 64 bits of the functions of the C library that numbers of the job go through, as they compute here; 0 where there are
+ * none. `fused`: the context and lse were made by the fused path. */
+uint64_t shard_library(const struct problem *problem, bool fused);
+
 #endif

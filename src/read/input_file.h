@@ -28,7 +28,8 @@ struct input_file {
     bool tokens_nested; /* the file has a list of lists */
     struct setting *settings;
     size_t setting_count;
-    const char *mechanism, *part, *job; /* what a result says of itself, part and job in .safetensors alone; or NULL */
+    const char *mechanism;            /* what a result says of itself, or NULL */
+    const char *part, *job, *library; /* the same, in .safetensors alone */
     const char *layout,
         *lacks;    /* of a result of sdpa: "given", where its query, key and value are its input; or what of
                                    that it does not hold, a list of names; or NULL */

@@ -33,6 +33,17 @@ static enum status add_json(const char *name, write_value *write, const struct p
     return STATUS_OK;
 }
 
+/* Which part of which job, and what else its last bits hang on. */
+static void add_part(const struct result *result, struct output *header)
+{
+    const struct problem *problem = result->problem;
+    const uint64_t library = shard_library(problem, result->attention.fused);
+    output_print(header, ",\"part\":\"%zu/%zu\",\"job\":\"%016llx\"", problem->part, problem->parts,
+                 (unsigned long long)shard_job(problem));
+    if (library != 0)
+        output_print(header, ",\"library\":\"%016llx\"", (unsigned long long)library);
+}
+
 static enum status add_metadata(const struct result *result, struct output *header, struct arena *arena,
                                 struct error *error)
 {
@@ -43,8 +54,7 @@ static enum status add_metadata(const struct result *result, struct output *head
         (problem->labels != NULL && add_json("tokens", write_json_tokens, problem, header, arena, error)))
         return error->status;
     if (problem->parts > 0)
-        output_print(header, ",\"part\":\"%zu/%zu\",\"job\":\"%016llx\"", problem->part, problem->parts,
-                     (unsigned long long)shard_job(problem));
+        add_part(result, header);
     if (result->given)
         output_print(header, ",\"layout\":\"given\"");
     if (result->lacks[0] != '\0') {

@@ -1,0 +1,49 @@
+#include "base/libm.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { POINTS = 16 };
+
+/* Arguments numerators[i] / denominator. Of exp, log and tanh they are some of those at which the variants of glibc 2.36
+ * with FMA and without differ: the result lies so near to the middle between two doubles that each way to compute it
+ * decides anew. exp2 has one variant there; these are the n / 65536 whose result lies nearest to such a middle. */
+static const struct row {
+    unsigned bit;
+    double (*function)(double);
+    double denominator;
+    int numerators[POINTS];
+} ROWS[] = {
+    {LIBM_EXP,
+     exp,
+     4096,
+     {-67614, -66049, -60216, -57310, -53496, -49470, -44744, -41797, -39867, -35925, -29849, -23012, -17022, -10284,
+      -4334, -962}},
+    {LIBM_EXP2,
+     exp2,
+     65536,
+     {-18759, 46777, -28220, 37316, 6021, -59515, 40770, -24766, -7191, 58345, -23833, 41703, -53307, 12229, -16142,
+      49394}},
+    {LIBM_LOG,
+     log,
+     64,
+     {58182, 164476, 386398, 464972, 603942, 747698, 1249429, 1470248, 1483644, 1842661, 1916348, 2000149, 2517352,
+      2984142, 3274358, 3934372}},
+    {LIBM_TANH,
+     tanh,
+     65536,
+     {1421, 3196, 5048, 5200, 6465, 7228, 8203, 9595, 10427, 11277, 13164, 15175, 17884, 30447, 56473, 126563}},
+};
+
+uint64_t libm_fingerprint(unsigned functions)
+{
+    uint64_t hash = functions == 0 ? 0 : HASH_START;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        for (size_t point = 0; point < POINTS && (functions & ROWS[i].bit) != 0; point++) {
+            const double result = ROWS[i].function(ROWS[i].numerators[point] / ROWS[i].denominator);
+            hash = hash_bytes(hash, &result, sizeof result);
+        }
+    return hash;
+}
