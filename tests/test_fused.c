@@ -320,6 +320,28 @@ static void check_many_keys(bool equal)
     }
 }
 
+/* Positive queries and keys, of which no terms cancel, and logits around 40: one chain of additions over all columns errs
+ * by 2.7e-5, 4.1e-5 and 7.6e-5 for 1024, 4096 and 16384 of them. */
+static void check_wide_heads(size_t d)
+{
+    check_begin("heads of %zu columns", d);
+    struct torch_random generator;
+    draw_inputs(8, 1);
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, 8);
+    torch_random_uniform(&generator, 0, 1, query, ROOM);
+    torch_random_uniform(&generator, 0, 1, key, ROOM);
+    struct fused_job job = make_job(1, ROOM / d < 64 ? ROOM / d : 64, d, 8, true);
+    job.scale = 160 / (double)d;
+    make_truth(&job);
+    for (size_t i = 0; i < kernel_count; i++) {
+        job.kernel = kernels[i];
+        run(&job);
+        check_truth(&job, 2e-5);
+        check_subsets(&job);
+        check_threads(&job);
+    }
+}
+
 /* Logits of 2^33 and more, whose last place is wider than the whole range of the exponential: each row is the value of
  * its largest score. */
 static void check_huge_logits(bool causal)
@@ -1040,6 +1062,10 @@ int main(void)
     check_large_logits(40, true, 1.2e-4);
     check_many_keys(false);
     check_many_keys(true);
+    check_wide_heads(1024);
+    check_wide_heads(4096);
+    check_wide_heads(16384);
+    check_wide_heads(531);
     check_huge_logits(false);
     check_huge_logits(true);
     static const double scales[] = {-0.125, 0, 1e-60, 0.001};

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 40, MOST_DEPTH = 130, LANES = KERNEL_MOST_LANES, GUARD = 64 };
+enum { MOST_ROWS = 40, MOST_DEPTH = 534, LANES = KERNEL_MOST_LANES, GUARD = 64 };
 
 static const size_t sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 40};
-static const size_t depths[] = {1, 3, 8, 40, 64, 72, 128};
+static const size_t depths[] = {1, 3, 8, 40, 64, 72, 128, 256, 257, 531};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -27,6 +27,7 @@
  *     project   A = rows of x                      B = a panel of the weight   sums = y
  *
  * Each sum is one chain over k in ascending order, whatever tile it falls in: the same bits for any cut of the rows.
+ * Scores of a head of more than 256 columns are sums of several such chains, of 256 columns each.
  *
  * Packed memory is aligned to KERNEL_ALIGNMENT; what is not packed needs no alignment and is never written past its
  * end, nor read past it. A kernel never allocates, parses or prints, and cannot fail. */

@@ -210,11 +210,22 @@ INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int3
     return select_vector(seen, scores, broadcast(-INFINITY));
 }
 
-INLINE void scores_tile(size_t rows, size_t at, const float *key, size_t d, const float *query, const int32_t *first,
-                        const int32_t *end, float *scores, float *peak)
+/* Columns of key and query that are summed in one chain: the error of sums that do not cancel grows with its length. Of a
+ * wider head the sums of such stretches are added up. So many keys go through all of them together that their scores and
+ * a stretch of the query stay in the first cache. */
+enum { STRETCH = 256, STRETCH_KEYS = 24 };
+
+/* A stretch of `depth` columns; its sums are added to what scores holds where `add` says so. The rest as in the table,
+ * but that a row of key is d long. */
+INLINE void scores_tile(size_t rows, size_t at, const float *key, size_t d, const float *query, size_t depth, bool add,
+                        const int32_t *first, const int32_t *end, float *scores, float *peak)
 {
     vector sums[ROWS][VECTORS];
-    multiply(rows, key + at * d, d, 1, query, d, sums);
+    multiply(rows, key + at * d, d, 1, query, depth, sums);
+    if (add)
+        UNROLLED (i, rows)
+            UNROLLED (j, VECTORS)
+                sums[i][j] += ((const vector *)(scores + (at + i) * LANES))[j];
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS) {
             if (first != NULL)
@@ -231,21 +242,33 @@ INLINE void scores_tile(size_t rows, size_t at, const float *key, size_t d, cons
         ((vector *)peak)[j] = larger(sums[0][j], ((const vector *)peak)[j]);
 }
 
-static void scores_f32(const float *key, size_t keys, size_t d, const float *query, const int32_t *first,
+/* Keys from .. from + count through all stretches; the last one masks and finds the peak. */
+static void score_keys(const float *key, size_t from, size_t count, size_t d, const float *query, const int32_t *first,
                        const int32_t *end, float *scores, float *peak)
 {
-#define WHOLE(rows, at) scores_tile(rows, at, key, d, query, NULL, NULL, scores, peak)
-#define MASKED(rows, at) scores_tile(rows, at, key, d, query, first, end, scores, peak)
-#define PRODUCTS(rows, at) scores_tile(rows, at, key, d, query, NULL, NULL, scores, NULL)
-    if (peak == NULL)
-        FOR_TILES(keys, PRODUCTS);
-    else if (first == NULL)
-        FOR_TILES(keys, WHOLE);
-    else
-        FOR_TILES(keys, MASKED);
+#define WHOLE(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, peak)
+#define MASKED(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, first, end, scores, peak)
+#define PRODUCTS(rows, at) scores_tile(rows, from + (at), key, d, query, depth, k > 0, NULL, NULL, scores, NULL)
+    for (size_t k = 0, depth; k < d; k += depth, key += depth, query += depth * LANES) {
+        depth = d - k < STRETCH ? d - k : STRETCH;
+        if (peak == NULL || k + depth < d)
+            FOR_TILES(count, PRODUCTS);
+        else if (first == NULL)
+            FOR_TILES(count, WHOLE);
+        else
+            FOR_TILES(count, MASKED);
+    }
 #undef WHOLE
 #undef MASKED
 #undef PRODUCTS
+}
+
+static void scores_f32(const float *key, size_t keys, size_t d, const float *query, const int32_t *first,
+                       const int32_t *end, float *scores, float *peak)
+{
+    const size_t most = d > STRETCH ? STRETCH_KEYS : keys;
+    for (size_t from = 0; from < keys; from += most)
+        score_keys(key, from, keys - from < most ? keys - from : most, d, query, first, end, scores, peak);
 }
 
 /* --- adjustment -------------------------------------------------------------------------------------------------- */
