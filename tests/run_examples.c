@@ -20,8 +20,8 @@
  * fence is ```console. FILE.1: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
  * In both, a command that ends in a backslash goes on in the next line, and the lines up to the
  * next `$ ` or the end of the fence are what it prints, both streams together, empty lines at the
- * end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a line
- * of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
+ * end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
+ * line of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
  *
  * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what

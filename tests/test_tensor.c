@@ -101,8 +101,8 @@ static void check_wholes(enum dtype dtype, const int64_t *wholes, const double *
     arena_free(&arena);
 }
 
-/* 2^60 + 2^36 lies halfway between two float32; 2^53 + 1 halfway between two doubles. What lies beside the middle by less
- * than a double can tell goes to its own side. */
+/* 2^60 + 2^36 lies halfway between two float32; 2^53 + 1 halfway between two doubles. What lies beside the middle by
+ * less than a double can tell goes to its own side. */
 static void check_all_wholes(void)
 {
     const int64_t middle = (INT64_C(1) << 60) + (INT64_C(1) << 36), step = INT64_C(1) << 37;

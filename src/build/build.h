@@ -28,8 +28,9 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
 /* Keeps a tensor of the input, for a result to be an input again. */
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor);
 
-/* Whether the mechanism takes what the files hold, name by name. Of a result it takes what it needs, since its stages are
- * computed again; of the file of --weights the parameters. STATUS_USAGE names what else is there, and what was expected. */
+/* Whether the mechanism takes what the files hold, name by name. Of a result it takes what it needs, since its stages
+ * are computed again; of the file of --weights the parameters. STATUS_USAGE names what else is there, and what was
+ * expected. */
 enum status build_names(const struct build *build);
 
 /* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask depends
@@ -82,8 +83,9 @@ enum status build_path(const struct build *build);
 /* problem->settings: what changes the numbers, as it came out, once all else is known. */
 enum status build_settings(const struct build *build);
 
-/* problem->warnings: options of the command line that do nothing here, once all else is known. A setting of a file may be
- * meant for another command, and an option that asks for what is so anyway does what it says: they are not among them. */
+/* problem->warnings: options of the command line that do nothing here, once all else is known. A setting of a file may
+ * be meant for another command, and an option that asks for what is so anyway does what it says: they are not among
+ * them. */
 enum status build_warnings(const struct build *build);
 
 /* A page: the stages that it needs beside those asked for, once problem->stages has these; and whether it can be drawn. */

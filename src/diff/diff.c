@@ -91,10 +91,10 @@ static bool is_stage(const char *name)
 
 static bool has_stage(const struct input_file *input)
 {
-    for (size_t i = 0; i < input->tensor_count; i++)
-        if (!input->nameless && is_stage(input->tensors[i].name))
-            return true;
-    return false;
+    int stage = 0;
+    while (stage < STAGE_COUNT && input_file_find(input, stage_name((enum stage)stage)) == NULL)
+        stage++;
+    return stage < STAGE_COUNT;
 }
 
 /* Adds a name to a list of names, which ends in "..." where it grows long. */

@@ -58,8 +58,8 @@ struct diff_step {
     const char *token;
 };
 
-/* Reads and compares. STATUS_USAGE where a file is wrong, where the files have no stage to compare (each file's names are
- * told) or where shapes differ; leading axes of size 1 do not count. STATUS_SYSTEM where the system refuses. */
+/* Reads and compares. STATUS_USAGE where a file is wrong, where the files have no stage to compare (each file's names
+ * are told) or where shapes differ; leading axes of size 1 do not count. STATUS_SYSTEM where the system refuses. */
 enum status diff_results(struct diff *diff, const struct options *options, struct arena *arena, struct error *error);
 
 /* Whether no stage departs, and B lacks none that A has. */

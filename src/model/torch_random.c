@@ -67,8 +67,8 @@ static double uniform_53(struct torch_random *generator)
     return (double)(random_64(generator) & ((UINT64_C(1) << 53) - 1)) * 0x1p-53;
 }
 
-/* The block that ends right before the output that comes `count` outputs later (at least a block's): each of its words is
- * a sum of words that follow the same place of the present block. */
+/* The block that ends right before the output that comes `count` outputs later (at least a block's): each of its words
+ * is a sum of words that follow the same place of the present block. */
 static void jump(struct torch_random *generator, uint64_t count)
 {
     const uint64_t words = generator->next + count - TORCH_RANDOM_WORDS;

@@ -55,8 +55,8 @@ static void list_terms(size_t terms[TERMS])
             terms[count++] = i;
 }
 
-/* The remainder of the product. Its words from the degree on are taken away from the highest down, each with a multiple of
- * the characteristic polynomial, whose second term is further below its first than a word is long. */
+/* The remainder of the product. Its words from the degree on are taken away from the highest down, each with a multiple
+ * of the characteristic polynomial, whose second term is further below its first than a word is long. */
 static void reduce(uint64_t *product, const size_t terms[TERMS])
 {
     for (size_t above = TORCH_RANDOM_JUMP_WORDS; above-- > 0;) {

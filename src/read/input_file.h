@@ -69,7 +69,7 @@ unsigned input_file_kind_among(const char *name, unsigned kinds);
 /* Notes a known name that is not read; the bundle has room for it. STATUS_SYSTEM where memory is short. */
 enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error);
 
-/* Whether the name is one of a head's; of "heads.1.mask" *head is 1, and SIZE_MAX where the number is larger than any. */
+/* Whether the name is one of a head's; of "heads.1.mask" *head is 1. SIZE_MAX stands for a number larger than any. */
 bool input_file_head(const char *name, size_t *head);
 
 /* The text of a setting of that name, or NULL. */

@@ -15,7 +15,7 @@
 /* The first byte of a .npy. No UTF-8 begins with it, but a .safetensors may. */
 enum { NPY_FIRST_BYTE = 0x93 };
 
-/* Whether a file that begins with these bytes is to be read as .npy: all six of "\x93NUMPY", or as many as there are. */
+/* Whether a file that begins with these bytes is to be read as .npy: with "\x93NUMPY", or as much of it as there is. */
 bool npy_begins(const unsigned char *bytes, size_t length);
 
 /* The array becomes the tensor "inputs". Its data may stay in `bytes`, which must live as long as the arena.

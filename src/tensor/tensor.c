@@ -85,8 +85,8 @@ static enum status not_finite(const struct tensor *tensor, size_t index, double 
                        value, dtype_title(dtype), largest);
 }
 
-/* Whole numbers first .. first + count as doubles that round on to a narrower dtype as the numbers themselves would: from
- * 2^53 on, of what a double has no room for, the last bit that is kept says that it was there. */
+/* Whole numbers first .. first + count as doubles that round on to a narrower dtype as the numbers themselves would:
+ * from 2^53 on, of what a double has no room for, the last bit that is kept says that it was there. */
 static void load_wholes(const struct tensor *tensor, size_t first, size_t count, double *numbers)
 {
     const uint64_t below = 2047;

@@ -37,9 +37,9 @@ enum { TENSOR_PLACE_BYTES = 160 };
  * (TENSOR_PLACE_BYTES); returns place. */
 const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *place);
 
-/* The same numbers rounded once to a working dtype and lying in its storage: the tensor itself where nothing changes, else a
- * copy in the arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite only once it is
- * rounded, or is not finite at all, unless `finite` is given: then *finite becomes false there. */
+/* The same numbers rounded once to a working dtype and lying in its storage: the tensor itself where nothing changes,
+ * else a copy in the arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite only once it
+ * is rounded, or is not finite at all, unless `finite` is given: then *finite becomes false there. */
 enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                            bool *finite, struct tensor *converted, struct arena *arena, struct error *error);
 
