@@ -69,7 +69,8 @@ struct explain_range explain_heads(const struct explanation *explanation, enum s
 void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place);
 
 /* Groups of lines that are aligned with each other; a softmax has two. */
-enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS };
+enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS, EXPLAIN_GROUPS };
+_Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the board has so many groups");
 
 /* A row of a stage into numbers (its columns); the place's head is one of query. */
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);

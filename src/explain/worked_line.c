@@ -18,6 +18,7 @@ enum { INDENT = 4, GAP = 2, GUTTER = 2, CELLS_PER_TERM = 6, CELLS_BESIDE = 48 };
 
 static const char *const FUNCTIONS[] = {
     [WORKED_LINE_EXP] = "exp(", [WORKED_LINE_LOG] = "log(", [WORKED_LINE_TANH] = "tanh("};
+_Static_assert(sizeof FUNCTIONS / sizeof FUNCTIONS[0] == WORKED_LINE_FUNCTION_COUNT, "a name for each function");
 
 enum status worked_line_create(struct worked_line *lines, struct output *output, size_t terms, struct arena *arena,
                                struct error *error)

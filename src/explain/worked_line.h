@@ -26,7 +26,13 @@ enum {
 };
 
 /* A function whose argument is written between worked_line_open and worked_line_close. */
-enum worked_line_function { WORKED_LINE_NO_FUNCTION, WORKED_LINE_EXP, WORKED_LINE_LOG, WORKED_LINE_TANH };
+enum worked_line_function {
+    WORKED_LINE_NO_FUNCTION,
+    WORKED_LINE_EXP,
+    WORKED_LINE_LOG,
+    WORKED_LINE_TANH,
+    WORKED_LINE_FUNCTION_COUNT
+};
 
 /* What a side comes to: (sum + term) / divisor, or a function that has no exact value, of sum / divisor. */
 struct worked_line_side {

@@ -166,6 +166,7 @@ static void write_mask(const struct problem *problem, struct output *output)
 {
     static const char *const EMPTY_ROWS[] = {
         [EMPTY_ROW_ZERO] = "zero", [EMPTY_ROW_NAN] = "nan", [EMPTY_ROW_MEAN] = "mean"};
+    _Static_assert(sizeof EMPTY_ROWS / sizeof EMPTY_ROWS[0] == EMPTY_ROW_COUNT, "a name for each empty row");
     const struct mask *mask = &problem->mask;
     write_truth("masks", problem->masks, output);
     write_truth("causal", mask->causal, output);

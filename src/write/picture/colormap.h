@@ -16,7 +16,7 @@ struct color {
 };
 
 /* What the picture lies on. */
-enum ground { GROUND_LIGHT, GROUND_DARK };
+enum ground { GROUND_LIGHT, GROUND_DARK, GROUND_COUNT };
 
 /* Steps of a map, odd, so that the diverging one has a neutral step. */
 enum { COLORMAP_LEVELS = 49 };

@@ -17,6 +17,7 @@ static const char *const SHEETS[] = {
     [GROUND_DARK] = ".page{fill:#14181d}.ink{fill:#e9edf1}.muted{fill:#9aa5b0}.wire{stroke:#77828d}"
                     ".tip{fill:#77828d}.hatch{stroke:#39424b}.edge{stroke:#39424b}",
 };
+_Static_assert(sizeof SHEETS / sizeof SHEETS[0] == GROUND_COUNT, "a sheet for each ground");
 
 static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}"
                             ".head{font-weight:bold}.small{font-size:11px}.end{text-anchor:end}"
