@@ -20,5 +20,7 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
 
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor)
 {
-    build->problem->beside[build->problem->beside_count++] = (struct input_tensor){name, *tensor};
+    struct problem *problem = build->problem;
+    if (problem->beside_count < INPUT_TENSORS)
+        problem->beside[problem->beside_count++] = (struct input_tensor){name, *tensor};
 }

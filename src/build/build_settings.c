@@ -4,11 +4,21 @@
 
 #include <string.h>
 
+/* Each option has one place among the settings. */
+static bool is_recorded(const struct problem *problem, const char *name)
+{
+    for (size_t i = 0; i < problem->setting_count; i++)
+        if (strcmp(problem->settings[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
 {
     struct problem *problem = build->problem;
     char name[BUILD_PLACE_BYTES];
-    options_setting_name(id, name, sizeof name);
+    if (is_recorded(problem, options_setting_name(id, name, sizeof name)))
+        return STATUS_OK;
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
                               arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked};
     problem->settings[problem->setting_count++] = setting;

@@ -13,8 +13,8 @@
 #include "model/stages.h"
 #include "problem/parameters.h"
 
-/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given. Options that may be
- * without effect. */
+/* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
+ * past_key, past_value, kv_lengths. Options that may be without effect. */
 enum { INPUT_TENSORS = 9, PROBLEM_WARNINGS = 7 };
 
 struct input_tensor {

@@ -110,11 +110,12 @@ uint64_t shard_job(const struct problem *problem)
 /* The fused path has an exp and a tanh of its own. */
 uint64_t shard_library(const struct problem *problem, bool fused)
 {
-    unsigned asked = 0, functions = 0;
+    uint64_t asked = 0;
+    unsigned functions = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
-        if (problem->stages[i] < STAGE_COUNT)
+        if (stage_exists(problem->stages[i]))
             asked |= STAGE_BIT(problem->stages[i]);
-    const unsigned stages = stage_closure(asked);
+    const uint64_t stages = stage_closure(asked);
     const bool exponentials = (stages & (STAGE_BIT(STAGE_WEIGHTS) | STAGE_BIT(STAGE_LSE))) != 0;
     if (exponentials && !fused)
         functions |= LIBM_EXP;

@@ -164,9 +164,7 @@ static void write_sizes(const struct problem *problem, struct output *output)
 
 static void write_mask(const struct problem *problem, struct output *output)
 {
-    static const char *const EMPTY_ROWS[] = {
-        [EMPTY_ROW_ZERO] = "zero", [EMPTY_ROW_NAN] = "nan", [EMPTY_ROW_MEAN] = "mean"};
-    _Static_assert(sizeof EMPTY_ROWS / sizeof EMPTY_ROWS[0] == EMPTY_ROW_COUNT, "a name for each empty row");
+    static const char *const EMPTY_ROW_WORDS[] = {EMPTY_ROWS(CHOICE_WORD)};
     const struct mask *mask = &problem->mask;
     write_truth("masks", problem->masks, output);
     write_truth("causal", mask->causal, output);
@@ -187,7 +185,7 @@ static void write_mask(const struct problem *problem, struct output *output)
     write_list("alibi_slopes", mask->alibi_slopes, problem->heads, output);
     write_list("sinks", mask->sinks, problem->heads, output);
     write_key("empty_row", output);
-    output_print(output, "\"%s\"", EMPTY_ROWS[mask->empty_row]);
+    output_print(output, "\"%s\"", EMPTY_ROW_WORDS[mask->empty_row]);
 }
 
 /* What the page rounds by: the facts of one or two dtypes. */

@@ -172,20 +172,19 @@ enum status svg_flow_layout(struct svg_picture *picture)
 
 /* --- arrows ------------------------------------------------------------------------------------------------------ */
 
-/* The figures that a stage is made from: those of its own sources, or where one is not drawn, of that one's sources. */
-static size_t find_sources(const struct svg_picture *picture, enum stage stage, const struct svg_figure **sources)
+/* The stages with a figure that a stage is made from: its own sources, or where one is not drawn, that one's sources. */
+static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
-    size_t count = 0;
+    uint64_t sources = 0;
     for (int source = 0; source <= STAGE_INPUTS; source++) {
-        const struct svg_figure *figure = find_figure(picture, (enum stage)source);
         if ((STAGES[stage].from & STAGE_BIT(source)) == 0)
             continue;
-        if (figure != NULL)
-            sources[count++] = figure;
+        if (find_figure(picture, (enum stage)source) != NULL)
+            sources |= STAGE_BIT(source);
         else if (source != STAGE_INPUTS)
-            count += find_sources(picture, (enum stage)source, sources + count);
+            sources |= find_sources(picture, (enum stage)source);
     }
-    return count;
+    return sources;
 }
 
 static void draw_tip(struct output *output, double x, double y, bool down)
@@ -233,18 +232,20 @@ static void draw_across(const struct svg_picture *picture, double bottom, const 
 /* The arrows that lead to a figure, from above to below: those that pass beneath a column come in last. */
 static void draw_arrows_to(const struct svg_picture *picture, double bottom, const struct svg_figure *to)
 {
-    const struct svg_figure *sources[STAGE_COUNT];
-    const size_t count = find_sources(picture, to->panel.sample.table->stage, sources);
-    size_t arrived = 0;
+    const uint64_t sources = find_sources(picture, to->panel.sample.table->stage);
+    size_t count = 0, arrived = 0;
+    for (int source = 0; source <= STAGE_INPUTS; source++)
+        count += (sources & STAGE_BIT(source)) != 0;
     for (int beneath = 0; beneath < 2; beneath++)
-        for (size_t i = 0; i < count; i++) {
-            if (goes_beneath(sources[i], to) != beneath)
+        for (int source = 0; source <= STAGE_INPUTS; source++) {
+            const struct svg_figure *from = find_figure(picture, (enum stage)source);
+            if ((sources & STAGE_BIT(source)) == 0 || goes_beneath(from, to) != beneath)
                 continue;
             const double port = ((double)arrived++ - (double)(count - 1) / 2) * 10;
-            if (sources[i]->column == to->column)
-                draw_down(picture->output, sources[i], to);
+            if (from->column == to->column)
+                draw_down(picture->output, from, to);
             else
-                draw_across(picture, bottom, sources[i], to, port);
+                draw_across(picture, bottom, from, to, port);
         }
 }
 
