@@ -12,13 +12,13 @@ enum {
     TASK_QUERIES = 128,   /* how often a key, once read from memory, is used from the second cache */
     TASK_BYTES = 1 << 19, /* of tiles: half a usual second cache; a wide d has narrower tasks */
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
-    LEAST_LANES = 8,      /* of any kernel */
-    MOST_TILES = TASK_QUERIES / LEAST_LANES,
-    TILE_ROWS = 4,     /* of a tile's scratch: peak, maximum, sum, seen */
-    BLOCK_ROWS = 5,    /* of a block's scratch beside the scores */
-    MEAN_COLUMNS = 64, /* of value that are summed at once */
-    TRIM_KEYS = 24,    /* the steps by which a block is cut: whole tiles of every kernel, and divides KEY_BLOCK */
+    MOST_TILES = TASK_QUERIES / KERNEL_LEAST_LANES,
+    TILE_ROWS = 4,               /* of a tile's scratch: peak, maximum, sum, seen */
+    BLOCK_ROWS = 5,              /* of a block's scratch beside the scores */
+    MEAN_COLUMNS = 64,           /* of value that are summed at once */
+    TRIM_KEYS = KERNEL_KEY_STEP, /* the steps by which a block is cut */
 };
+_Static_assert(KEY_BLOCK % TRIM_KEYS == 0, "a block is whole steps");
 
 static const double LOG2_E = 1.4426950408889634;
 static const double BOUNDLESS_SOFTCAP =

@@ -40,7 +40,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KERNEL_ALIGNMENT = 64, KERNEL_MOST_LANES = 32 };
+/* Of any kernel. Keys are handed out in steps that are whole tiles of each. */
+enum { KERNEL_ALIGNMENT = 64, KERNEL_LEAST_LANES = 8, KERNEL_MOST_LANES = 32, KERNEL_KEY_STEP = 24 };
 
 /* How scores become masked scores, logits to the base 2, in this order: softcap, bias, ALiBi, and minus infinity for
  * forbidden keys. */
@@ -57,7 +58,7 @@ struct kernel_adjustment {
 
 struct kernel {
     const char *name; /* of the instruction set, as ATTN_ISA has it: "avx2" */
-    size_t lanes;     /* W, at most KERNEL_MOST_LANES */
+    size_t lanes;     /* W, KERNEL_LEAST_LANES .. KERNEL_MOST_LANES */
     size_t rows;      /* of the largest tile of sums */
 
     /* packed[k][lane] = matrix[lane][k] x factor; 0 in the lanes from `count` on.

@@ -17,6 +17,8 @@ enum { VECTOR_LANES = VECTOR_BYTES / (int)sizeof(float), LANES = VECTORS * VECTO
 
 _Static_assert((int)LANES <= (int)KERNEL_MOST_LANES, "callers size their rows of lanes by KERNEL_MOST_LANES");
 _Static_assert(4 <= ROWS && ROWS <= 8, "tiles of 4 rows are always there, and no loop over more than 8 is unrolled");
+_Static_assert((int)LANES >= (int)KERNEL_LEAST_LANES, "callers count their tiles of lanes by KERNEL_LEAST_LANES");
+_Static_assert((int)KERNEL_KEY_STEP % (int)ROWS == 0, "a step of keys is whole tiles");
 
 typedef float vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef int32_t integers __attribute__((vector_size(VECTOR_BYTES), may_alias));
