@@ -38,17 +38,23 @@ struct sheet {
 
 /* --- fields ------------------------------------------------------------------------------------------------------ */
 
-/* A spreadsheet takes what begins with one of these for a formula, unless it is that character alone. */
-static bool looks_like_formula(const char *text)
+/* A spreadsheet takes a text for a formula that begins with one of these signs, the last four as wide as two columns;
+ * unless it is that sign alone. */
+static bool looks_like_formula(const char *text, const char *behind)
 {
-    return text[0] != '\0' && strchr("=+-@", text[0]) != NULL && text[1] != '\0';
+    static const uint32_t SIGNS[] = {'=', '+', '-', '@', 0xff1d, 0xff0b, 0xff0d, 0xff20};
+    const uint32_t first = text[0] != '\0' ? text_next(&text) : 0;
+    for (size_t i = 0; i < sizeof SIGNS / sizeof SIGNS[0]; i++)
+        if (first == SIGNS[i])
+            return text[0] != '\0' || behind[0] != '\0';
+    return false;
 }
 
 /* A token, whole and on one line, and what stands behind it. */
 static void write_text_field(const char *text, const char *behind, struct output *output)
 {
     const bool quoted = text[strcspn(text, ",\"")] != '\0';
-    output_print(output, "%s%s", quoted ? "\"" : "", looks_like_formula(text) ? "'" : "");
+    output_print(output, "%s%s", quoted ? "\"" : "", looks_like_formula(text, behind) ? "'" : "");
     while (*text != '\0') {
         char piece[8], shown[16];
         const char *from = text;
@@ -118,7 +124,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* The first one with its position behind it. */
+/* The first one with its position behind it, and with the apostrophe that it may need only then. */
 static int compare_positioned(const void *a, const void *b)
 {
     const struct name *name = a;
@@ -126,6 +132,8 @@ static int compare_positioned(const void *a, const void *b)
     const size_t length = strlen(name->text);
     char position[POSITION_BYTES];
     snprintf(position, sizeof position, ".%zu", name->key + 1);
+    if (looks_like_formula(name->text, position) && *text++ != '\'')
+        return strcmp("'", text - 1);
     const int order = strncmp(name->text, text, length);
     return order != 0 ? order : strcmp(position, text + length);
 }
@@ -165,7 +173,7 @@ static enum status name_keys(struct sheet *sheet, struct arena *arena, struct er
         char *text = arena_allocate(arena, size, 1, error);
         if (text == NULL)
             return error->status;
-        strcpy(text, looks_like_formula(token) ? "'" : "");
+        strcpy(text, looks_like_formula(token, "") ? "'" : "");
         text_shown(token, SIZE_MAX, text + strlen(text), size - 1);
         names[key] = (struct name){text, key};
         sheet->positioned[key] = false;
