@@ -107,6 +107,12 @@ static bool is_wider(const char *text, size_t columns)
     return width > columns;
 }
 
+bool text_is_minus_zero(const char *number)
+{
+    const char *end = number + 1 + (number[0] == '-' ? strspn(number + 1, "0.") : 0);
+    return number[0] == '-' && (*end == '\0' || *end == 'e');
+}
+
 /* 0.0001 in float32 lies a little below it. */
 bool text_wants_exponent(double magnitude)
 {

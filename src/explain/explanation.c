@@ -173,8 +173,7 @@ const char *explain_number(struct explanation *e, int kind, double value)
         snprintf(e->number, sizeof e->number, "nan");
     else
         snprintf(e->number, sizeof e->number, exponent && value != 0 ? "%.*e" : "%.*f", e->precision, value);
-    const bool zero = e->number[0] == '-' && strspn(e->number + 1, "0.") == strlen(e->number + 1);
-    return e->number + zero; /* which has no sign on a board */
+    return e->number + text_is_minus_zero(e->number);
 }
 
 void explain_line(struct explanation *e, size_t group, const char *format, ...)

@@ -92,14 +92,13 @@ void table_markup_write_place(const struct table_markup *markup, const char *tim
 struct extremes {
     double smallest, largest; /* of the finite ones */
     double least;             /* magnitude of those that are not 0: it has the longest exponent */
-    bool negative_zero, nan, infinite;
+    bool nan, infinite;
 };
 
 static void note_number(struct extremes *extremes, double number)
 {
     extremes->nan |= isnan(number);
     extremes->infinite |= isinf(number);
-    extremes->negative_zero |= number == 0 && signbit(number);
     if (isfinite(number)) {
         extremes->smallest = fmin(extremes->smallest, number);
         extremes->largest = fmax(extremes->largest, number);
@@ -141,8 +140,6 @@ static void measure_numbers(struct table_markup *markup)
     widen(markup, extremes.largest);
     if (isfinite(extremes.least))
         widen(markup, copysign(extremes.least, extremes.smallest));
-    if (extremes.negative_zero)
-        widen(markup, -0.0);
     if (extremes.nan)
         widen(markup, NAN);
     if (extremes.infinite)

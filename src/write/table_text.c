@@ -25,6 +25,8 @@ const char *table_text_number(enum dtype dtype, struct table_text_style style, d
         snprintf(text, TABLE_TEXT_NUMBER_BYTES, "nan");
     else
         snprintf(text, TABLE_TEXT_NUMBER_BYTES, style.exponent ? "%.*e" : "%.*f", style.precision, number);
+    if (text_is_minus_zero(text))
+        memmove(text, text + 1, strlen(text));
     return text;
 }
 

@@ -23,7 +23,7 @@ struct table_text_style {
 };
 
 /* A number of that dtype into text (TABLE_TEXT_NUMBER_BYTES): truth values in words, integers without decimals; "nan", "inf"
- * and "-inf", where a format has no sign of its own. Returns text. */
+ * and "-inf", where a format has no sign of its own; what shows as zero without a sign. Returns text. */
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text);
 
 /* Writes text that takes `taken` columns so that it fills `width`, from the right where `right`. */

@@ -102,6 +102,8 @@ function checkTexts() {
         [-Infinity, '−∞']];
     for (const [number, text] of cases)
         check(`${number} is ${numberText(number, 2)}, not ${text}`, numberText(number, 2) === text);
+    for (const [number, text] of [[-0.3, '0'], [-0.5, '0'], [-0.6, '−1'], [-1e-5, '−1e-5'], [-2, '−2']])
+        check(`${number} is ${numberText(number, 0)}, not ${text}`, numberText(number, 0) === text);
 }
 
 /* The difference of the largest numbers is none that a double holds, nor is the half of the smallest. */

@@ -24,8 +24,7 @@ const char *cell_number_text(struct cell_number_style style, double number, char
     if (isnan(number))
         return strcpy(text, "nan");
     snprintf(text, CELL_NUMBER_BYTES, style.exponent && number != 0 ? "%.*e" : "%.*f", style.decimals, number);
-    const bool nothing = text[strspn(text, "-0.")] == '\0';
-    if (text[0] == '-' && nothing)
+    if (text_is_minus_zero(text))
         memmove(text, text + 1, strlen(text));
     return text;
 }

@@ -26,7 +26,7 @@ static size_t words_columns(const struct writing *writing)
 /* What a column of numbers holds, and the width that it takes. */
 struct column {
     double smallest, largest; /* of the finite ones */
-    bool negative_zero, special;
+    bool special;
     size_t width;
 };
 
@@ -73,7 +73,6 @@ static void note_number(struct column *column, double number)
         column->special = true;
         return;
     }
-    column->negative_zero |= number == 0 && signbit(number);
     column->smallest = number < column->smallest ? number : column->smallest;
     column->largest = number > column->largest ? number : column->largest;
 }
@@ -118,8 +117,6 @@ static void measure_columns(struct sheet *sheet)
         }
         column->width = memory_larger(strlen(number_text(sheet, column->smallest, text)),
                                       strlen(number_text(sheet, column->largest, text)));
-        if (column->negative_zero)
-            column->width = memory_larger(column->width, strlen(number_text(sheet, -0.0, text)));
         if (column->special)
             column->width = memory_larger(column->width, strlen("-inf"));
         column->width = memory_larger(column->width, label_text(sheet, result_column_axis(sheet->table), index, label));

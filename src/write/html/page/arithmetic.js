@@ -7,8 +7,11 @@ function formulaLine(...parts) {
     return element('p', { class: 'formula' }, ...parts);
 }
 
-/* A number behind a sign: a negative one in brackets. */
-const operandText = (number) => (number < 0 ? `(${numberText(number)})` : numberText(number));
+/* A number behind a sign: one with a sign of its own in brackets. */
+function operandText(number) {
+    const text = numberText(number);
+    return text.startsWith('−') ? `(${text})` : text;
+}
 
 /* What the digits of a number say. */
 const shownNumber = (number) => Number(numberText(number).replace('−', '-').replace('∞', 'Infinity'));

@@ -132,7 +132,7 @@ function drawNumbers(context, matrix, byRow, layout) {
         const number = matrix.numbers[at], masked = matrix.masked[at] === 1;
         const room = layout.cell - 4, whole = masked && number === 0 ? '' : numberText(number, 2);
         const text = context.measureText(whole).width > room && Math.abs(number) < 1
-            ? (number < 0 ? '−' : '') + fixedDecimals(Math.abs(number), 2) : whole;
+            ? signed(number, fixedDecimals(Math.abs(number), 2)) : whole;
         if (context.measureText(text).width > room) continue;
         context.fillStyle = masked ? colours().faint : inkOn(cellColour(number, masked, scaleAt(matrix, at, byRow)));
         context.fillText(text, layout.left + (at % job.keys + 0.5) * layout.cell,

@@ -23,13 +23,16 @@ function exponentDecimals(number, decimals) {
 /* As text_wants_exponent has it: outside 1e-4 .. 1e6, and 0.0001 in float32 lies a little below it. */
 const wantsExponent = (magnitude) => magnitude !== 0 && (magnitude < 0.999999e-4 || magnitude > 1e6);
 
+/* A number that shows as zero has no sign. */
+const signed = (number, text) => (number < 0 && /[1-9]/.test(text) ? '−' : '') + text;
+
 /* As attn prints it: fixed decimals, or an exponent. */
 function numberText(number, decimals = job.precision) {
     if (Number.isNaN(number)) return 'NaN';
     if (!Number.isFinite(number)) return number > 0 ? '∞' : '−∞';
     const magnitude = Math.abs(number);
     const text = (wantsExponent(magnitude) ? exponentDecimals : fixedDecimals)(magnitude, decimals);
-    return (number < 0 ? '−' : '') + text;
+    return signed(number, text);
 }
 
 /* The label of a key, or of the query of a row; '' where it has none. */
