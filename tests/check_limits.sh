@@ -92,11 +92,12 @@ traced() { # FILES-WRITTEN COMMAND...: the files opened to be written, and what 
     shift
     strace -f -qq -o trace -e trace=file,process,network,ipc "$@" >out 2>message </dev/null || return 1
     [ "$(grep -c 'execve' trace)" -eq 1 ] || return 1
-    ! grep -E ' (socket|connect|bind|listen|accept4?|sendto|mkdir|rmdir|mknod|link|linkat|symlink|truncate|chdir|fork|vfork|ptrace|shmget|msgget)\(' trace || return 1
-    [ -n "$expected" ] || ! grep -E ' (unlink|unlinkat|rename|renameat2?|chmod|fchmodat2?)\(' trace || return 1
+    ! grep -E ' (socket|connect|bind|listen|accept4?|sendto|mkdir|rmdir|mknod|link|symlink|truncate|chdir|fork|vfork|ptrace|shmget|msgget)\(' trace || return 1
+    [ -n "$expected" ] || ! grep -E ' (linkat|unlink|unlinkat|rename|renameat2?|chmod|fchmodat2?)\(' trace || return 1
     written=$(grep -E ' (open(at2?)?|creat)\(.*(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND)' trace |
         sed 's/.*"\(.*\)".*/\1/; s/[0-9a-zA-Z]*\.tmp$/TMP/' | sort -u)
-    [ -z "$expected" ] && [ -z "$written" ] || { [ "$(echo "$written" | wc -l)" -eq 1 ] && grep -q "rename.*\"$expected\"" trace; }
+    [ -z "$expected" ] && [ -z "$written" ] ||
+        { [ "$(echo "$written" | wc -l)" -eq 1 ] && grep -qE "(rename|linkat).*\"$expected\"" trace; }
 }
 if [ -n "${ATTN_PORT-}" ]; then
     skip "nothing else is done" "a script starts the programs of a port"

@@ -33,10 +33,17 @@
 #define __wrap_getrlimit __wrap_getrlimit64
 #endif
 
-const char *const FAULT_CALLS[CALL_COUNT] = {"malloc", "open",           "stat",      "fstat",  "lseek",
-                                             "mmap",   "read",           "write",     "close",  "close of the result",
-                                             "access", "readlink",       "mkstemp",   "fchmod", "fchown",
-                                             "rename", "pthread_create", "newlocale", "fopen",  "sysconf"};
+const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",         "open",
+                                             "stat",           "fstat",
+                                             "lseek",          "mmap",
+                                             "read",           "write",
+                                             "close",          "close of the result",
+                                             "access",         "readlink",
+                                             "mkstemp",        "fchmod",
+                                             "fchown",         "open of an unnamed file",
+                                             "linkat",         "rename",
+                                             "pthread_create", "newlocale",
+                                             "fopen",          "sysconf"};
 
 static struct faults no_plan;
 struct faults *faults = &no_plan;
@@ -118,6 +125,8 @@ WRAP(CALL_READLINK, -1, ssize_t, __readlink_chk, (const char *path, char *link, 
 WRAP(CALL_MKSTEMP, -1, int, mkstemp, (char *name), (name), add(&faults->files, result >= 0))
 WRAP(CALL_FCHMOD, -1, int, fchmod, (int file, mode_t mode), (file, mode), )
 WRAP(CALL_FCHOWN, -1, int, fchown, (int file, uid_t user, gid_t group), (file, user, group), )
+WRAP(CALL_LINK, -1, int, linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags),
+     (from_folder, from, to_folder, to, flags), )
 WRAP(CALL_RENAME, -1, int, rename, (const char *from, const char *to), (from, to), )
 WRAP(CALL_THREAD, EAGAIN, int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
@@ -142,9 +151,14 @@ int __wrap_open(const char *path, int flags, ...)
 {
     va_list arguments;
     va_start(arguments, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
+    const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    const mode_t mode = unnamed || (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    const enum fault_kind kind = begin(CALL_OPEN);
+    const enum fault_kind kind = begin(unnamed || (flags & O_PATH) != 0 ? CALL_UNNAMED : CALL_OPEN);
+    if (unnamed && faults->armed && faults->named) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
     if (kind == FAULT_FAIL)
         return -1;
     const int file = __real_open(path, flags, mode);

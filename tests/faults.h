@@ -23,6 +23,8 @@ enum fault_call {
     CALL_MKSTEMP,
     CALL_FCHMOD,
     CALL_FCHOWN,
+    CALL_UNNAMED, /* open of a file without a name, and of the descriptor that names it */
+    CALL_LINK,
     CALL_RENAME,
     CALL_THREAD,
     CALL_LOCALE,
@@ -50,7 +52,9 @@ struct faults {
     enum fault_call call;
     enum fault_kind kind;
     long at; /* the first is 1 */
-    bool onwards, unmapped /* every mmap fails */;
+    bool onwards;
+    bool unmapped; /* every mmap fails */
+    bool named;    /* no file is without a name */
     int code;
     const char *path;
     atomic_long counts[CALL_COUNT + 1]; /* the last one is CALL_SYSTEM's */

@@ -12,7 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PRINT_BYTES = 4096, LINKS = 40, USUAL_COLUMNS = 80, FEWEST_COLUMNS = 30, MOST_COLUMNS = 1000 };
+enum {
+    PRINT_BYTES = 4096,
+    LINKS = 40,
+    USUAL_COLUMNS = 80,
+    FEWEST_COLUMNS = 30,
+    MOST_COLUMNS = 1000,
+    DESCRIPTOR_BYTES = 32, /* of "/proc/self/fd/3" */
+    LETTERS = 6,           /* that end the temporary name */
+    NAMES_TRIED = 1000,
+};
 
 /* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short, see mapped_file.h. */
 static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
@@ -132,28 +141,58 @@ static bool take_permissions(int file, const struct stat *replaced)
     return fchmod(file, mode) == 0;
 }
 
+/* The path by which the system names an open descriptor. */
+static const char *descriptor_path(int descriptor, char path[DESCRIPTOR_BYTES])
+{
+    snprintf(path, DESCRIPTOR_BYTES, "/proc/self/fd/%d", descriptor);
+    return path;
+}
+
+/* A file without a name, and a second descriptor by which it gets one when the first is closed. False where the system
+ * has no such files, or not here. */
+static bool open_unnamed(struct output *output, const char *folder)
+{
+    char path[DESCRIPTOR_BYTES];
+    output->file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (output->file < 0)
+        return false;
+    output->unnamed = open(descriptor_path(output->file, path), O_PATH | O_CLOEXEC);
+    if (output->unnamed < 0)
+        close(output->file);
+    return output->unnamed >= 0;
+}
+
+/* A file by its temporary name. */
+static enum status open_named(struct output *output)
+{
+    sigset_t before;
+    block_signals(&before);
+    output->file = mkstemp(output->temporary);
+    int code = errno;
+    if (output->file >= 0) {
+        unfinished = output->temporary;
+        watch_signals();
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (output->file >= 0)
+        return STATUS_OK;
+    return error_system(output->error, code, "%s: cannot make a file beside it", output->name);
+}
+
 /* Makes the file beside its target: a new one, or with the permissions of the one that it replaces. */
 static enum status open_beside(struct output *output, const struct stat *replaced, struct arena *arena)
 {
     static const char NAME[] = ".attn.XXXXXX";
     const char *slash = strrchr(output->target, '/');
-    const size_t folder = slash != NULL ? (size_t)(slash - output->target) + 1 : 0;
-    char *temporary = arena_allocate(arena, folder + sizeof NAME, 1, output->error);
-    if (temporary == NULL)
+    const size_t length = slash != NULL ? (size_t)(slash - output->target) + 1 : 0;
+    const char *folder = arena_text(arena, length > 0 ? output->target : ".", length > 0 ? length : 1, output->error);
+    output->temporary = arena_allocate(arena, length + sizeof NAME, 1, output->error);
+    if (folder == NULL || output->temporary == NULL)
         return output->error->status;
-    memcpy(temporary, output->target, folder);
-    memcpy(temporary + folder, NAME, sizeof NAME);
-    sigset_t before;
-    block_signals(&before);
-    output->file = mkstemp(temporary);
-    int code = errno;
-    if (output->file >= 0) {
-        output->temporary = unfinished = temporary;
-        watch_signals();
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (output->file < 0)
-        return error_system(output->error, code, "%s: cannot make a file beside it", output->name);
+    memcpy(output->temporary, output->target, length);
+    memcpy(output->temporary + length, NAME, sizeof NAME);
+    if (!open_unnamed(output, folder) && open_named(output) != STATUS_OK)
+        return output->error->status;
     if (replaced != NULL ? take_permissions(output->file, replaced) : fchmod(output->file, usual_mode()) == 0)
         return STATUS_OK;
     fail(output, errno);
@@ -170,7 +209,9 @@ void output_open_stream(struct output *output, int stream, const char *name, str
 {
     output->file = stream;
     text_path(name, output->name);
-    output->target = output->temporary = NULL;
+    output->target = NULL;
+    output->temporary = NULL;
+    output->unnamed = -1;
     output->used = 0;
     output->arena = NULL;
     output->failed = false;
@@ -313,13 +354,40 @@ void output_abandon(struct output *output)
     output->failed = true;
 }
 
+/* A name that most likely nobody has: the last letters of the temporary one say the number. */
+static void number_name(char *name, uint32_t number)
+{
+    for (char *letter = name + strlen(name) - LETTERS; *letter != '\0'; letter++, number /= 26)
+        *letter = (char)('a' + number % 26);
+}
+
+/* Gives the unnamed file that of its target where nothing is there, and else, as no link replaces a file, the temporary
+ * one. Returns whether it is the temporary one. */
+static bool name_file(struct output *output)
+{
+    char path[DESCRIPTOR_BYTES];
+    descriptor_path(output->unnamed, path);
+    if (linkat(AT_FDCWD, path, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW) == 0)
+        return false;
+    for (uint32_t i = 0; errno == EEXIST && i < NAMES_TRIED; i++) {
+        number_name(output->temporary, (uint32_t)getpid() * NAMES_TRIED + i);
+        if (linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+    }
+    fail(output, errno);
+    return false;
+}
+
 static void put_in_place(struct output *output)
 {
     sigset_t before;
     block_signals(&before);
-    if (!output->failed && rename(output->temporary, output->target) != 0)
+    const bool temporary = output->unnamed < 0 || (!output->failed && name_file(output));
+    if (output->unnamed >= 0)
+        close(output->unnamed);
+    if (temporary && !output->failed && rename(output->temporary, output->target) != 0)
         fail(output, errno);
-    if (output->failed)
+    if (temporary && output->failed)
         unlink(output->temporary);
     unfinished = NULL;
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -330,7 +398,7 @@ enum status output_close(struct output *output)
     flush(output);
     if (close(output->file) != 0 && !output->failed)
         fail(output, errno);
-    if (output->temporary != NULL)
+    if (output->target != NULL)
         put_in_place(output);
     return output->failed ? output->error->status : STATUS_OK;
 }

@@ -1,9 +1,13 @@
 /* Where a result goes: standard output, or a file that appears whole or not at all.
  *
- * A file is written beside its target and renamed at the end; it keeps owner, group and permissions of the file that was
- * there, and a symbolic link is followed. A target that is no regular file (a device, a FIFO) is written in place,
- * and /dev/stdout or /dev/fd/N goes on where that descriptor stands. A signal removes the unfinished file and then ends
- * the program as that signal does; so does an input that is cut short, see mapped_file.h. */
+ * A file is written in the folder of its target and put in its place at the end. It keeps owner, group and permissions of
+ * the file that was there, and a symbolic link is followed. Until then it has no name, so that whatever ends the program
+ * leaves nothing behind; one that replaces another has a name of its own, .attn.XXXXXX, for the moment between two calls.
+ * Where the file system has no files without a name it is called so from the start: a signal removes it and then ends
+ * the program as that signal does; so does an input that is cut short, see mapped_file.h.
+ *
+ * A target that is no regular file (a device, a FIFO) is written in place, and /dev/stdout or /dev/fd/N goes on where
+ * that descriptor stands. */
 #ifndef ATTN_BASE_OUTPUT_H
 #define ATTN_BASE_OUTPUT_H
 
@@ -15,8 +19,9 @@ enum { OUTPUT_BUFFER_BYTES = 1 << 16 };
 struct output {
     int file;
     char name[TEXT_PATH_BYTES]; /* for messages */
-    const char *target;         /* what the finished file is renamed to; NULL where it is written in place */
-    const char *temporary;
+    const char *target;         /* where the finished file goes; NULL where it is written in place */
+    char *temporary;            /* its name before that */
+    int unnamed;                /* another descriptor of a file that has no name yet; -1 where it is `temporary` */
     size_t used;
     struct arena *arena; /* of the text that is collected instead; NULL where bytes go to the file */
     char *text;          /* what is collected so far */
