@@ -13,7 +13,9 @@ enum {
     TASK_BYTES = 1 << 19, /* of tiles: half a usual second cache; a wide d has narrower tasks */
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
     MOST_TILES = TASK_QUERIES / KERNEL_LEAST_LANES,
+    GROUP_KEYS = 64 * KEY_BLOCK, /* whose sums grow apart from those before: errors grow with the longer chain */
     TILE_ROWS = 4,               /* of a tile's scratch: peak, maximum, sum, seen */
+    EARLIER_ROWS = 2,            /* of the groups before: maximum, sum */
     BLOCK_ROWS = 5,              /* of a block's scratch beside the scores */
     MEAN_COLUMNS = 64,           /* of value that are summed at once */
     TRIM_KEYS = KERNEL_KEY_STEP, /* the steps by which a block is cut */
@@ -34,6 +36,7 @@ struct plan {
     struct kernel_adjustment adjustment; /* what is the same for every block */
     bool adjusted;                       /* every block, by the softcap or ALiBi */
     bool biased;                         /* there is an attn_mask */
+    bool grouped;                        /* there are keys for more than one group */
     unsigned threads;
     size_t tiles;        /* in a task */
     size_t blocks;       /* of queries, a task each, in a head */
@@ -81,6 +84,8 @@ static bool plan_sizes(struct plan *plan)
     const size_t rows = (plan->biased ? 2 * KEY_BLOCK : KEY_BLOCK) + BLOCK_ROWS;
     return work_add_floats(job->d, lanes, &plan->tile_floats) && work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
            work_add_floats(TILE_ROWS, lanes, &plan->tile_floats) && work_add_floats(rows, lanes, &plan->block_floats) &&
+           (!plan->grouped || (work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
+                               work_add_floats(EARLIER_ROWS, lanes, &plan->tile_floats))) &&
            plan->tile_floats <= most;
 }
 
@@ -142,6 +147,7 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
     *plan = (struct plan){.job = job, .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads};
     plan->items = job->heads / plan->heads_per_item;
     plan->biased = job->mask != NULL && job->mask->attn_mask.rank > 0;
+    plan->grouped = job->keys > GROUP_KEYS;
     plan_units(plan);
     if (!plan_sizes(plan))
         return SIZE_MAX;
@@ -157,14 +163,17 @@ struct place {
     const float *key, *value; /* (Tk, d) and (Tk, d_v) */
 };
 
-/* W is the kernel's lanes. */
+/* W is the kernel's lanes. Sums and context are those of one group of keys, beside those of the groups before it; where
+ * there is one group alone, these are not there. */
 struct tile {
-    float *query;    /* (d, W) packed, times plan->sign */
-    float *context;  /* (d_v, W) packed, not yet divided by the sum */
-    float *peak;     /* (W) the largest score so far */
-    float *maximum;  /* (W) the one that the sum and the context are relative to: that of the last block */
-    float *sum;      /* (W) */
-    int32_t *seen;   /* (W) -1: not an empty row */
+    float *query;   /* (d, W) packed, times plan->sign */
+    float *context; /* (d_v, W) packed, not yet divided by the sum */
+    float *peak;    /* (W) the largest score so far */
+    float *maximum; /* (W) the one that the sum and the context are relative to: that of the last block */
+    float *sum;     /* (W) */
+    int32_t *seen;  /* (W) -1: not an empty row */
+    float *earlier_context, *earlier_maximum, *earlier_sum;
+    bool grown;      /* something of this group is not yet in those */
     size_t first;    /* its first query */
     size_t count;    /* of queries, at most W */
     struct span any; /* from the first key to the last that one of its queries sees */
@@ -194,20 +203,23 @@ static struct place find_place(const struct plan *plan, size_t head)
                           .value = job->value + key_head * job->keys * job->d_v};
 }
 
-/* A sink is a logit that was there before the first key. */
+/* A sink is a logit that was there before the first key, and before the first group. */
 static void open_sums(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct mask *mask = plan->job->mask;
-    float peak = -INFINITY, maximum = -INFINITY, sum = 0;
+    float peak = -INFINITY, sum = 0;
     if (mask != NULL && mask->sinks != NULL) {
         const double sink = mask->sinks[place->head_of_item];
-        peak = maximum = (float)fmax(-FLT_MAX, fmin(FLT_MAX, sink * LOG2_E));
-        sum = (float)exp2(fmax(-1, fmin(1, sink * LOG2_E - maximum)));
+        peak = (float)fmax(-FLT_MAX, fmin(FLT_MAX, sink * LOG2_E));
+        sum = (float)exp2(fmax(-1, fmin(1, sink * LOG2_E - peak)));
     }
     for (size_t lane = 0; lane < plan->job->kernel->lanes; lane++) {
-        tile->peak[lane] = peak;
-        tile->maximum[lane] = maximum;
-        tile->sum[lane] = sum;
+        tile->peak[lane] = tile->maximum[lane] = peak;
+        tile->sum[lane] = plan->grouped ? 0 : sum;
+        if (plan->grouped) {
+            tile->earlier_maximum[lane] = peak;
+            tile->earlier_sum[lane] = sum;
+        }
     }
 }
 
@@ -233,6 +245,9 @@ static struct tile lay_tile(const struct fused_job *job, size_t first, float *sc
     tile.maximum = tile.peak + lanes;
     tile.sum = tile.maximum + lanes;
     tile.seen = (int32_t *)(void *)(tile.sum + lanes);
+    tile.earlier_context = tile.sum + 2 * lanes;
+    tile.earlier_maximum = tile.earlier_context + job->d_v * lanes;
+    tile.earlier_sum = tile.earlier_maximum + lanes;
     return tile;
 }
 
@@ -247,8 +262,33 @@ static void open_tile(const struct plan *plan, const struct place *place, struct
     job->kernel->pack(job->query + (place->head * job->queries + tile->first) * job->d, job->d, tile->count, job->d,
                       plan->sign, tile->query);
     memset(tile->context, 0, job->d_v * lanes * sizeof *tile->context);
+    if (plan->grouped)
+        memset(tile->earlier_context, 0, job->d_v * lanes * sizeof *tile->context);
     open_sums(plan, place, tile);
     open_seen(plan, place, tile);
+}
+
+/* The end of a group of keys: its sums join those of the groups before, and the next one starts from nothing. What saw
+ * nothing of the group, a tile or a lane of it, keeps its bits: it is multiplied by 1. */
+static void end_group(const struct plan *plan, struct tile *tile, const struct block *block)
+{
+    const struct kernel *kernel = plan->job->kernel;
+    const size_t lanes = kernel->lanes;
+    if (!tile->grown)
+        return;
+    kernel->softmax(block->scores, 0, plan->factor, tile->maximum, tile->earlier_maximum, tile->earlier_sum,
+                    block->rescale);
+    float *earlier = tile->earlier_context, *context = tile->context;
+    for (size_t c = 0; c < plan->job->d_v; c++, earlier += lanes, context += lanes)
+        for (size_t lane = 0; lane < lanes; lane++) {
+            earlier[lane] = earlier[lane] * block->rescale[lane] + context[lane];
+            context[lane] = 0;
+        }
+    for (size_t lane = 0; lane < lanes; lane++) {
+        tile->earlier_sum[lane] += tile->sum[lane];
+        tile->sum[lane] = 0;
+    }
+    tile->grown = false;
 }
 
 /* row (d_v) = the mean of the rows of value (Tk, d_v). */
@@ -298,9 +338,13 @@ static void write_lse(const struct plan *plan, const struct place *place, const 
     }
 }
 
-static void close_tile(const struct plan *plan, const struct place *place, const struct tile *tile)
+static void close_tile(const struct plan *plan, const struct place *place, struct tile *tile)
 {
     const struct fused_job *job = plan->job;
+    if (plan->grouped) { /* the last group has joined those before */
+        tile->context = tile->earlier_context;
+        tile->sum = tile->earlier_sum;
+    }
     const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, stride = n * job->d_v, head = place->head;
     float *rows = job->context + (head / n * job->queries + tile->first) * stride + head % n * job->d_v;
     if (job->lse != NULL)
@@ -478,8 +522,7 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
 
 /* One tile against what it sees of the block of keys at block->start. What it does not see adds exactly 0, so that any
  * cut at a multiple of TRIM_KEYS gives the same bits, and whole tiles to every kernel. */
-static void attend_block(const struct plan *plan, const struct place *place, const struct tile *tile,
-                         struct block *block)
+static void attend_block(const struct plan *plan, const struct place *place, struct tile *tile, struct block *block)
 {
     const struct fused_job *job = plan->job;
     const struct kernel *kernel = job->kernel;
@@ -497,12 +540,14 @@ static void attend_block(const struct plan *plan, const struct place *place, con
     kernel->softmax(block->scores, block->keys, plan->factor, block->next, tile->maximum, tile->sum, block->rescale);
     kernel->values(place->value + block->first * job->d_v, block->keys, job->d_v, block->scores, block->rescale,
                    tile->context);
+    tile->grown = true;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* Block by block, each for all tiles while it lies in the cache. */
-static void attend_tiles(const struct plan *plan, const struct place *place, const struct tile *tiles, size_t count,
+/* Block by block, each for all tiles while it lies in the cache. Groups end at multiples of their length, and with the
+ * last key. */
+static void attend_tiles(const struct plan *plan, const struct place *place, struct tile *tiles, size_t count,
                          struct block *block)
 {
     struct span span = {SIZE_MAX, 0};
@@ -512,8 +557,12 @@ static void attend_tiles(const struct plan *plan, const struct place *place, con
             span.end = memory_larger(span.end, tiles[i].any.end);
         }
     for (block->start = span.first / KEY_BLOCK * KEY_BLOCK; block->start < span.end; block->start += KEY_BLOCK)
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             attend_block(plan, place, &tiles[i], block);
+            const size_t next = block->start + KEY_BLOCK;
+            if (plan->grouped && (next % GROUP_KEYS == 0 || next >= span.end))
+                end_group(plan, &tiles[i], block);
+        }
 }
 
 /* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most

@@ -11,7 +11,8 @@
  * which see the most keys under a causal mask, start first.
  *
  * The same bits for any number of threads and for any subset of the queries: blocks of keys start at multiples of one
- * fixed length whatever the tile, a lane knows nothing of its neighbours, every sum runs over keys or columns in
+ * fixed length whatever the tile, as do groups of blocks, whose sums are added up at their end, so that errors do not
+ * grow with the number of keys; a lane knows nothing of its neighbours, every sum runs over keys or columns in
  * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other
  * bits.
  *
@@ -61,7 +62,8 @@ bool fused_takes_scale(double scale);
 enum status fused_context(const struct fused_job *job, struct error *error);
 
 /* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
- * d = d_v = 64 and growing with d + d_v, never with the number of tokens; a quarter more where there is an attn_mask.
+ * d = d_v = 64, 125 KB for more than 12288 keys, and growing with d + d_v, but not further with the number of tokens; a
+ * quarter more where there is an attn_mask.
  * SIZE_MAX where no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
 
