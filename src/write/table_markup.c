@@ -165,10 +165,10 @@ static void measure_row_labels(struct table_markup *markup)
 static void measure_columns(struct table_markup *markup)
 {
     const struct result_table *table = markup->table;
-    const bool gap = result_shown_count(result_rows(table), markup->full) < result_rows(table);
-    const size_t least = gap ? text_columns(markup->dialect->gaps[true][false]) : 0;
     char text[TABLE_MARKUP_CELL_BYTES];
     size_t index;
+    const bool gap = !result_shown_index(result_rows(table), markup->full, RESULT_ELIDED / 2, &index);
+    const size_t least = gap ? text_columns(markup->dialect->gaps[true][false]) : 0;
     for (size_t c = 0; c < markup->column_count; c++) {
         markup->widths[c] = text_columns(markup->dialect->gaps[false][true]);
         if (result_shown_index(result_columns(table), markup->full, c, &index)) {
