@@ -39,7 +39,7 @@ page() {
         sed 's/</\\u003c/g' "$scratch/json"
         echo '</script>'
         echo '<script id="test-check">'
-        cat tests/page/check.js
+        cat tests/page/formulas.js tests/page/check.js
         echo '</script>'
     } >"$scratch/$label.html"
     echo "<iframe src=\"$label.html\" width=\"$width\" height=\"700\"></iframe>" >>"$scratch/frames"
@@ -75,7 +75,7 @@ check "bfloat16, softmax in float32" page bfloat16 self data/inputs.json --dtype
 check "many heads" page many multihead -H 40 -d 40 data/inputs.json --no-causal
 check "empty rows" page empty sdpa $golden/bool-mask-empty-row.safetensors --empty-row mean --stages $all
 check "lengths of a cache" page lengths sdpa "$scratch/lengths.json" --causal --window 2,-1 --empty-row nan --stages $all
-check "some stages" page stages causal data/inputs.json --stages weights,scores
+check "some stages" page stages causal data/inputs.json --stages weights,capped,scores
 check "hostile tokens on a phone" phone hostile self tests/page/hostile.json
 for masks in float-mask-empty-row bool-mask-of-heads grouped-causal; do
     check "sdpa: $masks" page "$masks" sdpa "$golden/$masks.safetensors" --stages $all

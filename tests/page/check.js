@@ -1,5 +1,5 @@
-/* Stands behind all else in a page under test: clicks through it, compares what it shows with what attn prints as JSON
- * for the same job (in the element test-expected), and tells the page around it. */
+/* Stands behind all else in a page under test, formulas.js before it: clicks through it, compares what it shows with what
+ * attn prints as JSON for the same job (in the element test-expected), and tells the page around it. */
 (() => {
     const expected = JSON.parse(document.getElementById('test-expected').textContent);
     const at = (id) => document.getElementById(id);
@@ -11,91 +11,8 @@
         else failures.push(what);
     };
 
-    /* --- numbers ------------------------------------------------------------------------------------------------- */
-
-    const readNumber = (text) => Number(text.replace(/−/g, '-').replace('∞', 'Infinity'));
-
-    /* JSON has the shortest decimal that reads back to the number in its dtype. */
-    const toBrain = (number) => {
-        const bits = new DataView(new ArrayBuffer(4));
-        bits.setFloat32(0, number);
-        const there = bits.getUint32(0);
-        bits.setUint32(0, there + 0x7fff + ((there >>> 16) & 1) & 0xffff0000);
-        return bits.getFloat32(0);
-    };
-    const readers = { f32: Math.fround, f64: Number, f16: Math.f16round, bf16: toBrain };
-    const reader = readers[expected.settings.dtype];
-    const expectedNumber = (number) => (number === null ? -Infinity : typeof number === 'string' ? Number(number) : reader(number));
-
-    /* The shown text is the number rounded to the digits that it has. */
-    const agrees = (text, number) => {
-        const shown = readNumber(text), exact = expectedNumber(number);
-        if (!Number.isFinite(exact)) return Object.is(shown, exact);
-        const [digits, exponent] = text.split('e'), point = digits.indexOf('.');
-        const unit = 10 ** (Number((exponent || '0').replace('−', '-')) - (point < 0 ? 0 : digits.length - point - 1));
-        return Math.abs(shown - exact) <= unit / 2 * (1 + 1e-9);
-    };
-
-    /* --- arithmetic ------------------------------------------------------------------------------------------------ */
-
-    /* What a number of the page may be off by: half of its last digit. One with fewer decimals than asked for is exact. */
-    const slackOf = (text) => {
-        const [digits, exponent] = text.split('e'), decimals = (digits.split('.')[1] || '').length;
-        return decimals < job.precision ? 0 : 10 ** (Number(exponent || 0) - decimals) / 2;
-    };
-
-    /* The value of "−0.2 / √2" or "exp(0.2 − (−0.3))", with `shift` of its slack added to the number at that place. */
-    const evaluate = (text, place = -1, shift = 0) => {
-        const words = text.match(/[\d.]+(e[+-]?\d+)?|∞|NaN|exp|tanh|[-+×/√()]/g);
-        let at = 0, numbers = 0;
-        const functions = { exp: Math.exp, tanh: Math.tanh, '√': Math.sqrt, '-': (number) => -number };
-        const factor = () => {
-            const word = words[at++];
-            if (functions[word]) return functions[word](factor());
-            if (word !== '(') return readNumber(word) + (numbers++ === place ? shift * slackOf(word) : 0);
-            const inner = sum();
-            at++;
-            return inner;
-        };
-        const product = () => {
-            let value = factor();
-            while (words[at] === '×' || words[at] === '/') value = words[at++] === '×' ? value * factor() : value / factor();
-            return value;
-        };
-        const sum = () => {
-            let value = product();
-            while (words[at] === '+' || words[at] === '-') value = words[at++] === '+' ? value + product() : value - product();
-            return value;
-        };
-        return sum();
-    };
-
-    const ROUNDING = { f32: 1e-6, f64: 1e-12, f16: 1e-3, bf16: 8e-3 };
-    const rounding = ROUNDING[expected.settings.dtype];
-
-    /* Whether the shown result is what the shown operands come to, as far as their digits tell. */
-    const holds = (left, right) => {
-        const plain = left.replace(/−/g, '-'), value = evaluate(plain), shown = readNumber(right);
-        if (!Number.isFinite(value) || !Number.isFinite(shown)) return true;
-        let slack = slackOf(right.replace('−', '')) + rounding * Math.abs(shown);
-        (plain.match(/\d+(\.\d+)?/g) || []).forEach((number, place) => {
-            slack += Math.max(...[-1, 1].map((shift) => Math.abs(evaluate(plain, place, shift) - value)));
-        });
-        return Math.abs(value - shown) <= slack * (1 + 1e-6) + 1e-300;
-    };
-
-    /* Whether it is, but for the last bits of a double. */
-    const isExact = (left, right) => {
-        const plain = left.replace(/−/g, '-'), value = evaluate(plain), shown = readNumber(right);
-        const numbers = (plain.match(/\d+(\.\d+)?/g) || []).map(Number), adds = / [+-] /.test(plain) && !plain.includes('exp');
-        const largest = adds ? Math.max(...numbers) : Math.abs(value);
-        return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest;
-    };
-
-    /* Whether a number is shown that was computed here, from numbers of JSON. */
-    const shows = (text, number) => (Number.isFinite(number)
-        ? Math.abs(readNumber(text) - number) <= slackOf(text.replace('−', '')) * (1 + 1e-6) + rounding * Math.abs(number)
-        : Object.is(readNumber(text), number));
+    const { expectedNumber, readNumber, rounding, agrees, slackOf, judge, shows } =
+        readPage(expected.settings.dtype, job.precision, job.softmax_dtype);
 
     /* --- what attn prints ------------------------------------------------------------------------------------------- */
 
@@ -137,22 +54,8 @@
         }
     };
 
-    /* "0.2 / √2 ≈ 0.1414", and "0.5 × (1, 2)" above "= (0.5, 1)": they hold, and "=" stands where they do exactly. */
     const checkFormulas = (place) => {
-        const lines = texts('#arithmetic .formula');
-        for (const line of lines) {
-            const [left, sign, right] = line.split(/ ([=≈]) /);
-            if (right === undefined) continue;
-            check(`${place}: ${line}`, holds(left, right));
-            check(`${place}: ${line}, exactly or nearly`, (sign === '=') === isExact(left, right));
-        }
-        const vector = lines.findIndex((line) => /^[=≈] \(/.test(line));
-        if (vector < 0) return;
-        const numbersOf = (text) => text.slice(text.indexOf('(') + 1, -1).split(', ');
-        const weight = lines[vector - 1].split(' ')[0], shares = numbersOf(lines[vector]);
-        numbersOf(lines[vector - 1]).forEach((value, i) => {
-            if (value !== '…') check(`${place}: ${weight} × ${value} = ${shares[i]}`, holds(`${weight} × (${value})`, shares[i]));
-        });
+        for (const [text, held] of judge(texts('#arithmetic .formula'))) check(`${place}: ${text}`, held);
     };
 
     /* The keys that a row of the context's table stands for, in order. */

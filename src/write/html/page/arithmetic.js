@@ -81,6 +81,9 @@ function scaledStep(line, key) {
 }
 
 function cappedStep(line, key) {
+    if (!(job.softcap > 0))
+        return arithmeticStep('capped', 'Capped', formulaLine(result(line.capped[key], 'capped')),
+            element('p', { class: 'note' }, 'There is no softcap.'));
     const cap = String(job.softcap);
     const sign = relation(job.softcap * Math.tanh(shownNumber(line.scaled[key]) / job.softcap), line.capped[key]);
     return arithmeticStep('capped', 'Capped', formulaLine(
