@@ -38,7 +38,8 @@ struct format_row {
     ROW(SVG, "svg", write_svg, .suffixes = {".svg"}, .pictures = true,                                        \
         .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json") \
     ROW(HTML, "html", write_html, .suffixes = {".html"}, .computes = true,                                    \
-        .refuses_parameters = "a page shows attention, init draws parameters; expected text, json or safetensors")
+        .refuses_parameters =                                                                                 \
+            "a page shows attention, init draws parameters; expected --format text, json or safetensors")
 
 #define FORMAT_ID(id, ...) FORMAT_##id,
 enum format { FORMAT_ROWS(FORMAT_ID) FORMAT_COUNT };
