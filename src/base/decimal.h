@@ -1,8 +1,8 @@
 /* The shortest decimal that reads back to the same number.
  *
  * Of the decimals that round to the number (nearest, ties to even), the one with the fewest significant digits; of
- * several with as many digits, the nearest to the number. A float's also reads back through a double, as readers of JSON
- * take it. Written as JSON writes numbers: plain between 1e-5 and 1e16 ("0.1", "3", "-0", "120000"), else with an
+ * several with as many digits, the nearest to the number. A float's also reads back through a double, as readers of
+ * JSON take it. Written as JSON writes numbers: plain between 1e-5 and 1e16 ("0.1", "3", "-0", "120000"), else with an
  * exponent ("1.5e-7", "1e+20"). */
 #ifndef ATTN_BASE_DECIMAL_H
 #define ATTN_BASE_DECIMAL_H

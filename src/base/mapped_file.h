@@ -1,5 +1,5 @@
-/* Regular files mapped for reading. Where one of them is cut short while the program reads it, there is nothing to go on
- * with: the program ends with STATUS_SYSTEM and a message that names the file. */
+/* Regular files mapped for reading. Where one of them is cut short while the program reads it, there is nothing to go
+ * on with: the program ends with STATUS_SYSTEM and a message that names the file. */
 #ifndef ATTN_BASE_MAPPED_FILE_H
 #define ATTN_BASE_MAPPED_FILE_H
 

@@ -23,7 +23,7 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size, struct erro
 char *arena_text(struct arena *arena, const char *text, size_t length, struct error *error);
 
 /* The arena takes over memory that came otherwise: a mapping of `mapped` bytes, or with 0 what malloc gave. It is
- * released with the arena; where this fails (STATUS_SYSTEM), at once. */
+ * released with the arena, or at once where this function fails (STATUS_SYSTEM). */
 enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct error *error);
 
 /* Frees every block and all that was taken over; the arena is {0} again. */

@@ -23,7 +23,8 @@ enum {
     NAMES_TRIED = 1000,
 };
 
-/* Those that end a program, but for the ones that say it is broken; SIGBUS: a mapped file was cut short, see mapped_file.h. */
+/* The signals that end a program, without those that say it is broken. SIGBUS is watched apart: it says that a mapped
+ * file was cut short, see mapped_file.h. */
 static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
                               SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
 
@@ -31,7 +32,7 @@ static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIG
 static const char *volatile unfinished;
 static struct sigaction cut_short; /* what SIGBUS did before */
 
-/* Once it returns, the signal does what it did before: that of a mapping comes again by itself. */
+/* When this returns, the signal comes again and does what it did before. That of a mapping comes by itself. */
 static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -130,7 +131,7 @@ static mode_t usual_mode(void)
 }
 
 /* Gives the new file the owner, the group and the permissions of the one that it replaces. Where the group cannot be
- * kept, it gets no more than everybody has. */
+ * kept, the new group gets no more rights than everybody has. */
 static bool take_permissions(int file, const struct stat *replaced)
 {
     mode_t mode = replaced->st_mode & 0777;
@@ -148,8 +149,8 @@ static const char *descriptor_path(int descriptor, char path[DESCRIPTOR_BYTES])
     return path;
 }
 
-/* A file without a name, and a second descriptor by which it gets one when the first is closed. False where the system
- * has no such files, or not here. */
+/* Opens a file without a name, and a second descriptor of it, by which it gets a name once the first is closed. False
+ * where the system, or the file system, has no such files. */
 static bool open_unnamed(struct output *output, const char *folder)
 {
     char path[DESCRIPTOR_BYTES];
@@ -354,15 +355,15 @@ void output_abandon(struct output *output)
     output->failed = true;
 }
 
-/* A name that most likely nobody has: the last letters of the temporary one say the number. */
+/* Writes a number into the last letters of the temporary name: most likely no file is called so. */
 static void number_name(char *name, uint32_t number)
 {
     for (char *letter = name + strlen(name) - LETTERS; *letter != '\0'; letter++, number /= 26)
         *letter = (char)('a' + number % 26);
 }
 
-/* Gives the unnamed file that of its target where nothing is there, and else, as no link replaces a file, the temporary
- * one. Returns whether it is the temporary one. */
+/* Gives the unnamed file the name of its target if nothing is there. If something is, it gets the temporary name,
+ * since no link replaces a file. Returns whether it has the temporary name. */
 static bool name_file(struct output *output)
 {
     char path[DESCRIPTOR_BYTES];

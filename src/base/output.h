@@ -1,10 +1,10 @@
 /* Where a result goes: standard output, or a file that appears whole or not at all.
  *
- * A file is written in the folder of its target and put in its place at the end. It keeps owner, group and permissions of
- * the file that was there, and a symbolic link is followed. Until then it has no name, so that whatever ends the program
- * leaves nothing behind; one that replaces another has a name of its own, .attn.XXXXXX, for the moment between two calls.
- * Where the file system has no files without a name it is called so from the start: a signal removes it and then ends
- * the program as that signal does; so does an input that is cut short, see mapped_file.h.
+ * A file is written in the folder of its target and put in its place at the end. It keeps owner, group and permissions
+ * of the file that was there, and a symbolic link is followed. Until then it has no name, so that whatever ends the
+ * program leaves nothing behind; one that replaces another has a name of its own, .attn.XXXXXX, for the moment between
+ * two calls. Where the file system has no files without a name it is called so from the start: a signal removes it and
+ * then ends the program as that signal does; so does an input that is cut short, see mapped_file.h.
  *
  * A target that is no regular file (a device, a FIFO) is written in place, and /dev/stdout or /dev/fd/N goes on where
  * that descriptor stands. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct progress {
-    bool wanted;      /* is ever drawn */
+    bool wanted;      /* false: nothing is ever drawn */
     bool at_once;     /* before the first second, too; and the last bar stays */
     double started;   /* seconds; when the present work began, and */
     double drawn;     /* when it was last drawn */

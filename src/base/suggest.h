@@ -4,9 +4,10 @@
 
 #include <stddef.h>
 
-/* The candidate with the fewest edits (a letter more, less or other, two neighbours swapped) from the word, of equals
- * the first that begins with the same letter; NULL where none is near: more than a third of the word's letters (of two: one) would change. Case does not count.
- * Candidates that are NULL are passed over. */
+/* The candidate that the fewest edits make of the word. An edit is one letter more, less or another, or two neighbours
+ * swapped; case does not count. Of equals it is the first that begins with the word's letter, or else the first. NULL
+ * where the fewest are more than a third of the word's letters (of two letters: one). Candidates that are NULL are
+ * passed over. */
 const char *suggest_word(const char *word, const char *const *candidates, size_t count);
 
 /* "; did you mean 'prefixX'?" or "" where none is near, into text (size bytes); returns text. */

@@ -23,8 +23,8 @@ size_t text_character(const char *text);
 /* The next code point of the text, which moves on; U+FFFD for a byte that belongs to none. */
 uint32_t text_next(const char **text);
 
-/* Whether the code point would act on a terminal or is not seen: a control character, a mark that turns the direction of
- * a line, a joiner, a noncharacter (which XML forbids). */
+/* Whether the code point would act on a terminal or is not seen: a control character, a mark that turns the direction
+ * of a line, a joiner, a noncharacter (which XML forbids). */
 bool text_is_hidden(uint32_t point);
 
 /* Its columns on a terminal, 1 where no locale tells. The process locale is never set. */
@@ -44,7 +44,8 @@ struct text {
 /* An empty text in that room; size is at least 1. */
 struct text text_begin(char *bytes, size_t size);
 
-/* Adds a piece, printf-like. What does not fit is cut behind a whole character, and every piece after it is left out. */
+/* Adds a piece, printf-like. What does not fit is cut behind a whole character, and every piece after it is left
+ * out. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "a, b or c" into text (size bytes, cut to fit); returns text. Words that are NULL are passed over. */
 const char *text_alternatives(const char *const *words, size_t count, char *text, size_t size);
@@ -60,10 +61,12 @@ bool text_is_minus_zero(const char *number);
 bool text_wants_exponent(double magnitude);
 
 /* Copies the text into shown (size bytes) as one line of at most `columns` columns: what is hidden as \n, \t, \x1b or
- * \u202e, a broken byte as '?', a blank at either end or beside another as TEXT_BLANK; what is too long ends in "...". Returns the columns that it takes. */
+ * \u202e, a broken byte as '?', a blank at either end or beside another as TEXT_BLANK. What is too long ends in "...".
+ * Returns the columns that it takes. */
 size_t text_shown(const char *text, size_t columns, char *shown, size_t size);
 
-/* The same for a cell of a picture, where each column counts: what is too long ends in an ellipsis of one column. `columns` is at least 1. */
+/* The same for a cell of a picture, where each column counts: what is too long ends in an ellipsis of one column.
+ * `columns` is at least 1. */
 size_t text_cut(const char *text, size_t columns, char *shown, size_t size);
 
 #endif

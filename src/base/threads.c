@@ -17,7 +17,8 @@ struct worker {
     struct work *work;
 };
 
-/* The order of memory is given by pthread_create and pthread_join; the counter only hands out numbers. */
+/* pthread_create and pthread_join already make what one thread wrote visible to the others; the counter only hands out
+ * numbers. */
 static void take_tasks(struct work *work, unsigned thread)
 {
     for (;;) {

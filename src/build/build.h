@@ -21,8 +21,8 @@ enum { BUILD_PLACE_BYTES = TEXT_PATH_BYTES + 64 };
 /* Whether the command line or the file gives the option. */
 bool build_said(const struct build *build, enum option_id id);
 
-/* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages, into
- * place (size bytes); returns place. */
+/* "--heads", or "inputs.json: settings: heads" where the file said it: the place of an option's value in messages,
+ * into place (size bytes); returns place. */
 const char *build_place(const struct build *build, enum option_id id, char *place, size_t size);
 
 /* Keeps a tensor of the input, for a result to be an input again. */
@@ -54,8 +54,8 @@ struct build_names {
 /* Puts the labels in order. The index lives in the arena. STATUS_SYSTEM where memory is short. */
 enum status build_index(const struct build *build, const char *const *labels, size_t count, struct build_names *names);
 
-/* The one position (from 0) of a token by its name. `place` begins a message. STATUS_USAGE with the nearest where there is
- * none, or several. */
+/* The one position (from 0) of a token by its name. `place` begins a message. STATUS_USAGE with the nearest where
+ * there is none, or several. */
 enum status build_token(const struct build *build, const char *place, const char *word, const struct build_names *names,
                         size_t *position);
 
@@ -68,19 +68,19 @@ enum status build_cell(const struct build *build);
 /* The queries asked for by --query and --part: problem->rows. */
 enum status build_queries(const struct build *build);
 
-/* The mechanisms' parameters, taken or drawn, and the sizes of heads that follow from them. Moves the generator to where
- * dropout goes on. STATUS_USAGE where they do not fit each other or the options. */
+/* The mechanisms' parameters, taken or drawn, and the sizes of heads that follow from them. Moves the generator to
+ * where dropout goes on. STATUS_USAGE where they do not fit each other or the options. */
 enum status build_parameters(const struct build *build);
 
-/* The stages to be shown, problem->stages; with --explain what it explains, and all stages that this is made from. The
- * cell is known. */
+/* problem->stages, the stages to be shown; with --explain also problem->explained, and all stages that these are made
+ * from. The cell is known. */
 enum status build_stages(const struct build *build);
 
 /* Which path computes, by which kernel and how many threads, once the stages are known. STATUS_USAGE where --kernel
  * fused cannot. */
 enum status build_path(const struct build *build);
 
-/* problem->settings: what changes the numbers, as it came out, once all else is known. */
+/* problem->settings, once all else is known: what changes the numbers, with the values that were used. */
 enum status build_settings(const struct build *build);
 
 /* problem->warnings: options of the command line that do nothing here, once all else is known. A setting of a file may

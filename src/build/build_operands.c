@@ -62,7 +62,7 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
     return STATUS_OK;
 }
 
-/* `heads`: as many as the option says, 0 where it does not. */
+/* `heads`: as many as the option says; 0: it says nothing. */
 static enum status take_shape(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
 {
     const struct tensor *tensor = operand->tensor;
@@ -136,7 +136,8 @@ static void copy_heads(const struct operand *operand, const struct tensor *from,
         }
 }
 
-/* The past of key or value, (B, H_kv, T_past, d), or NULL. Sets what it is to be put before. */
+/* The past of key or value, (B, H_kv, T_past, d), into *past; NULL where the file has none. It must fit the operand,
+ * which it will stand before. */
 static enum status find_past(const struct build *build, const struct operand *operand, const char *name,
                              const struct tensor **past)
 {
@@ -223,7 +224,7 @@ static enum status take_lengths(const struct build *build)
     return STATUS_OK;
 }
 
-/* The offset is that of the past, else --align's; of lengths each item's own. */
+/* The position of the first query: behind the past, else as --align says. With lengths each item has its own. */
 static void set_offset(const struct build *build, bool has_past, size_t past_tokens)
 {
     struct problem *problem = build->problem;
@@ -262,8 +263,9 @@ static enum status take_all(const struct build *build, const struct operand *ope
     return take_lengths(build);
 }
 
-/* How many heads lie side by side in the operands, as the option says; 0 where it does not. The settings of a result say
- * of its module how many it has: its query, key and value are not packed, unless they are as they were given. */
+/* How many heads lie side by side in query, key and value: what the option says, or 0 where they have an axis of
+ * heads. In a file that attn wrote, `heads` counts the heads of the module that made it. These lie along an axis
+ * there, unless the file holds query, key and value as sdpa was given them (its `layout`). */
 static size_t packed_heads(const struct build *build, enum option_id id, uint64_t heads)
 {
     const bool of_result =

@@ -1,7 +1,7 @@
 #include "build/build.h"
 
-/* An option or a setting that says otherwise than the parameters given. A setting in the inputs' file says nothing of
- * parameters from --weights: the command line wins. */
+/* Whether an option or a setting that differs from the parameters is an error. A setting in the inputs' file is none
+ * where --weights gives them: the command line wins. */
 static bool contradicts(const struct build *build, enum option_id id, bool differs)
 {
     const enum origin origin = build->options->origin[id];
@@ -99,7 +99,7 @@ static enum status plan_parameters(const struct build *build)
     return STATUS_OK;
 }
 
-/* The draws that the parameters would have taken, for dropout to go on after them. */
+/* Passes over the draws that the parameters would have taken: dropout goes on behind them. */
 static enum status draw_past(const struct build *build)
 {
     struct problem *problem = build->problem;

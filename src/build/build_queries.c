@@ -90,7 +90,7 @@ struct choice {
     const struct build *build;
     const char *place;         /* of the list in messages */
     struct build_names *names; /* (label_lists) of the queries; NULL until the first name is asked for */
-    int64_t *changes;          /* (Tq + 1) by how many ranges more than before it a query is chosen */
+    int64_t *changes;          /* (Tq + 1) ranges that begin at this query, less those that end before it */
 };
 
 static enum status index_lists(struct choice *choice)

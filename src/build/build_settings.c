@@ -45,7 +45,7 @@ static enum status add_real(const struct build *build, enum option_id id, double
     return add_setting(build, id, SETTING_NUMBER, text);
 }
 
-/* What the option holds, said or not; the others above record what became of one. */
+/* Records what the option holds, whether it was given or is a default. Those above record what came of it. */
 static enum status add_option(const struct build *build, enum option_id id)
 {
     const struct option_row *row = &OPTIONS[id];
@@ -66,7 +66,7 @@ static enum status add_option(const struct build *build, enum option_id id)
     return STATUS_OK;
 }
 
-/* What few jobs ask for is recorded where it was asked for; the queries last. */
+/* Options that few jobs use are recorded only where they were given; the queries come last. */
 static enum status record_asked(const struct build *build)
 {
     for (int id = 0; id < OPTION_COUNT; id++)
@@ -117,7 +117,8 @@ static enum status record_dropout(const struct build *build)
     return build_said(build, OPTION_DROPOUT_SEED) ? add_option(build, OPTION_DROPOUT_SEED) : STATUS_OK;
 }
 
-/* Those of sdpa: what draws matters for dropout alone, heads where query, key and value are packed. */
+/* The settings of sdpa. Those of the generator matter only with dropout, those of heads only where query, key and
+ * value are packed. */
 static enum status record_sdpa(const struct build *build)
 {
     const struct problem *problem = build->problem;

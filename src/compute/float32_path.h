@@ -1,7 +1,8 @@
-/* The problem's tensors on their way to the float32 kernels: what setup.c and reference.c compute in double, at length.
+/* Hands the problem's tensors to the float32 kernels, which compute fast what setup.c and reference.c compute in
+ * double.
  *
- * The fused path computes in float32 and rounds nothing in between: its stages are query, key, value, context and output
- * alone. Equal bits for any number of threads and for any choice of queries. */
+ * The fused path rounds nothing between the stages, so query, key, value, context and output are all that it has. The
+ * bits are the same for any number of threads and any choice of queries. */
 #ifndef ATTN_COMPUTE_FLOAT32_PATH_H
 #define ATTN_COMPUTE_FLOAT32_PATH_H
 
@@ -12,7 +13,8 @@
 enum status float32_path_projection(const struct attention *attention, size_t module, enum projection_id id,
                                     const struct tensor *projected, struct error *error);
 
-/* From query, key and value what the attention has room for: context, output, lse. STATUS_SYSTEM where memory is short. */
+/* From query, key and value makes those of context, output and lse that the attention has room for. STATUS_SYSTEM
+ * where memory is short. */
 enum status float32_path_context(const struct attention *attention, struct error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* The parts of a job -> the result of the whole.
  *
- * A part is a .safetensors file that `--part K/N` wrote: it says which part it is, and of which job. Rows of queries lie
- * in the parts one behind the other; inputs, parameters, key and value are whole in each. What a writer makes of the
- * joined result is what it makes of the whole, byte for byte. */
+ * A part is a .safetensors file that `--part K/N` wrote: it says which part it is, and of which job. Rows of queries
+ * lie in the parts one behind the other; inputs, parameters, key and value are whole in each. What a writer makes of
+ * the joined result is what it makes of the whole, byte for byte. */
 #ifndef ATTN_COMPUTE_JOIN_H
 #define ATTN_COMPUTE_JOIN_H
 

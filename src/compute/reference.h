@@ -1,8 +1,8 @@
 /* The reference: one row through the stages, whose equations are in src/stage/.
  *
- * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working dtype as
- * it is stored itself; with --rounding operations every operation on the way is rounded too. query, key and value are
- * held whole; a T x T stage is made a row at a time, so that it is never held.
+ * Each stage is computed in double from the stages before it as they are stored, and rounded once to the working
+ * dtype as it is stored itself; with --rounding operations every operation on the way is rounded too. query, key and
+ * value are held whole; a T x T stage is made a row at a time, so that it is never held.
  *
  *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, S queries asked for, d_in columns of the inputs,
  *   d columns of one head of query and key, d_v of value. */

@@ -11,7 +11,8 @@ static void add_axis(struct result_table *table, enum axis axis, size_t size)
     table->shape[table->rank++] = size;
 }
 
-/* attn_mask and the like as the file had them: rows are no queries, since an axis that is broadcast has size 1. */
+/* attn_mask and the like as the file had them. A row of theirs need not be a query: an axis that is broadcast has size
+ * 1. */
 static void add_beside(struct result *result, const struct input_tensor *given)
 {
     static const enum axis AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
@@ -270,7 +271,7 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* One more row of this table is computed; text asks for some more than once, the bar is full then. */
+/* One more row of this table is computed. Text asks for some rows again when the bar is full already. */
 static void note_progress(struct result *result, const struct result_table *table)
 {
     struct progress *progress = result->progress;

@@ -76,14 +76,14 @@ enum axis result_column_axis(const struct result_table *table);
 /* Whether people are shown it: stages always, inputs and parameters where they are asked for. */
 bool result_is_shown(const struct result *result, const struct result_table *table);
 
-/* How many of `count` rows or columns people are shown, of a table that is not printed in full, the gap counted as one. */
+/* How many of `count` rows or columns are shown: all where `full`, else those at both ends, and one for the gap. */
 size_t result_shown_count(size_t count, bool full);
 
 /* The index of the i-th of these; false where it is the gap. */
 bool result_shown_index(size_t count, bool full, size_t i, size_t *index);
 
-/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored. Of an
- * elided T x T table only the columns at both ends are sure to be set. */
+/* Row `row` of matrix `matrix` (counted over the leading axes, row-major) into numbers (columns), exactly as stored.
+ * Of an elided T x T table only the columns at both ends are sure to be set. */
 void result_row(struct result *result, const struct result_table *table, size_t matrix, size_t row, double *numbers);
 
 /* Whether the matrices of the table are those of several items, or heads: that axis leads. */

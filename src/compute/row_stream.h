@@ -1,8 +1,8 @@
 /* The rows of stages that nobody holds, computed as they are asked for.
  *
- * Rows of T x T stages, and of context where the reference makes it, are computed in blocks, by all threads; a sequential
- * generator is kept in step, so that a row of dropout comes out the same in whatever order rows are asked for. Of an
- * elided result each row goes through the stages once, and what text shows of it is kept.
+ * Rows of T x T stages, and of context where the reference makes it, are computed in blocks, by all threads. Dropout's
+ * generator can only go forward; row_stream.c keeps it in step, so that a row is the same in whatever order rows are asked
+ * for. Of an elided result each row goes through the stages once, and what text shows of it is kept.
  *
  *   B items of a batch, H heads, S queries asked for, Tk keys, d_v columns of a head of value. */
 #ifndef ATTN_COMPUTE_ROW_STREAM_H
@@ -36,8 +36,8 @@ struct row_stream {
 enum status row_stream_create(struct row_stream *rows, const struct problem *problem, const struct attention *attention,
                               bool elided, struct arena *arena, struct error *error);
 
-/* Which slot of the attention a row, counted over the queries asked for, is; and the way back. Of an elided result only
- * rows at both ends have a slot. */
+/* The slot of the attention that a row has (counted over the queries asked for), and the row of a slot. Of an elided
+ * result only rows at both ends have one. */
 size_t row_stream_slot(const struct row_stream *rows, size_t row);
 size_t row_stream_of_slot(const struct row_stream *rows, size_t slot);
 

@@ -191,8 +191,8 @@ static size_t list_held(const struct attention *attention, uint64_t stages, stru
     return count;
 }
 
-/* Bytes of what is held, and of the largest of what is made on the way: a weight, packed or in double, the heads side by
- * side. */
+/* Bytes of what is held, and of the largest thing that is made on the way: a weight, packed or in double, or the heads
+ * side by side. */
 static double count_bytes(const struct attention *attention, const struct held *held, size_t count)
 {
     const struct problem *problem = attention->problem;
@@ -273,8 +273,7 @@ static bool all_finite(const struct tensor *tensor)
     return true;
 }
 
-/* What overflowed on the way to key or value must not reach a query that does not see it: only the reference keeps it
- * out. */
+/* A key or value that overflowed must not reach a query that does not see it. Only the reference keeps it out. */
 static enum status check_overflow(struct attention *attention, struct error *error)
 {
     const struct problem *problem = attention->problem;

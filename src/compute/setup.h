@@ -1,5 +1,5 @@
-/* What the rows of reference.c stand on, made before the first of them is asked for: the room, query, key and value in
- * double or on the float32 kernels, or as they were given; what the fused path makes whole; lse.
+/* What reference.c needs before its first row: memory; query, key and value, projected in double or on the float32
+ * kernels, or as they were given; lse; and what the fused path makes as a whole.
  *
  * B items of a batch, H heads, S queries asked for. */
 #ifndef ATTN_COMPUTE_SETUP_H

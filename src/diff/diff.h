@@ -12,7 +12,7 @@
 /* What one file gives. */
 struct diff_side {
     struct input_file input;
-    enum dtype dtype; /* JSON: what its settings say, else F32; not asked for in binary files, whose tensors tell */
+    enum dtype dtype; /* of a JSON file, as its settings say, else F32; a binary file's tensors have their own */
 };
 
 struct diff_stage {

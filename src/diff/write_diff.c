@@ -17,7 +17,8 @@ enum {
     WIDE_ULPS = 10000000,
 };
 
-/* Above this cosine b is a times a factor, which is told where it is so far from 1. */
+/* Above the first, a cosine says that b is a times a factor; the factor is told where it is further from 1 than the
+ * second. */
 static const double PROPORTIONAL = 0.999999, FACTOR = 0.01;
 
 struct sheet {
@@ -179,7 +180,7 @@ static void write_tolerances(const struct sheet *sheet)
 
 /* --- text: the stages -------------------------------------------------------------------------------------------- */
 
-/* Of "1.2e-07", but no less than the heading. */
+/* Columns of "1.2e-07", and no fewer than the heading has. */
 static int number_width(int precision)
 {
     return precision < 1 ? (int)strlen("absolute") : precision + 7;

@@ -102,7 +102,8 @@ static bool asks_mask(const struct explanation *e, enum stage stage)
            (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
 }
 
-/* What the explained heads of query that share this one of key and value see of its tokens; of values, what they weigh. */
+/* What the explained heads of query that share this one of key and value see of its tokens; of values, what they
+ * weigh. */
 static void list_tokens(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;

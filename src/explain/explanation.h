@@ -64,8 +64,8 @@ size_t explain_next(const struct explanation *explanation, struct explain_range 
 struct explain_range explain_items(const struct explanation *explanation);
 struct explain_range explain_heads(const struct explanation *explanation, enum stage stage);
 
-/* Lists the rows of a stage that are explained, of the place's item and head, in e->rows. Where a cell is asked for that
- * the mask has worked on, the key and value of a token that its row does not see are not among them. */
+/* Lists the rows of a stage that are explained, of the place's item and head, in e->rows. Where a cell is asked for
+ * that the mask has worked on, the key and value of a token that its row does not see are not among them. */
 void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place);
 
 /* Groups of lines that are aligned with each other; a softmax has two. */

@@ -147,7 +147,7 @@ void worked_line_line(struct worked_line *lines, size_t group, const char *label
     begin_operand(lines);
 }
 
-/* Its sign, as an operator between two terms and as itself before the first one, then the digits. */
+/* The sign of the number, then its digits. Between two terms the sign is the operator. */
 void worked_line_term(struct worked_line *lines, const char *number)
 {
     const bool negative = number[0] == '-';
@@ -310,7 +310,7 @@ static size_t cell_columns(const struct worked_line_group *group, const struct w
     return group->width[cell->side][cell->kind] + (cell->kind == CELL_FACTOR ? group->parenthesis[cell->side] : 0);
 }
 
-/* Of the longest line, without its label. */
+/* Columns of the longest line of the group, without the label. */
 static size_t group_columns(const struct worked_line_group *group)
 {
     size_t columns = group->words;
@@ -357,7 +357,7 @@ static void write_piece(struct pen *pen, const char *text, size_t columns)
     pen->due = 0;
 }
 
-/* A number with the sign that came before it, right before its digits; NULL: none. */
+/* A number, and right before its digits the sign that was held for it; NULL: none was. */
 static void write_cell(const struct worked_line_group *group, const struct worked_line_cell *cell,
                        const struct worked_line_cell *sign, struct pen *pen)
 {
@@ -397,7 +397,8 @@ static size_t stretch(const struct worked_line *lines, size_t from, bool whole)
     return columns;
 }
 
-/* Whether the cell begins a new line: a side goes where it fits whole, and else on its own line or lines. */
+/* Whether the cell begins a new line. A side goes on in the line if it fits there whole; else it begins a line, and is
+ * broken only if one line does not hold it. */
 static bool begins_line(const struct worked_line *lines, size_t i, size_t column)
 {
     const struct worked_line_cell *cell = &lines->cells[i];
@@ -480,7 +481,7 @@ void worked_line_left_out(struct worked_line *lines, size_t count, const char *w
     decimal_exact_add(&lines->total, &value, 1);
 }
 
-/* Beneath the last side of the lines that it adds up. */
+/* The sum stands beneath the last side of the lines that it adds up. */
 void worked_line_end_sum(struct worked_line *lines, size_t group_index, const char *number)
 {
     static const char LABEL[] = "sum";

@@ -2,9 +2,9 @@
  *
  * A line is one or more sides with "=" or "≈" between them; the board chooses which, on the digits that it shows: "="
  * stands where both sides are exactly the same number. Lines of one group stand beneath each other, aligned on their
- * points. For that a section is written twice: worked_line_measure, the lines; worked_line_print, the same lines again. Where a line
- * would be too long, all of its group are broken behind the first side, and where that is not enough before a relation or
- * an operator.
+ * points. So a section is written twice: once after worked_line_measure, which takes the widths of its lines, and once after
+ * worked_line_print. Where a line would be too long, all of its group are broken behind the first side, and where that is
+ * not enough before a relation or an operator.
  *
  *     Your     0.4300 x 0.1366 + 0.1500 x 0.1841 + 0.8900 x 0.3153
  *            ≈ 0.0587 + 0.0276 + 0.2806 = 0.3669
@@ -104,14 +104,14 @@ void worked_line_words(struct worked_line *lines, const char *words);
 /* Ends the line. */
 void worked_line_end(struct worked_line *lines);
 
-/* The last sides of the lines from here on are added up, */
+/* From here on the last sides of lines are added up. */
 void worked_line_begin_sum(struct worked_line *lines);
 
-/* with those that are left out, as a line of their own: "… 45 more terms: 1.2345 …". Where they do not add up, subtotal
- * is NULL; `what` they are. */
+/* A line for those that are left out, "… 45 more terms: 1.2345 …": their subtotal is added, too. NULL: they are no
+ * terms of a sum, and `what` names them. */
 void worked_line_left_out(struct worked_line *lines, size_t count, const char *what, const char *subtotal);
 
-/* and come to `number`, which a last line of the group says. */
+/* Ends the sum: a last line of the group says that it comes to `number`. */
 void worked_line_end_sum(struct worked_line *lines, size_t group, const char *number);
 
 #endif

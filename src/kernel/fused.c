@@ -32,7 +32,8 @@ struct plan {
     const struct fused_job *job;
     size_t items, heads_per_item;
     float factor; /* scores x factor are logits to the base 2; above 0 */
-    float sign;   /* the query is multiplied by it as it is packed: that of the scale, and the factor where that is 1 */
+    float sign;   /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where the
+                     query, and not `factor`, holds it */
     struct kernel_adjustment adjustment; /* what is the same for every block */
     bool adjusted;                       /* every block, by the softcap or ALiBi */
     bool biased;                         /* there is an attn_mask */
@@ -374,7 +375,7 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
     return says;
 }
 
-/* Asks the memory for the rows of the next block, which is far from this one for all but the first. */
+/* Asks the memory early for the rows of attn_mask that the next block will read. */
 static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
                          const struct block *block)
 {
@@ -534,7 +535,8 @@ static void attend_block(const struct plan *plan, const struct place *place, str
     block->keys = end - block->first;
     if (!make_scores(plan, place, tile, block))
         return;
-    /* A lane that was forbidden all keys so far goes on from the lowest number: minus infinity less itself is NaN. */
+    /* A lane that has seen no key yet goes on from the lowest number, not from minus infinity: that less itself is
+     * NaN. */
     for (size_t lane = 0; lane < kernel->lanes; lane++)
         block->next[lane] = tile->peak[lane] < -FLT_MAX ? -FLT_MAX : tile->peak[lane];
     kernel->softmax(block->scores, block->keys, plan->factor, block->next, tile->maximum, tile->sum, block->rescale);

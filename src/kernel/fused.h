@@ -16,9 +16,9 @@
  * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other
  * bits.
  *
- * query, key and value must be finite. What overflows inside gives infinities or NaN, as in the
- * reference, in the rows concerned: a row that sees keys is no empty row, whatever becomes of their scores.
- * attn_mask's numbers count as +-2.3e38 where they are beyond. */
+ * query, key and value must be finite. What overflows inside gives infinities or NaN in its rows, as in the reference;
+ * a row that sees keys is no empty row, whatever becomes of their scores. Numbers of attn_mask beyond +-2.3e38 count
+ * as that. */
 #ifndef ATTN_KERNEL_FUSED_H
 #define ATTN_KERNEL_FUSED_H
 

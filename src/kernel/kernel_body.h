@@ -343,8 +343,8 @@ static void adjust_f32(const struct kernel_adjustment *adjustment, size_t keys, 
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-/* So many partial sums of weights: key i goes to the one of i modulo SUMS. Errors of equal additions grow with the length
- * of the longest chain. */
+/* So many partial sums of weights: key i goes to the one of i modulo SUMS. Errors of equal additions grow with the
+ * length of the longest chain. */
 enum { SUMS = 4 };
 
 /* Row i of scores becomes weights, which go to one of the sums. */

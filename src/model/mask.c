@@ -45,7 +45,7 @@ static double mask_number(const struct mask *mask, size_t at)
     return (number != 0) == mask->true_drops ? -INFINITY : 0;
 }
 
-/* A bias that is too large for a double is not that of a forbidden key. */
+/* Only a forbidden key has minus infinity: a penalty that no double holds stops at the lowest number. */
 static double add_distance(double bias, double penalty)
 {
     return bias == -INFINITY ? bias : fmax(-DBL_MAX, bias - penalty);
@@ -122,8 +122,8 @@ static unsigned scan_floats(const float *numbers, size_t count)
     return !biased ? MASK_SAYS_PLAIN : !allowed ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
 }
 
-/* memchr and memcmp are the C library's for this processor, faster than a loop here. Bytes that all equal the next one
- * are all as the first. */
+/* memchr and memcmp are the C library's for this processor, faster than a loop here. If every byte equals the one
+ * behind it, all of them equal the first. */
 static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
 {
     const bool some_false = memchr(booleans, 0, count) != NULL;

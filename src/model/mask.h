@@ -2,9 +2,10 @@
  *
  *   B items of a batch, H query heads, Tq queries, Tk keys. Query i stands at position p = i + offset among the keys.
  *
- * A key is forbidden by the causal rule (j > p), by the window (j < p - left or j > p + right), by an item's length, or
- * by attn_mask, where it says so or is minus infinity. A forbidden key takes no part in anything: it is masked by
- * selection, never by a product. Whether a row is empty, so that no key is left, is decided here and not on the scores.
+ * A key is forbidden by the causal rule (j > p), by the window (j < p - left or j > p + right), by an item's length,
+ * or by attn_mask, where it says so or is minus infinity. A forbidden key takes no part in anything: it is masked by
+ * selection, never by a product. Whether a row is empty, with no key left, is decided by these rules alone, never by
+ * the scores.
  *
  * ALiBi: Press et al. 2022, "Train Short, Test Long", section 3. Sinks: Xiao et al. 2024, "Efficient Streaming Language
  * Models with Attention Sinks", as one more logit a head in the maximum and the denominator alone. */
@@ -36,7 +37,7 @@ struct mask {
     const int64_t *lengths;     /* (B) item b has lengths[b] keys, and its offset is lengths[b] - Tq; NULL: all Tk */
     struct tensor attn_mask;    /* BOOL, F32 or F64; rank 0: none. No number is NaN or plus infinity */
     size_t strides[MASK_RANK];  /* of attn_mask along B, H, Tq, Tk, in numbers; 0 where it is broadcast */
-    size_t masked_keys;         /* keys from here on attn_mask forbids: its last axis was short; else Tk */
+    size_t masked_keys;         /* attn_mask forbids the keys from here on, since its last axis is shorter; else Tk */
     bool true_drops;            /* what true means in a boolean attn_mask: forbidden, else allowed */
     const double *alibi_slopes; /* (H) minus slope x |j - p| is added to the scores; or NULL */
     const double *sinks;        /* (H) or NULL */
@@ -56,7 +57,7 @@ bool mask_has_bias(const struct mask *mask);
 enum mask_rule {
     MASK_ALLOWS,
     MASK_CAUSAL, /* it comes after the query */
-    MASK_LEFT,   /* the window ends before it, or */
+    MASK_LEFT,   /* it lies before the window */
     MASK_RIGHT,
     MASK_LENGTH, /* the item is shorter */
     MASK_SHORT,  /* attn_mask is shorter */
@@ -79,7 +80,7 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
  * masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not agree,
  * and a scan may find nothing at all. */
 
-/* What it says of them: a set. */
+/* What it says of them, in bits. */
 enum {
     MASK_SAYS_PLAIN = 1,     /* some are allowed, with nothing added */
     MASK_SAYS_FORBIDDEN = 2, /* some are forbidden */

@@ -277,7 +277,8 @@ static enum status check_left_over(const struct taking *taking)
     return STATUS_OK;
 }
 
-/* The stacked projections of nn.MultiheadAttention are those of split heads, and the bias is not without the weight. */
+/* in_proj_weight, where nn.MultiheadAttention keeps all three projections, belongs to split heads. in_proj_bias comes
+ * with it or not at all. */
 static enum status check_in_proj(const struct taking *taking)
 {
     const bool weight = input_file_find(taking->input, "in_proj_weight") != NULL;
@@ -290,7 +291,7 @@ static enum status check_in_proj(const struct taking *taking)
     return STATUS_OK;
 }
 
-/* Heads in the names where the plan has none, or the other way round: said before a part is missed. */
+/* Names with heads where the plan has none, or the other way round: to say so tells more than that one is missing. */
 static enum status check_heads(const struct taking *taking)
 {
     bool of_heads =

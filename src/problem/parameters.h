@@ -56,11 +56,11 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
 /* Whether the bundle holds any parameter. */
 bool parameters_present(const struct input_file *input);
 
-/* Takes them from the bundle. They come whole or not at all, and fit each other: three projections, all biases or none,
- * out_proj where the plan has it. The three may also lie on top of each other, as nn.MultiheadAttention has them:
- * in_proj_weight (d_out + 2 d_out / groups, d_in) and in_proj_bias. Of the plan, d_in, groups, module_count, stacked and
- * has_out are used; d_out and qkv_bias are set from what is there. STATUS_USAGE names the file, the parameter, both shapes and where each came from;
- * `inputs_source` is the file of the inputs. */
+/* Takes them from the bundle. They come whole or not at all, and fit each other: three projections, all biases or
+ * none, out_proj where the plan has it. The three may also lie on top of each other, as nn.MultiheadAttention has
+ * them: in_proj_weight (d_out + 2 d_out / groups, d_in) and in_proj_bias. Of the plan, d_in, groups, module_count,
+ * stacked and has_out are used; d_out and qkv_bias are set from what is there. STATUS_USAGE names the file, the
+ * parameter, both shapes and where each came from; `inputs_source` is the file of the inputs. */
 enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct input_file *input,
                             const char *inputs_source, struct arena *arena, struct error *error);
 

@@ -1,7 +1,8 @@
 /* One validated attention problem, as the room `build` makes it of options and bundles, and what can be asked of it.
  *
- * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs, but
- * for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of value. */
+ * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs,
+ * but for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of
+ * value. */
 #ifndef ATTN_PROBLEM_PROBLEM_H
 #define ATTN_PROBLEM_PROBLEM_H
 
@@ -22,7 +23,7 @@ struct input_tensor {
     struct tensor tensor; /* rounded to the working dtype; boolean and whole numbers as they are */
 };
 
-/* One number of one stage, from 0; SIZE_MAX where the stage has no such axis. */
+/* One number of a stage, its indices from 0; SIZE_MAX for an axis that the stage has not. */
 struct cell {
     enum stage stage;
     size_t item, head, row, column;

@@ -11,7 +11,7 @@
 struct file_tensor {
     const char *name;
     size_t order;         /* which of the file's tensors it was, from 0 */
-    struct tensor tensor; /* of rank 0, unread, where the name is foreign and the file has more than this one */
+    struct tensor tensor; /* rank 0: not read, as the name is foreign and not the only one of the file */
 };
 
 struct input_file {
@@ -63,7 +63,7 @@ enum {
 /* Bits of enum input_file_kind. */
 unsigned input_file_kind(const char *name);
 
-/* What it stands for where those `kinds` are read: with INPUT_FILE_FOREIGN among them, no name is unknown. */
+/* The same for a reader of those `kinds`: with INPUT_FILE_FOREIGN among them, an unknown name is a foreign one. */
 unsigned input_file_kind_among(const char *name, unsigned kinds);
 
 /* Notes a known name that is not read; the bundle has room for it. STATUS_SYSTEM where memory is short. */

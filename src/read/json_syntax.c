@@ -107,8 +107,8 @@ static char *put_line(char *out, const char *line, size_t length, size_t first, 
     return out;
 }
 
-/* The line with a caret beneath the place, which may be one past the line's last character. */
-/* The columns that characters first .. last of the line take as they are shown, behind the dots of a clipped line. */
+/* The columns that characters first .. last - 1 of the line take as they are shown; where it is clipped, the first
+ * three are dots. */
 static size_t shown_width(const char *line, size_t first, size_t last)
 {
     size_t width = 0;
@@ -120,6 +120,7 @@ static size_t shown_width(const char *line, size_t first, size_t last)
     return width;
 }
 
+/* The line with a caret beneath the place, which may be one past the line's last character. */
 static void show_excerpt(const struct place *place, char *detail)
 {
     size_t before = place->column - 1;

@@ -35,7 +35,7 @@ static size_t first_room(int file)
     return FIRST_BYTES;
 }
 
-/* Whether what was read so far begins no format, however it goes on: then the rest changes no message. */
+/* Whether what was read so far begins no format, however it goes on. Then the rest need not be read for the message. */
 static bool is_hopeless(const struct content *content)
 {
     static const char BLANKS[] = {' ', '\t', '\r', '\n'}, VALUES[] = "{[\"-0123456789tfn";

@@ -1,8 +1,8 @@
 /* Files -> bundles: JSON, .npy or .safetensors, told apart by their first bytes.
  *
  * A regular file is mapped, read-only and private, so that what is not needed of it is not read; a pipe is read whole,
- * unless it begins no format, up to half of the memory there is.
- * Mappings belong to the arena. A file that another program cuts short meanwhile ends this one by SIGBUS. */
+ * up to half of the memory there is, but no further than it takes to see that it begins no format. Mappings belong to
+ * the arena. A file that another program cuts short meanwhile ends this one by SIGBUS. */
 #ifndef ATTN_READ_LOAD_H
 #define ATTN_READ_LOAD_H
 

@@ -19,9 +19,9 @@ enum { NPY_FIRST_BYTE = 0x93 };
 bool npy_begins(const unsigned char *bytes, size_t length);
 
 /* The array becomes the tensor "inputs". Its data may stay in `bytes`, which must live as long as the arena.
- * STATUS_USAGE "source: ..." where the file is not whole and right to the last byte, where the array is a single number
- * or empty, and where `kinds` (bits of enum input_file_kind) want neither inputs nor what is foreign: parameters have names, which a .npy has
- * not. */
+ * STATUS_USAGE "source: ..." where the file is not whole and right to the last byte, where the array is a single
+ * number or empty, and where `kinds` (bits of enum input_file_kind) have neither inputs nor foreign tensors: parameters
+ * need names, and a .npy has none. */
 enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
                      struct input_file *input, struct error *error);
 

@@ -165,7 +165,7 @@ static enum status add_tensor(struct file *file, const struct tensor_bytes *raw)
                                : tensor_bytes_tensor(raw, &named->tensor, reader->arena, reader->error);
 }
 
-/* A name that attn does not know, beside others: what it holds is never asked. */
+/* A name that attn does not know, beside others: nothing ever asks for what it holds. */
 static enum status add_name(struct file *file)
 {
     const struct json_reader *reader = &file->reader;

@@ -11,11 +11,12 @@
 
 #include <stdint.h>
 
-/* Above this normalised mean squared error two tensors differ though each pair may be within the tolerance: numbers
- * below the absolute tolerance would else agree with any others. */
+/* Above this normalised mean squared error two tensors differ, even if every pair is within the tolerance. Without it
+ * numbers below the absolute tolerance would agree with any others of that size. */
 #define COMPARE_LARGEST_NMSE 1e-3
 
-/* What is compared, and the dtype that it stands for: numbers that are stored wider, as JSON's are, are rounded to it. */
+/* What is compared, and the dtype that it stands for: numbers that are stored wider, as JSON's are, are rounded to
+ * it. */
 struct compare_side {
     const struct tensor *tensor;
     enum dtype dtype;
@@ -34,11 +35,11 @@ struct comparison {
     size_t hidden_a, hidden_b; /* unmatched pairs where a alone is minus infinity, and where b alone is */
     double absolute, relative; /* the largest |a - b|, and |a - b| / |a|: infinite where a alone is 0 */
     uint64_t ulps;             /* the largest compare_ulps */
-    double nmse;               /* sum (a - b)^2 / sum a^2; 0 where both sums are 0, NaN where the second alone is */
-    double cosine;           /* sum a b / sqrt(sum a^2 sum b^2); 1 where all numbers are 0, 0 where those of one are */
-    double ratio;            /* sum a b / sum a^2: b is a times this, as nearly as it is any multiple of a */
-    size_t worst;            /* which pair: the first unmatched one, else that of the largest |a - b|; count: none */
-    double worst_a, worst_b; /* its numbers */
+    double nmse;               /* sum (a - b)^2 / sum a^2; 0 where both sums are 0, NaN where only the second is */
+    double cosine;             /* sum a b / sqrt(sum a^2 sum b^2); 1 where both are all 0, 0 where one is */
+    double ratio;              /* sum a b / sum a^2: the factor that brings a nearest to b */
+    size_t worst;              /* which pair: the first unmatched one, else that of the largest |a - b|; count: none */
+    double worst_a, worst_b;   /* its numbers */
 };
 
 /* The dtype with the coarser numbers, those of fewer significant bits; integers and truth values count as f32. */

@@ -1,7 +1,7 @@
 /* Numbers as the bytes of a binary file -> tensor. What .npy and .safetensors have in common.
  *
- * The bytes stay where they are where they can be used as they are: row-major, in the machine's byte order and aligned
- * for their type. All else is copied. */
+ * Bytes that can be used as they are stay in their place: row-major, in the machine's byte order and aligned for their
+ * type. All others are copied. */
 #ifndef ATTN_TENSOR_TENSOR_BYTES_H
 #define ATTN_TENSOR_TENSOR_BYTES_H
 

@@ -124,7 +124,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-/* The first one with its position behind it, and with the apostrophe that it may need only then. */
+/* Compares the first name, with its position behind it, to the second one as it is. With a position it may need an
+ * apostrophe that it has not without. */
 static int compare_positioned(const void *a, const void *b)
 {
     const struct name *name = a;
@@ -147,8 +148,8 @@ static bool is_taken(const struct layout *layout, const char *text)
            (number && strtoull(text, NULL, 10) <= layout->features);
 }
 
-/* Puts the position behind a token, and behind the one that is then called the same, and so on. Two with positions
- * never are: they end differently. */
+/* Puts the position behind a token; then behind the token that is called just so, and so on. Two names with positions
+ * are never the same: they end differently. */
 static void add_position(struct sheet *sheet, const struct name *names, const struct name *name)
 {
     while (name != NULL && !sheet->positioned[name->key]) {
@@ -157,7 +158,7 @@ static void add_position(struct sheet *sheet, const struct name *names, const st
     }
 }
 
-/* The tokens that are alone with their names keep them. */
+/* A column for each key, called by its token if no other column is called so, else by token and position. */
 static enum status name_keys(struct sheet *sheet, struct arena *arena, struct error *error)
 {
     const size_t keys = sheet->layout.keys;

@@ -53,7 +53,8 @@ void table_markup_number(const struct table_markup *markup, double number, char 
 /* Writes a text with its special characters escaped. */
 void table_markup_write_escaped(const struct table_markup *markup, const char *text);
 
-/* Writes " (item 1, head 2, 6 x 6)": which matrix of the table this is, and its shape with `times` between the sizes. */
+/* Writes " (item 1, head 2, 6 x 6)": which matrix of the table this is, and its shape with `times` between the
+ * sizes. */
 void table_markup_write_place(const struct table_markup *markup, const char *times);
 
 #endif

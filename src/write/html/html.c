@@ -19,7 +19,7 @@ enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512, CHUNK = 512 };
 
 /* --- the JSON object --------------------------------------------------------------------------------------------- */
 
-/* A text in quotes, on one line and without '<', '>' and '&': no end of a script, no comment begins in it. */
+/* A text in quotes, on one line and without '<', '>' and '&': it can neither end a script nor begin a comment. */
 static void write_string(const char *text, size_t columns, struct output *output)
 {
     char shown[TEXT_BYTES];
@@ -73,7 +73,8 @@ static void write_list(const char *name, const double *numbers, size_t count, st
     output_print(output, "]");
 }
 
-/* What draws says nothing of parameters that a file gave, unless dropout draws on. */
+/* Whether a setting of the random generator has made no number: the parameters came from a file, and nothing is
+ * dropped. */
 static bool tells_nothing(const struct problem *problem, const char *setting)
 {
     static const char *const DRAWING[] = {"seed", "skip", "init", "rng"};
@@ -263,7 +264,7 @@ static void add_bits(struct base64 *base64, const double *numbers, size_t count)
     }
 }
 
-/* All rows of a table under that name: as numbers, or as bits that say which are not zero. */
+/* All rows of a table under that name: the numbers themselves, or a bit for each that says whether it is not zero. */
 static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
                        struct output *output)
 {

@@ -12,7 +12,7 @@ struct cell_number_style cell_number_style(const struct downsample *sample, int 
     const bool exponent = text_wants_exponent(largest);
     if (decimals >= 0 || exponent)
         return (struct cell_number_style){decimals >= 0 ? decimals : 1, exponent};
-    /* two digits that count, of the largest; no more before the point than need be */
+    /* two significant digits of the largest number, or all that stand before its point */
     const int magnitude = largest > 0 ? (int)floor(log10(largest)) : 0;
     if (magnitude < -1)
         return (struct cell_number_style){1 - magnitude, false};

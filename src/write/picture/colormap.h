@@ -31,7 +31,8 @@ struct colormap_scale {
  * where `from_zero` says that they are shares of something. */
 struct colormap_scale colormap_scale(double low, double high, bool from_zero);
 
-/* The step of a number, 0 .. COLORMAP_LEVELS - 1; beyond the scale (infinities too) that at its end. Not for NaN. */
+/* The step of a number, 0 .. COLORMAP_LEVELS - 1. What lies beyond the scale, infinities too, has the step at that
+ * end. Not for NaN. */
 size_t colormap_level(const struct colormap_scale *scale, double number);
 
 /* The number at the middle of a step. */

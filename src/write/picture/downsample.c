@@ -25,7 +25,7 @@ static void add_row(struct downsample *sample, struct result *result, size_t mat
     }
 }
 
-/* Sums become means, and the range knows them. */
+/* Makes means of the sums, and low and high reach to them. */
 static void finish_row(struct downsample *sample, size_t index, const size_t *counts, bool *any)
 {
     for (size_t column = 0; column < sample->columns; column++) {

@@ -12,11 +12,11 @@ enum { DOWNSAMPLE_WORDS_BYTES = 128 };
 struct downsample {
     const struct result_table *table;
     size_t matrices, rows, columns; /* of the picture: M, R, C */
-    size_t row_block, column_block; /* rows and columns of the table that make one of them; 1: they are the table's */
+    size_t row_block, column_block; /* rows and columns of the table that one of the picture stands for */
     double *numbers;                /* (M, R, C); 0 where masked */
     bool *masked;                   /* (M, R, C) */
     double low, high;               /* the finite numbers lie between; 0 and 0 where there are none */
-    bool any_masked, any_nan, any_below, any_above; /* the latter two: minus and plus infinity, not masked */
+    bool any_masked, any_nan, any_below, any_above; /* below, above: minus and plus infinity that are not masked */
 };
 
 /* All matrices of the table in at most so many rows and columns (each at least 1). The arena's. STATUS_SYSTEM where
@@ -33,7 +33,8 @@ const char *downsample_words(const struct downsample *sample, char *text);
 /* Every how many rows or columns of that size there is room for a label: 1, 2, 5, 10, 20, 50 ... */
 size_t downsample_step(double size, double room);
 
-/* Whether the i-th row or column has a label: each, or 1, 5, 10, 15 ..., or of blocks of several the first of so many. */
+/* Whether the i-th row or column (from 0) has a label. With a step of 5 or more these are 1, 5, 10, 15 ...; with less,
+ * and where each stands for several, the first and every step-th behind it. */
 bool downsample_is_labelled(size_t i, size_t step, size_t block);
 
 /* Where a number of the picture lies in numbers and masked. */

@@ -38,7 +38,8 @@ void svg_text(struct output *output, double x, double y, double turn, const char
 size_t svg_paragraph(struct output *output, double x, double y, double pixels, const char *classes, double size,
                      const char *text);
 
-/* The class of a cell of that step, "s12" or "d12", and that of the ink on it, into text (8 bytes); returns text. */
+/* The class of a cell of that step, "s12" or "d12", into text (8 bytes), which it returns; and the class of the ink on
+ * it. */
 const char *svg_cell_class(bool diverging, size_t level, char *text);
 const char *svg_ink_class(bool diverging, size_t level);
 

@@ -72,8 +72,9 @@ static void draw_mark(struct output *output, const char *attributes, const char 
     svg_text(output, x + MARK_WIDTH + LEGEND_GAP, y + BAR_HEIGHT - 1, 0, "muted", words);
 }
 
-/* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. Cells with numbers are
- * empty where that is NaN, without numbers they look as if masked; infinities have the colours of the bar's ends. */
+/* The marks that a panel needs, from x on; `output` NULL: only measures. Returns where they end. A cell of NaN is
+ * empty where cells have numbers, and looks masked where they have none. Infinities have the colours of the bar's
+ * ends. */
 static double draw_marks(const struct svg_panel *panel, struct output *output, double x, double y)
 {
     const struct downsample *sample = &panel->sample;
@@ -103,7 +104,7 @@ static double draw_marks(const struct svg_panel *panel, struct output *output, d
     return x;
 }
 
-/* Where the bar begins, its lower end written before it; and where its upper end, written behind it, does. */
+/* Where the bar begins: behind its lowest number, which goes into low (CELL_NUMBER_BYTES). */
 static double bar_left(const struct svg_panel *panel, char *low)
 {
     if (panel->scale.low == 0)

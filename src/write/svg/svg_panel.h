@@ -16,7 +16,7 @@ struct svg_panel {
     double cell_width, cell_height;
     double number_size;             /* of the font; 0: the cells are too small for numbers */
     double left, above, beyond;     /* what labels take before the rows, above the columns, behind the last one */
-    bool row_tokens, column_tokens; /* each row, each column has its label; else some have their positions */
+    bool row_tokens, column_tokens; /* whether each row, each column has its token; else some have their positions */
     bool slanted;                   /* column labels that are too wide to stand straight */
     double longest;                 /* that a label may be */
 };

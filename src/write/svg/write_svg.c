@@ -143,7 +143,8 @@ static void describe_panel(const struct svg_picture *picture, const struct svg_p
               sample->matrices > DESCRIBED_MATRICES || sample->rows > DESCRIBED_ROWS ? " and so on." : ".");
 }
 
-/* What the picture shows, table by table, and the best of the last T x T one: weights, where they are drawn. */
+/* What the picture shows, table by table, and the largest of each row of the weights, or where these are not drawn of
+ * the last T x T table. */
 static void write_description(const struct svg_picture *picture, bool flow, const char *caption)
 {
     const struct svg_panel *told = NULL;

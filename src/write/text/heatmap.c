@@ -37,8 +37,8 @@ struct heatmap {
     bool numbered;       /* the cells have room for their numbers */
     size_t number_width; /* of the longest */
     size_t cell;         /* columns of a cell */
-    bool tokens_above;   /* else positions stand above the columns, */
-    size_t position;     /* and before the tokens of rows: their columns; 0: none */
+    bool tokens_above;   /* whether tokens stand above the columns, or positions */
+    size_t position;     /* columns of the positions before the tokens of rows; 0: there are none */
     size_t longest;      /* columns of a row that a token may have */
     size_t label;        /* columns of the widest one */
     size_t per_line;     /* heads side by side */
@@ -136,7 +136,7 @@ static bool fit_numbers(struct heatmap *map, size_t token)
     return false;
 }
 
-/* Columns without tokens are counted, and so are the rows, whose tokens then tell what stands above. */
+/* Columns have no tokens here, but positions. The rows have positions before their tokens, to tell which is which. */
 static void count_positions(struct heatmap *map)
 {
     const bool has_tokens = result_label(map->result, axis_of(map, true), 0, 0, &map->position) != NULL;
