@@ -1,16 +1,17 @@
 #!/bin/sh
 # Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
 # headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
-# job. In the browser all pages stand in frames of one page, so that one browser does it.
+# job. In the browser all pages stand in frames of one page, so that one browser does it. ATTN_BROWSER names another
+# browser; empty: none.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-for browser in chromium chromium-browser google-chrome ''; do
+for browser in ${ATTN_BROWSER-chromium chromium-browser google-chrome} ''; do
     [ -z "$browser" ] || ! command -v "$browser" >/dev/null || break
 done
-[ -n "$browser" ] || skip "the page in a browser" "chromium is not installed"
+[ -n "$browser" ] || skip "the page in a browser" "chromium is not installed, or not asked for"
 node=$(command -v node) || skip "the equations of the page" "node is not installed"
 
 # equations OPTION...: the page of a job, what attn prints as JSON for it, and whether both have the same numbers. A loop
@@ -86,6 +87,7 @@ awk 'BEGIN { srand(3); printf "{\"inputs\": ["
         for (j = 0; j < 12; j++) printf "%s%.2f", j ? ", " : i ? "], [" : item ? "]], [[" : "[[", 4 * rand() - 2
     print "]]], \"alibi_slopes\": [0.5, 0.25], \"sinks\": [0.5, -1]}" }' >"$scratch/batch.json"
 check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.json" --no-causal
+check "all pages were made" test $pages -eq 18
 
 # Numbers at the ends of the dtypes. The weights of `magnitudes` go through those of a double, down to 0.
 every=scores,scaled,capped,masked,weights,context
@@ -110,7 +112,7 @@ check "all pages were made" test $pages -eq 18
     echo '</script>'
     cat "$scratch/frames"
 } >"$scratch/all.html"
-timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+timeout 240 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --enable-logging=stderr \
     --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
 sed -n '/<pre id="found">/,/<\/pre>/p' "$scratch/dom" | sed 's/.*<pre id="found">//; s/<\/pre>.*//' >"$scratch/found"

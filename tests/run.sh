@@ -3,7 +3,8 @@
 # line, and the scripts. Shows what each says, in the order in which they start, and closes with one line that counts them
 # all. Exits 1 where a test failed, left a temporary file or did not come to its end.
 #
-#   sh tests/run.sh BUILD [TEST...]     these alone: test_fused, check_page.sh, cli, hostile, documentation
+#   sh tests/run.sh BUILD [TEST...]     these alone: test_fused, check_page.sh, cli, hostile, documentation; or all of a
+#                                       kind: programs, examples, scripts
 #
 # JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. None may take more
 # than five minutes, or half an hour where ATTN_SLOW is set.
@@ -16,20 +17,29 @@ ATTN_BIN=$build
 export ATTN_BIN
 
 # What takes long starts first, so that nothing is waited for at the end.
-longest='check_page.sh test_faults test_fused cli check_long.sh run_examples_selfcheck run_selfcheck test_limits test_decimal test_explain
-    test_fuzz check_environment.sh check_limits.sh check_pipe.sh hostile check_svg.sh'
+longest='check_page.sh test_faults test_fused cli check_long.sh run_examples_selfcheck run_selfcheck test_limits
+    test_decimal test_explain test_fuzz check_environment.sh check_limits.sh check_pipe.sh hostile check_svg.sh'
 
-every_test() {
-    for program in "$build"/test_*; do
-        case $program in *.[od]) ;; *) echo "${program##*/}" ;; esac
-    done
-    echo run_selfcheck run_examples_selfcheck cli hostile documentation
-    for script in tests/check_*.sh; do echo "${script##*/}"; done
+all_of() { # KIND
+    case $1 in
+    programs)
+        for program in "$build"/test_*; do
+            case $program in *.[od]) ;; *) echo "${program##*/}" ;; esac
+        done
+        ;;
+    examples) echo cli hostile documentation ;;
+    scripts)
+        for script in tests/check_*.sh; do echo "${script##*/}"; done
+        echo run_examples_selfcheck run_selfcheck
+        ;;
+    *) echo "$1" ;;
+    esac
 }
-[ $# -gt 0 ] || set -- $(every_test)
+[ $# -gt 0 ] || set -- programs examples scripts
+named=$(for kind in "$@"; do all_of "$kind"; done | tr '\n' ' ')
 tests=''
-for name in $longest "$@"; do
-    case " $* " in *" $name "*) ;; *) continue ;; esac
+for name in $longest $named; do
+    case " $named" in *" $name "*) ;; *) continue ;; esac
     case " $tests ${WITHOUT-} " in *" $name "*) ;; *) tests="$tests $name" ;; esac
 done
 
