@@ -98,6 +98,13 @@ $(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
 	$(COMPILE) -c -o $@ $<
 
+# What test_pairs is made of: among that, the whole program.
+PAIRS := $(patsubst tests/pairs/%.c,$(BUILD)/pairs_%.o,$(wildcard tests/pairs/*.c))
+$(PAIRS): $(BUILD)/pairs_%.o: tests/pairs/%.c Makefile | $(BUILD)
+	$(COMPILE) -Itests -c -o $@ $<
+
+$(BUILD)/test_pairs: $(PAIRS) $(BUILD)/faults_main.o
+
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
@@ -351,7 +358,7 @@ lint:
 	mandoc -T lint -W warning man/attn.1
 
 format:
-	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch]
+	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch] tests/pairs/*.[ch]
 
 clean:
 	rm -rf build '$(BUILD)' attn

@@ -1,0 +1,69 @@
+#include "times.h"
+
+#include "check.h"
+#include "cli/options.h"
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+enum { LONG_TOKENS = 320, MOST_TIMES = 6 };
+
+static const double LEAST_SECONDS = 0.1; /* what is shorter is noise */
+
+static double seconds_of_children(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Many tokens, none of which sees a key. */
+static void write_long_input(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        abort();
+    for (int i = 0; i < LONG_TOKENS; i++)
+        fprintf(file, "%s[%d]", i ? "," : "{\"inputs\": [", i % 3);
+    for (int i = 0; i < LONG_TOKENS; i++)
+        fprintf(file, "%sfalse", i ? "," : "], \"attn_mask\": [[");
+    fprintf(file, "]]}\n");
+    fclose(file);
+}
+
+static double time_of(const char *path, const char *empty_row, const char *format, const char *view)
+{
+    const char *words[] = {"self",    path,     "--stages", "weights", "--empty-row",
+                           empty_row, "--full", "--format", format,    view};
+    struct program_run run;
+    const double before = seconds_of_children();
+    program_run(words, view != NULL ? 10 : 9, path, false, &run);
+    const double seconds = seconds_of_children() - before;
+    check_begin("a long input, --empty-row %s, --format %s %s", empty_row, format, view != NULL ? view : "");
+    CHECK(run.status == 0, "status %d: %s", run.status, run.message);
+    program_release(&run);
+    return seconds;
+}
+
+/* A table of T x T takes no format, and no way to show it, more than some times what JSON takes. */
+void times_check(void)
+{
+    static const char *const VIEWS[] = {"--heatmap", "--explain"};
+    const char *const *formats = OPTIONS[OPTION_FORMAT].choices, *const *rows = OPTIONS[OPTION_EMPTY_ROW].choices;
+    char path[PROGRAM_PATH_BYTES];
+    write_long_input(program_path(path, "long.json"));
+    for (size_t row = 0; rows[row] != NULL; row++) {
+        const double most = MOST_TIMES * time_of(path, rows[row], "json", NULL) + LEAST_SECONDS;
+        for (size_t i = 0; formats[i] != NULL; i++) {
+            const double seconds = time_of(path, rows[row], formats[i], NULL);
+            CHECK(seconds <= most, "%.3f s, expected at most %.3f", seconds, most);
+        }
+        for (size_t i = 0; i < sizeof VIEWS / sizeof VIEWS[0]; i++) {
+            const double seconds = time_of(path, rows[row], "text", VIEWS[i]);
+            CHECK(seconds <= most, "%.3f s, expected at most %.3f", seconds, most);
+        }
+    }
+}
