@@ -7,7 +7,8 @@ enum {
     LIMB_DIGITS = 9,
     LIMB = 1000000000,
     POINT = DECIMAL_EXACT_LIMBS / 2,
-    PLACES = DECIMAL_EXACT_LIMBS * LIMB_DIGITS
+    PLACES = DECIMAL_EXACT_LIMBS * LIMB_DIGITS, /* digits that are kept */
+    BEHIND_POINT = POINT * LIMB_DIGITS,         /* those of them behind the point */
 };
 
 void decimal_exact_clear(struct decimal_exact *number)
@@ -48,7 +49,7 @@ static void widen(struct decimal_exact *number, size_t first, size_t end)
 /* Adds digit x 10^power. */
 static void add_digit(struct decimal_exact *number, int digit, long power)
 {
-    const long place = power + POINT * LIMB_DIGITS;
+    const long place = power + BEHIND_POINT;
     int64_t value = digit;
     if (place < 0 || place >= PLACES) {
         number->lost = number->lost || digit != 0;
