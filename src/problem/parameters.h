@@ -1,4 +1,4 @@
-/* The weight matrices of an attention module: taken from a bundle, or drawn as PyTorch draws them.
+/* The weight matrices of an attention module: taken from a file, or drawn as PyTorch draws them.
  *
  * A module is one set of three projections. Self, causal and split heads have one module, whose projections make the
  * columns of all heads together; stacked heads have one each. Split heads have an output projection. */
@@ -53,10 +53,10 @@ enum { PARAMETER_NAME_BYTES = 48 };
 /* "heads.0.W_query.weight" into name: the weight or the bias of a projection of a module. */
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix);
 
-/* Whether the bundle holds any parameter. */
+/* Whether the file holds any parameter. */
 bool parameters_present(const struct input_file *input);
 
-/* Takes them from the bundle. They come whole or not at all, and fit each other: three projections, all biases or
+/* Takes them from the file. They come whole or not at all, and fit each other: three projections, all biases or
  * none, out_proj where the plan has it. The three may also lie on top of each other, as nn.MultiheadAttention has
  * them: in_proj_weight (d_out + 2 d_out / groups, d_in) and in_proj_bias. Of the plan, d_in, groups, module_count,
  * stacked and has_out are used; d_out and qkv_bias are set from what is there. STATUS_USAGE names the file, the

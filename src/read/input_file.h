@@ -1,6 +1,6 @@
 /* What a file holds, whatever its format: named tensors, tokens, settings.
  *
- * A bundle and all that it points to belong to the arena that it was read into. */
+ * It and all that it points to belong to the arena that it was read into. */
 #ifndef ATTN_READ_INPUT_FILE_H
 #define ATTN_READ_INPUT_FILE_H
 
@@ -66,7 +66,7 @@ unsigned input_file_kind(const char *name);
 /* The same for a reader of those `kinds`: with INPUT_FILE_FOREIGN among them, an unknown name is a foreign one. */
 unsigned input_file_kind_among(const char *name, unsigned kinds);
 
-/* Notes a known name that is not read; the bundle has room for it. STATUS_SYSTEM where memory is short. */
+/* Notes a known name that is not read; the input has room for it. STATUS_SYSTEM where memory is short. */
 enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error);
 
 /* Whether the name is one of a head's; of "heads.1.mask" *head is 1. SIZE_MAX stands for a number larger than any. */

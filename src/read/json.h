@@ -1,11 +1,12 @@
-/* JSON -> bundle. The grammar is checked by json_syntax, the tree is cJSON's; what it means is decided here. */
+/* JSON -> struct input_file. The grammar is checked by json_syntax, the tree is cJSON's; what it means is decided
+ * here. */
 #ifndef ATTN_READ_JSON_H
 #define ATTN_READ_JSON_H
 
 #include "read/input_file.h"
 
 /* Reads text[0 .. length), which text[length] == '\0' ends and which is changed on the way. Only what is of the `kinds`
- * (bits of enum input_file_kind) goes into the bundle; of the rest it has the names, but unknown and repeated keys are
+ * (bits of enum input_file_kind) goes into `input`; of the rest it has the names, but unknown and repeated keys are
  * errors. Every number is finite, but for those of stages and of foreign names (null is minus infinity; "NaN",
  * "Infinity" and "-Infinity"); every tensor is regular and not empty. With INPUT_FILE_FOREIGN the text may also be one
  * array without a name, and a foreign tensor is read only where it is the file's one. STATUS_USAGE: "source: key: row

@@ -1,5 +1,5 @@
-/* What json.c shares with safetensors.c, whose header is JSON too: cJSON trees, and the two parts of a
- * bundle that are JSON in both formats. */
+/* What json.c shares with safetensors.c, whose header is JSON too: cJSON trees, and tokens and
+ * settings, which are JSON in both formats. */
 #ifndef ATTN_READ_JSON_TREE_H
 #define ATTN_READ_JSON_TREE_H
 
@@ -10,7 +10,7 @@
 /* Where a message points to, and where memory comes from. */
 struct json_reader {
     const char *source, *key;
-    struct arena *arena;   /* the bundle's */
+    struct arena *arena;   /* the input's */
     struct arena *scratch; /* gone once the file has been read */
     struct error *error;
     bool special; /* the present tensor may hold what is not finite */
@@ -32,7 +32,7 @@ size_t json_count(const cJSON *item);
 /* STATUS_USAGE "source: WHEREkey 'name' is given twice; expected it once". */
 enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where);
 
-/* The values of "tokens" and "settings" into the bundle. STATUS_USAGE where they are not what they are to be. */
+/* The values of "tokens" and "settings" into the input. STATUS_USAGE where they are not what they are to be. */
 enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, struct input_file *input);
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input);
 

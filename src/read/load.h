@@ -1,4 +1,4 @@
-/* Files -> bundles: JSON, .npy or .safetensors, told apart by their first bytes.
+/* Files -> struct input_file: JSON, .npy or .safetensors, told apart by their first bytes.
  *
  * A regular file is mapped, read-only and private, so that what is not needed of it is not read; a pipe is read whole,
  * up to half of the memory there is, but no further than it takes to see that it begins no format. Mappings belong to
@@ -8,8 +8,8 @@
 
 #include "read/input_file.h"
 
-/* Reads one file; "-" is standard input. What is of the `kinds`, bits of enum input_kind, is taken. The input belongs to
- * the arena. STATUS_SYSTEM where the file cannot be read, STATUS_USAGE where it is wrong. */
+/* Reads one file; "-" is standard input. What is of the `kinds`, bits of enum input_file_kind, is taken. The input belongs
+ * to the arena. STATUS_SYSTEM where the file cannot be read, STATUS_USAGE where it is wrong. */
 enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
                       struct error *error);
 

@@ -1,4 +1,4 @@
-/* .npy, NumPy's file of one array -> bundle.
+/* .npy, NumPy's file of one array -> struct input_file.
  *
  * The format (numpy.lib.format, "NEP 1"): "\x93NUMPY", two bytes of version, the length of the header (2 bytes in
  * version 1.0, 4 in 2.0 and 3.0, little-endian), the header, the numbers. The header is a Python dict,

@@ -1,4 +1,4 @@
-/* .safetensors, named tensors -> bundle.
+/* .safetensors, named tensors -> struct input_file.
  *
  * The format (the README of huggingface/safetensors, "Format"): 8 bytes, little-endian: the length N of the header; N
  * bytes of JSON; the data, all of it little-endian, row-major.
@@ -20,7 +20,7 @@ enum { SAFETENSORS_LENGTH_BYTES = 8, SAFETENSORS_LONGEST_HEADER = 100 * 1000 * 1
 /* Whether a file that begins with these bytes is to be read as .safetensors. */
 bool safetensors_begins(const unsigned char *bytes, size_t length);
 
-/* Names are JSON's keys. What is of the `kinds` (bits of enum input_file_kind) goes into the bundle; of the rest it has the
+/* Names are JSON's keys. What is of the `kinds` (bits of enum input_file_kind) goes into `input`; of the rest it has the
  * names, and the place in the file is checked all the same. A causal buffer may also be U8, as older modules have it. A
  * foreign tensor is read only where it is the file's one. Data may stay in `bytes`, which must live as long as the
  * arena. STATUS_USAGE "source: name: ..." where the file is not whole and right to the last byte, a name is unknown or

@@ -1,5 +1,5 @@
-/* The page that write_html fills. The Makefile makes these bytes of src/page/: page.html with its style and its scripts
- * put in. The line @data@ is left, where the numbers go. */
+/* The page that write_html fills. The Makefile makes these bytes of the folder page/ beside this file: page.html with
+ * its style and its scripts put in. The line @data@ is left, where the numbers go. */
 #ifndef ATTN_WRITE_HTML_PAGE_H
 #define ATTN_WRITE_HTML_PAGE_H
 

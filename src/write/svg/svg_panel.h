@@ -28,7 +28,7 @@ struct svg_measure {
     int decimals; /* below 0: as cell_number_style chooses */
 };
 
-/* Sets everything but result and pool, which the caller has made. Marks the steps of its cells in the palette. */
+/* Sets everything but result and sample, which the caller has made. Marks the steps of its cells in the palette. */
 void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette);
 
 /* The cells alone. */
