@@ -151,9 +151,9 @@ enum status problem_create(struct problem *problem, const struct options *option
                            const struct input_file *weights, struct arena *arena, struct error *error)
 {
     struct options merged = *options;
-    const struct build build = {problem, &merged, inputs, weights, arena, error};
     const bool init = options->command == COMMAND_INIT;
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
+    const struct build build = {problem, &merged, inputs, weights, arena, error};
     if (apply_settings(&build) != STATUS_OK)
         return error->status;
     start_problem(&build);

@@ -335,8 +335,8 @@ static enum status add_common(const struct diffing *diffing)
 
 enum status diff_results(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
 {
-    const struct diffing diffing = {diff, options, error};
     *diff = (struct diff){0};
+    const struct diffing diffing = {diff, options, error};
     if (read_side(&diff->a, options->files[0], arena, error) || read_side(&diff->b, options->files[1], arena, error))
         return error->status;
     if ((options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)
