@@ -1,70 +1,76 @@
 /* result -> Markdown (GitHub's tables): each matrix a table under a line with its formula. */
-#include "write/table_markup.h"
+#include "write/table_layout.h"
 
 #include <math.h>
+#include <string.h>
 
 /* All that begins markup within a line, or HTML; GitHub also takes $ for mathematics. */
-static const char *const ESCAPES[TABLE_MARKUP_CHARACTERS] = {
-    ['\\'] = "\\\\", ['|'] = "\\|", ['`'] = "\\`", ['*'] = "\\*",  ['_'] = "\\_",  ['['] = "\\[",
-    [']'] = "\\]",   ['~'] = "\\~", ['$'] = "\\$", ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;",
+static const struct table_markup_escapes ESCAPES = {
+    .characters = {['\\'] = "\\\\",
+                   ['|'] = "\\|",
+                   ['`'] = "\\`",
+                   ['*'] = "\\*",
+                   ['_'] = "\\_",
+                   ['['] = "\\[",
+                   [']'] = "\\]",
+                   ['~'] = "\\~",
+                   ['$'] = "\\$",
+                   ['<'] = "&lt;",
+                   ['>'] = "&gt;",
+                   ['&'] = "&amp;"},
 };
 
-static void begin(const struct table_markup *markup)
+static void begin(const struct table_layout *layout)
 {
-    const struct result_table *table = markup->table;
-    output_print(markup->output, "**");
-    table_markup_write_escaped(markup, table->name);
-    output_print(markup->output, "**");
+    const struct result_table *table = layout->table;
+    output_print(layout->writing->output, "%s**", layout->follows ? "\n" : "");
+    table_markup_write_escaped(layout, table->name);
+    output_print(layout->writing->output, "**");
     if (table->formula[0] != '\0')
-        output_print(markup->output, " = `%s`", table->formula);
-    table_markup_write_place(markup, " x ");
-    output_print(markup->output, "\n\n");
+        output_print(layout->writing->output, " = `%s`", table->formula);
+    table_markup_write_place(layout, " x ");
+    output_print(layout->writing->output, "\n\n");
 }
 
-static void write_dashes(const struct table_markup *markup, size_t count)
+static void write_dashes(const struct table_layout *layout, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        output_write(markup->output, "-", 1);
+        output_write(layout->writing->output, "-", 1);
 }
 
 /* Labels to the left, numbers to the right: the colon says it. */
-static void rule(const struct table_markup *markup)
+static void rule(const struct table_layout *layout)
 {
-    output_print(markup->output, "|:");
-    write_dashes(markup, markup->label_width + 1);
-    for (size_t c = 0; c < markup->column_count; c++) {
-        output_print(markup->output, "|");
-        write_dashes(markup, markup->widths[c] + 1);
-        output_print(markup->output, ":");
+    output_print(layout->writing->output, "|:");
+    write_dashes(layout, layout->label_width + 1);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        output_print(layout->writing->output, "|");
+        write_dashes(layout, layout->widths[c] + 1);
+        output_print(layout->writing->output, ":");
     }
-    output_print(markup->output, "|\n");
+    output_print(layout->writing->output, "|\n");
 }
 
-static void end(const struct table_markup *markup)
+static size_t number_text(const struct table_layout *layout, double number, char *text)
 {
-    (void)markup; /* a table ends with its rows */
-}
-
-static void number_text(const struct table_markup *markup, double number, char *text)
-{
-    if (isinf(number))
-        snprintf(text, TABLE_MARKUP_CELL_BYTES, number < 0 ? "\u2212\u221e" : "\u221e");
-    else
-        table_markup_number(markup, number, text);
+    if (!isinf(number))
+        return table_markup_number(layout, number, text);
+    strcpy(text, number < 0 ? "\u2212\u221e" : "\u221e");
+    return number < 0 ? 2 : 1;
 }
 
 enum status write_markdown(const struct writing *writing)
 {
-    static const struct table_markup_dialect MARKDOWN = {
-        .escapes = ESCAPES,
+    static const struct table_dialect MARKDOWN = {
+        .ruled = true,
+        .escapes = &ESCAPES,
         .gaps = {{"", "..."}, {"...", "..."}},
         .row_begin = "| ",
         .between = " | ",
         .row_end = " |\n",
         .begin = begin,
         .rule = rule,
-        .end = end,
         .number = number_text,
     };
-    return table_markup_write(writing, &MARKDOWN);
+    return table_layout_write_all(writing, &MARKDOWN);
 }

@@ -1,0 +1,300 @@
+#include "write/table_layout.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- cells ------------------------------------------------------------------------------------------------------- */
+
+static bool shown_row(const struct table_layout *layout, size_t i, size_t *row)
+{
+    return result_shown_index(result_rows(layout->table), layout->writing->full, i, row);
+}
+
+static bool shown_column(const struct table_layout *layout, size_t c, size_t *column)
+{
+    return result_shown_index(result_columns(layout->table), layout->writing->full, c, column);
+}
+
+/* What stands before a row or above a column, into text (TABLE_LAYOUT_CELL_BYTES). */
+static void label_text(const struct table_layout *layout, enum axis axis, size_t index, char *text)
+{
+    const struct table_dialect *dialect = layout->dialect;
+    char shown[TABLE_TEXT_LABEL_BYTES];
+    text[0] = '\0';
+    if (axis == AXIS_COLUMN && !dialect->ruled)
+        return;
+    table_text_label(layout->writing->result, axis, layout->item, index, dialect->escapes != NULL ? shown : text);
+    if (dialect->escapes != NULL)
+        table_markup_escape(dialect->escapes, shown, text, TABLE_LAYOUT_CELL_BYTES);
+}
+
+/* False, and the mark of the gap, where no row is shown. */
+static bool row_label(const struct table_layout *layout, size_t i, size_t *row, char *text)
+{
+    const bool shown = shown_row(layout, i, row);
+    if (!shown || layout->table->rank == 1)
+        strcpy(text, shown ? "" : layout->dialect->gaps[true][false]);
+    else
+        label_text(layout, result_row_axis(layout->table), *row, text);
+    return shown;
+}
+
+size_t table_layout_number(const struct table_layout *layout, double number, char *text)
+{
+    const struct table_text_style style = {layout->writing->precision, layout->exponent};
+    return strlen(table_text_number(layout->table->dtype, style, number, text));
+}
+
+/* --- what they take ---------------------------------------------------------------------------------------------- */
+
+static void note_number(struct table_extremes *extremes, double number)
+{
+    if (!isfinite(number)) {
+        extremes->nan |= isnan(number);
+        extremes->infinite |= isinf(number);
+        return;
+    }
+    const double magnitude = fabs(number);
+    extremes->smallest = number < extremes->smallest ? number : extremes->smallest;
+    extremes->largest = number > extremes->largest ? number : extremes->largest;
+    extremes->least = magnitude < extremes->least && magnitude > 0 ? magnitude : extremes->least;
+}
+
+static size_t extremes_count(const struct table_layout *layout)
+{
+    return layout->dialect->ruled ? 1 : layout->column_count;
+}
+
+static void forget(struct table_layout *layout)
+{
+    for (size_t i = 0; i < extremes_count(layout); i++)
+        layout->extremes[i] = (struct table_extremes){.least = INFINITY};
+}
+
+/* The numbers of a matrix that are shown. */
+static void note_matrix(struct table_layout *layout, size_t matrix)
+{
+    struct result *result = layout->writing->result;
+    const bool full = layout->writing->full, ruled = layout->dialect->ruled;
+    for (size_t i = 0; i < layout->row_count; i++) {
+        size_t row, column;
+        if (!shown_row(layout, i, &row))
+            continue;
+        result_row(result, layout->table, matrix, row, result->numbers);
+        for (size_t c = 0; c < layout->column_count; c++) {
+            if (!shown_column(layout, c, &column))
+                continue;
+            note_number(&layout->extremes[ruled ? 0 : c], result->numbers[column]);
+            if (!full)
+                layout->kept[i][c] = result->numbers[column];
+        }
+    }
+}
+
+/* One notation for all matrices of the table. */
+static void choose_notation(struct table_layout *layout)
+{
+    double magnitude = 0;
+    forget(layout);
+    for (size_t matrix = 0; matrix < result_matrices(layout->table); matrix++) {
+        if (!layout->dialect->ruled)
+            forget(layout);
+        note_matrix(layout, matrix);
+        for (size_t i = 0; i < extremes_count(layout); i++)
+            magnitude = fmax(magnitude, fmax(-layout->extremes[i].smallest, layout->extremes[i].largest));
+    }
+    layout->exponent = text_wants_exponent(magnitude);
+}
+
+static size_t widened(const struct table_layout *layout, size_t width, double number)
+{
+    char text[TABLE_LAYOUT_CELL_BYTES];
+    return memory_larger(width, layout->dialect->number(layout, number, text));
+}
+
+static size_t number_width(const struct table_layout *layout, const struct table_extremes *extremes)
+{
+    const bool ruled = layout->dialect->ruled;
+    size_t width = widened(layout, widened(layout, 0, extremes->smallest), extremes->largest);
+    if (ruled && isfinite(extremes->least))
+        width = widened(layout, width, copysign(extremes->least, extremes->smallest));
+    if (extremes->nan)
+        width = widened(layout, width, ruled ? NAN : -INFINITY);
+    return extremes->infinite ? widened(layout, width, -INFINITY) : width;
+}
+
+static void measure_columns(struct table_layout *layout)
+{
+    const struct table_dialect *dialect = layout->dialect;
+    size_t row;
+    const bool gap = !result_shown_index(result_rows(layout->table), layout->writing->full, RESULT_ELIDED / 2, &row);
+    const size_t least = gap && dialect->ruled ? text_columns(dialect->gaps[true][false]) : 0;
+    char text[TABLE_LAYOUT_CELL_BYTES];
+    for (size_t c = 0, width = 0, column; c < layout->column_count; c++) {
+        if (!shown_column(layout, c, &column)) {
+            layout->widths[c] = text_columns(dialect->gaps[false][true]);
+            continue;
+        }
+        if (c < extremes_count(layout))
+            width = number_width(layout, &layout->extremes[c]);
+        label_text(layout, result_column_axis(layout->table), column, text);
+        layout->widths[c] = memory_larger(least, memory_larger(width, text_columns(text)));
+    }
+}
+
+static void measure_row_labels(struct table_layout *layout)
+{
+    char text[TABLE_LAYOUT_CELL_BYTES];
+    layout->label_width = 0;
+    if (result_row_axis(layout->table) == AXIS_COLUMN && !layout->dialect->ruled)
+        return;
+    for (size_t i = 0, row; i < layout->row_count; i++) {
+        row_label(layout, i, &row, text);
+        layout->label_width = memory_larger(layout->label_width, text_columns(text));
+    }
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Labels of the columns where numbers is NULL, else numbers; or what stands for the rows of a gap. */
+struct row {
+    const char *label;
+    const double *numbers; /* (column_count) */
+    bool gap;
+    struct result_mask mask;
+};
+
+static void put(const struct table_layout *layout, const char *text)
+{
+    output_write(layout->writing->output, text, strlen(text));
+}
+
+/* What stands in a shown column of the row, by way of text (TABLE_LAYOUT_CELL_BYTES) where need be. */
+static const char *cell_text(const struct table_layout *layout, const struct row *row, size_t c, char *text,
+                             size_t *taken)
+{
+    size_t column;
+    const char *cell = text;
+    const bool shown = shown_column(layout, c, &column);
+    if (!row->gap && shown && row->numbers != NULL) {
+        *taken = layout->dialect->number(layout, row->numbers[c], text);
+        return text;
+    }
+    if (row->gap || !shown)
+        cell = layout->dialect->gaps[row->gap][!shown];
+    else
+        label_text(layout, result_column_axis(layout->table), column, text);
+    *taken = text_columns(cell);
+    return cell;
+}
+
+static void write_cell(const struct table_layout *layout, const struct row *row, size_t c)
+{
+    struct output *output = layout->writing->output;
+    char text[TABLE_LAYOUT_CELL_BYTES];
+    size_t column, taken;
+    const char *cell = cell_text(layout, row, c, text, &taken);
+    const bool masked = shown_column(layout, c, &column) && result_masks(&row->mask, column);
+    if (masked)
+        put(layout, layout->dialect->masked[0]);
+    table_text_cell(output, cell, taken, layout->widths[c], true);
+    if (masked)
+        put(layout, layout->dialect->masked[1]);
+}
+
+static void write_row(const struct table_layout *layout, const struct row *row)
+{
+    const struct table_dialect *dialect = layout->dialect;
+    const bool alone = row->gap && !dialect->ruled, labelled = dialect->ruled || layout->label_width > 0;
+    table_text_blanks(layout->writing->output, layout->indent);
+    put(layout, dialect->row_begin);
+    table_text_cell(layout->writing->output, row->label, text_columns(row->label), alone ? 0 : layout->label_width,
+                    false);
+    for (size_t c = 0; c < layout->column_count && !alone; c++) {
+        put(layout, c > 0 || labelled || row->numbers == NULL ? dialect->between : "");
+        write_cell(layout, row, c);
+    }
+    put(layout, dialect->row_end);
+}
+
+static void write_numbers(const struct table_layout *layout, size_t i)
+{
+    const struct writing *writing = layout->writing;
+    struct result *result = writing->result;
+    char label[TABLE_LAYOUT_CELL_BYTES];
+    struct row line = {.label = label, .numbers = writing->full ? result->numbers : layout->kept[i]};
+    size_t row;
+    line.gap = !row_label(layout, i, &row, label);
+    if (writing->full)
+        result_row(result, layout->table, layout->matrix, row, result->numbers);
+    if (!line.gap && writing->color && layout->dialect->masked[0] != NULL)
+        line.mask = result_mask_of(result, layout->table, layout->matrix, row);
+    write_row(layout, &line);
+}
+
+static void take(table_layout_step *step, const struct table_layout *layout)
+{
+    if (step != NULL)
+        step(layout);
+}
+
+static void write_matrix(const struct table_layout *layout)
+{
+    const struct table_dialect *dialect = layout->dialect;
+    take(dialect->begin, layout);
+    if (dialect->ruled || result_column_axis(layout->table) != AXIS_COLUMN)
+        write_row(layout, &(struct row){.label = ""});
+    take(dialect->rule, layout);
+    for (size_t i = 0; i < layout->row_count && !layout->writing->output->failed; i++)
+        write_numbers(layout, i);
+    take(dialect->end, layout);
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------ */
+
+void table_layout_write(struct table_layout *layout, const struct result_table *table)
+{
+    const bool full = layout->writing->full, ruled = layout->dialect->ruled;
+    const size_t matrices = result_matrices(table);
+    layout->table = table;
+    layout->row_count = result_shown_count(result_rows(table), full);
+    layout->column_count = result_shown_count(result_columns(table), full);
+    layout->indent = layout->dialect->indent * (table->rank > 2 ? 2 : 1);
+    take(layout->dialect->open, layout);
+    choose_notation(layout);
+    for (layout->matrix = 0; layout->matrix < matrices && !layout->writing->output->failed; layout->matrix++) {
+        result_place(table, layout->matrix, &layout->item, &layout->head);
+        if (!ruled && matrices > 1)
+            forget(layout);
+        if (matrices > 1 && !(ruled && full)) /* its columns are not known, or its numbers not kept */
+            note_matrix(layout, layout->matrix);
+        measure_columns(layout);
+        measure_row_labels(layout);
+        write_matrix(layout);
+        layout->follows = true;
+    }
+}
+
+enum status table_layout_create(struct table_layout *layout, const struct writing *writing,
+                                const struct table_dialect *dialect)
+{
+    const size_t columns = result_shown_count(writing->result->widest, writing->full);
+    *layout = (struct table_layout){.writing = writing, .dialect = dialect};
+    layout->widths = arena_allocate(writing->arena, columns, sizeof *layout->widths, writing->error);
+    layout->extremes = arena_allocate(writing->arena, columns, sizeof *layout->extremes, writing->error);
+    return layout->widths == NULL || layout->extremes == NULL ? writing->error->status : STATUS_OK;
+}
+
+enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect)
+{
+    const struct result *result = writing->result;
+    struct table_layout layout;
+    if (table_layout_create(&layout, writing, dialect) != STATUS_OK)
+        return writing->error->status;
+    for (size_t i = 0; i < result->table_count; i++)
+        if (result_is_shown(result, &result->tables[i]))
+            table_layout_write(&layout, &result->tables[i]);
+    return STATUS_OK;
+}
