@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,10 +108,16 @@ static bool is_wider(const char *text, size_t columns)
     return width > columns;
 }
 
-bool text_is_minus_zero(const char *number)
+const char *text_number(char *text, size_t size, int decimals, bool exponent, double number)
 {
-    const char *end = number + 1 + (number[0] == '-' ? strspn(number + 1, "0.") : 0);
-    return number[0] == '-' && (*end == '\0' || *end == 'e');
+    if (isnan(number)) /* which printf may give a sign */
+        snprintf(text, size, "nan");
+    else
+        snprintf(text, size, exponent ? "%.*e" : "%.*f", decimals, number);
+    const char *end = text + 1 + (text[0] == '-' ? strspn(text + 1, "0.") : 0);
+    if (text[0] == '-' && (*end == '\0' || *end == 'e'))
+        memmove(text, text + 1, strlen(text));
+    return text;
 }
 
 /* 0.0001 in float32 lies a little below it. */

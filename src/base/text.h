@@ -53,9 +53,9 @@ const char *text_alternatives(const char *const *words, size_t count, char *text
 /* The columns of a text. */
 size_t text_columns(const char *text);
 
-/* Whether the digits of a number that was printed are those of zero, behind a minus: "-0.00", "-0e+00". A number that
- * shows as zero has no sign. */
-bool text_is_minus_zero(const char *number);
+/* A number with so many decimals, fixed or with an exponent, into text (size bytes): "nan", "inf" and "-inf"; what shows as
+ * zero has no sign. Returns text. */
+const char *text_number(char *text, size_t size, int decimals, bool exponent, double number);
 
 /* Whether numbers of this largest magnitude are shown with exponents: those outside 1e-4 .. 1e6. */
 bool text_wants_exponent(double magnitude);

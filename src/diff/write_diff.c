@@ -263,12 +263,12 @@ static void write_stage(const struct sheet *sheet, const struct diff_stage *stag
     char absolute[CELL_NUMBER_BYTES], relative[CELL_NUMBER_BYTES], ulps[CELL_NUMBER_BYTES], nmse[CELL_NUMBER_BYTES],
         cosine[CELL_NUMBER_BYTES], row[256];
     char shape[2 * TENSOR_SHAPE_BYTES + 8];
-    snprintf(cosine, sizeof cosine, "%.*f", sheet->precision + 3, comparison->cosine);
-    const int length = snprintf(
-        row, sizeof row, "%-*s  %*s  %*s  %*s  %*s  %*s", name_width, stage->name, width,
-        error_text(sheet, comparison->absolute, absolute), width, error_text(sheet, comparison->relative, relative),
-        width, ulps_text(sheet, comparison->ulps, ulps), width, error_text(sheet, comparison->nmse, nmse),
-        sheet->precision + 6, cosine + text_is_minus_zero(cosine));
+    text_number(cosine, sizeof cosine, sheet->precision + 3, false, comparison->cosine);
+    const int length =
+        snprintf(row, sizeof row, "%-*s  %*s  %*s  %*s  %*s  %*s", name_width, stage->name, width,
+                 error_text(sheet, comparison->absolute, absolute), width,
+                 error_text(sheet, comparison->relative, relative), width, ulps_text(sheet, comparison->ulps, ulps),
+                 width, error_text(sheet, comparison->nmse, nmse), sheet->precision + 6, cosine);
     const bool bold = sheet->color && stage->departs;
     shape_text(stage, shape, sizeof shape);
     const bool fits = (size_t)length + 2 + strlen(shape) <= WRAP_COLUMNS;

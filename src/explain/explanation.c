@@ -170,11 +170,7 @@ double explain_sum_left_out(const struct explanation *e, size_t i, const double 
 const char *explain_number(struct explanation *e, int kind, double value)
 {
     const bool exponent = e->exponent[kind] || fabs(value) >= WIDEST_FIXED;
-    if (isnan(value))
-        snprintf(e->number, sizeof e->number, "nan");
-    else
-        snprintf(e->number, sizeof e->number, exponent && value != 0 ? "%.*e" : "%.*f", e->precision, value);
-    return e->number + text_is_minus_zero(e->number);
+    return text_number(e->number, sizeof e->number, e->precision, exponent && value != 0, value);
 }
 
 void explain_line(struct explanation *e, size_t group, const char *format, ...)

@@ -258,6 +258,7 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
 {
     const bool full = layout->writing->full, ruled = layout->dialect->ruled;
     const size_t matrices = result_matrices(table);
+    size_t head;
     layout->table = table;
     layout->row_count = result_shown_count(result_rows(table), full);
     layout->column_count = result_shown_count(result_columns(table), full);
@@ -265,7 +266,7 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
     take(layout->dialect->open, layout);
     choose_notation(layout);
     for (layout->matrix = 0; layout->matrix < matrices && !layout->writing->output->failed; layout->matrix++) {
-        result_place(table, layout->matrix, &layout->item, &layout->head);
+        result_place(table, layout->matrix, &layout->item, &head);
         if (!ruled && matrices > 1)
             forget(layout);
         if (matrices > 1 && !(ruled && full)) /* its columns are not known, or its numbers not kept */

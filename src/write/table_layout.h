@@ -49,7 +49,7 @@ struct table_layout {
     const struct writing *writing;
     const struct table_dialect *dialect;
     const struct result_table *table;
-    size_t matrix, item, head;
+    size_t matrix, item;
     size_t row_count, column_count; /* of what is shown, a gap counted as one */
     bool exponent;
     size_t indent, label_width;

@@ -32,11 +32,9 @@ void table_markup_write_place(const struct table_layout *layout, const char *tim
 {
     const struct result_table *table = layout->table;
     struct output *output = layout->writing->output;
-    output_write(output, " (", 2);
-    if (result_is_of(table, AXIS_ITEM))
-        output_print(output, "item %zu, ", layout->item + 1);
-    if (result_is_of(table, AXIS_HEAD))
-        output_print(output, "head %zu, ", layout->head + 1);
+    char place[TABLE_TEXT_LABEL_BYTES];
+    table_text_place(table, layout->matrix, place);
+    output_print(output, " (%s%s", place, place[0] != '\0' ? ", " : "");
     if (table->rank > 1)
         output_print(output, "%zu%s", result_rows(table), times);
     output_print(output, "%zu)", result_columns(table));

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <math.h>
 #include <string.h>
 
 size_t table_text_label(const struct result *result, enum axis axis, size_t item, size_t index, char *text)
@@ -18,15 +17,21 @@ size_t table_text_label(const struct result *result, enum axis axis, size_t item
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text)
 {
     if (dtype_is_boolean(dtype))
-        snprintf(text, TABLE_TEXT_NUMBER_BYTES, number != 0 ? "true" : "false");
-    else if (dtype_is_whole(dtype))
-        snprintf(text, TABLE_TEXT_NUMBER_BYTES, "%.0f", number);
-    else if (isnan(number)) /* which printf may give a sign */
-        snprintf(text, TABLE_TEXT_NUMBER_BYTES, "nan");
-    else
-        snprintf(text, TABLE_TEXT_NUMBER_BYTES, style.exponent ? "%.*e" : "%.*f", style.precision, number);
-    if (text_is_minus_zero(text))
-        memmove(text, text + 1, strlen(text));
+        return strcpy(text, number != 0 ? "true" : "false");
+    const bool whole = dtype_is_whole(dtype);
+    return text_number(text, TABLE_TEXT_NUMBER_BYTES, whole ? 0 : style.precision, !whole && style.exponent, number);
+}
+
+const char *table_text_place(const struct result_table *table, size_t matrix, char *text)
+{
+    const bool of_items = result_is_of(table, AXIS_ITEM), of_heads = result_is_of(table, AXIS_HEAD);
+    struct text place = text_begin(text, TABLE_TEXT_LABEL_BYTES);
+    size_t item, head;
+    result_place(table, matrix, &item, &head);
+    if (of_items)
+        text_add(&place, "item %zu", item + 1);
+    if (of_heads)
+        text_add(&place, "%shead %zu", of_items ? ", " : "", head + 1);
     return text;
 }
 

@@ -26,7 +26,11 @@ struct table_text_style {
  * and "-inf", where a format has no sign of its own; what shows as zero without a sign. Returns text. */
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text);
 
-/* Writes text, which takes `taken` columns, with blanks to fill `width`: before it where `right`, else behind it. */
+/* Which matrix of a table it is: "item 1, head 2", "" of a table that has but one; into text (TABLE_TEXT_LABEL_BYTES).
+ * Returns text. */
+const char *table_text_place(const struct result_table *table, size_t matrix, char *text);
+
+/* Writes text that takes `taken` columns so that it fills `width`, from the right where `right`. */
 void table_text_cell(struct output *output, const char *text, size_t taken, size_t width, bool right);
 
 void table_text_blanks(struct output *output, size_t count);

@@ -21,12 +21,7 @@ struct cell_number_style cell_number_style(const struct downsample *sample, int 
 
 const char *cell_number_text(struct cell_number_style style, double number, char *text)
 {
-    if (isnan(number))
-        return strcpy(text, "nan");
-    snprintf(text, CELL_NUMBER_BYTES, style.exponent && number != 0 ? "%.*e" : "%.*f", style.decimals, number);
-    if (text_is_minus_zero(text))
-        memmove(text, text + 1, strlen(text));
-    return text;
+    return text_number(text, CELL_NUMBER_BYTES, style.decimals, style.exponent && number != 0, number);
 }
 
 const char *cell_number_longest(const struct downsample *sample, struct cell_number_style style, char *text)

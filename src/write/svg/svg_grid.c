@@ -1,5 +1,7 @@
 #include "write/svg/svg_picture.h"
 
+#include "write/table_text.h"
+
 #include <math.h>
 
 /* A heatmap is no wider than it takes to see all of it at once; its cells are no larger than a number needs. */
@@ -201,15 +203,8 @@ static void draw_title(const struct svg_figure *figure, struct output *output)
 
 static void draw_place(const struct svg_figure *figure, struct output *output, size_t matrix, double x, double y)
 {
-    const struct result_table *table = figure->panel.sample.table;
-    size_t item, head;
-    char text[80], of_item[32] = "", of_head[32] = "";
-    result_place(table, matrix, &item, &head);
-    if (result_is_of(table, AXIS_ITEM))
-        snprintf(of_item, sizeof of_item, "item %zu", item + 1);
-    if (result_is_of(table, AXIS_HEAD))
-        snprintf(of_head, sizeof of_head, "head %zu", head + 1);
-    snprintf(text, sizeof text, "%s%s%s", of_item, of_item[0] && of_head[0] ? ", " : "", of_head);
+    char text[TABLE_TEXT_LABEL_BYTES];
+    table_text_place(figure->panel.sample.table, matrix, text);
     svg_text(output, x, y, 0, "head ink", text);
 }
 

@@ -71,12 +71,9 @@ static void write_heading(const struct table_layout *layout)
 /* "  item 1, head 2" above its matrix. */
 static void write_place(const struct table_layout *layout)
 {
-    const struct result_table *table = layout->table;
-    const bool of_items = result_is_of(table, AXIS_ITEM), of_heads = result_is_of(table, AXIS_HEAD);
-    if (of_items)
-        output_print(layout->writing->output, "  item %zu%s", layout->item + 1, of_heads ? ", " : "\n");
-    if (of_heads)
-        output_print(layout->writing->output, "%shead %zu\n", of_items ? "" : "  ", layout->head + 1);
+    char place[TABLE_TEXT_LABEL_BYTES];
+    if (table_text_place(layout->table, layout->matrix, place)[0] != '\0')
+        output_print(layout->writing->output, "  %s\n", place);
 }
 
 static const struct table_dialect TEXT = {
