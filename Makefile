@@ -141,43 +141,52 @@ SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh ru
 check-quick: attn tests
 	ATTN_QUICK=1 FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
 
-# Everything again under the sanitizers, in a folder of its own; of the faults one in twenty, as a process takes longer to
-# start there.
+# Everything again under the sanitizers, in a folder of its own, but for the browser, which shows what it showed; of the
+# faults one in twenty, as a process takes longer to start there.
 check-asan:
 	$(MAKE) BUILD=build/asan CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='$(SANITIZE)' tests
-	FAULTS_STRIDE=20 ATTN_SLOW=1 sh tests/run.sh build/asan
+	FAULTS_STRIDE=20 ATTN_SLOW=1 ATTN_BROWSER= sh tests/run.sh build/asan
 
 # Threads, under the sanitizer that watches them: the modules that start them, long jobs and their parts. It knows where
 # memory lies as long as the kernel does not choose the places at random.
 IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$$(uname -m)" -R)
 check-tsan:
-	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' tests
-	ATTN_BIN=build/tsan TSAN_OPTIONS=halt_on_error=1 ATTN_QUICK=1 FAULTS_STRIDE=50 $(IN_PLACE) \
-		sh -ec 'build/tsan/test_threads; build/tsan/test_fused; build/tsan/test_faults; sh tests/check_long.sh'
+	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_fused test_faults)
+	TSAN_OPTIONS=halt_on_error=1 ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
+		sh tests/run.sh build/tsan test_threads test_fused test_faults check_long.sh
 
 # Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
-# Of fstat64 and the like, which large files ask for, the sanitizer does not know that they write.
+# Of fstat64 and the like, which large files ask for, the sanitizer does not know that they write. Of the scripts those
+# whose command lines compute what no other test does.
+MSAN_TESTS = programs examples check_long.sh check_page.sh check_pipe.sh check_svg.sh
 MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
 MSAN_MAKE = $(MAKE) BUILD=build/msan CC=clang CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS' \
 	CFLAGS='-O2 -g -fsanitize=memory -fno-omit-frame-pointer'
 check-msan:
 	+$(MSAN_MAKE) build/msan/msan.o
 	+$(MSAN_MAKE) LDFLAGS='$(MSAN_NAMES:%=-Wl,--wrap=%) build/msan/msan.o $(CJSON_LIBS)' tests
-	FAULTS_STRIDE=200 ATTN_SLOW=1 sh tests/run.sh build/msan
+	FAULTS_STRIDE=200 ATTN_SLOW=1 ATTN_BROWSER= WITHOUT=test_limits sh tests/run.sh build/msan $(MSAN_TESTS)
 
-# The readers, the writers and the command line: valgrind computes long double in 64 bits, which test_stages and
-# test_compare need whole (so does attn diff), and would take minutes for the arithmetic of the others.
+# What the sanitizers do not see into, cJSON and the C library, on the readers, the binary files and the command line:
+# valgrind computes long double in 64 bits, which test_stages and test_compare need whole (so does attn diff), and would
+# take minutes for the arithmetic of the others.
 VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
 	--errors-for-leak-kinds=definite,indirect,possible
 VALGRIND_TESTS = npy safetensors json_syntax mask pool tensor threads exact colormap generator
-VALGRIND_EXAMPLES = tests/cli/binary.test tests/cli/tables.test tests/cli/svg.test tests/cli/features.test README.md
+VALGRIND_EXAMPLES = tests/cli/binary.test README.md
 check-valgrind:
-	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='-O1 -g' tests
-	set -e; for test in $(VALGRIND_TESTS); do echo "valgrind test_$$test"; $(VALGRIND) build/valgrind/test_$$test; done
+	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='-O1 -g' \
+		$(addprefix build/valgrind/,attn run_examples $(VALGRIND_TESTS:%=test_%))
 	mkdir -p build/valgrind/under
 	printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(VALGRIND)' '$(CURDIR)/build/valgrind/attn' >build/valgrind/under/attn
 	chmod +x build/valgrind/under/attn
-	ATTN_BIN=build/valgrind/under ATTN_SLOW=1 build/valgrind/run_examples $(VALGRIND_EXAMPLES)
+	$(MAKE) --no-print-directory --output-sync $(addprefix valgrind-,$(VALGRIND_EXAMPLES) $(VALGRIND_TESTS))
+
+$(VALGRIND_TESTS:%=valgrind-%): valgrind-%:
+	@echo 'valgrind test_$*'; $(VALGRIND) build/valgrind/test_$*
+
+$(VALGRIND_EXAMPLES:%=valgrind-%): valgrind-%:
+	@echo 'valgrind $*'; ATTN_BIN=build/valgrind/under ATTN_SLOW=1 build/valgrind/run_examples $*
 
 # Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the
 # C library does not have, strcpy of a constant into an array that is sized for it, and the length that snprintf
@@ -365,6 +374,7 @@ clean:
 
 -include $(wildcard $(FOLDERS:%=%/*.d))
 .PHONY: all check check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
-	bench install uninstall lint format clean check-ports dist distcheck deb check-deb
+	$(addprefix valgrind-,$(VALGRIND_TESTS) $(VALGRIND_EXAMPLES)) bench install uninstall lint format clean check-ports dist \
+	distcheck deb check-deb
 .SECONDARY:
 .DELETE_ON_ERROR:
