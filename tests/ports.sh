@@ -8,6 +8,8 @@
 #   s390x       the same: the other byte order
 #   i386        the same, not emulated where the processor can: 32 bits
 #
+# PORT_TESTS names the tests, as tests/run.sh takes them (all).
+#
 # A port of another machine stands in build/ports/PORT: cJSON of that machine as Debian packages it, which apt fetches by
 # this machine's own sources into a state of its own (no architecture is added to the machine), the programs, and in
 # run/ a script for each of them that starts the emulator: for the tests a build folder like any other. What cannot run
@@ -146,9 +148,9 @@ port() {
     echo "$1, $([ -n "$emulator" ] && echo "emulated by $("qemu-$1" --version | head -n 1)" || echo not emulated): $triple"
     # Emulated programs are slow: what honours ATTN_QUICK tries a part of its cases, and says so.
     if [ -n "$emulator" ]; then
-        ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run"
+        ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
     else
-        ATTN_PORT=$1 sh tests/run.sh "$folder/run"
+        ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
     fi || exit 1
     passed=0 failed=0 skipped=0
     compare
@@ -166,7 +168,8 @@ for name in "$@"; do
     gcc | clang)
         need $name $name
         echo "$name"
-        make -j "$(nproc)" BUILD="build/$name" CC=$name CPPFLAGS=-Werror tests >/dev/null && sh tests/run.sh "build/$name" || exit 1
+        make -j "$(nproc)" BUILD="build/$name" CC=$name CPPFLAGS=-Werror tests >/dev/null &&
+            sh tests/run.sh "build/$name" ${PORT_TESTS-} || exit 1
         ;;
     *) port "$name" ;;
     esac
