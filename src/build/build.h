@@ -80,6 +80,9 @@ enum status build_stages(const struct build *build);
  * fused cannot. */
 enum status build_path(const struct build *build);
 
+/* Whether something is drawn that depends on one of --seed, --skip, --init and --rng: parameters, or dropout. */
+bool build_changes_draws(const struct build *build, enum option_id id);
+
 /* problem->settings, once all else is known: what changes the numbers, with the values that were used. */
 enum status build_settings(const struct build *build);
 

@@ -43,9 +43,6 @@ static enum status check_name_of_module(const struct build *build, const char *n
                            "%s: %s is a stage, which %s computes; expected W_%s or W_%s.weight, or attn sdpa, which "
                            "takes it as it is",
                            source, name, mechanism, name, name);
-    if (strcmp(name, "layout") == 0 || strcmp(name, "lacks") == 0)
-        return error_usage(build->error, "%s: %s is what a result says of itself; expected \"attn\" beside it", source,
-                           name);
     return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
 }
 
@@ -56,6 +53,9 @@ static enum status check_name(const struct build *build, const struct input_file
         return check_name_of_weights(build, name, kind);
     if (input->is_result)
         return STATUS_OK;
+    if (strcmp(name, "layout") == 0 || strcmp(name, "lacks") == 0)
+        return error_usage(build->error, "%s: %s is what a result says of itself; expected \"attn\" beside it",
+                           input->source, name);
     return !problem_projects(build->problem) ? check_name_of_sdpa(build, name, kind)
                                              : check_name_of_module(build, name, kind);
 }

@@ -13,6 +13,13 @@ static bool is_recorded(const struct problem *problem, const char *name)
     return false;
 }
 
+/* Whether the option is about what is drawn, and nothing that is depends on it. */
+static bool is_idle(const struct build *build, enum option_id id)
+{
+    const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
+    return drawing && !build_changes_draws(build, id);
+}
+
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
 {
     struct problem *problem = build->problem;
@@ -20,7 +27,8 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
     if (is_recorded(problem, options_setting_name(id, name, sizeof name)))
         return STATUS_OK;
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
-                              arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked};
+                              arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,
+                              is_idle(build, id)};
     problem->settings[problem->setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }

@@ -15,28 +15,49 @@ static enum status warn(const struct build *build, enum option_id id, const char
     return kept == NULL ? build->error->status : STATUS_OK;
 }
 
-/* Whether something is drawn that depends on the option: parameters, or dropout, which counts the parameters as drawn
- * before it unless it has a seed of its own. */
-static bool changes_draws(const struct build *build, enum option_id id)
+static bool draws_parameters(const struct problem *problem)
+{
+    return problem_projects(problem) && !problem->parameters.given;
+}
+
+/* The builds differ from torch in one thing each: torch-mkl in dropout, torch-scalar in what nn.Linear draws. */
+static bool rng_changes_draws(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    const bool mkl = build->options->rng == TORCH_RANDOM_MKL; /* which is torch but for dropout */
-    if (problem->dropout > 0 && (id == OPTION_RNG || !build_said(build, OPTION_DROPOUT_SEED)))
-        return true;
-    return problem_projects(problem) && !problem->parameters.given && (id != OPTION_RNG || !mkl);
+    const bool linear = build->options->init == INIT_LINEAR || problem->plan.has_out;
+    if (build->options->rng == TORCH_RANDOM_MKL)
+        return problem->dropout > 0;
+    if (build->options->rng == TORCH_RANDOM_SCALAR)
+        return draws_parameters(problem) && linear;
+    return problem->dropout > 0 || draws_parameters(problem);
+}
+
+/* Dropout counts the parameters as drawn before it unless it has a seed of its own. */
+bool build_changes_draws(const struct build *build, enum option_id id)
+{
+    const struct problem *problem = build->problem;
+    if (id == OPTION_RNG)
+        return rng_changes_draws(build);
+    return draws_parameters(problem) || (problem->dropout > 0 && !build_said(build, OPTION_DROPOUT_SEED));
 }
 
 /* Why nothing depends on it. */
-static const char *why_no_draws(const struct build *build, char *text)
+static const char *why_no_draws(const struct build *build, enum option_id id, char *text)
 {
     const struct problem *problem = build->problem;
     const bool dropout = problem->dropout > 0;
-    if (problem->parameters.given)
+    if (id == OPTION_RNG && dropout && build->options->rng == TORCH_RANDOM_SCALAR)
+        snprintf(text, WARNING_BYTES,
+                 "torch-scalar differs from torch in nn.Linear alone, and nothing is drawn for one");
+    else if (problem->parameters.given)
         snprintf(text, WARNING_BYTES, "the parameters come from %s, and %s", problem->parameters.source,
                  dropout ? "dropout has a seed of its own" : "there is no dropout");
     else if (!problem_projects(problem))
         snprintf(text, WARNING_BYTES, "sdpa draws for dropout alone, %s",
                  dropout ? "which has a seed of its own" : "and there is none");
+    else if (build->options->rng == TORCH_RANDOM_SCALAR)
+        snprintf(text, WARNING_BYTES,
+                 "torch-scalar differs from torch in nn.Linear alone, and nothing is drawn for one");
     else
         snprintf(text, WARNING_BYTES, "torch-mkl differs from torch in dropout alone, and there is none");
     return text;
@@ -47,8 +68,8 @@ static enum status warn_of_draws(const struct build *build)
     static const enum option_id DRAWING[] = {OPTION_SEED, OPTION_SKIP, OPTION_INIT, OPTION_RNG};
     char why[WARNING_BYTES];
     for (size_t i = 0; i < sizeof DRAWING / sizeof DRAWING[0]; i++)
-        if (build->options->origin[DRAWING[i]] == ORIGIN_COMMAND_LINE && !changes_draws(build, DRAWING[i]) &&
-            warn(build, DRAWING[i], why_no_draws(build, why)) != STATUS_OK)
+        if (build->options->origin[DRAWING[i]] == ORIGIN_COMMAND_LINE && !build_changes_draws(build, DRAWING[i]) &&
+            warn(build, DRAWING[i], why_no_draws(build, DRAWING[i], why)) != STATUS_OK)
             return build->error->status;
     return STATUS_OK;
 }

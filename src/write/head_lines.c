@@ -7,10 +7,11 @@
 
 enum { SETTING_COLUMNS = 40 };
 
+/* The text of a setting that made numbers, or NULL. */
 static const char *setting_text(const struct problem *problem, const char *name)
 {
     for (size_t i = 0; i < problem->setting_count; i++)
-        if (strcmp(problem->settings[i].name, name) == 0)
+        if (!problem->settings[i].idle && strcmp(problem->settings[i].name, name) == 0)
             return problem->settings[i].text;
     return NULL;
 }
@@ -73,20 +74,14 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
 /* What drew the parameters, or draws for dropout. */
 static void add_draws(struct wrap *line, const struct problem *problem)
 {
-    const bool drops = problem->dropout > 0;
-    const bool seeded_again = setting_text(problem, "dropout_seed") != NULL;
-    const bool draws = problem_projects(problem) && !problem->parameters.given;
-    if (draws || (drops && !seeded_again)) {
-        add_setting(line, problem, "seed", "seed", NULL);
-        add_setting(line, problem, "skip", "skip", "0");
-        add_setting(line, problem, "init", "init", NULL);
-    }
-    if (draws || drops)
-        add_setting(line, problem, "rng", "rng", "torch");
+    add_setting(line, problem, "seed", "seed", NULL);
+    add_setting(line, problem, "skip", "skip", "0");
+    add_setting(line, problem, "init", "init", NULL);
+    add_setting(line, problem, "rng", "rng", "torch");
     if (problem->plan.qkv_bias)
         wrap_add(line, "qkv bias");
     add_setting(line, problem, "dropout", "dropout", "0");
-    if (drops)
+    if (problem->dropout > 0)
         add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
 }
 

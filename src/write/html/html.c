@@ -73,17 +73,6 @@ static void write_list(const char *name, const double *numbers, size_t count, st
     output_print(output, "]");
 }
 
-/* Whether a setting of the random generator has made no number: the parameters came from a file, and nothing is
- * dropped. */
-static bool tells_nothing(const struct problem *problem, const char *setting)
-{
-    static const char *const DRAWING[] = {"seed", "skip", "init", "rng"};
-    for (size_t i = 0; i < 4; i++)
-        if (strcmp(setting, DRAWING[i]) == 0)
-            return problem->parameters.given && problem->dropout == 0;
-    return false;
-}
-
 static void write_setting(const char *name, const char *text, bool first, struct output *output)
 {
     output_print(output, "%s[\"%s\", ", first ? "" : ", ", name);
@@ -99,7 +88,7 @@ static void write_settings(const struct problem *problem, struct output *output)
     if (problem->parameters.given)
         write_setting("parameters from", problem->parameters.source, true, output);
     for (size_t i = 0; i < problem->setting_count; i++) {
-        if (tells_nothing(problem, problem->settings[i].name))
+        if (problem->settings[i].idle)
             continue;
         write_setting(problem->settings[i].name, problem->settings[i].text, first, output);
         first = false;
