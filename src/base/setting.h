@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* INEXACT: a number from 2^53 on, whose digits a reader of JSON has rounded. OTHER: null, an array, an object. */
-enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER };
+enum setting_kind { SETTING_NUMBER, SETTING_TEXT, SETTING_TRUTH, SETTING_INEXACT, SETTING_OTHER, SETTING_KINDS };
 
 /* The option's name with _ for -, its value as text; a truth is "true" or "false";
  * of another kind what it is, "null" or "an array". `words` is what a result's text calls a setting that stands there

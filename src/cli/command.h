@@ -91,6 +91,12 @@ const struct manual *command_manual(enum command command);
 /* Whether the help lists it among the commands. */
 bool command_is_listed(enum command command);
 
+/* The command that a mechanism is: MECHANISM_ROWS come first among the commands. */
+static inline enum command command_of(enum mechanism mechanism)
+{
+    return (enum command)mechanism;
+}
+
 /* The command of that name, or COMMAND_COUNT. */
 enum command command_find(const char *word);
 

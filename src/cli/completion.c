@@ -71,5 +71,6 @@ static const char FISH[] = "# fish completion for attn, written by: attn help --
 void completion_write(enum shell shell, struct output *output)
 {
     static const char *const SCRIPTS[] = {[SHELL_BASH] = BASH, [SHELL_ZSH] = ZSH, [SHELL_FISH] = FISH};
+    _Static_assert(sizeof SCRIPTS / sizeof SCRIPTS[0] == SHELL_COUNT, "a script for each shell");
     output_print(output, "%s", SCRIPTS[shell]);
 }

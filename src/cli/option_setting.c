@@ -20,7 +20,7 @@ static enum option_id find_setting(const char *name)
 bool options_takes_setting(enum mechanism mechanism, const char *name)
 {
     const enum option_id id = find_setting(name);
-    return id < OPTION_COUNT && options_takes((enum command)mechanism, mechanism, id);
+    return id < OPTION_COUNT && options_takes(command_of(mechanism), mechanism, id);
 }
 
 static enum status unknown_setting(const char *source, const char *name, struct error *error)
@@ -52,16 +52,16 @@ static bool kind_fits(const struct option_row *row, enum setting_kind kind)
 static enum status wrong_kind(const struct option_row *row, const struct setting *setting, const char *place,
                               struct error *error)
 {
-    static const char *const EXPECTED[] = {
-        [OPTION_FLAG] = "true or false", [OPTION_WHOLE] = "a whole number",      [OPTION_REAL] = "a number",
-        [OPTION_CHOICE] = "a string",    [OPTION_TEXT] = "a string or a number",
+    static const char *const EXPECTED[OPTION_KINDS] = {
+        [OPTION_FLAG] = "true or false", [OPTION_NEGATION] = "true or false", [OPTION_WHOLE] = "a whole number",
+        [OPTION_REAL] = "a number",      [OPTION_CHOICE] = "a string",        [OPTION_TEXT] = "a string or a number",
     };
-    static const char *const GOT[] = {
+    static const char *const GOT[SETTING_KINDS] = {
         [SETTING_NUMBER] = "a number", [SETTING_TEXT] = "a string", [SETTING_TRUTH] = "a boolean"};
     if (setting->kind == SETTING_INEXACT && row->kind == OPTION_WHOLE)
         return error_usage(error, "%s: a number from 2^53 on loses digits in JSON; expected a string of digits", place);
     return error_usage(error, "%s: expected %s, got %s", place, EXPECTED[row->kind],
-                       setting->kind <= SETTING_TRUTH ? GOT[setting->kind] : setting->text);
+                       GOT[setting->kind] != NULL ? GOT[setting->kind] : setting->text);
 }
 
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,

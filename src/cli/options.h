@@ -31,7 +31,7 @@ enum when { WHENS(CHOICE_ID) };
 enum path { PATHS(CHOICE_ID) };
 
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")
-enum shell { SHELLS(CHOICE_ID) };
+enum shell { SHELLS(CHOICE_ID) SHELL_COUNT };
 
 #define OPTION_ID(id, ...) OPTION_##id,
 enum option_id { OPTION_ROWS(OPTION_ID, OPTION_ID) OPTION_COUNT };
@@ -45,6 +45,7 @@ enum option_kind {
     OPTION_CHOICE,   /* an enum: the index among choices */
     OPTION_TEXT,     /* const char * */
 };
+enum { OPTION_KINDS = OPTION_TEXT + 1 };
 
 /* From `from` on, below `below`, finite; the help tells the words where both are bounds. */
 struct real_range {

@@ -163,7 +163,7 @@ static enum status add_table(const struct joining *joining, const struct file_te
 static enum status take_settings(const struct joining *joining, struct problem *problem)
 {
     const struct input_file *first = &joining->files[0];
-    struct options options = {.command = (enum command)problem->mechanism, .mechanism = problem->mechanism};
+    struct options options = {.command = command_of(problem->mechanism), .mechanism = problem->mechanism};
     if (input_file_setting(first, "dtype") == NULL)
         return foreign(joining);
     for (size_t i = 0; i < first->setting_count; i++) {

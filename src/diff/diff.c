@@ -361,7 +361,7 @@ bool diff_agrees(const struct diff *diff)
 
 /* --- where the worst element is ---------------------------------------------------------------------------------- */
 
-static const char *const AXIS_NAMES[] = {
+static const char *const AXIS_NAMES[DIFF_AXES] = {
     [DIFF_ITEM] = "item",     [DIFF_HEAD] = "head", [DIFF_QUERY] = "query",   [DIFF_KEY] = "key",
     [DIFF_COLUMN] = "column", [DIFF_ROW] = "row",   [DIFF_MATRIX] = "matrix", [DIFF_NUMBER] = "number",
 };

@@ -48,6 +48,7 @@ enum diff_axis {
     DIFF_ROW,    /* queries that are not all of them, or unknown rows */
     DIFF_MATRIX, /* items or heads */
     DIFF_NUMBER, /* of a tensor with this axis alone */
+    DIFF_AXES,
 };
 
 /* One step on the way to an element: the axis, its name, the position on it from 1, the token there or NULL. */

@@ -20,7 +20,7 @@
 /* What the weights of an empty row are: all zero, all NaN, or all 1 / Tk; with the words of options. */
 #define EMPTY_ROWS(ROW) ROW(EMPTY_ROW_ZERO, "zero") ROW(EMPTY_ROW_NAN, "nan") ROW(EMPTY_ROW_MEAN, "mean")
 
-enum empty_row { EMPTY_ROWS(CHOICE_ID) };
+enum empty_row { EMPTY_ROWS(CHOICE_ID) EMPTY_ROW_COUNT };
 
 /* Keys first .. end - 1; none where first == end. */
 struct span {

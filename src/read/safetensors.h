@@ -1,21 +1,9 @@
-/* .safetensors, named tensors -> struct input_file.
- *
- * The format (the README of huggingface/safetensors, "Format"): 8 bytes, little-endian: the length N of the header; N
- * bytes of JSON; the data, all of it little-endian, row-major.
- *
- *     {"__metadata__": {"attn": "0.1.0", "settings": "{...}", "tokens": "[...]"},
- *      "W_query": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}, ...}
- *
- * data_offsets begin with the data. The tensors fill the data without holes and without overlaps. __metadata__ is a map
- * of strings: settings and tokens are the JSON texts of those keys of a JSON file. */
+/* .safetensors, named tensors (model/safetensors_form.h) -> struct input_file. */
 #ifndef ATTN_READ_SAFETENSORS_H
 #define ATTN_READ_SAFETENSORS_H
 
+#include "model/safetensors_form.h"
 #include "read/input_file.h"
-
-enum { SAFETENSORS_LENGTH_BYTES = 8, SAFETENSORS_LONGEST_HEADER = 100 * 1000 * 1000 };
-
-#define SAFETENSORS_METADATA "__metadata__"
 
 /* Whether a file that begins with these bytes is to be read as .safetensors. */
 bool safetensors_begins(const unsigned char *bytes, size_t length);

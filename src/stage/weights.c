@@ -110,9 +110,10 @@ static void write_quotients(struct explanation *e, struct explain_place place, c
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    static const char *const EMPTY[] = {"every key is masked: all weights are 0",
-                                        "every key is masked: all weights are nan",
-                                        "every key is masked: all weights are 1 / keys"};
+    static const char *const EMPTY[] = {[EMPTY_ROW_ZERO] = "every key is masked: all weights are 0",
+                                        [EMPTY_ROW_NAN] = "every key is masked: all weights are nan",
+                                        [EMPTY_ROW_MEAN] = "every key is masked: all weights are 1 / keys"};
+    _Static_assert(sizeof EMPTY / sizeof EMPTY[0] == EMPTY_ROW_COUNT, "a sentence for each empty row");
     const struct softmax softmax = softmax_explained(e, place);
     explain_load(e, stage, place, e->made);
     if (e->seen_count == 0) {

@@ -1,13 +1,13 @@
 /* result -> .safetensors: every table under its name, in the order asked for.
  *
- * read/safetensors.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and "tokens" (the
+ * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and "tokens" (the
  * JSON texts of json.h), so that the file is an input that gives the same bytes again. The header is padded with
  * blanks so that the data begin at a multiple of 8. */
 #include "write/writing.h"
 
 #include "base/version.h"
+#include "model/safetensors_form.h"
 #include "problem/shard.h"
-#include "read/safetensors.h"
 #include "write/json.h"
 #include "write/raw.h"
 

@@ -176,7 +176,7 @@ enum status svg_flow_layout(struct svg_picture *picture)
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
-    for (int source = 0; source <= STAGE_INPUTS; source++) {
+    for (int source = 0; source < STAGE_NAMES; source++) {
         if ((STAGES[stage].from & STAGE_BIT(source)) == 0)
             continue;
         if (find_figure(picture, (enum stage)source) != NULL)
@@ -234,10 +234,10 @@ static void draw_arrows_to(const struct svg_picture *picture, double bottom, con
 {
     const uint64_t sources = find_sources(picture, to->panel.sample.table->stage);
     size_t count = 0, arrived = 0;
-    for (int source = 0; source <= STAGE_INPUTS; source++)
+    for (int source = 0; source < STAGE_NAMES; source++)
         count += (sources & STAGE_BIT(source)) != 0;
     for (int beneath = 0; beneath < 2; beneath++)
-        for (int source = 0; source <= STAGE_INPUTS; source++) {
+        for (int source = 0; source < STAGE_NAMES; source++) {
             const struct svg_figure *from = find_figure(picture, (enum stage)source);
             if ((sources & STAGE_BIT(source)) == 0 || goes_beneath(from, to) != beneath)
                 continue;
