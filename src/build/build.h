@@ -48,7 +48,7 @@ enum status build_mask(const struct build *build);
 struct build_names {
     const char *const *labels; /* (count) or NULL */
     size_t count;
-    struct making_name *sorted; /* (count) */
+    struct build_name *sorted; /* (count) */
 };
 
 /* Puts the labels in order. The index lives in the arena. STATUS_SYSTEM where memory is short. */

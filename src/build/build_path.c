@@ -82,6 +82,6 @@ enum status build_path(const struct build *build)
         return error_usage(build->error, "--kernel fused: %s", why);
     problem->forced = path == PATH_FUSED;
     problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
-    problem->fast_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype));
+    problem->float32_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype));
     return STATUS_OK;
 }

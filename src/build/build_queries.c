@@ -22,7 +22,7 @@ static enum status unknown_token(const struct build *build, const char *place, c
 
 /* --- tokens by name ---------------------------------------------------------------------------------------------- */
 
-struct making_name {
+struct build_name {
     const char *label;
     size_t position;
 };
@@ -30,7 +30,7 @@ struct making_name {
 /* By name, those of the same name in their order. */
 static int by_label(const void *a, const void *b)
 {
-    const struct making_name *left = a, *right = b;
+    const struct build_name *left = a, *right = b;
     const int order = strcmp(left->label, right->label);
     return order != 0 ? order : (left->position > right->position) - (left->position < right->position);
 }
@@ -44,14 +44,14 @@ enum status build_index(const struct build *build, const char *const *labels, si
     if (names->sorted == NULL)
         return build->error->status;
     for (size_t i = 0; i < count; i++)
-        names->sorted[i] = (struct making_name){labels[i], i};
+        names->sorted[i] = (struct build_name){labels[i], i};
     qsort(names->sorted, count, sizeof names->sorted[0], by_label);
     return STATUS_OK;
 }
 
 /* The first token of that name in the index, or NULL; *next is the second or NULL. */
-static const struct making_name *find_name(const struct build_names *names, const char *word,
-                                           const struct making_name **next)
+static const struct build_name *find_name(const struct build_names *names, const char *word,
+                                           const struct build_name **next)
 {
     size_t low = 0, high = names->labels != NULL ? names->count : 0;
     while (low < high) {
@@ -61,7 +61,7 @@ static const struct making_name *find_name(const struct build_names *names, cons
         else
             high = middle;
     }
-    const struct making_name *found = names->sorted + low, *end = names->sorted + names->count;
+    const struct build_name *found = names->sorted + low, *end = names->sorted + names->count;
     *next = NULL;
     if (names->labels == NULL || found == end || strcmp(found->label, word) != 0)
         return NULL;
@@ -73,7 +73,7 @@ static const struct making_name *find_name(const struct build_names *names, cons
 enum status build_token(const struct build *build, const char *place, const char *word, const struct build_names *names,
                         size_t *position)
 {
-    const struct making_name *next, *found = find_name(names, word, &next);
+    const struct build_name *next, *found = find_name(names, word, &next);
     if (found == NULL)
         return unknown_token(build, place, word, names->labels, names->count);
     if (next != NULL)
@@ -109,7 +109,7 @@ static enum status find_token(struct choice *choice, const char *word, size_t *p
 {
     const struct build *build = choice->build;
     const struct problem *problem = build->problem;
-    const struct making_name *next;
+    const struct build_name *next;
     if (problem_query_labels(problem, 0) == NULL)
         return unknown_token(build, choice->place, word, NULL, problem->queries);
     if (choice->names == NULL && index_lists(choice) != STATUS_OK)

@@ -195,7 +195,7 @@ static enum status describe(const struct joining *joining, struct problem *probl
 }
 
 /* A .npy holds one table, of a dtype that it has. */
-static enum status check_npy(const struct joining *joining, const struct result *result)
+static enum status check_one_table(const struct joining *joining, const struct result *result)
 {
     if (result->table_count != 1)
         return error_usage(joining->error, ".npy holds one tensor, these parts %zu; expected --out WHOLE.safetensors",
@@ -206,7 +206,7 @@ static enum status check_npy(const struct joining *joining, const struct result 
     return STATUS_OK;
 }
 
-enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool npy,
+enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool one_table,
                        struct arena *arena, struct error *error)
 {
     struct joining joining = {.arena = arena, .error = error};
@@ -225,7 +225,7 @@ enum status join_parts(struct result *result, struct problem *problem, char *con
         if (add_table(&joining, &first->tensors[i], result) != STATUS_OK)
             return error->status;
     result->table_count = first->tensor_count;
-    if (npy && check_npy(&joining, result) != STATUS_OK)
+    if (one_table && check_one_table(&joining, result) != STATUS_OK)
         return error->status;
     return result_make_room(result, arena, error);
 }

@@ -200,7 +200,7 @@ static double count_bytes(const struct attention *attention, const struct held *
     const size_t d_out = problem->plan.d_out;
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, d_out) : problem->d_in;
     double bytes =
-        (double)(problem->fast_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
+        (double)(problem->float32_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
     for (size_t i = 0; i < count; i++) {
         double numbers = 1;
         for (size_t axis = 0; axis < held[i].rank; axis++)
@@ -245,7 +245,7 @@ static enum status make_projection(const struct attention *attention, enum proje
     const struct problem *problem = attention->problem;
     const struct tensor *projected = &attention->held[projection_stage(id)];
     for (size_t module = 0; module < problem->plan.module_count; module++) {
-        enum status status = problem->fast_projections
+        enum status status = problem->float32_projections
                                  ? float32_path_projection(attention, module, id, projected, error)
                                  : project_module(attention, module, id, projected, error);
         if (status != STATUS_OK)
@@ -294,7 +294,7 @@ static void round_projections(const struct attention *attention)
 {
     const struct problem *problem = attention->problem;
     const bool rounds =
-        problem->fast_projections && !attention->fused && problem->dtype != dtype_storage(problem->dtype);
+        problem->float32_projections && !attention->fused && problem->dtype != dtype_storage(problem->dtype);
     for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
         if (STAGES[stage].operand && attention->held[stage].rank > 0)
             round_tensor(problem->dtype, &attention->held[stage]);

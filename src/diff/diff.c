@@ -258,7 +258,7 @@ static const struct file_tensor *find_asked(const struct diffing *diffing, const
 static enum status add_asked(const struct diffing *diffing)
 {
     const struct options *options = diffing->options;
-    const struct input_file *bundle_a = &diffing->diff->a.input, *bundle_b = &diffing->diff->b.input;
+    const struct input_file *file_a = &diffing->diff->a.input, *file_b = &diffing->diff->b.input;
     uint64_t asked = 0;
     for (size_t i = 0; i < options->stage_count; i++)
         asked |= STAGE_BIT(options->stages[i]);
@@ -266,10 +266,10 @@ static enum status add_asked(const struct diffing *diffing)
         const enum stage stage = (enum stage)i;
         if ((asked & STAGE_BIT(stage)) == 0)
             continue;
-        const struct file_tensor *a = find_asked(diffing, bundle_a, stage);
-        const struct file_tensor *b = find_asked(diffing, bundle_b, stage);
+        const struct file_tensor *a = find_asked(diffing, file_a, stage);
+        const struct file_tensor *b = find_asked(diffing, file_b, stage);
         if (a == NULL || b == NULL)
-            return lacks_stage(diffing, a == NULL ? bundle_a : bundle_b, stage);
+            return lacks_stage(diffing, a == NULL ? file_a : file_b, stage);
         if (add_stage(diffing, stage, a, b) != STATUS_OK)
             return diffing->error->status;
     }

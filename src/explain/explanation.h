@@ -1,5 +1,5 @@
 /* What the arithmetic of every stage is written with: how rows are read, which of them are explained, and how lines and
- * notes about them are begun on a board. It knows the problem; the rows come from whoever has them. Dimensions as in
+ * notes about them are begun. It knows the problem; the rows come from whoever has them. Dimensions as in
  * problem.h. */
 #ifndef ATTN_EXPLAIN_EXPLANATION_H
 #define ATTN_EXPLAIN_EXPLANATION_H
@@ -70,7 +70,7 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
 
 /* Groups of lines that are aligned with each other; a softmax has two. */
 enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS, EXPLAIN_GROUPS };
-_Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the board has so many groups");
+_Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the worked lines have so many groups");
 
 /* A row of a stage into numbers (its columns); the place's head is one of query. */
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);

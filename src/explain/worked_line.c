@@ -112,7 +112,7 @@ static void finish_side(struct worked_line_side *side)
 
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
-/* Continuation bytes of UTF-8 take no column; nothing wide is written on a board but labels. */
+/* Continuation bytes of UTF-8 take no column; of what is written in a line, labels alone are wide. */
 static size_t columns_of(const char *text)
 {
     size_t columns = 0;

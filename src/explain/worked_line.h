@@ -1,10 +1,10 @@
-/* A board to write arithmetic on: labelled lines such as "Your  0.43 x 0.14 + 0.15 x 0.18 ≈ 0.06 + 0.03 = 0.09".
+/* Worked lines: arithmetic written out, with a label, such as "Your  0.43 x 0.14 + 0.15 x 0.18 ≈ 0.06 + 0.03 = 0.09".
  *
- * A line is one or more sides with "=" or "≈" between them; the board chooses which, on the digits that it shows: "="
- * stands where both sides are exactly the same number. Lines of one group stand beneath each other, aligned on their
- * points. So a section is written twice: once after worked_line_measure, which takes the widths of its lines, and once after
- * worked_line_print. Where a line would be too long, all of its group are broken behind the first side, and where that is
- * not enough before a relation or an operator.
+ * A line is one or more sides with "=" or "≈" between them; which of the two is chosen here, on the digits that are
+ * shown: "=" stands where both sides are exactly the same number. Lines of one group stand beneath each other, aligned
+ * on their points. So a section is written twice: once after worked_line_measure, which takes the widths of its lines,
+ * and once after worked_line_print. Where a line would be too long, all of its group are broken behind the first side,
+ * and where that is not enough before a relation or an operator.
  *
  *     Your     0.4300 x 0.1366 + 0.1500 x 0.1841 + 0.8900 x 0.3153
  *            ≈ 0.0587 + 0.0276 + 0.2806 = 0.3669

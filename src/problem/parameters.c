@@ -52,14 +52,14 @@ struct taking {
     struct parameters_plan *plan;
     const struct input_file *input;
     const char *inputs_source;
-    bool *taken;                      /* of each tensor of the bundle, whether it has found its place */
+    bool *taken;                      /* of each tensor of the file, whether it has found its place */
     char first[PARAMETER_NAME_BYTES]; /* the weight that set d_out */
     bool has_bias, bias_known;
     struct arena *arena;
     struct error *error;
 };
 
-/* The bundle's tensor of that name, which has found its place; or NULL. */
+/* The file's tensor of that name, which has found its place; or NULL. */
 static const struct tensor *find(struct taking *taking, const char *name)
 {
     const struct file_tensor *found = input_file_find(taking->input, name);

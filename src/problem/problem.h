@@ -68,7 +68,7 @@ struct problem {
     const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
     bool fused;                     /* context, output and lse by the fused path, unless key or value overflow, */
     bool forced;                    /* which is an error where --kernel fused was asked for */
-    bool fast_projections;          /* projections by the float32 kernels */
+    bool float32_projections;          /* projections by the float32 kernels */
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;
     bool stages_asked;                 /* by --stages; else all of the mechanism */

@@ -91,8 +91,8 @@ uint64_t shard_job(const struct problem *problem)
         hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
     for (size_t i = 0; i < problem->stage_count; i++)
         hash = hash_text(hash, stage_name(problem->stages[i]));
-    hash = hash_text(hash, problem->fused ? "fused" : problem->fast_projections ? "mixed" : "reference");
-    if (problem->fused || problem->fast_projections) { /* another instruction set may give other last bits, */
+    hash = hash_text(hash, problem->fused ? "fused" : problem->float32_projections ? "mixed" : "reference");
+    if (problem->fused || problem->float32_projections) { /* another instruction set may give other last bits, */
         const uint64_t lanes =
             problem->kernel->lanes; /* and the baseline is another one on another kind of processor */
         hash = hash_bytes(hash_text(hash, problem->kernel->name), &lanes, sizeof lanes);

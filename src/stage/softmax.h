@@ -18,7 +18,7 @@ struct softmax softmax_exponentials(const struct attention_row *row, const doubl
 /* The same of a row that is explained: the scores as the softmax reads them in operand, the exponentials in factor. */
 struct softmax softmax_explained(struct explanation *e, struct explain_place place);
 
-/* These on the board, a line for each key that is seen, and their sum. */
+/* These as worked lines, a line for each key that is seen, and their sum. */
 void softmax_explain_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax);
 
 #endif

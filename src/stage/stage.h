@@ -36,7 +36,7 @@ struct stage_functions {
     void (*make)(const struct attention_row *row);
     /* The same with every operation rounded, as ONNX's reference does; NULL: as `make`. */
     void (*make_rounded)(const struct attention_row *row);
-    /* The arithmetic of one row, on the board; called twice, for its two passes. What is not in a stage, such as the
+    /* The arithmetic of one row, as worked lines; called twice, for its two passes. What is not in a stage, such as the
      * exponentials of a softmax, is made there. NULL: no arithmetic makes it. */
     void (*explain)(struct explanation *e, enum stage stage, struct explain_place place);
 };

@@ -1,6 +1,6 @@
-/* What the fuzz targets share: libFuzzer gives bytes, a reader makes a bundle of them or refuses them with a reason; the
- * bundle's tensors are then read to the last number. Anything else ends the program. `make fuzz` builds and runs the
- * targets; `make check` runs them in one program, on their seeds and on what was found (test_fuzz.c). */
+/* What the fuzz targets share: libFuzzer gives bytes, a reader takes them for a file or refuses them with a reason; what the
+ * file holds is then read to the last number. Anything else ends the program. `make fuzz` builds and runs the targets;
+ * `make check` runs them in one program, on their seeds and on what was found (test_fuzz.c). */
 #ifndef ATTN_FUZZ_H
 #define ATTN_FUZZ_H
 

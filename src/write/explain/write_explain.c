@@ -125,7 +125,7 @@ static void write_listed(struct explanation *e, enum stage stage, struct explain
     }
 }
 
-/* Every row of the stage that is explained, onto the board. */
+/* Every row of the stage that is explained, as worked lines. */
 static void write_rows(struct explanation *explanation, enum stage stage)
 {
     const struct explain_range items = explain_items(explanation), heads = explain_heads(explanation, stage);

@@ -8,7 +8,7 @@
 static const double PAGE_WIDTH = 960, PANEL_WIDTH = 640, LARGEST_CELL = 56, SMALLEST_CELL = 2, LONGEST_LABEL = 96;
 static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34;
 
-/* Cells of all matrices of a table together, and the most that one has in a row; more are pooled. */
+/* Cells of all matrices of a table together, and the most that one has in a row; more are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8 };
 
 static size_t side_for(size_t matrices)

@@ -26,7 +26,7 @@ struct svg_picture {
     struct error *error;
 };
 
-/* Heatmaps one under the other, each a grid of its heads and items with a colour bar. Long tables are pooled.
+/* Heatmaps one under the other, each a grid of its heads and items with a colour bar. Long tables are reduced.
  * STATUS_SYSTEM where memory is short. */
 enum status svg_grid_layout(struct svg_picture *picture);
 void svg_grid_draw(const struct svg_picture *picture);

@@ -1,7 +1,7 @@
 /* result -> one self-contained SVG: small inputs as a flow from table to table, T x T tables alone as heatmaps.
  *
  * A flow shows at most 12 rows and columns, 4 heads and 4 items. Where nobody asked for stages and the result is
- * larger, the weights are drawn alone, pooled where they are longer than 128. The bytes depend on the result alone. */
+ * larger, the weights are drawn alone, reduced where they are longer than 128. The bytes depend on the result alone. */
 #include "write/writing.h"
 
 #include "base/text.h"
@@ -74,7 +74,7 @@ static enum status settings_text(const struct svg_picture *picture, char *text)
     return STATUS_OK;
 }
 
-/* The settings, the axes, and what was pooled, into text (WHOLE_CAPTION_BYTES). */
+/* The settings, the axes, and what was reduced, into text (WHOLE_CAPTION_BYTES). */
 static void caption_text(const struct svg_picture *picture, bool flow, const char *settings, char *text)
 {
     const struct downsample *sample = NULL;

@@ -178,8 +178,8 @@ static void fit_cells(struct heatmap *map)
         map->per_line++;
 }
 
-/* Makes the pool: whole where its columns fit at one column each, else in cells of two, which are about square. */
-static enum status make_pool(struct heatmap *map, struct arena *arena, struct error *error)
+/* Makes the sample: whole where its columns fit at one column each, else in cells of two, which are about square. */
+static enum status make_sample(struct heatmap *map, struct arena *arena, struct error *error)
 {
     const size_t rows = result_rows(map->table), columns = result_columns(map->table);
     const size_t digits = digits_of(position_of(map, true, rows - 1)), ranges = 2 * digits + 1;
@@ -463,7 +463,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
                           .columns = output_columns(writing->output),
                           .output = writing->output,
                           .painted = COLORMAP_LEVELS};
-    if (make_pool(&map, writing->arena, writing->error) != STATUS_OK)
+    if (make_sample(&map, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
     map.scale = colormap_scale(map.sample.low, map.sample.high, stage_is_shares(table->stage));
     /* Density has no sign: shades go from the lowest number to the highest. */

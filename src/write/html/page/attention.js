@@ -1,4 +1,4 @@
-/* The job that attn wrote into the page, and the equations of attention over it: those of attention.c, in double
+/* The job that attn wrote into the page, and the equations of attention over it: those of src/stage/, in double
  * precision and in the same order, each stage rounded to the working dtype as it is stored.
  *
  *   H heads, H_kv heads of key and value, S queries on the page, Tk keys, d and d_v columns of one head. */
@@ -97,7 +97,7 @@ function maskRow(item, head, query) {
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
 
-/* In four sums side by side, as attention.c adds them up. */
+/* In four sums side by side, as src/stage/dot_product.h adds them up. */
 function dotProduct(a, at, b, from, columns) {
     let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, i = 0;
     for (; i + 4 <= columns; i += 4) {
