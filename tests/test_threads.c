@@ -2,7 +2,7 @@
  * room that work takes. */
 #include "base/threads.h"
 #include "check.h"
-#include "kernel/scratch_plan.h"
+#include "kernel/work.h"
 
 #include <stdatomic.h>
 

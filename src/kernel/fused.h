@@ -23,7 +23,7 @@
 #define ATTN_KERNEL_FUSED_H
 
 #include "kernel/kernel.h"
-#include "kernel/scratch_plan.h"
+#include "kernel/work.h"
 #include "model/mask.h"
 
 /* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. */

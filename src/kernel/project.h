@@ -11,7 +11,7 @@
 #define ATTN_KERNEL_PROJECT_H
 
 #include "kernel/kernel.h"
-#include "kernel/scratch_plan.h"
+#include "kernel/work.h"
 
 /* y = x . W + bias. The strides (in floats) put column h d_head + c of row i of item b at
  * y[b item_stride + h head_stride + i row_stride + c]; so heads are split on the way:

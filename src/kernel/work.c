@@ -1,4 +1,4 @@
-#include "kernel/scratch_plan.h"
+#include "kernel/work.h"
 
 #include "kernel/kernel.h"
 

@@ -1,7 +1,7 @@
-/* What the float32 paths, fused.c and project.c, share: their scratch, the threads that are worth while, and how they
- * tell how far they are. */
-#ifndef ATTN_KERNEL_SCRATCH_PLAN_H
-#define ATTN_KERNEL_SCRATCH_PLAN_H
+/* The work of the float32 paths, fused.c and project.c: the scratch that it takes, the threads that it is worth, and how
+ * far it is. */
+#ifndef ATTN_KERNEL_WORK_H
+#define ATTN_KERNEL_WORK_H
 
 #include "base/memory.h"
 
