@@ -43,7 +43,7 @@ static enum status run_help(const struct call *call)
     else if (options->command == COMMAND_COMPLETE)
         completion_answer(options->files, options->file_count, call->output);
     else if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
-        completion_write((enum shell)options->completion, call->output);
+        completion_write(options->completion, call->output);
     else
         help_write(options->topic, call->output);
     return output_close(call->output);

@@ -131,7 +131,7 @@ enum status build_mask(const struct build *build)
     mask->left = options->window_left;
     mask->right = options->window_right;
     mask->true_drops = options->mask_true == MASK_TRUE_DROP;
-    mask->empty_row = (enum empty_row)options->empty_row;
+    mask->empty_row = options->empty_row;
     if (take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
         take_list(build, "sinks", &mask->sinks))
         return build->error->status;

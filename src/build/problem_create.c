@@ -103,13 +103,13 @@ static void start_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    problem->dtype = (enum dtype)options->dtype;
-    problem->rounding = (enum rounding)options->rounding;
+    problem->dtype = options->dtype;
+    problem->rounding = options->rounding;
     problem->softcap = options->softcap;
     problem->dropout = options->dropout;
     problem->source = build->inputs != NULL ? build->inputs->source : "--d-in";
     problem->mask.causal = is_causal(build);
-    torch_random_seed(&problem->generator, (enum torch_random_build)options->rng, options->seed);
+    torch_random_seed(&problem->generator, options->rng, options->seed);
     torch_random_skip(&problem->generator, options->skip);
 }
 
@@ -129,9 +129,9 @@ static enum status finish_problem(const struct build *build)
         return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
                            dtype_title(problem->dtype));
     problem->softmax_dtype =
-        build_said(build, OPTION_SOFTMAX_DTYPE) ? (enum dtype)options->softmax_dtype : problem->dtype;
+        build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem->dtype;
     if (build_said(build, OPTION_DROPOUT_SEED))
-        torch_random_seed(&problem->generator, (enum torch_random_build)options->rng, options->dropout_seed);
+        torch_random_seed(&problem->generator, options->rng, options->dropout_seed);
     problem->first_query = first_query(problem);
     problem->explains = build_said(build, OPTION_EXPLAIN);
     problem->has_cell = options->cell != NULL;

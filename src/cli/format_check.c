@@ -42,7 +42,7 @@ enum status format_choose(struct options *options, struct error *error)
     if (found == FORMAT_COUNT)
         return error_usage(error, "--out %.200s: no format goes by the suffix '%.40s'; expected %s, or give --format",
                            options->out, suffix, list_suffixes(suffixes));
-    options->format = (int)found;
+    options->format = found;
     return STATUS_OK;
 }
 

@@ -176,7 +176,7 @@ static enum status take_settings(const struct joining *joining, struct problem *
     }
     problem->settings = first->settings;
     problem->setting_count = first->setting_count;
-    problem->dtype = (enum dtype)options.dtype;
+    problem->dtype = options.dtype;
     return STATUS_OK;
 }
 
