@@ -7,7 +7,6 @@
 #define ATTN_BASE_PROGRESS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct progress {
     bool wanted;      /* false: nothing is ever drawn */

@@ -8,8 +8,6 @@
 #include "base/manual.h"
 #include "model/mechanism.h"
 
-#include <stddef.h>
-
 enum ability {
     ABILITY_ANY = 1,                 /* every command has it */
     ABILITY_RUNS = 2,                /* reads inputs, has a generator and a working dtype */

@@ -3,7 +3,6 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/format_check.h"
-#include "cli/option_value.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "compute/row_stream.h"
 
+#include "base/text.h"
 #include "base/threads.h"
 
 #include <string.h>

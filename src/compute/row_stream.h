@@ -8,7 +8,6 @@
 #ifndef ATTN_COMPUTE_ROW_STREAM_H
 #define ATTN_COMPUTE_ROW_STREAM_H
 
-#include "base/text.h"
 #include "compute/reference.h"
 
 struct row_stream {

@@ -1,6 +1,5 @@
 #include "diff/write_diff.h"
 
-#include "base/decimal.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "base/wrap.h"

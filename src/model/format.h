@@ -3,7 +3,6 @@
 #define ATTN_MODEL_FORMAT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum { FORMAT_SUFFIXES = 2 };
 

@@ -2,7 +2,6 @@
 #include "stage/softmax.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {

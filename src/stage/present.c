@@ -1,8 +1,6 @@
 /* present_key and present_value: the past, then the given, as the next call takes them for its past. */
 #include "stage/stage.h"
 
-#include <stdio.h>
-
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)problem;

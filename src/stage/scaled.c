@@ -5,7 +5,6 @@
 #include "stage/stage.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Whether the scale is the usual one, 1 / sqrt(d), which is written as it is. */
 static bool is_root(const struct problem *problem)

@@ -3,8 +3,6 @@
 #include "stage/dot_product.h"
 #include "stage/stage.h"
 
-#include <stdio.h>
-
 /* With every operation rounded there are no scores: scaled.c says why. */
 static bool applies(const struct problem *problem)
 {

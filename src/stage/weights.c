@@ -3,7 +3,6 @@
 #include "stage/softmax.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)

@@ -3,7 +3,6 @@
 #define ATTN_WRITE_HEAD_LINES_H
 
 #include "base/output.h"
-#include "base/wrap.h"
 #include "problem/problem.h"
 
 /* Broken into lines of at most so many columns, WRAP_COLUMNS or fewer; bold where `bold`. */

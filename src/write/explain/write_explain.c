@@ -1,5 +1,6 @@
 #include "write/explain/write_explain.h"
 
+#include "base/wrap.h"
 #include "stage/stage.h"
 #include "write/head_lines.h"
 #include "write/text/text.h"

@@ -12,7 +12,6 @@
 #include "base/version.h"
 #include "write/html/page.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512, CHUNK = 512 };

@@ -104,12 +104,6 @@ size_t colormap_level(const struct colormap_scale *scale, double number)
     return (size_t)lround(place * (COLORMAP_LEVELS - 1));
 }
 
-double colormap_number(const struct colormap_scale *scale, size_t level)
-{
-    const double share = (double)level / (COLORMAP_LEVELS - 1);
-    return scale->low * (1 - share) + scale->high * share;
-}
-
 /* Relative luminance, WCAG 2.1. */
 static double luminance(struct color color)
 {

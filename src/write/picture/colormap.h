@@ -35,9 +35,6 @@ struct colormap_scale colormap_scale(double low, double high, bool from_zero);
  * end. Not for NaN. */
 size_t colormap_level(const struct colormap_scale *scale, double number);
 
-/* The number at the middle of a step. */
-double colormap_number(const struct colormap_scale *scale, size_t level);
-
 struct color colormap_color(bool diverging, enum ground ground, size_t level);
 
 /* Black or white, whichever has more contrast with the colour; it is at least 4.5 : 1 (WCAG 2.1, 1.4.3). */

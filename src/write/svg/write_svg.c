@@ -5,6 +5,7 @@
 #include "write/writing.h"
 
 #include "base/text.h"
+#include "base/wrap.h"
 #include "write/head_lines.h"
 #include "write/svg/svg_picture.h"
 

@@ -1,6 +1,7 @@
 #include "write/text/text.h"
 
 #include "base/text.h"
+#include "base/wrap.h"
 #include "write/head_lines.h"
 #include "write/table_layout.h"
 #include "write/text/heatmap.h"
