@@ -113,8 +113,11 @@ static void list_tokens(struct explanation *e, enum stage stage, struct explain_
     for (size_t head = heads.first; head < heads.end; head++) {
         if (head / group != place.head)
             continue;
-        (stage == STAGE_VALUE ? explain_list_weighed : explain_list_seen)(e,
-                                                                          (struct explain_place){place.item, head, 0});
+        const struct explain_place query = {place.item, head, 0};
+        if (stage == STAGE_VALUE)
+            explain_list_weighed(e, query);
+        else
+            explain_list_seen(e, query);
         for (size_t i = 0; i < e->seen_count; i++)
             e->has_part[e->seen[i]] = true;
     }

@@ -27,7 +27,7 @@ static void make(const struct attention_row *row)
     double *capped = row->stages[STAGE_CAPPED];
     const size_t keys = row->problem->keys;
     for (size_t j = 0; j < keys; j++)
-        capped[j] = softcap > 0 ? softcap * tanh(scaled[j] / softcap) : scaled[j];
+        capped[j] = applies(row->problem) ? softcap * tanh(scaled[j] / softcap) : scaled[j];
 }
 
 static void make_rounded(const struct attention_row *row)
