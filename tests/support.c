@@ -1,7 +1,7 @@
 #include "support.h"
 
-#include "check.h"
 #include "build/problem_create.h"
+#include "check.h"
 #include "read/json.h"
 
 #include <math.h>

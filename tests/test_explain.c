@@ -4,8 +4,8 @@
  * sides of a relation must have a number in common, "=" must hold for the digits as they are, and "≈" must not. */
 #include "base/output.h"
 #include "check.h"
-#include "support.h"
 #include "explain/worked_line.h"
+#include "support.h"
 #include "write/explain/write_explain.h"
 
 #include <math.h>

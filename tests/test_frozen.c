@@ -1,8 +1,8 @@
 /* Every case of tests/golden/{onnx,sdpa,torch-multihead,float64}: an input with its settings in NAME.safetensors, what
  * others made of it in NAME.expected.safetensors. A line of cases.txt is "NAME STAGES RTOL ATOL". */
-#include "check.h"
 #include "build/job_files.h"
 #include "build/problem_create.h"
+#include "check.h"
 #include "read/load.h"
 #include "support.h"
 
