@@ -29,7 +29,8 @@ static bool open_standard_streams(void)
     return true;
 }
 
-/* The help, the completion of a shell, what completes a line, or the version, never into the file that --out names for a result. */
+/* The help, the completion of a shell, what completes a line, or the version, never into the file that --out names for
+ * a result. */
 static enum status run_help(const struct call *call)
 {
     const struct options *options = &call->options;
@@ -73,8 +74,8 @@ static enum status run_join(const struct call *call)
 {
     struct result result;
     struct problem problem;
-    if (join_parts(&result, &problem, call->options.files, call->options.file_count, options_format(&call->options)->one_table,
-                   call->arena, call->error) ||
+    if (join_parts(&result, &problem, call->options.files, call->options.file_count,
+                   options_format(&call->options)->one_table, call->arena, call->error) ||
         output_open(call->output, call->options.out, call->arena, call->error))
         return call->error->status;
     return write_result(&call->options, &result, call->output, call->arena, call->error);

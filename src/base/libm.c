@@ -7,9 +7,9 @@
 
 enum { POINTS = 16 };
 
-/* Arguments numerators[i] / denominator. Of exp, log and tanh they are some of those at which the variants of glibc 2.36
- * with FMA and without differ: the result lies so near to the middle between two doubles that each way to compute it
- * decides anew. exp2 has one variant there; these are the n / 65536 whose result lies nearest to such a middle. */
+/* Arguments numerators[i] / denominator. Of exp, log and tanh they are some of those at which the variants of glibc
+ * 2.36 with FMA and without differ: the result lies so near to the middle between two doubles that each way to compute
+ * it decides anew. exp2 has one variant there; these are the n / 65536 whose result lies nearest to such a middle. */
 static const struct row {
     unsigned bit;
     double (*function)(double);

@@ -1,7 +1,7 @@
 /* The functions of the C library that numbers go through, as they compute here.
  *
- * A C library has several variants of a function, and chooses by the processor: glibc's exp, log and tanh have other last
- * bits where there is no FMA. Which one it chose is asked of the results, not of the processor. */
+ * A C library has several variants of a function, and chooses by the processor: glibc's exp, log and tanh have other
+ * last bits where there is no FMA. Which one it chose is asked of the results, not of the processor. */
 #ifndef ATTN_BASE_LIBM_H
 #define ATTN_BASE_LIBM_H
 

@@ -47,14 +47,15 @@ struct text text_begin(char *bytes, size_t size);
 /* Adds a piece, printf-like. What does not fit is cut behind a whole character, and every piece after it is left
  * out. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* "a, b or c" into text (size bytes, cut to fit); returns text. Words that are NULL are passed over. */
 const char *text_alternatives(const char *const *words, size_t count, char *text, size_t size);
 
 /* The columns of a text. */
 size_t text_columns(const char *text);
 
-/* A number with so many decimals, fixed or with an exponent, into text (size bytes): "nan", "inf" and "-inf"; what shows as
- * zero has no sign. Returns text. */
+/* A number with so many decimals, fixed or with an exponent, into text (size bytes): "nan", "inf" and "-inf"; what
+ * shows as zero has no sign. Returns text. */
 const char *text_number(char *text, size_t size, int decimals, bool exponent, double number);
 
 /* Whether numbers of this largest magnitude are shown with exponents: those outside 1e-4 .. 1e6. */

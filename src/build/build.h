@@ -33,15 +33,16 @@ void build_keep(const struct build *build, const char *name, const struct tensor
  * expected. */
 enum status build_names(const struct build *build);
 
-/* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask depends
- * on the lengths. STATUS_USAGE where they do not fit each other. */
+/* sdpa's query, key and value: layouts, past and lengths. Sets the problem's sizes, `given` and what of the mask
+ * depends on the lengths. STATUS_USAGE where they do not fit each other. */
 enum status build_operands(const struct build *build);
 
 /* What a causal module registers as `mask`, or `heads.N.mask`, says what the command says: its causal rule, for as many
  * tokens or more. STATUS_USAGE where it is anything else, which would be ignored. The parameters are known. */
 enum status build_buffers(const struct build *build);
 
-/* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are known. */
+/* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are
+ * known. */
 enum status build_mask(const struct build *build);
 
 /* The tokens of one list of labels by their names; none where there are no labels. */
@@ -91,7 +92,8 @@ enum status build_settings(const struct build *build);
  * them. */
 enum status build_warnings(const struct build *build);
 
-/* A page: the stages that it needs beside those asked for, once problem->stages has these; and whether it can be drawn. */
+/* A page: the stages that it needs beside those asked for, once problem->stages has these; and whether it can be
+ * drawn. */
 enum status build_page_stages(const struct build *build);
 enum status build_page(const struct build *build);
 

@@ -51,7 +51,7 @@ enum status build_index(const struct build *build, const char *const *labels, si
 
 /* The first token of that name in the index, or NULL; *next is the second or NULL. */
 static const struct build_name *find_name(const struct build_names *names, const char *word,
-                                           const struct build_name **next)
+                                          const struct build_name **next)
 {
     size_t low = 0, high = names->labels != NULL ? names->count : 0;
     while (low < high) {

@@ -14,8 +14,8 @@ struct job_files {
 /* Whether standard input is to be read for lack of a file. */
 bool job_files_want_input(const struct options *options);
 
-/* Reads what the options name. A file gives only what counts: with --weights, that file the parameters and nothing else,
- * the other one everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read,
+/* Reads what the options name. A file gives only what counts: with --weights, that file the parameters and nothing
+ * else, the other one everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read,
  * STATUS_USAGE where it is wrong. */
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error);

@@ -128,8 +128,7 @@ static enum status finish_problem(const struct build *build)
     if (options_format(options)->one_table && dtype_npy(problem->dtype) == NULL)
         return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
                            dtype_title(problem->dtype));
-    problem->softmax_dtype =
-        build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem->dtype;
+    problem->softmax_dtype = build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem->dtype;
     if (build_said(build, OPTION_DROPOUT_SEED))
         torch_random_seed(&problem->generator, options->rng, options->dropout_seed);
     problem->first_query = first_query(problem);

@@ -40,7 +40,7 @@ struct command_row {
     enum ability required;    /* of the mechanisms that it may name */
     unsigned unlisted;        /* abilities whose options its help does not list */
     enum mechanism mechanism; /* that it is, or MECHANISM_COUNT */
-    struct manual manual;     /* a mechanism's is in its own row; {0}: stands in the place of a command, in no list */
+    struct manual manual;     /* a mechanism's is in its own row; {0}: typed as one, but not listed in the help */
 };
 
 /* A row a command beside the mechanisms: its identifier, and the fields of struct command_row. */

@@ -4,8 +4,8 @@
 
 #include "cli/options.h"
 
-/* Reads --stages and --part, and chooses the format. STATUS_USAGE where two options, or an option and the command, do not
- * go together. */
+/* Reads --stages and --part, and chooses the format. STATUS_USAGE where two options, or an option and the command, do
+ * not go together. */
 enum status option_check(struct options *options, struct error *error);
 
 /* STATUS_USAGE: an option of other commands, or of the command with other mechanisms (MECHANISM_COUNT: with any). */

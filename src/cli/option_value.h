@@ -4,8 +4,9 @@
 
 #include "cli/options.h"
 
-/* Stores the value; `place` names it in messages: "--heads" or "inputs.json: settings: heads". `text` is NULL for a flag
- * that is given, or for an argument that is missing and may be. STATUS_USAGE where the text is no value of the option. */
+/* Stores the value; `place` names it in messages: "--heads" or "inputs.json: settings: heads". `text` is NULL for a
+ * flag that is given, or for an argument that is missing and may be. STATUS_USAGE where the text is no value of the
+ * option. */
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
                          struct error *error);
 

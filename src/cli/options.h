@@ -110,6 +110,8 @@ struct options {
 
 extern const struct option_row OPTIONS[OPTION_COUNT];
 
+/* In option_table.c: */
+
 /* Whether the command takes the option, with the mechanism that it names or is; MECHANISM_COUNT: with any. */
 bool options_takes(enum command command, enum mechanism mechanism, enum option_id id);
 
@@ -124,18 +126,26 @@ const char *options_bound(uint64_t bound, char *text);
 /* The option's name among a file's settings, with _ for -, into text (size bytes); returns text. */
 const char *options_setting_name(enum option_id id, char *text, size_t size);
 
+/* In option_parse.c: */
+
 /* Reads the command line; argv's strings are kept. STATUS_USAGE with the nearest valid word where one is misspelt.
  * A bare `attn` gives COMMAND_HELP with `help` false. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
 
+/* In option_check.c: */
+
 /* Whether the output is to be coloured: as --color says, else as the output and the environment do. */
 bool options_want_color(const struct options *options, const struct output *output);
+
+/* In format_check.c: */
 
 /* The row of --format, of the suffix of --out, or of the command. */
 const struct format_row *options_format(const struct options *options);
 
 /* Whether the result is a picture: T x T tables matter most then. */
 bool options_are_of_picture(const struct options *options);
+
+/* In option_setting.c: */
 
 /* Whether the mechanism takes a setting of that name. */
 bool options_takes_setting(enum mechanism mechanism, const char *name);

@@ -8,10 +8,10 @@
 
 #include "compute/result.h"
 
-/* Reads the files of the parts, in any order. STATUS_USAGE where one is no part, where a part is missing or given twice,
- * where they are of different jobs, or where they hold several tables and the format to be written holds `one_table`. The
- * result points into the problem, which holds what writers ask of it (mechanism, settings, tokens, dtype) and nothing
- * else. */
+/* Reads the files of the parts, in any order. STATUS_USAGE where one is no part, where a part is missing or given
+ * twice, where they are of different jobs, or where they hold several tables and the format to be written holds
+ * `one_table`. The result points into the problem, which holds what writers ask of it (mechanism, settings, tokens,
+ * dtype) and nothing else. */
 enum status join_parts(struct result *result, struct problem *problem, char *const *files, size_t count, bool one_table,
                        struct arena *arena, struct error *error);
 

@@ -29,8 +29,8 @@ struct attention {
     size_t slots;              /* S */
     bool fused;                /* context, output and lse are made by the fused path */
     /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
-     * rounded to the working dtype, where a stage asked for needs them; lse (B, H, S); and where the fused path has made
-     * them, not yet rounded, context (B, H, S, d_v) and output (B, S, columns). */
+     * rounded to the working dtype, where a stage asked for needs them; lse (B, H, S); and where the fused path has
+     * made them, not yet rounded, context (B, H, S, d_v) and output (B, S, columns). */
     struct tensor held[STAGE_COUNT];
     double *out_weight;                /* (H d, d_out) out_proj as y = x . W; or NULL */
     double *out_bias;                  /* (d_out); or NULL */
@@ -40,8 +40,8 @@ struct attention {
 };
 
 /* Slot `slot` of one head of one item through those of `stages` (closed under stage_closure) that are made row by row;
- * each lies in scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout keeps;
- * NULL: all, unscaled. Threads may do it at the same time, each with its own scratch. */
+ * each lies in scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout
+ * keeps; NULL: all, unscaled. Threads may do it at the same time, each with its own scratch. */
 void reference_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, uint64_t stages, const bool *kept);
 

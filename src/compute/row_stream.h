@@ -1,8 +1,8 @@
 /* The rows of stages that nobody holds, computed as they are asked for.
  *
  * Rows of T x T stages, and of context where the reference makes it, are computed in blocks, by all threads. Dropout's
- * generator can only go forward; row_stream.c keeps it in step, so that a row is the same in whatever order rows are asked
- * for. Of an elided result each row goes through the stages once, and what text shows of it is kept.
+ * generator can only go forward; row_stream.c keeps it in step, so that a row is the same in whatever order rows are
+ * asked for. Of an elided result each row goes through the stages once, and what text shows of it is kept.
  *
  *   B items of a batch, H heads, S queries asked for, Tk keys, d_v columns of a head of value. */
 #ifndef ATTN_COMPUTE_ROW_STREAM_H

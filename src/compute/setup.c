@@ -150,8 +150,8 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
     return attention->scratch == NULL ? error->status : STATUS_OK;
 }
 
-/* Whether a stage asked for is held whole and made here: query, key and value where they are not given as they are, what
- * has one number for each query, and what the fused path makes. */
+/* Whether a stage asked for is held whole and made here: query, key and value where they are not given as they are,
+ * what has one number for each query, and what the fused path makes. */
 static bool is_made_whole(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;

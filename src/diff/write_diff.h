@@ -10,7 +10,8 @@
 
 /* Writes the report to the output that has been opened for it, and closes that: {"agree": ..., "first": ..., "stages":
  * {"query": {...}, ...}} as JSON, where numbers are written as a result's are and a worst place counts from 1, as
- * everywhere outside arrays. Quietly STATUS_DIFFERENT where a stage departs; STATUS_SYSTEM where it cannot be written. */
+ * everywhere outside arrays. Quietly STATUS_DIFFERENT where a stage departs; STATUS_SYSTEM where it cannot be
+ * written. */
 enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
                        struct error *error);
 

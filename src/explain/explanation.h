@@ -25,8 +25,8 @@ struct explain_place {
 /* Where rows come from. */
 struct explain_source {
     void *context;
-    /* A row of a stage into numbers (its columns; of lse, which has none, all queries of the head). The place's head is one
-     * of query, whatever the stage. */
+    /* A row of a stage into numbers (its columns; of lse, which has none, all queries of the head). The place's head is
+     * one of query, whatever the stage. */
     void (*load)(void *context, enum stage stage, struct explain_place place, double *numbers);
     /* What dropout keeps, (Tk), of the row of dropped that was loaded last. */
     const bool *(*kept)(void *context, size_t row);
@@ -51,8 +51,8 @@ struct explain_range {
     size_t first, end;
 };
 
-/* Has the room that rows of `widest` numbers need, and finds which parameters are shown with exponents; those of stages are
- * the caller's to say, in `exponent`. STATUS_SYSTEM where memory is short. */
+/* Has the room that rows of `widest` numbers need, and finds which parameters are shown with exponents; those of stages
+ * are the caller's to say, in `exponent`. STATUS_SYSTEM where memory is short. */
 enum status explain_create(struct explanation *explanation, const struct problem *problem, struct explain_source source,
                            size_t widest, int precision, bool full, struct output *output, struct arena *arena,
                            struct error *error);
@@ -78,9 +78,11 @@ void explain_load(const struct explanation *e, enum stage stage, struct explain_
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
 
-/* The keys that the place's query sees, into seen; and those that take part in its context: where it sees none, --empty-row
- * may give all of them a weight. */
+/* The keys that the place's query sees, into seen. */
 void explain_list_seen(struct explanation *e, struct explain_place place);
+
+/* The keys that take part in its context, into seen, too: where it sees none, --empty-row may give all of them a
+ * weight. */
 void explain_list_weighed(struct explanation *e, struct explain_place place);
 
 /* The sum of those numbers (Tk) over the seen keys that are left out behind the i-th. */

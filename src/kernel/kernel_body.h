@@ -212,9 +212,9 @@ INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int3
     return select_vector(seen, scores, broadcast(-INFINITY));
 }
 
-/* Columns of key and query that are summed in one chain: the error of sums that do not cancel grows with its length. Of a
- * wider head the sums of such stretches are added up. So many keys go through all of them together that their scores and
- * a stretch of the query stay in the first cache. */
+/* Columns of key and query that are summed in one chain: the error of sums that do not cancel grows with its length. Of
+ * a wider head the sums of such stretches are added up. So many keys go through all of them together that their scores
+ * and a stretch of the query stay in the first cache. */
 enum { STRETCH = 256, STRETCH_KEYS = 24 };
 
 /* A stretch of `depth` columns; its sums are added to what scores holds where `add` says so. The rest as in the table,

@@ -1,5 +1,5 @@
-/* The work of the float32 paths, fused.c and project.c: the scratch that it takes, the threads that it is worth, and how
- * far it is. */
+/* The work of the float32 paths, fused.c and project.c: the scratch that it takes, the threads that it is worth, and
+ * how far it is. */
 #ifndef ATTN_KERNEL_WORK_H
 #define ATTN_KERNEL_WORK_H
 

@@ -21,13 +21,12 @@ struct format_row {
     const char *refuses_parameters;        /* why init does not write it; NULL: it does */
 };
 
-/* A row a format: its identifier; its name; the function that writes it (write/writing.h); what else a struct format_row
- * has. */
+/* A row a format: its identifier; its name; the function that writes it (write/writing.h); what else a struct
+ * format_row has. */
 #define FORMAT_ROWS(ROW)                                                                                      \
     ROW(TEXT, "text", write_text, .suffixes = {".txt"}, .reports = true, .elides = true, .terminal = true)    \
     ROW(JSON, "json", write_json, .suffixes = {".json"}, .reports = true, .holds_whole = true)                \
     ROW(NPY, "npy", write_npy, .suffixes = {".npy"}, .binary = true, .one_table = true, .holds_whole = true,  \
-                                                                                                              \
         .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")   \
     ROW(SAFETENSORS, "safetensors", write_safetensors, .suffixes = {".safetensors"}, .binary = true,          \
         .holds_part = true, .holds_whole = true)                                                              \

@@ -77,8 +77,8 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
 
 /* attn_mask alone, of keys first .. first + count of one query, for a path that computes in float32. There is an
  * attn_mask, its dtype is BOOL or F32, and strides[3] is 0 or 1; count is at least 1 and first + count at most
- * masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not agree,
- * and a scan may find nothing at all. */
+ * masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not
+ * agree, and a scan may find nothing at all. */
 
 /* What it says of them, in bits. */
 enum {

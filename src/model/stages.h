@@ -1,5 +1,5 @@
-/* The stages of attention: a row for each, in the order in which they come. What a row says holds for every problem; when
- * a stage applies, its formula and its arithmetic are in src/stage/, a file for each.
+/* The stages of attention: a row for each, in the order in which they come. What a row says holds for every problem;
+ * when a stage applies, its formula and its arithmetic are in src/stage/, a file for each.
  *
  * Dimensions: B items of a batch, H heads of query, H_kv of key and value, Tq queries, Tk keys, d columns of a head of
  * query and key, d_v of value. T x T is Tq x Tk where queries and keys are not the same tokens. */

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which build of PyTorch is reproduced, with the words of options: that for AVX2 and AVX-512, where a uniform is one fused
- * multiply-add; without FMA, in two roundings; and as the first, with dropout by Intel MKL's generator, as on Intel
- * processors. */
+/* Which build of PyTorch is reproduced, with the words of options: that for AVX2 and AVX-512, where a uniform is one
+ * fused multiply-add; without FMA, in two roundings; and as the first, with dropout by Intel MKL's generator, as on
+ * Intel processors. */
 #define TORCH_RANDOM_BUILDS(ROW)             \
     ROW(TORCH_RANDOM_VECTOR, "torch")        \
     ROW(TORCH_RANDOM_SCALAR, "torch-scalar") \

@@ -1,4 +1,5 @@
-/* One validated attention problem, as the room `build` makes it of options and input files, and what can be asked of it.
+/* One validated attention problem, as the room `build` makes it of options and input files, and what can be asked of
+ * it.
  *
  * B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys (both T, the tokens of the inputs,
  * but for sdpa), S queries asked for, d_in columns of the inputs, d and d_v columns of a head of query and key, of
@@ -66,9 +67,9 @@ struct problem {
     size_t whole_count;            /* S of the whole */
     unsigned threads;
     const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
-    bool fused;                     /* context, output and lse by the fused path, unless key or value overflow, */
-    bool forced;                    /* which is an error where --kernel fused was asked for */
-    bool float32_projections;          /* projections by the float32 kernels */
+    bool fused;                     /* the fused path makes context, output and lse, if key and value are finite */
+    bool forced;                    /* --kernel fused was asked for; an overflow is then an error */
+    bool float32_projections;       /* projections by the float32 kernels */
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;
     bool stages_asked;                 /* by --stages; else all of the mechanism */
@@ -91,15 +92,15 @@ bool problem_projects(const struct problem *problem);
 const char **problem_key_labels(const struct problem *problem, size_t item);
 const char **problem_query_labels(const struct problem *problem, size_t item);
 
-/* The token, or NULL where it has none, and the position from 1 of key `index`, or of the query that is the `index`-th of
- * those asked for. */
+/* The token, or NULL where it has none, and the position from 1 of key `index`, or of the query that is the `index`-th
+ * of those asked for. */
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position);
 
 /* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 
-/* Columns of a stage, those of all heads where they lie side by side; 1 for lse, which has no such axis. And those of one
- * head, as each is computed. */
+/* Columns of a stage, those of all heads where they lie side by side; 1 for lse, which has no such axis. And those of
+ * one head, as each is computed. */
 size_t problem_columns(const struct problem *problem, enum stage stage);
 size_t problem_columns_of_head(const struct problem *problem, enum stage stage);
 

@@ -30,10 +30,9 @@ struct input_file {
     size_t setting_count;
     const char *mechanism;            /* what a result says of itself, or NULL */
     const char *part, *job, *library; /* the same, in .safetensors alone */
-    const char *layout,
-        *lacks;    /* of a result of sdpa: "given", where its query, key and value are its input; or what of
-                                   that it does not hold, a list of names; or NULL */
-    bool nameless; /* a .npy, or JSON that is an array: its one tensor has no name of its own */
+    const char *layout; /* "given": a result of sdpa, whose query, key and value are its input; else NULL */
+    const char *lacks;  /* what a result does not hold of what it was made from, a list of names; or NULL */
+    bool nameless;      /* a .npy, or JSON that is an array: its one tensor has no name of its own */
 };
 
 /* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */

@@ -8,8 +8,8 @@
 
 #include "read/input_file.h"
 
-/* Reads one file; "-" is standard input. What is of the `kinds`, bits of enum input_file_kind, is taken. The input belongs
- * to the arena. STATUS_SYSTEM where the file cannot be read, STATUS_USAGE where it is wrong. */
+/* Reads one file; "-" is standard input. What is of the `kinds`, bits of enum input_file_kind, is taken. The input
+ * belongs to the arena. STATUS_SYSTEM where the file cannot be read, STATUS_USAGE where it is wrong. */
 enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
                       struct error *error);
 

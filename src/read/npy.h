@@ -5,8 +5,8 @@
  *
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (6, 3), }
  *
- * in ASCII, padded with blanks and ended by a newline. Here it is read as that literal and nothing else, its keys in any
- * order. descr is a byte order (< little, > big, | and = the machine's) and a type that a dtype has, such as f4. */
+ * in ASCII, padded with blanks and ended by a newline. Here it is read as that literal and nothing else, its keys in
+ * any order. descr is a byte order (< little, > big, | and = the machine's) and a type that a dtype has, such as f4. */
 #ifndef ATTN_READ_NPY_H
 #define ATTN_READ_NPY_H
 

@@ -8,11 +8,11 @@
 /* Whether a file that begins with these bytes is to be read as .safetensors. */
 bool safetensors_begins(const unsigned char *bytes, size_t length);
 
-/* Names are JSON's keys. What is of the `kinds` (bits of enum input_file_kind) goes into `input`; of the rest it has the
- * names, and the place in the file is checked all the same. A causal buffer may also be U8, as older modules have it. A
- * foreign tensor is read only where it is the file's one. Data may stay in `bytes`, which must live as long as the
- * arena. STATUS_USAGE "source: name: ..." where the file is not whole and right to the last byte, a name is unknown or
- * given twice, or a tensor that counts is empty, a single number, or of a dtype that attn has not. */
+/* Names are JSON's keys. What is of the `kinds` (bits of enum input_file_kind) goes into `input`; of the rest it has
+ * the names, and the place in the file is checked all the same. A causal buffer may also be U8, as older modules have
+ * it. A foreign tensor is read only where it is the file's one. Data may stay in `bytes`, which must live as long as
+ * the arena. STATUS_USAGE "source: name: ..." where the file is not whole and right to the last byte, a name is unknown
+ * or given twice, or a tensor that counts is empty, a single number, or of a dtype that attn has not. */
 enum status safetensors_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
                              struct arena *arena, struct input_file *input, struct error *error);
 

@@ -10,8 +10,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     text_add(text, "%s . value", stage_name(stage_before(problem, stage)));
 }
 
-/* dropped (Tk) . values first .. first + Tk of the tensor, into context (d_v). A value that is not seen, where `bias` says
- * so, takes no part; NULL: all do. */
+/* dropped (Tk) . values first .. first + Tk of the tensor, into context (d_v). A value that is not seen, where `bias`
+ * says so, takes no part; NULL: all do. */
 static void weigh(const double *dropped, const double *bias, const struct tensor *value, size_t first,
                   double *one_value, double *restrict context, size_t keys, size_t d)
 {

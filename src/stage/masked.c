@@ -56,7 +56,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
 
 /* Minus infinity where the key is forbidden, whatever its score. A sum that would round to minus infinity stays at the
- * dtype's lowest number, as a mask of lowest numbers means it: a key that is not forbidden never becomes so by rounding. */
+ * dtype's lowest number, as a mask of lowest numbers means it: a key that is not forbidden never becomes so by
+ * rounding. */
 static void make(const struct attention_row *row)
 {
     const double lowest = -dtype_largest(row->problem->dtype);

@@ -34,7 +34,8 @@ static void make(const struct attention_row *row)
         scaled[j] = scores[j] * scale;
 }
 
-/* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded each. */
+/* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded
+ * each. */
 static void make_rounded(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;

@@ -4,15 +4,15 @@
 
 #include "stage/stage.h"
 
-/* What a softmax divides by: the sum of exp(masked_j - largest) over the keys that are seen, and the sink's where the head
- * has one. NaN among the scores becomes the largest. */
+/* What a softmax divides by: the sum of exp(masked_j - largest) over the keys that are seen, and the sink's where the
+ * head has one. NaN among the scores becomes the largest. */
 struct softmax {
     double largest, sum;
     const double *sink; /* NULL: none */
 };
 
-/* Of that row of masked, (Tk); the exponentials themselves, (Tk) written, are 0 where a key is forbidden. They may lie in
- * the same place. */
+/* Of that row of masked, (Tk); the exponentials themselves, (Tk) written, are 0 where a key is forbidden. They may lie
+ * in the same place. */
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials);
 
 /* The same of a row that is explained: the scores as the softmax reads them in operand, the exponentials in factor. */

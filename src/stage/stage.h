@@ -2,7 +2,8 @@
  * explained. The row in model/stages.h says what it is; the file of its name here has its functions, as a struct
  * stage_functions at its end.
  *
- *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, d columns of one head of query and key, d_v of value. */
+ *   B items of a batch, H heads, H_kv heads of key and value, Tk keys, d columns of one head of query and key, d_v of
+ *   value. */
 #ifndef ATTN_STAGE_STAGE_H
 #define ATTN_STAGE_STAGE_H
 
@@ -13,9 +14,9 @@ struct attention_row {
     const struct problem *problem;
     const struct tensor *key, *value; /* (B, H_kv, Tk, d) and (B, H_kv, Tk, d_v) */
     size_t first_key;                 /* of the head's keys among those of all items and heads */
-    double *const
-        *stages; /* by stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are
-                              rounded to the working dtype; the caller rounds what is made */
+    /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
+     * working dtype; the caller rounds what is made. */
+    double *const *stages;
     const double *bias; /* (Tk) what the mask adds; minus infinity: the key is forbidden */
     bool empty;         /* it forbids all */
     const double *sink; /* the head's, or NULL */
@@ -55,7 +56,8 @@ enum status stage_check(const struct problem *problem, enum stage stage, const c
  * no stage. */
 void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size);
 
-/* The last stage that it is made from, those passed over that do nothing here: of the softmax masked, capped or scaled. */
+/* The last stage that it is made from, those passed over that do nothing here: of the softmax masked, capped or
+ * scaled. */
 enum stage stage_before(const struct problem *problem, enum stage stage);
 
 /* Whether its rows are made one by one, by stage_make. */

@@ -15,7 +15,8 @@ enum dtype { DTYPE_ROWS(DTYPE_CONSTANT, DTYPE_CONSTANT) DTYPE_COUNT };
 /* The names of the working dtypes, each at its place in the enum; then NULL. */
 extern const char *const DTYPE_NAMES[];
 
-/* "f32" as options have it, "float32" in words; its code in .safetensors, its type in .npy or NULL: no .npy holds it. */
+/* "f32" as options have it, "float32" in words; its code in .safetensors, its type in .npy or NULL: no .npy holds
+ * it. */
 const char *dtype_name(enum dtype dtype);
 const char *dtype_title(enum dtype dtype);
 const char *dtype_safetensors(enum dtype dtype);
@@ -54,25 +55,27 @@ bool dtype_rounds_sums(enum dtype dtype);
 double dtype_absolute_tolerance(enum dtype dtype);
 double dtype_relative_tolerance(enum dtype dtype);
 
-/* `count` numbers as they lie in memory, in the machine's byte order, as doubles, exactly (an I64 above 2^53 is rounded). */
+/* `count` numbers as they lie in memory, in the machine's byte order, as doubles, exactly (an I64 above 2^53 is
+ * rounded). */
 void dtype_load(enum dtype dtype, const void *data, size_t count, double *numbers);
 
 /* The other way, rounded once to nearest, ties to even; for the dtypes of storage. */
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data);
 
-/* Rounds each number once to a working dtype, to nearest, ties to even; what is too large becomes infinite, or NaN where
- * the dtype has no infinity. */
+/* Rounds each number once to a working dtype, to nearest, ties to even; what is too large becomes infinite, or NaN
+ * where the dtype has no infinity. */
 void dtype_round(enum dtype dtype, double *numbers, size_t count);
 
 /* Numbers as the bytes of a file, the least significant first on any machine: bytes (count x dtype_size) written, each
  * number rounded once. There is one NaN. */
 void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigned char *bytes);
 
-/* The bits of a number in a working dtype, rounded once. Those of its magnitude number the dtype's numbers from 0 on. */
+/* The bits of a number in a working dtype, rounded once. Those of its magnitude number the dtype's numbers from 0
+ * on. */
 uint64_t dtype_bits(enum dtype dtype, double number);
 
-/* The shortest decimal that reads back to the number in a dtype, which it has; it must be finite. A truth value is true or
- * false. Writes the text (DECIMAL_BYTES) and returns its length. */
+/* The shortest decimal that reads back to the number in a dtype, which it has; it must be finite. A truth value is true
+ * or false. Writes the text (DECIMAL_BYTES) and returns its length. */
 size_t dtype_decimal(enum dtype dtype, double number, char *text);
 
 #endif

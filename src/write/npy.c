@@ -1,7 +1,7 @@
 /* result -> .npy: its one table, byte for byte as numpy.save writes it.
  *
- * Version 1.0 (read/npy.h says what that is): the header is padded so that the numbers begin at a multiple of 64. As NumPy
- * does since 1.23, the first size is given room to grow to 21 digits. */
+ * Version 1.0 (read/npy.h says what that is): the header is padded so that the numbers begin at a multiple of 64. As
+ * NumPy does since 1.23, the first size is given room to grow to 21 digits. */
 #include "base/text.h"
 #include "write/raw.h"
 #include "write/writing.h"

@@ -1,8 +1,8 @@
 /* result -> .safetensors: every table under its name, in the order asked for.
  *
- * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and "tokens" (the
- * JSON texts of json.h), so that the file is an input that gives the same bytes again. The header is padded with
- * blanks so that the data begin at a multiple of 8. */
+ * model/safetensors_form.h says what the format is. __metadata__ has "attn" (the version), "mechanism", "settings" and
+ * "tokens" (the JSON texts of json.h), so that the file is an input that gives the same bytes again. The header is
+ * padded with blanks so that the data begin at a multiple of 8. */
 #include "write/writing.h"
 
 #include "base/version.h"

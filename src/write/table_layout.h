@@ -69,7 +69,8 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
 /* Writes all tables that people are shown. STATUS_SYSTEM where memory is short. */
 enum status table_layout_write_all(const struct writing *writing, const struct table_dialect *dialect);
 
-/* A number in the notation of the table, as a terminal has it; into text (TABLE_LAYOUT_CELL_BYTES). Returns the columns that it takes. */
+/* A number in the notation of the table, as a terminal has it; into text (TABLE_LAYOUT_CELL_BYTES). Returns the columns
+ * that it takes. */
 size_t table_layout_number(const struct table_layout *layout, double number, char *text);
 
 #endif

@@ -20,11 +20,12 @@ void table_markup_escape(const struct table_markup_escapes *escapes, const char 
 /* Writes a text with its special characters escaped. */
 void table_markup_write_escaped(const struct table_layout *layout, const char *text);
 
-/* Writes " (item 1, head 2, 6 x 6)": which matrix of the table this is, and its shape with `times` between the sizes. */
+/* Writes " (item 1, head 2, 6 x 6)": which matrix of the table this is, and its shape with `times` between the
+ * sizes. */
 void table_markup_write_place(const struct table_layout *layout, const char *times);
 
-/* A number that is finite, a truth value or NaN, as all documents have it, into text (TABLE_LAYOUT_CELL_BYTES). Returns the
- * columns that it takes. */
+/* A number that is finite, a truth value or NaN, as all documents have it, into text (TABLE_LAYOUT_CELL_BYTES). Returns
+ * the columns that it takes. */
 size_t table_markup_number(const struct table_layout *layout, double number, char *text);
 
 #endif

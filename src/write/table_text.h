@@ -22,8 +22,8 @@ struct table_text_style {
     bool exponent;
 };
 
-/* A number of that dtype into text (TABLE_TEXT_NUMBER_BYTES): truth values in words, integers without decimals; "nan", "inf"
- * and "-inf", where a format has no sign of its own; what shows as zero without a sign. Returns text. */
+/* A number of that dtype into text (TABLE_TEXT_NUMBER_BYTES): truth values in words, integers without decimals; "nan",
+ * "inf" and "-inf", where a format has no sign of its own; what shows as zero without a sign. Returns text. */
 const char *table_text_number(enum dtype dtype, struct table_text_style style, double number, char *text);
 
 /* Which matrix of a table it is: "item 1, head 2", "" of a table that has but one; into text (TABLE_TEXT_LABEL_BYTES).

@@ -25,8 +25,8 @@ static inline int writing_cell_decimals(const struct writing *writing)
     return writing->precision_said ? writing->precision : -1;
 }
 
-/* Each writes the whole result. STATUS_SYSTEM where memory is short, STATUS_USAGE where the format cannot hold the result
- * after all; a failure to write is output_close's to tell. */
+/* Each writes the whole result. STATUS_SYSTEM where memory is short, STATUS_USAGE where the format cannot hold the
+ * result after all; a failure to write is output_close's to tell. */
 #define WRITER_PROTOTYPE(id, name, writer, ...) enum status writer(const struct writing *writing);
 FORMAT_ROWS(WRITER_PROTOTYPE)
 #undef WRITER_PROTOTYPE

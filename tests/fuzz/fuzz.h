@@ -1,6 +1,6 @@
-/* What the fuzz targets share: libFuzzer gives bytes, a reader takes them for a file or refuses them with a reason; what the
- * file holds is then read to the last number. Anything else ends the program. `make fuzz` builds and runs the targets;
- * `make check` runs them in one program, on their seeds and on what was found (test_fuzz.c). */
+/* What the fuzz targets share: libFuzzer gives bytes, a reader takes them for a file or refuses them with a reason;
+ * what the file holds is then read to the last number. Anything else ends the program. `make fuzz` builds and runs the
+ * targets; `make check` runs them in one program, on their seeds and on what was found (test_fuzz.c). */
 #ifndef ATTN_FUZZ_H
 #define ATTN_FUZZ_H
 
@@ -19,7 +19,8 @@ enum {
     FUZZ_COMPARED = INPUT_FILE_STAGE | INPUT_FILE_FOREIGN | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS,
 };
 
-/* A failure has a status and a message; a success has tensors of a rank and numbers in reach, and tokens that are text. */
+/* A failure has a status and a message; a success has tensors of a rank and numbers in reach, and tokens that are
+ * text. */
 static inline void fuzz_check(enum status status, unsigned kinds, const struct input_file *input, struct arena *arena,
                               struct error *error)
 {

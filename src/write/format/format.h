@@ -12,8 +12,8 @@ enum status write_check(const struct options *options, struct error *error);
 /* Whether only the rows at both ends of long tables will be shown. */
 bool write_elides(const struct options *options, const struct problem *problem);
 
-/* Writes the result to the output that has been opened for it, and closes that. STATUS_SYSTEM where it cannot be written
- * whole; then nothing is left at --out. STATUS_USAGE as write_check, for a terminal that --out names. */
+/* Writes the result to the output that has been opened for it, and closes that. STATUS_SYSTEM where it cannot be
+ * written whole; then nothing is left at --out. STATUS_USAGE as write_check, for a terminal that --out names. */
 enum status write_result(const struct options *options, struct result *result, struct output *output,
                          struct arena *arena, struct error *error);
 

@@ -1,9 +1,9 @@
-/* result -> one HTML page that needs no network: tokens, settings, query, key and value, and a script that computes from
- * them what a reader points at, by the equations of src/stage/.
+/* result -> one HTML page that needs no network: tokens, settings, query, key and value, and a script that computes
+ * from them what a reader points at, by the equations of src/stage/.
  *
  * The data stand in <script> elements that no browser runs: one JSON object, and numbers in base64, little-endian, of
- * float64 for that dtype and else of float32. Text from outside reaches the page through text_shown, and there is no '<'
- * in it: it can close no element, and what is hidden is seen. */
+ * float64 for that dtype and else of float32. Text from outside reaches the page through text_shown, and there is no
+ * '<' in it: it can close no element, and what is hidden is seen. */
 #include "write/writing.h"
 
 #include "base/base64.h"

@@ -27,7 +27,8 @@ enum status downsample_create(struct downsample *sample, struct result *result, 
 /* Whether anything was put together. */
 bool downsample_is_reduced(const struct downsample *sample);
 
-/* "the mean of 2 x 2 numbers, those masked left out": what a cell is, into text (DOWNSAMPLE_WORDS_BYTES). Returns text. */
+/* "the mean of 2 x 2 numbers, those masked left out": what a cell is, into text (DOWNSAMPLE_WORDS_BYTES). Returns
+ * text. */
 const char *downsample_words(const struct downsample *sample, char *text);
 
 /* Every how many rows or columns of that size there is room for a label: 1, 2, 5, 10, 20, 50 ... */

@@ -172,7 +172,8 @@ enum status svg_flow_layout(struct svg_picture *picture)
 
 /* --- arrows ------------------------------------------------------------------------------------------------------ */
 
-/* The stages with a figure that a stage is made from: its own sources, or where one is not drawn, that one's sources. */
+/* The stages with a figure that a stage is made from: its own sources, or where one is not drawn, that one's
+ * sources. */
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
