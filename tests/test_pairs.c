@@ -94,8 +94,10 @@ static void check_other_formats(const struct design_row *row, const char *format
                                 const struct reader_tables *tables)
 {
     check_by_others(row, format, run);
-    if (strcmp(format, "json") == 0)
+    if (strcmp(format, "json") == 0) {
         agreement_of_numbers(row, tables);
+        agreement_of_settings(row, run);
+    }
     if (strcmp(format, "json") == 0 || strcmp(format, "safetensors") == 0) {
         if (subject.row->command == COMMAND_INIT)
             agreement_of_drawn(row, run, tables);

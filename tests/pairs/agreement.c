@@ -1,10 +1,14 @@
 #include "agreement.h"
 
 #include "check.h"
+#include "support.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_DIGITS = 16 }; /* of a number, whose double has them all; else it is a string */
 
 static bool agree(double a, double b, double unit, double least)
 {
@@ -171,6 +175,76 @@ void agreement_of_shown(const struct design_row *row, const char *format, const 
         CHECK(reader_shows(format, first->output, &tables, subject_value(row, "full") != NULL, complaint), "%s",
               complaint);
     reader_release(&tables);
+    program_release(&run);
+}
+
+/* "name": value, as JSON has it. */
+static void print_setting(FILE *file, const struct value *value, bool first)
+{
+    const struct option_row *option = value->option;
+    const enum option_id id = option->kind == OPTION_NEGATION ? option->negated : (enum option_id)(option - OPTIONS);
+    const bool is_number = option->kind == OPTION_REAL || option->kind == OPTION_WHOLE;
+    char name[VALUE_WORD_BYTES];
+    fprintf(file, "%s\"%s\": ", first ? "" : ", ", options_setting_name(id, name, sizeof name));
+    if (value->text == NULL)
+        fprintf(file, "%s", option->kind == OPTION_NEGATION ? "false" : "true");
+    else if (is_number && strlen(value->text) < MOST_DIGITS)
+        fprintf(file, "%s", value->text);
+    else
+        fprintf(file, "\"%s\"", value->text);
+}
+
+static bool is_setting(const struct value *value)
+{
+    return value->option->setting || value->option->kind == OPTION_NEGATION;
+}
+
+/* The input with the row's options among its settings, and the other words of the row; false where it has settings. */
+static bool move_settings(const struct design_row *row, const char *in, const char *path, struct command_words *words)
+{
+    char *text = support_read(in), *end = strrchr(text, '}');
+    FILE *file = end != NULL && strstr(text, "\"settings\"") == NULL ? fopen(path, "w") : NULL;
+    bool first = true;
+    if (file != NULL)
+        fprintf(file, "%.*s, \"settings\": {", (int)(end - text), text);
+    for (size_t i = 0; i < row->count && file != NULL; i++) {
+        const struct value *value = &subject.values.list[row->values[i]];
+        if (is_setting(value)) {
+            print_setting(file, value, first);
+            first = false;
+        } else if (value->factor != VALUE_FILE) {
+            words->count += value_words(value, words->list + words->count, words->rooms[i]);
+        }
+    }
+    free(text);
+    if (file == NULL)
+        return false;
+    fprintf(file, "}}\n");
+    fclose(file);
+    return true;
+}
+
+void agreement_of_settings(const struct design_row *row, const struct program_run *first)
+{
+    const struct value *value = subject_value(row, "in");
+    const char *in = value != NULL && value->text[0] != '\0' ? value->text : subject.files[0];
+    const char *suffix = strrchr(in, '.');
+    const bool twice = subject_value(row, "causal") != NULL && subject_value(row, "no-causal") != NULL;
+    char path[PROGRAM_PATH_BYTES];
+    struct program_run run;
+    struct command_words words = {0};
+    for (size_t i = 0; subject.row->words[i] != NULL; i++)
+        words_add(&words, subject.row->words[i]);
+    for (size_t i = 0; subject.row->base[i] != NULL && subject_value(row, "heads") == NULL; i++)
+        words_add(&words, subject.row->base[i]);
+    words_add(&words, program_path(path, "settings.json"));
+    if (suffix == NULL || strcmp(suffix, ".json") != 0 || twice || subject_value(row, "d-in") != NULL ||
+        !move_settings(row, in, path, &words))
+        return;
+    words_run(&words, false, &run);
+    if (CHECK(run.status == 0, "with settings: status %d: %s", run.status, run.message))
+        CHECK(run.length == first->length && memcmp(run.output, first->output, run.length) == 0,
+              "with settings in place of options there are other bytes");
     program_release(&run);
 }
 

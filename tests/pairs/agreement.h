@@ -21,6 +21,9 @@ void agreement_of_drawn(const struct design_row *row, const struct program_run *
 /* What text, Markdown or LaTeX shows is what the .safetensors has, whose numbers are exact. */
 void agreement_of_shown(const struct design_row *row, const char *format, const struct program_run *first);
 
+/* Options that change numbers do the same from the settings of the input, where that is JSON without any. */
+void agreement_of_settings(const struct design_row *row, const struct program_run *first);
+
 /* A result that holds what it was made from gives the same bytes again. */
 void agreement_again(const struct design_row *row, const char *format, const struct program_run *first,
                      const struct reader_tables *tables);

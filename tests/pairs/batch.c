@@ -131,7 +131,7 @@ static void try_pages(bool broken, const char *seconds)
 static void read_pages(void)
 {
     try_pages(true, "0.2");
-    try_pages(false, "2");
+    try_pages(false, "30");
 }
 
 /* Whether jq counts as many objects as there are files; it ends at one that is no JSON. */

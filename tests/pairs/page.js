@@ -106,7 +106,7 @@ const COMPARE = new vm.Script(`${fs.readFileSync(`${__dirname}/../page/formulas.
                     state.head = head;
                     choose({ row, key });
                     const text = byId('arithmetic').textContent + ' ' + byId('context').textContent;
-                    const odd = text.match(clean ? /undefined|[−-]0(?![\\d.])|NaN/ : /undefined|[−-]0(?![\\d.])/);
+                    const odd = text.match(clean ? /undefined|[−-]0(\\.0*)?(?![\\d.])|NaN/ : /undefined|[−-]0(\\.0*)?(?![\\d.])/);
                     if (odd) wrong.push('it shows "' + text.slice(Math.max(odd.index - 40, 0), odd.index + 20) + '"');
                     for (const [formula, held] of page.judge(byId('arithmetic').textsOf('formula')))
                         if (!held) wrong.push('it shows ' + formula);

@@ -70,8 +70,7 @@ bool reader_is_plain(const char *bytes, size_t length, bool color, char *complai
     return true;
 }
 
-/* Columns on a terminal, of the bytes from text to end. */
-static size_t columns(const char *text, const char *end)
+size_t reader_columns(const char *text, const char *end)
 {
     static locale_t wide;
     size_t sum = 0;
@@ -97,20 +96,25 @@ size_t reader_width(const char *text)
 {
     size_t widest = 0;
     for (const char *line = text; *line != '\0'; line = line_end(line) + 1) {
-        const size_t width = columns(line, line_end(line));
+        const size_t width = reader_columns(line, line_end(line));
         widest = width > widest ? width : widest;
     }
     return widest;
 }
 
-/* Whether the line has "-0", or "-0e+00", as a number. */
+/* Whether the line has a zero with a sign: "-0", "-0.00", a minus of U+2212 and 0, "-0.0e+00". */
 static bool has_negative_zero(const char *line, const char *end)
 {
+    static const char MINUS[] = "\xe2\x88\x92";
     for (const char *at = line; at + 1 < end; at++) {
+        const size_t sign = *at == '-' ? 1 : strncmp(at, MINUS, 3) == 0 ? 3 : 0;
         const bool begins = at == line || strchr(" |&$,\"(>;", at[-1]) != NULL;
-        if (!begins || at[0] != '-' || at[1] != '0')
+        if (sign == 0 || !begins || at[sign] != '0')
             continue;
-        const char *behind = at + 2 + (strncmp(at + 2, "e+00", 4) == 0 ? 4 : 0);
+        const char *behind = at + sign + 1;
+        if (*behind == '.')
+            behind += 1 + strspn(behind + 1, "0");
+        behind += strncmp(behind, "e+00", 4) == 0 ? 4 : 0;
         if (behind >= end || strchr(" |&$,\")<\n", *behind) != NULL)
             return true;
     }
@@ -121,7 +125,7 @@ static bool check_zeros(const char *bytes, char *complaint)
 {
     for (const char *line = bytes; *line != '\0'; line = line_end(line) + 1)
         if (has_negative_zero(line, line_end(line)))
-            return reader_complain(complaint, "-0 in '%.*s'", (int)(line_end(line) - line), line);
+            return reader_complain(complaint, "a zero with a sign in '%.*s'", (int)(line_end(line) - line), line);
     return true;
 }
 
@@ -135,8 +139,8 @@ static bool check_head(const char *bytes, char *complaint)
 {
     for (const char *line = bytes; *line != '\0' && *line != '\n'; line = line_end(line) + 1) {
         const char *end = line_end(line);
-        if (columns(line, end) > HEAD_COLUMNS && memchr(line + 2, ' ', (size_t)(end - line - 2)) != NULL)
-            return reader_complain(complaint, "the head is %zu columns wide: %.*s", columns(line, end),
+        if (reader_columns(line, end) > HEAD_COLUMNS && memchr(line + 2, ' ', (size_t)(end - line - 2)) != NULL)
+            return reader_complain(complaint, "the head is %zu columns wide: %.*s", reader_columns(line, end),
                                    (int)(end - line), line);
     }
     return true;
@@ -175,7 +179,7 @@ static size_t count_bars(const char *line)
 /* A table: a row of names, one of dashes with a colon on one side, rows; as many cells and as wide. */
 static bool check_table(const char **line, char *complaint)
 {
-    const size_t bars = count_bars(*line), width = columns(*line, line_end(*line));
+    const size_t bars = count_bars(*line), width = reader_columns(*line, line_end(*line));
     size_t rows = 0;
     for (; **line == '|'; *line = line_end(*line) + 1, rows++) {
         const char *end = line_end(*line);
@@ -184,8 +188,8 @@ static bool check_table(const char **line, char *complaint)
         if (count_bars(*line) != bars || end[-1] != '|' || bars < 3)
             return reader_complain(complaint, "%zu bars, expected %zu: %.*s", count_bars(*line), bars,
                                    (int)(end - *line), *line);
-        if (columns(*line, end) != width)
-            return reader_complain(complaint, "%zu columns, expected %zu: %.*s", columns(*line, end), width,
+        if (reader_columns(*line, end) != width)
+            return reader_complain(complaint, "%zu columns, expected %zu: %.*s", reader_columns(*line, end), width,
                                    (int)(end - *line), *line);
         if (rows == 1 && strspn(*line, "|:-") != (size_t)(end - *line))
             return reader_complain(complaint, "no rule: %.*s", (int)(end - *line), *line);

@@ -128,6 +128,23 @@ static bool check_row(const struct document *document, const char *line, const d
     return true;
 }
 
+/* Numbers end beneath each other. */
+static bool check_widths(const struct document *document, size_t first)
+{
+    size_t expected = 0;
+    for (size_t i = first; i < document->count; i++) {
+        const char *line = document->lines[i];
+        const size_t width = reader_columns(line, line_end(line));
+        if (strncmp(line + strspn(line, " "), "...\n", 4) == 0)
+            continue;
+        if (expected > 0 && width != expected)
+            return reader_complain(document->complaint, "%s: %zu columns, expected %zu: %.*s", document->table->name,
+                                   width, expected, (int)(line_end(line) - line), line);
+        expected = width;
+    }
+    return true;
+}
+
 /* The last lines are the rows of the next matrix of the table; in text the end of a heading and labels are before them. */
 static bool check_matrix(struct document *document)
 {
@@ -137,6 +154,8 @@ static bool check_matrix(struct document *document)
     if (document->count < shown || first > MOST_BEFORE || (document->matrix + 1) * rows * columns > table->count)
         return reader_complain(document->complaint, "%s, matrix %zu: %zu lines, expected %zu", table->name,
                                document->matrix + 1, document->count, shown);
+    if (document->dialect->between == ' ' && !check_widths(document, first))
+        return false;
     const double *numbers = table->numbers + document->matrix++ * rows * columns;
     for (size_t i = 0; i < shown; i++) {
         size_t row;

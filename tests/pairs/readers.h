@@ -48,7 +48,8 @@ const struct reader_table *reader_table(const struct reader_tables *tables, cons
  * colour a terminal. */
 bool reader_is_plain(const char *bytes, size_t length, bool color, char *complaint);
 
-/* Columns of the widest line on a terminal. */
+/* Columns on a terminal, of the bytes from text to end; of the widest line. */
+size_t reader_columns(const char *text, const char *end);
 size_t reader_width(const char *text);
 
 /* Fills the complaint, printf-like; returns false. */

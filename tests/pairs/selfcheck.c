@@ -27,7 +27,8 @@ static const struct {
       {"0.483", "\x01.483"},
       {"0.483", "\xff.483"},
       {"causal attention: 6 tokens, ", "causal attention: 6 tokens, and so on for many a word, and more, "},
-      {"\n  step", "\n\n"}}},
+      {"\n  step", "\n\n"},
+      {"  0.483", " 0.483"}}},
     {"json",
      "scores,weights",
      {{", ", " "},
@@ -83,7 +84,12 @@ static const struct {
       {"0.311", " $-0$"}}},
     {"svg",
      "scores,weights",
-     {{"</svg>\n", ""}, {" x=\"", " x=\"nan"}, {">0.311<", ">-0<"}, {" height=\"", " height=\"\" h=\""}}},
+     {{"</svg>\n", ""},
+      {" x=\"", " x=\"nan"},
+      {">0.311<", ">-0.00<"},
+      {">0.311<", ">\xe2\x88\x92"
+                  "0<"},
+      {" height=\"", " height=\"\" h=\""}}},
     {"html", "scores,weights", {{"</script>", ""}, {"</html>\n", ""}, {"Attention", "Attent\x01on"}}},
 };
 
