@@ -45,8 +45,8 @@ bool build_changes_draws(const struct build *build, enum option_id id)
 static const char *why_no_draws(const struct build *build, enum option_id id, char *text)
 {
     const struct problem *problem = build->problem;
-    const bool dropout = problem->dropout > 0;
-    if (id == OPTION_RNG && dropout && build->options->rng == TORCH_RANDOM_SCALAR)
+    const bool dropout = problem->dropout > 0, draws = dropout || draws_parameters(problem);
+    if (id == OPTION_RNG && build->options->rng == TORCH_RANDOM_SCALAR && draws)
         snprintf(text, WARNING_BYTES,
                  "torch-scalar differs from torch in nn.Linear alone, and nothing is drawn for one");
     else if (problem->parameters.given)
@@ -55,9 +55,6 @@ static const char *why_no_draws(const struct build *build, enum option_id id, ch
     else if (!problem_projects(problem))
         snprintf(text, WARNING_BYTES, "sdpa draws for dropout alone, %s",
                  dropout ? "which has a seed of its own" : "and there is none");
-    else if (build->options->rng == TORCH_RANDOM_SCALAR)
-        snprintf(text, WARNING_BYTES,
-                 "torch-scalar differs from torch in nn.Linear alone, and nothing is drawn for one");
     else
         snprintf(text, WARNING_BYTES, "torch-mkl differs from torch in dropout alone, and there is none");
     return text;
