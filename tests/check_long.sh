@@ -149,7 +149,7 @@ for stage in queries output; do
 done
 program=$attn
 traced() { strace -f -qq -o trace -e trace=clone,clone3 "$program" "$@"; }
-if [ -z "${ATTN_PORT-}" ] && traced --version >/dev/null 2>&1 && ! grep -q clone trace; then
+if [ -z "${ATTN_PORT-}${TSAN_OPTIONS-}" ] && traced --version >/dev/null 2>&1 && ! grep -q clone trace; then
     attn=traced
     for stage in queries output; do
         made $stage -t 3 -o three.npy
@@ -159,7 +159,7 @@ if [ -z "${ATTN_PORT-}" ] && traced --version >/dev/null 2>&1 && ! grep -q clone
     done
     attn=$program
 else
-    skip "threads of projections" "strace is not installed, or may not trace this build"
+    skip "threads of projections" "strace is not installed, or may not trace this build, or ThreadSanitizer starts one of its own"
 fi
 
 # A token whose value overflows must not reach the tokens before it, however the queries are cut.
