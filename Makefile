@@ -137,7 +137,7 @@ check: attn tests
 
 # What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
 # out, of the faults, the random numbers and the shapes a part is tried.
-SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_limits
+SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
 	ATTN_QUICK=1 FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
 
@@ -217,7 +217,7 @@ check-ports:
 	sh tests/ports.sh gcc clang aarch64 s390x i386
 
 # Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
-# build/fuzz. `make -j2 fuzz` runs two at a time.
+# build/fuzz. As many run at a time as make has jobs.
 fuzz: fuzzers
 	$(MAKE) --no-print-directory $(FUZZERS:%=fuzz-%)
 
