@@ -41,9 +41,8 @@ COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LIBS = $(CJSON_LIBS) -lm -pthread
 
 # An instruction set is a file kernel/isa_NAME.c, whose first line says on which machine it is compiled (as MACHINE
-# begins, or any) and with which flags, the last ones winning over CFLAGS: it is optimised under the sanitizers too, and
-# it alone may fuse a product and a sum.
-KERNEL_FLAGS = -O3 -ffp-contract=fast -Wno-psabi
+# begins, or any) and with which flags, the last ones winning over CFLAGS: it is optimised under the sanitizers too.
+KERNEL_FLAGS = -O3 -Wno-psabi
 ISA_MACHINES = $(shell sed -n '1s,.*machine: \([^;]*\);.*,\1,p' $1)
 ISA_FLAGS = $(shell sed -n '1s,.*flags: \(.*\) \*/,\1,p' $1)
 ALL_ISAS := $(wildcard src/kernel/isa_*.c)

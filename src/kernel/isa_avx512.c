@@ -1,7 +1,10 @@
 /* machine: x86_64; flags: -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq */
 
+#include <immintrin.h>
+
 /* 32 registers: 8 x 2 sums, 2 rows of B, a scalar. */
 #define ISA avx512
+#define MULTIPLY_ADD(a, b, c) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
 enum { VECTOR_BYTES = 64, VECTORS = 2, ROWS = 8 };
 
 #include "kernel/kernel_body.h"

@@ -6,6 +6,7 @@
  *   VECTOR_BYTES  of a vector
  *   VECTORS       side by side; so many vectors of lanes make W
  *   ROWS          of the largest tile of sums
+ *   MULTIPLY_ADD  (a, b, c): a x b + c of vectors, rounded once; not said where the set has no such instruction
  *
  * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
 #include "kernel/kernel.h"
@@ -42,6 +43,17 @@ INLINE vector broadcast(float scalar)
     return scalar - (vector){0};
 }
 
+/* a x b + c, the only place where a product and a sum may share a rounding: left to the compiler, the same sum would be
+ * rounded once in one tile and twice in another. */
+INLINE vector multiply_add(vector a, vector b, vector c)
+{
+#ifdef MULTIPLY_ADD
+    return (vector)MULTIPLY_ADD(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 INLINE vector select_vector(integers mask, vector yes, vector no)
 {
     return (vector)(((integers)yes & mask) | ((integers)no & ~mask));
@@ -64,18 +76,17 @@ INLINE vector exp2_vector(vector x)
     const vector shifted = x + magic;
     const vector f = x - (shifted - magic);
     vector p = broadcast(0x1.5bba14p-10f);
-    p = p * f + broadcast(0x1.3cea88p-7f);
-    p = p * f + broadcast(0x1.c6b752p-5f);
-    p = p * f + broadcast(0x1.ebf9bcp-3f);
-    p = p * f + broadcast(0x1.62e42ap-1f);
-    p = p * f + broadcast(1.0f);
+    p = multiply_add(p, f, broadcast(0x1.3cea88p-7f));
+    p = multiply_add(p, f, broadcast(0x1.c6b752p-5f));
+    p = multiply_add(p, f, broadcast(0x1.ebf9bcp-3f));
+    p = multiply_add(p, f, broadcast(0x1.62e42ap-1f));
+    p = multiply_add(p, f, broadcast(1.0f));
     const naturals scaled = (naturals)p + ((naturals)shifted << 23);
     return (vector)(scaled & ~(naturals)(x < broadcast(-125.0f)));
 }
 
 /* height tanh(x), within 4e-7 of its value also where that is small, never beyond the height, and exactly that from
- * where tanh is 1 in a float; NaN stays NaN. The height is a factor before the selection: one after it could fuse with
- * whatever sum comes next, and the bits would depend on that.
+ * where tanh is 1 in a float; NaN stays NaN.
  *
  * x times a quotient of polynomials in its square, of least relative error up to 9.02 (by Lawson's reweighting of the
  * problem made linear); no term of it is negative, so that none takes digits from another. */
@@ -84,15 +95,15 @@ INLINE vector tanh_vector(vector x, vector height)
     const naturals sign = (naturals)x & (naturals)broadcast(-0.0f);
     const vector size = (vector)((naturals)x ^ sign), square = x * x;
     vector p = broadcast(0x1.cb4bcep-27f);
-    p = p * square + broadcast(0x1.59ebfep-16f);
-    p = p * square + broadcast(0x1.ca4066p-9f);
-    p = p * square + broadcast(0x1.120dc6p-3f);
-    p = p * square + broadcast(0x1.000000p+0f);
+    p = multiply_add(p, square, broadcast(0x1.59ebfep-16f));
+    p = multiply_add(p, square, broadcast(0x1.ca4066p-9f));
+    p = multiply_add(p, square, broadcast(0x1.120dc6p-3f));
+    p = multiply_add(p, square, broadcast(0x1.000000p+0f));
     vector q = broadcast(0x1.a1c88ep-21f);
-    q = q * square + broadcast(0x1.589fccp-12f);
-    q = q * square + broadcast(0x1.a8017ep-6f);
-    q = q * square + broadcast(0x1.de5c2cp-2f);
-    q = q * square + broadcast(1.0f);
+    q = multiply_add(q, square, broadcast(0x1.589fccp-12f));
+    q = multiply_add(q, square, broadcast(0x1.a8017ep-6f));
+    q = multiply_add(q, square, broadcast(0x1.de5c2cp-2f));
+    q = multiply_add(q, square, broadcast(1.0f));
     const vector quotient = size * p / q;
     const integers one = (size > broadcast(9.02f)) | (quotient > broadcast(1.0f));
     return (vector)((naturals)select_vector(one, height, quotient * height) | sign);
@@ -115,7 +126,7 @@ INLINE void multiply(size_t rows, const float *a, size_t row_stride, size_t colu
         UNROLLED (i, rows) {
             const vector scalar = broadcast(a[i * row_stride]);
             UNROLLED (j, VECTORS)
-                sums[i][j] += scalar * columns[j];
+                sums[i][j] = multiply_add(scalar, columns[j], sums[i][j]);
         }
     }
 }
@@ -307,7 +318,7 @@ INLINE void adjust(bool capped, bool biased, bool sloped, const struct kernel_ad
             }
             if (sloped) {
                 const vector away = distance - broadcast((float)(adjustment->origin + i));
-                score -= (vector)((naturals)away & magnitude) * broadcast(adjustment->slope);
+                score = multiply_add((vector)((naturals)away & magnitude), broadcast(-adjustment->slope), score);
             }
             any |= allowed;
             *row = select_vector(allowed, score, broadcast(-INFINITY));
@@ -378,7 +389,8 @@ static void softmax_f32(float *scores, size_t keys, float factor, const float *n
             weigh_row(scores, i + k, scale, most, total[k]);
     UNROLLED (j, VECTORS) {
         vector *whole = (vector *)sum + j;
-        *whole = *whole * ((const vector *)rescale)[j] + ((total[0][j] + total[1][j]) + (total[2][j] + total[3][j]));
+        *whole = multiply_add(*whole, ((const vector *)rescale)[j],
+                              (total[0][j] + total[1][j]) + (total[2][j] + total[3][j]));
     }
 }
 
@@ -392,7 +404,7 @@ INLINE void values_tile(size_t rows, size_t first, const float *value, size_t ke
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS) {
             vector *sum = (vector *)(context + (first + i) * LANES) + j;
-            *sum = *sum * ((const vector *)rescale)[j] + sums[i][j];
+            *sum = multiply_add(*sum, ((const vector *)rescale)[j], sums[i][j]);
         }
 }
 
