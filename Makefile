@@ -102,7 +102,7 @@ PAIRS := $(patsubst tests/pairs/%.c,$(BUILD)/pairs_%.o,$(wildcard tests/pairs/*.
 $(PAIRS): $(BUILD)/pairs_%.o: tests/pairs/%.c Makefile | $(BUILD)
 	$(COMPILE) -Itests -c -o $@ $<
 
-$(BUILD)/test_pairs: $(PAIRS) $(BUILD)/faults_main.o
+$(BUILD)/test_pairs: $(PAIRS) $(BUILD)/faults/main.o
 
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
@@ -111,12 +111,11 @@ $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY
 FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen getrlimit stat64 open64 fstat64 \
 	lseek64 mmap64 mkstemp64 fopen64 getrlimit64 munmap read write close access readlink __read_chk __readlink_chk \
 	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity
-FAULT_OBJECTS := $(BUILD)/faults_main.o $(BUILD)/faults_memory.o
+FAULT_OBJECTS := $(BUILD)/faults/main.o $(BUILD)/faults/base/memory.o
 
-$(BUILD)/faults_main.o: src/main.c
-$(BUILD)/faults_memory.o: src/base/memory.c
-$(FAULT_OBJECTS): Makefile | $(BUILD)
-	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $(filter %.c,$^)
+$(FAULT_OBJECTS): $(BUILD)/faults/%.o: src/%.c Makefile
+	mkdir -p $(@D)
+	$(COMPILE) -Dmain=attn_main -DARENA_BLOCK_BYTES=0 -c -o $@ $<
 
 # A sanitizer's own library may come through the wrappers before it is ready to be asked.
 $(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
@@ -371,7 +370,7 @@ format:
 clean:
 	rm -rf build '$(BUILD)' attn
 
--include $(wildcard $(FOLDERS:%=%/*.d))
+-include $(wildcard $(FOLDERS:%=%/*.d) $(FAULT_OBJECTS:.o=.d))
 .PHONY: all check check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
 	$(addprefix valgrind-,$(VALGRIND_TESTS) $(VALGRIND_EXAMPLES)) bench install uninstall lint format clean check-ports dist \
 	distcheck deb check-deb
