@@ -3,6 +3,7 @@
 #   check NAME COMMAND...   the command must succeed
 #   skip NAME WHY
 #   finish                  prints "N passed, N failed", exits
+#   gone PROCESS            it has ended, whether or not its parent has taken note
 passed=0 failed=0 skipped=0
 
 check() {
@@ -29,4 +30,8 @@ finish() {
     fi
     [ $failed -eq 0 ]
     exit
+}
+
+gone() {
+    ! kill -0 "$1" 2>/dev/null || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
 }

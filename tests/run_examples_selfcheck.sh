@@ -9,6 +9,7 @@ if [ $# -ne 1 ] || [ ! -x "$1" ]; then
     echo "usage: run_examples_selfcheck.sh RUN_EXAMPLES" >&2
     exit 2
 fi
+. "$(dirname "$0")/counts.sh"
 runner=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
@@ -26,9 +27,6 @@ esac
 END
 chmod +x bin/attn
 export ATTN_BIN="$scratch/bin" TMPDIR="$scratch/tmp"
-passed=0
-failed=0
-skipped=0
 
 count() # NAME PROBLEM: an empty problem is a pass
 {
@@ -172,13 +170,12 @@ $ i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789;
 $ sleep 1000 >/dev/null 2>&1 & echo $! > left-behind
 END
 holds "every form of a block" forms.test "10 passed, 0 failed"
-# A killed process can be seen until its parent has taken note.
 tries=0
-while kill -0 "$(cat left-behind)" 2> /dev/null && [ $tries -lt 5 ]; do
-    sleep 1
+until gone "$(cat left-behind)" || [ $tries -eq 100 ]; do
+    sleep 0.05
     tries=$((tries + 1))
 done
-count "what an example leaves running is killed" "$([ $tries -lt 5 ] || echo "it still runs")"
+count "what an example leaves running is killed" "$([ $tries -lt 100 ] || echo "it still runs")"
 
 cat > state.test <<'END'
 $ echo kept > "$T/file"; mkdir "$T/closed"; echo x > "$T/closed/x"; chmod 0 "$T/closed"
@@ -469,7 +466,8 @@ printf '$ yes\n|~ y\n' > endless.test
 breaks "output without end" endless.test "printed without end"
 printf '$ sleep 1000\n' > long.test
 "$runner" long.test > log 2>&1 &
-sleep 1
+until [ -n "$(ls tmp)" ]; do sleep 0.05; done
+sleep 0.1
 kill -TERM $!
 wait $! 2> /dev/null
 count "a signal ends the run" "$([ $? -eq 143 ] || echo "exit status is not 143")"
@@ -478,9 +476,7 @@ if [ -n "${ATTN_SLOW-}" ]; then
     unset ATTN_SLOW
     breaks "a command that takes too long" long.test "timed out"
 else
-    echo "skipped: a command that takes too long: it takes 20 s, which only ATTN_SLOW waits for"
-    skipped=$((skipped + 1))
+    skip "a command that takes too long" "it takes 20 s, which only ATTN_SLOW waits for"
 fi
 
-echo "$passed passed, $failed failed$([ $skipped -eq 0 ] || echo ", $skipped skipped")"
-[ $failed -eq 0 ]
+finish
