@@ -29,14 +29,22 @@ enum {
 };
 
 static const struct subject_row SUBJECTS[] = {
-    {{"self"}, COMMAND_SELF, {NULL}, "tests/pairs/inputs", {"data/inputs.json", "tests/golden/binary/big-f2.npy"}},
-    {{"causal"}, COMMAND_CAUSAL, {NULL}, "tests/pairs/inputs", {"data/inputs.json", "tests/golden/binary/batch.npy"}},
+    {{"self"},
+     COMMAND_SELF,
+     {NULL},
+     "tests/pairs/inputs",
+     {"data/inputs.json", "tests/golden/binary/big-f2.npy", "--random=5x3"}},
+    {{"causal"},
+     COMMAND_CAUSAL,
+     {NULL},
+     "tests/pairs/inputs",
+     {"data/inputs.json", "tests/golden/binary/batch.npy", "--random=2x5x3"}},
     {{"multihead"}, COMMAND_MULTIHEAD, {"-H", "2"}, "tests/pairs/inputs", {"data/inputs.json"}},
     {{"sdpa"},
      COMMAND_SDPA,
      {NULL},
      "tests/pairs/operands",
-     {"data/grouped.json", "tests/golden/sdpa/bf16-bool-mask.safetensors"}},
+     {"data/grouped.json", "tests/golden/sdpa/bf16-bool-mask.safetensors", "--random=2x2x5x4"}},
     {{"init", "multihead"}, COMMAND_INIT, {"-H", "2"}, NULL, {"data/inputs.json", "tests/pairs/inputs/settings.json"}},
 };
 enum { SUBJECT_ROWS = sizeof SUBJECTS / sizeof SUBJECTS[0] };

@@ -28,6 +28,11 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
 /* Keeps a tensor of the input, for a result to be an input again. */
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor);
 
+/* The inputs without the tokens that --without names: rows of inputs, or of query, key and value, rows and columns of
+ * attn_mask, labels. `rest` shares what stays as it is. STATUS_USAGE where no token is of that name, where none is left,
+ * or where a token is not query and key at once. */
+enum status build_without(const struct build *build, struct input_file *rest);
+
 /* Whether the mechanism takes what the files hold, name by name. Of a result it takes what it needs, since its stages
  * are computed again; of the file of --weights the parameters. STATUS_USAGE names what else is there, and what was
  * expected. */
@@ -59,6 +64,17 @@ enum status build_index(const struct build *build, const char *const *labels, si
  * there is none, or several. */
 enum status build_token(const struct build *build, const char *place, const char *word, const struct build_names *names,
                         size_t *position);
+
+/* The tokens that a list chooses from: `count` of them, with the labels of each list `stride` apart. */
+struct build_tokens {
+    const char **labels; /* NULL where they have none */
+    size_t lists, stride, count;
+};
+
+/* Which tokens a list such as "2,journey,4-6" names: chosen (count). A name stands for one position in all lists.
+ * `place` begins a message. STATUS_USAGE where a word names no token or several, or a position is out of range. */
+enum status build_list(const struct build *build, const char *place, const char *text,
+                       const struct build_tokens *tokens, bool *chosen);
 
 /* Whether a stage can be asked for; `place` is the option that asks. STATUS_USAGE says why not. */
 enum status build_check_stage(const struct build *build, const char *place, enum stage stage);

@@ -1,191 +1,8 @@
 #include "build/build.h"
 
-#include "base/suggest.h"
 #include "problem/shard.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static enum status unknown_token(const struct build *build, const char *place, const char *word,
-                                 const char *const *labels, size_t count)
-{
-    char hint[128] = "";
-    if (labels == NULL)
-        return error_usage(build->error, "%s '%.80s': %s; expected positions 1..%zu", place, word,
-                           build->problem->labels == NULL ? "the input has no tokens"
-                                                          : "the tokens are not those of the queries",
-                           count);
-    suggest_hint(hint, sizeof hint, "", word, labels, count);
-    return error_usage(build->error, "%s: no token is '%.80s'%s", place, word,
-                       hint[0] ? hint : "; expected a token or its position");
-}
-
-/* --- tokens by name ---------------------------------------------------------------------------------------------- */
-
-struct build_name {
-    const char *label;
-    size_t position;
-};
-
-/* By name, those of the same name in their order. */
-static int by_label(const void *a, const void *b)
-{
-    const struct build_name *left = a, *right = b;
-    const int order = strcmp(left->label, right->label);
-    return order != 0 ? order : (left->position > right->position) - (left->position < right->position);
-}
-
-enum status build_index(const struct build *build, const char *const *labels, size_t count, struct build_names *names)
-{
-    *names = (struct build_names){.labels = labels, .count = count};
-    if (labels == NULL)
-        return STATUS_OK;
-    names->sorted = arena_allocate(build->arena, count, sizeof names->sorted[0], build->error);
-    if (names->sorted == NULL)
-        return build->error->status;
-    for (size_t i = 0; i < count; i++)
-        names->sorted[i] = (struct build_name){labels[i], i};
-    qsort(names->sorted, count, sizeof names->sorted[0], by_label);
-    return STATUS_OK;
-}
-
-/* The first token of that name in the index, or NULL; *next is the second or NULL. */
-static const struct build_name *find_name(const struct build_names *names, const char *word,
-                                          const struct build_name **next)
-{
-    size_t low = 0, high = names->labels != NULL ? names->count : 0;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(names->sorted[middle].label, word) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct build_name *found = names->sorted + low, *end = names->sorted + names->count;
-    *next = NULL;
-    if (names->labels == NULL || found == end || strcmp(found->label, word) != 0)
-        return NULL;
-    if (found + 1 < end && strcmp(found[1].label, word) == 0)
-        *next = found + 1;
-    return found;
-}
-
-enum status build_token(const struct build *build, const char *place, const char *word, const struct build_names *names,
-                        size_t *position)
-{
-    const struct build_name *next, *found = find_name(names, word, &next);
-    if (found == NULL)
-        return unknown_token(build, place, word, names->labels, names->count);
-    if (next != NULL)
-        return error_usage(build->error, "%s: '%.80s' names tokens %zu and %zu; expected one, give its position", place,
-                           word, found->position + 1, next->position + 1);
-    *position = found->position;
-    return STATUS_OK;
-}
-
-/* --- the list ---------------------------------------------------------------------------------------------------- */
-
-/* What --query has chosen so far. */
-struct choice {
-    const struct build *build;
-    const char *place;         /* of the list in messages */
-    struct build_names *names; /* (label_lists) of the queries; NULL until the first name is asked for */
-    int64_t *changes;          /* (Tq + 1) ranges that begin at this query, less those that end before it */
-};
-
-static enum status index_lists(struct choice *choice)
-{
-    const struct build *build = choice->build;
-    const struct problem *problem = build->problem;
-    choice->names = arena_allocate(build->arena, problem->label_lists, sizeof choice->names[0], build->error);
-    for (size_t list = 0; choice->names != NULL && list < problem->label_lists; list++)
-        if (build_index(build, problem_query_labels(problem, list), problem->queries, &choice->names[list]))
-            return build->error->status;
-    return choice->names == NULL ? build->error->status : STATUS_OK;
-}
-
-/* The one position (from 0) that the word names in every item. */
-static enum status find_token(struct choice *choice, const char *word, size_t *position)
-{
-    const struct build *build = choice->build;
-    const struct problem *problem = build->problem;
-    const struct build_name *next;
-    if (problem_query_labels(problem, 0) == NULL)
-        return unknown_token(build, choice->place, word, NULL, problem->queries);
-    if (choice->names == NULL && index_lists(choice) != STATUS_OK)
-        return build->error->status;
-    for (size_t list = 0; list < problem->label_lists; list++) {
-        size_t found = 0;
-        if (list > 0 && find_name(&choice->names[list], word, &next) == NULL)
-            return error_usage(build->error,
-                               "%s: '%.80s' is token %zu of item 1, but item %zu has none of that name; "
-                               "expected one position in all",
-                               choice->place, word, *position + 1, list + 1);
-        if (build_token(build, choice->place, word, &choice->names[list], &found) != STATUS_OK)
-            return build->error->status;
-        if (list > 0 && found != *position)
-            return error_usage(build->error,
-                               "%s: '%.80s' is token %zu of item 1, but %zu of item %zu; expected one "
-                               "position in all",
-                               choice->place, word, *position + 1, found + 1, list + 1);
-        *position = found;
-    }
-    return STATUS_OK;
-}
-
-/* "2" or "2-4": positions. Sets *first and *last (from 0); *positions is false where the word is a token. */
-static enum status parse_positions(const struct build *build, const char *place, const char *word, bool *positions,
-                                   size_t *first, size_t *last)
-{
-    const size_t tokens = build->problem->queries;
-    const size_t digits = strspn(word, "0123456789");
-    const char *rest = word + digits;
-    *positions = digits > 0 && (*rest == '\0' ||
-                                (*rest == '-' && rest[1] != '\0' && rest[1 + strspn(rest + 1, "0123456789")] == '\0'));
-    if (!*positions)
-        return STATUS_OK;
-    unsigned long long low = strtoull(word, NULL, 10), high = *rest == '-' ? strtoull(rest + 1, NULL, 10) : low;
-    if (low < 1 || high < 1 || low > tokens || high > tokens)
-        return error_usage(build->error, "%s %.80s is out of range; expected positions 1..%zu", place, word, tokens);
-    if (low > high)
-        return error_usage(build->error, "%s %.80s runs backwards; expected %llu-%llu", place, word, high, low);
-    *first = (size_t)low - 1;
-    *last = (size_t)high - 1;
-    return STATUS_OK;
-}
-
-static enum status select_word(struct choice *choice, const char *word)
-{
-    const struct build *build = choice->build;
-    size_t first = 0, last = 0;
-    bool positions;
-    enum status status = parse_positions(build, choice->place, word, &positions, &first, &last);
-    if (status == STATUS_OK && !positions) {
-        if (word[0] == '\0')
-            return error_usage(build->error, "%s '%.80s' has an empty item; expected tokens or positions such as 1,4-6",
-                               choice->place, build->options->query);
-        status = find_token(choice, word, &first);
-        last = first;
-    }
-    if (status != STATUS_OK)
-        return status;
-    choice->changes[first]++;
-    choice->changes[last + 1]--;
-    return STATUS_OK;
-}
-
-static enum status select_listed(struct choice *choice)
-{
-    const struct build *build = choice->build;
-    for (const char *item = build->options->query; item != NULL;) {
-        size_t length = strcspn(item, ",");
-        char *word = arena_text(build->arena, item, length, build->error);
-        if (word == NULL || select_word(choice, word) != STATUS_OK)
-            return build->error->status;
-        item = item[length] == ',' ? item + length + 1 : NULL;
-    }
-    return STATUS_OK;
-}
 
 static enum status select_part(const struct build *build)
 {
@@ -207,23 +24,19 @@ enum status build_queries(const struct build *build)
 {
     struct problem *problem = build->problem;
     char place[BUILD_PLACE_BYTES];
-    int64_t *changes = arena_allocate(build->arena, problem->queries + 1, sizeof *changes, build->error);
+    const struct build_tokens tokens = {problem_query_labels(problem, 0), problem->label_lists, problem->keys,
+                                        problem->queries};
+    bool *chosen = arena_allocate(build->arena, problem->queries, sizeof *chosen, build->error);
     problem->rows = arena_allocate(build->arena, problem->queries, sizeof *problem->rows, build->error);
-    if (changes == NULL || problem->rows == NULL)
+    if (chosen == NULL || problem->rows == NULL)
         return build->error->status;
-    memset(changes, 0, (problem->queries + 1) * sizeof *changes);
+    memset(chosen, true, problem->queries);
     build_place(build, OPTION_QUERY, place, sizeof place);
-    struct choice choice = {.build = build, .place = place, .changes = changes};
-    if (build->options->query == NULL)
-        changes[0] = 1;
-    else if (select_listed(&choice) != STATUS_OK)
+    if (build->options->query != NULL && build_list(build, place, build->options->query, &tokens, chosen) != STATUS_OK)
         return build->error->status;
-    int64_t ranges = 0;
-    for (size_t token = 0; token < problem->queries; token++) {
-        ranges += changes[token];
-        if (ranges > 0)
+    for (size_t token = 0; token < problem->queries; token++)
+        if (chosen[token])
             problem->rows[problem->row_count++] = token;
-    }
     problem->whole_count = problem->row_count;
     return select_part(build);
 }

@@ -17,7 +17,7 @@ static bool is_recorded(const struct problem *problem, const char *name)
 static bool is_idle(const struct build *build, enum option_id id)
 {
     const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
-    return drawing && !build_changes_draws(build, id);
+    return (drawing && !build_changes_draws(build, id)) || (id == OPTION_RANDOM_SEED && build->options->random == NULL);
 }
 
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)

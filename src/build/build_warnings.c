@@ -78,6 +78,9 @@ enum status build_warnings(const struct build *build)
     const struct tensor *attn_mask = &problem->mask.attn_mask;
     if (warn_of_draws(build) != STATUS_OK)
         return build->error->status;
+    if (origin[OPTION_RANDOM_SEED] == ORIGIN_COMMAND_LINE && build->options->random == NULL &&
+        warn(build, OPTION_RANDOM_SEED, "there is no --random") != STATUS_OK)
+        return build->error->status;
     if (origin[OPTION_DROPOUT_SEED] == ORIGIN_COMMAND_LINE && !(problem->dropout > 0) &&
         warn(build, OPTION_DROPOUT_SEED, "there is no dropout") != STATUS_OK)
         return build->error->status;

@@ -1,6 +1,11 @@
 #include "build/job_files.h"
 
+#include "base/text.h"
+#include "model/torch_random.h"
 #include "read/load.h"
+
+#include <stdint.h>
+#include <string.h>
 
 static bool reads_inputs(const struct options *options)
 {
@@ -10,7 +15,33 @@ static bool reads_inputs(const struct options *options)
 
 bool job_files_want_input(const struct options *options)
 {
-    return options->in == NULL && reads_inputs(options);
+    return options->in == NULL && options->random == NULL && reads_inputs(options);
+}
+
+/* --random: one tensor after another from one generator, in float32, as a file would hold them. */
+static enum status draw_inputs(struct input_file *input, const struct options *options, struct arena *arena,
+                               struct error *error)
+{
+    static const char *const NAMES[] = {"inputs", "query", "key", "value"};
+    const bool projects = MECHANISMS[options->mechanism].projects;
+    const size_t first = projects ? 0 : 1, count = projects ? 1 : 3;
+    struct torch_random generator;
+    char source[TEXT_PATH_BYTES];
+    const size_t length = (size_t)snprintf(source, sizeof source, "--random %.80s", options->random);
+    *input = (struct input_file){.source = arena_text(arena, source, length, error),
+                                 .tensors = arena_allocate(arena, count, sizeof input->tensors[0], error)};
+    if (input->source == NULL || input->tensors == NULL)
+        return error->status;
+    torch_random_seed(&generator, options->rng, options->random_seed);
+    for (size_t i = 0; i < count; i++) {
+        struct file_tensor *drawn = &input->tensors[input->tensor_count++];
+        *drawn = (struct file_tensor){.name = NAMES[first + i]};
+        if (tensor_create(&drawn->tensor, DTYPE_F32, options->random_rank, options->random_shape, arena, error))
+            return error->status;
+        torch_random_normal(&generator, drawn->tensor.data, tensor_count(&drawn->tensor));
+    }
+    input_file_sort(input);
+    return STATUS_OK;
 }
 
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
@@ -26,7 +57,9 @@ enum status job_files_read(struct job_files *job, const struct options *options,
     *job = (struct job_files){0};
     if (reads_inputs(options)) {
         job->inputs = &job->files[0];
-        if (load_file(options->in != NULL ? options->in : "-", kinds, arena, job->inputs, error) != STATUS_OK)
+        if (options->random != NULL
+                ? draw_inputs(job->inputs, options, arena, error)
+                : load_file(options->in != NULL ? options->in : "-", kinds, arena, job->inputs, error))
             return error->status;
     }
     if (options->weights == NULL)

@@ -8,9 +8,14 @@ static enum status apply_settings(const struct build *build)
 {
     const struct input_file *inputs = build->inputs;
     for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
-        if (options_setting(build->options, &inputs->settings[i], inputs->source, build->error) != STATUS_OK)
+        if (options_setting(build->options, &inputs->settings[i], inputs->source, build->error))
             return build->error->status;
-    return STATUS_OK;
+    if (build->options->origin[OPTION_RANDOM] != ORIGIN_FILE || inputs->is_result)
+        return STATUS_OK;
+    return error_usage(build->error,
+                       "%s: settings: random draws the inputs, and this file holds some; expected --random "
+                       "in place of a file",
+                       inputs->source);
 }
 
 /* --- inputs and tokens ------------------------------------------------------------------------------------------- */
@@ -113,12 +118,26 @@ static void start_problem(const struct build *build)
     torch_random_skip(&problem->generator, options->skip);
 }
 
+static enum status set_scale(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    char place[BUILD_PLACE_BYTES];
+    const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
+    problem->scale = scale / options->temperature;
+    if (isfinite(problem->scale))
+        return STATUS_OK;
+    return error_usage(build->error, "%s %g: the scale %g divided by it is no finite number; expected a larger one",
+                       build_place(build, OPTION_TEMPERATURE, place, sizeof place), options->temperature, scale);
+}
+
 /* What is left once the sizes are known. */
 static enum status finish_problem(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
-    problem->scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
+    if (set_scale(build) != STATUS_OK)
+        return build->error->status;
     if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
         return error_usage(build->error, "--rounding operations shares the root of the scale out to query and key; "
                                          "expected --scale from 0 on");
@@ -146,15 +165,28 @@ static enum status finish_problem(const struct build *build)
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }
 
+/* The settings of a result say what its inputs lack already. */
+static bool takes_out(const struct build *build)
+{
+    const bool done = build->options->origin[OPTION_WITHOUT] == ORIGIN_FILE && build->inputs->is_result;
+    return build->options->without != NULL && !done;
+}
+
 enum status problem_create(struct problem *problem, const struct options *options, const struct input_file *inputs,
                            const struct input_file *weights, struct arena *arena, struct error *error)
 {
     struct options merged = *options;
     const bool init = options->command == COMMAND_INIT;
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
-    const struct build build = {problem, &merged, inputs, weights, arena, error};
+    struct build build = {problem, &merged, inputs, weights, arena, error};
+    struct input_file rest;
     if (apply_settings(&build) != STATUS_OK)
         return error->status;
+    if (takes_out(&build)) {
+        if (build_without(&build, &rest) != STATUS_OK)
+            return error->status;
+        build.inputs = &rest;
+    }
     start_problem(&build);
     if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))

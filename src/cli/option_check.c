@@ -135,12 +135,14 @@ enum status option_check(struct options *options, struct error *error)
     const bool names_mechanism = COMMANDS[options->command].words == WORDS_MECHANISM;
     if (names_mechanism && options->mechanism == MECHANISM_COUNT)
         return lack_mechanism(options->command, error);
-    const bool in_standard = options->in == NULL || strcmp(options->in, "-") == 0;
+    const bool in_standard = options->in == NULL ? options->random == NULL : strcmp(options->in, "-") == 0;
     if (in_standard && options->weights != NULL && strcmp(options->weights, "-") == 0)
         return error_usage(error, "--in and --weights are both standard input; expected one of them to be a file");
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
                            options->in);
+    if (options->random != NULL && options->in != NULL)
+        return error_usage(error, "--random and %.80s both give the inputs; expected one of them", options->in);
     if (names_mechanism && check_mechanism(options, error) != STATUS_OK)
         return error->status;
     if (options->command == COMMAND_JOIN && options->file_count == 0)

@@ -28,6 +28,16 @@
         .help = "tokens, inputs and parameters: JSON, .npy or .safetensors; - is standard input; also FILE alone") \
     ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", \
         .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file") \
+    ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
+        .setting = true, .asked = "random", \
+        .fallback = "an input is read", \
+        .help = "draw the inputs as torch.randn: 6x3, 2x6x3; sdpa: query, then key, then value, each 2x8x128x64") \
+    ROW(RANDOM_SEED, random_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "random-seed", .argument = "N", \
+        .setting = true, .asked = "random seed", .initial = "0", \
+        .help = "seed of --random; --seed draws the parameters") \
+    ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
+        .asked = "without", .fallback = "none", \
+        .help = "take these tokens out before anything is computed: 2, journey, 2-4 or 1,4-6") \
     ROW(OUT, out, FILE, ABILITY_ANY, .name = "out", .letter = 'o', .argument = "FILE", \
         .fallback = "standard output", .help = "where the result goes") \
     ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_ANY, .name = "format", .letter = 'f', .argument = "FORMAT", \
@@ -74,7 +84,11 @@
         .setting = true, .asked = "window", .initial = "-1,-1", \
         .help = "a query sees L keys before its position to R behind it; -1 is unbounded") \
     ROW(SCALE, scale, REAL(-INFINITY, INFINITY, "a finite number"), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
-        .asked = "scale", .fallback = "1 / sqrt(d_head)", .help = "scaled is scores x S") \
+        .asked = "scale", .parse = option_parse_scale, .fallback = "1 / sqrt(d_head)", \
+        .help = "scaled is scores x S: a number, a quotient such as 1/8 or 1/sqrt(64), or off (1)") \
+    ROW(TEMPERATURE, temperature, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_COMPUTES, .name = "temperature", \
+        .argument = "T", .setting = true, .asked = "temperature", .initial = "1", \
+        .help = "the scale is divided by it: above 1 the weights grow more even, below 1 sharper") \
     ROW(SOFTCAP, softcap, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
         .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)") \
     ROW(MASK_TRUE, mask_true, CHOICE(enum mask_true, MASK_TRUES), ABILITY_COMPUTES, .name = "mask-true", \

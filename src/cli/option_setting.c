@@ -43,7 +43,7 @@ static bool kind_fits(const struct option_row *row, enum setting_kind kind)
     case OPTION_CHOICE:
         return kind == SETTING_TEXT;
     case OPTION_REAL:
-        return kind == SETTING_NUMBER || kind == SETTING_INEXACT;
+        return kind == SETTING_NUMBER || kind == SETTING_INEXACT || (kind == SETTING_TEXT && row->parse != NULL);
     default:
         return kind == SETTING_NUMBER || kind == SETTING_TEXT;
     }

@@ -31,18 +31,85 @@ static enum status parse_whole(const struct option_row *row, const char *place, 
     return STATUS_OK;
 }
 
+/* A decimal number that is all of text[0 .. length). */
+static bool read_number(const char *text, size_t length, double *value)
+{
+    char *end;
+    if (length == 0 || strspn(text, "0123456789.eE+-") < length)
+        return false;
+    *value = strtod(text, &end);
+    return end == text + length;
+}
+
 static enum status parse_real(const struct option_row *row, const char *place, const char *text, double *value,
                               struct error *error)
 {
-    char *end;
     const struct real_range *range = &row->range;
-    const bool decimal = text[0] != '\0' && strspn(text, "0123456789.eE+-") == strlen(text);
-    *value = decimal ? strtod(text, &end) : 0;
-    if (!decimal || end == text || *end != '\0')
+    if (!read_number(text, strlen(text), value))
         return error_usage(error, "%s '%.80s' is not a number; expected %s", place, text, range->expected);
     if (!isfinite(*value) || *value < range->from || *value >= range->below)
         return error_usage(error, "%s %.80s is out of range; expected %s", place, text, range->expected);
     *value += 0.0; /* -0 is 0 */
+    return STATUS_OK;
+}
+
+/* "0.5", "1/8" or "1/sqrt(64)"; false where it is none of them. */
+static bool read_quotient(const char *text, double *value)
+{
+    static const char ROOT[] = "sqrt(";
+    const size_t above = strcspn(text, "/"), length = strlen(text);
+    const char *below = text[above] == '/' ? text + above + 1 : NULL;
+    double divisor = 1;
+    if (!read_number(text, above, value))
+        return false;
+    if (below != NULL && strncmp(below, ROOT, sizeof ROOT - 1) == 0 && text[length - 1] == ')') {
+        below += sizeof ROOT - 1;
+        if (!read_number(below, (size_t)(text + length - 1 - below), &divisor))
+            return false;
+        divisor = sqrt(divisor);
+    } else if (below != NULL && !read_number(below, strlen(below), &divisor)) {
+        return false;
+    }
+    *value /= divisor;
+    return true;
+}
+
+enum status option_parse_scale(struct options *options, const char *place, const char *text, struct error *error)
+{
+    const struct real_range *range = &OPTIONS[OPTION_SCALE].range;
+    options->scale = 1;
+    if (strcmp(text, "off") == 0)
+        return STATUS_OK;
+    if (!read_quotient(text, &options->scale))
+        return error_usage(error,
+                           "%s '%.80s' is no scale; expected a number, a quotient such as 1/8 or 1/sqrt(64), or "
+                           "off, which is 1",
+                           place, text);
+    if (!isfinite(options->scale))
+        return error_usage(error, "%s %.80s is out of range; expected %s", place, text, range->expected);
+    options->scale += 0.0; /* -0 is 0 */
+    return STATUS_OK;
+}
+
+enum status option_parse_random(struct options *options, const char *place, const char *text, struct error *error)
+{
+    size_t rank = 0;
+    for (const char *axis = text; axis != NULL; rank++) {
+        const size_t digits = strspn(axis, "0123456789");
+        if (digits == 0 || (axis[digits] != '\0' && axis[digits] != 'x'))
+            return error_usage(error, "%s '%.80s' is no shape; expected sizes with x between them, such as 6x3", place,
+                               text);
+        errno = 0;
+        const unsigned long long size = strtoull(axis, NULL, 10);
+        if (errno == ERANGE || size < 1 || size > INT32_MAX)
+            return error_usage(error, "%s %.80s is out of range; expected 1..2^31-1 for each size", place, text);
+        if (rank == TENSOR_RANK)
+            return error_usage(error, "%s %.80s has more than %d axes; expected such as 6x3, 2x6x3 or 2x8x128x64",
+                               place, text, TENSOR_RANK);
+        options->random_shape[rank] = (size_t)size;
+        axis = axis[digits] == 'x' ? axis + digits + 1 : NULL;
+    }
+    options->random_rank = rank;
     return STATUS_OK;
 }
 
@@ -93,7 +160,8 @@ enum status option_store(struct options *options, enum option_id id, const char 
     case OPTION_WHOLE:
         return parse_whole(row, place, text, field, error);
     case OPTION_REAL:
-        return parse_real(row, place, text, field, error);
+        return row->parse != NULL ? row->parse(options, place, text, error)
+                                  : parse_real(row, place, text, field, error);
     case OPTION_CHOICE:
         return parse_choice(row, place, text, field, error);
     case OPTION_TEXT:

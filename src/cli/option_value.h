@@ -10,6 +10,12 @@
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
                          struct error *error);
 
+/* --scale: a number, a quotient such as 1/8 or 1/sqrt(64), or "off". */
+option_parser option_parse_scale;
+
+/* --random "2x6x3": random_rank and random_shape. */
+option_parser option_parse_random;
+
 /* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
 option_parser option_parse_window;
 

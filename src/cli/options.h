@@ -97,11 +97,12 @@ struct options {
     enum mechanism mechanism; /* that of the command; init: whose parameters are drawn; else MECHANISM_COUNT */
     OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD) /* a field a row of option_rows.h */
     enum origin origin[OPTION_COUNT];
-    int64_t window_left, window_right; /* --window; -1: unbounded */
-    size_t part, parts;                /* --part K/N: K from 1; 0 and 0: the whole */
-    enum stage stages[STAGE_NAMES];    /* what --stages asked for, in order */
-    size_t stage_count;                /* 0: all */
-    char **files;                      /* join: the parts that were named; diff: A and B; --complete: all words */
+    int64_t window_left, window_right;             /* --window; -1: unbounded */
+    size_t random_rank, random_shape[TENSOR_RANK]; /* --random; rank 0: an input is read */
+    size_t part, parts;                            /* --part K/N: K from 1; 0 and 0: the whole */
+    enum stage stages[STAGE_NAMES];                /* what --stages asked for, in order */
+    size_t stage_count;                            /* 0: all */
+    char **files; /* join: the parts that were named; diff: A and B; --complete: all words */
     size_t file_count;
 };
 

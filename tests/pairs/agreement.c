@@ -188,7 +188,7 @@ static void print_setting(FILE *file, const struct value *value, bool first)
     fprintf(file, "%s\"%s\": ", first ? "" : ", ", options_setting_name(id, name, sizeof name));
     if (value->text == NULL)
         fprintf(file, "%s", option->kind == OPTION_NEGATION ? "false" : "true");
-    else if (is_number && strlen(value->text) < MOST_DIGITS)
+    else if (is_number && strlen(value->text) < MOST_DIGITS && strchr(value->text, '/') == NULL)
         fprintf(file, "%s", value->text);
     else
         fprintf(file, "\"%s\"", value->text);

@@ -19,9 +19,11 @@ static const struct {
     {"dropout-seed", {"7"}},
     {"context-length", {"14", "2147483647"}},
     {"window", {"0,0", "2,1", "-1,0", "1,-1"}},
-    {"scale", {"-0.75", "0", "3e-39", "1e30"}},
+    {"scale", {"-0.75", "0", "3e-39", "1e30", "1/sqrt(3)"}},
     {"softcap", {"0", "0.5", "1e-30"}},
     {"query", {"2", "1,3-4", "b"}},
+    {"without", {"2", "1,3-4", "b"}},
+    {"temperature", {"0.5", "1e-300"}},
     {"explain", {NULL, "weights:2,1", "context:1,1,1", "masked:1,1,2,1"}},
     {"precision", {"0", "1", "7", "17"}},
     {"part", {"1/2", "2/2"}},
@@ -105,8 +107,8 @@ static bool is_tried(enum option_id id, enum command command)
 {
     const enum mechanism mechanism =
         COMMANDS[command].words == WORDS_MECHANISM ? MECHANISM_MULTIHEAD : COMMANDS[command].mechanism;
-    return options_takes(command, mechanism, id) && id != OPTION_IN && id != OPTION_FORMAT && id != OPTION_OUT &&
-           id != OPTION_HELP && id != OPTION_VERSION;
+    return options_takes(command, mechanism, id) && id != OPTION_IN && id != OPTION_RANDOM && id != OPTION_FORMAT &&
+           id != OPTION_OUT && id != OPTION_HELP && id != OPTION_VERSION;
 }
 
 void values_make(struct values *values, enum command command, const char *const *files, const char *const *weights)
