@@ -90,7 +90,7 @@ static enum status run_mechanism(const struct call *call)
     struct result result;
     struct progress progress;
     if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
-        problem_create(&problem, options, files.inputs, files.weights, call->arena, call->error))
+        problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
     for (size_t i = 0; i < problem.warning_count; i++)
         error_warn(problem.warnings[i], stderr);

@@ -75,6 +75,7 @@ check "float16" page float16 causal data/inputs.json --dtype f16 -p 7 --softcap 
 check "bfloat16, softmax in float32" page bfloat16 self data/inputs.json --dtype bf16 --softmax-dtype f32 --window 1,2
 check "many heads" page many multihead -H 40 -d 40 data/inputs.json --no-causal
 check "empty rows" page empty sdpa $golden/bool-mask-empty-row.safetensors --empty-row mean --stages $all
+check "cross-attention" page cross self data/inputs.json --key-inputs tests/pairs/other.json --window 1,-1
 check "lengths of a cache" page lengths sdpa "$scratch/lengths.json" --causal --window 2,-1 --empty-row nan --stages $all
 check "some stages" page stages causal data/inputs.json --stages weights,capped,scores
 check "hostile tokens on a phone" phone hostile self tests/page/hostile.json
@@ -102,7 +103,7 @@ for dtype in f32 f64 f16 bf16; do
 done
 check "a slope of ALiBi near the largest number" equations sdpa "$scratch/slope.json" --dtype f64 --stages $every
 check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
-check "all pages were made" test $pages -eq 18
+check "all pages were made" test $pages -eq 19
 [ -n "$browser" ] || finish
 
 {

@@ -135,7 +135,8 @@ enum status support_make_bytes(struct made *made, const char *command_line, cons
         return made->error.status;
     if (text != NULL && json_read("test.json", text, length, READ, &made->arena, &made->inputs, &made->error))
         return made->error.status;
-    if (problem_create(&made->problem, &made->options, text ? &made->inputs : NULL, NULL, &made->arena, &made->error))
+    if (problem_create(&made->problem, &made->options, &(struct job_files){.inputs = text ? &made->inputs : NULL},
+                       &made->arena, &made->error))
         return made->error.status;
     return result_create(&made->result, &made->problem, &made->progress, false, &made->arena, &made->error);
 }

@@ -31,7 +31,8 @@ static enum status make_case(struct made *made, struct job_files *load, const ch
     *made = (struct made){0};
     if (options_parse(&made->options, 5, words, &made->error) ||
         job_files_read(load, &made->options, &made->arena, &made->error) ||
-        problem_create(&made->problem, &made->options, load->inputs, NULL, &made->arena, &made->error))
+        problem_create(&made->problem, &made->options, &(struct job_files){.inputs = load->inputs}, &made->arena,
+                       &made->error))
         return made->error.status;
     return result_create(&made->result, &made->problem, &made->progress, false, &made->arena, &made->error);
 }

@@ -38,11 +38,11 @@ static void check_tensor(const struct input_file *input, const char *name, enum 
 static void check_metadata(const struct input_file *input)
 {
     check_begin("dtypes.safetensors: tokens and settings");
-    if (CHECK(input->tokens_per_list == 3 && input->token_lists == 1 && !input->tokens_nested,
-              "expected one list of 3 tokens, got %zu of %zu", input->token_lists, input->tokens_per_list)) {
-        CHECK_TEXT("a", input->tokens[0]);
-        CHECK_TEXT("\xc3\xa9", input->tokens[1]);
-        CHECK_TEXT("c", input->tokens[2]);
+    if (CHECK(input->tokens.count == 3 && input->tokens.lists == 1 && !input->tokens.nested,
+              "expected one list of 3 tokens, got %zu of %zu", input->tokens.lists, input->tokens.count)) {
+        CHECK_TEXT("a", input->tokens.texts[0]);
+        CHECK_TEXT("\xc3\xa9", input->tokens.texts[1]);
+        CHECK_TEXT("c", input->tokens.texts[2]);
     }
     if (CHECK(input->setting_count == 2, "expected 2 settings, got %zu", input->setting_count)) {
         CHECK_TEXT("seed", input->settings[0].name);
@@ -76,9 +76,9 @@ static void check_golden(void)
     arena_free(&arena);
     check_begin("dtypes.safetensors: the parameters alone");
     status = safetensors_read("dtypes", bytes, length, INPUT_FILE_PARAMETER, &arena, &input, &error);
-    CHECK(status == STATUS_OK && input.tensor_count == 6 && input.tokens == NULL && input.setting_count == 0,
+    CHECK(status == STATUS_OK && input.tensor_count == 6 && input.tokens.texts == NULL && input.setting_count == 0,
           "expected 6 tensors and nothing else, got %zu, %zu tokens, %zu settings", input.tensor_count,
-          input.tokens_per_list, input.setting_count);
+          input.tokens.count, input.setting_count);
     arena_free(&arena);
     free(bytes);
 }

@@ -11,7 +11,7 @@
 struct build {
     struct problem *problem;
     struct options *options; /* with what the file's settings say where the command line says nothing */
-    const struct input_file *inputs, *weights; /* either may be NULL */
+    const struct input_file *inputs, *weights, *keys; /* each may be NULL; keys: that of --key-inputs */
     struct arena *arena;
     struct error *error;
 };

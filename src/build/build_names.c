@@ -6,8 +6,8 @@
 static enum status check_name_of_weights(const struct build *build, const char *name, unsigned kind)
 {
     const struct input_file *weights = build->weights;
-    const bool passed = kind & (INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_INPUTS | INPUT_FILE_TOKENS |
-                                INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED);
+    const bool passed = kind & (INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_INPUTS | INPUT_FILE_KEYS |
+                                INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED);
     if (passed || weights->is_result)
         return STATUS_OK;
     return error_usage(build->error, "%s: %s is no parameter, and --weights takes nothing else; %s", weights->source,
@@ -26,7 +26,7 @@ static enum status refuse_stage(const struct build *build, const char *name)
 /* sdpa takes what the others compute. */
 static enum status check_name_of_sdpa(const struct build *build, const char *name, unsigned kind)
 {
-    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER))
+    if (kind & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER))
         return error_usage(build->error, "%s: %s has no place here: sdpa takes query, key and value as they are",
                            build->inputs->source, name);
     return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;

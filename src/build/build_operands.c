@@ -268,8 +268,8 @@ static enum status take_all(const struct build *build, const struct operand *ope
  * there, unless the file holds query, key and value as sdpa was given them (its `layout`). */
 static size_t packed_heads(const struct build *build, enum option_id id, uint64_t heads)
 {
-    const bool of_result =
-        build->inputs->is_result && build->inputs->layout == NULL && build->options->origin[id] == ORIGIN_FILE;
+    const bool of_result = build->inputs->is_result && !input_file_has_layout(build->inputs, INPUT_FILE_GIVEN) &&
+                           build->options->origin[id] == ORIGIN_FILE;
     return of_result ? 0 : (size_t)heads;
 }
 

@@ -24,7 +24,8 @@ enum status build_queries(const struct build *build)
 {
     struct problem *problem = build->problem;
     char place[BUILD_PLACE_BYTES];
-    const struct build_tokens tokens = {problem_query_labels(problem, 0), problem->label_lists, problem->keys,
+    const struct token_labels *labels = problem_tokens(problem);
+    const struct build_tokens tokens = {problem_query_labels(problem, 0), labels->lists, labels->count,
                                         problem->queries};
     bool *chosen = arena_allocate(build->arena, problem->queries, sizeof *chosen, build->error);
     problem->rows = arena_allocate(build->arena, problem->queries, sizeof *problem->rows, build->error);

@@ -27,8 +27,9 @@ static enum status count_tokens(struct cut *cut, const struct input_file *input)
 {
     for (size_t i = 0; i < input->tensor_count; i++) {
         const struct file_tensor *named = &input->tensors[i];
-        if (input_file_kind(named->name) & INPUT_FILE_CACHE)
-            return error_usage(cut->build->error, "%s does not go with %s of %s; expected query, key and value alone",
+        if (input_file_kind(named->name) & (INPUT_FILE_CACHE | INPUT_FILE_KEYS))
+            return error_usage(cut->build->error,
+                               "%s does not go with %s of %s: it takes out tokens that are query and key at once",
                                cut->place, named->name, input->source);
         if (!is_operand(named->name) || named->tensor.rank < 2)
             continue;
@@ -104,18 +105,18 @@ static enum status cut_tensors(const struct cut *cut, struct input_file *input)
 
 static enum status cut_labels(const struct cut *cut, struct input_file *input)
 {
-    const char **whole = input->tokens;
+    const char **whole = input->tokens.texts;
     if (whole == NULL)
         return STATUS_OK;
-    input->tokens = arena_allocate(cut->build->arena, input->token_lists * cut->staying, sizeof input->tokens[0],
-                                   cut->build->error);
-    if (input->tokens == NULL)
+    input->tokens.texts = arena_allocate(cut->build->arena, input->tokens.lists * cut->staying,
+                                         sizeof input->tokens.texts[0], cut->build->error);
+    if (input->tokens.texts == NULL)
         return cut->build->error->status;
-    const char **to = input->tokens;
-    for (size_t i = 0; i < input->token_lists * cut->count; i++)
+    const char **to = input->tokens.texts;
+    for (size_t i = 0; i < input->tokens.lists * cut->count; i++)
         if (!cut->out[i % cut->count])
             *to++ = whole[i];
-    input->tokens_per_list = cut->staying;
+    input->tokens.count = cut->staying;
     return STATUS_OK;
 }
 
@@ -125,11 +126,16 @@ enum status build_without(const struct build *build, struct input_file *rest)
     const struct input_file *input = build->inputs;
     struct cut cut = {.build = build, .place = build_place(build, OPTION_WITHOUT, place, sizeof place)};
     *rest = *input;
+    if (build->keys != NULL || input->key_tokens.texts != NULL)
+        return error_usage(build->error,
+                           "%s takes out tokens that are query and key at once, and here the keys have "
+                           "their own; expected an input without them",
+                           place);
     if (count_tokens(&cut, input) != STATUS_OK)
         return build->error->status;
-    if (cut.count == 0 || (input->tokens != NULL && input->tokens_per_list != cut.count))
+    if (cut.count == 0 || (input->tokens.texts != NULL && input->tokens.count != cut.count))
         return STATUS_OK; /* the input is wrong, and what is made of it next says how */
-    const struct build_tokens tokens = {input->tokens, input->token_lists, input->tokens_per_list, cut.count};
+    const struct build_tokens tokens = {input->tokens.texts, input->tokens.lists, input->tokens.count, cut.count};
     cut.out = arena_allocate(build->arena, cut.count, sizeof *cut.out, build->error);
     if (cut.out == NULL || build_list(build, place, build->options->without, &tokens, cut.out) != STATUS_OK)
         return build->error->status;

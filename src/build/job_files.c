@@ -54,16 +54,24 @@ enum status job_files_read(struct job_files *job, const struct options *options,
         kinds |= INPUT_FILE_TOKENS | INPUT_FILE_MASKING | INPUT_FILE_BUFFER | (given ? INPUT_FILE_CACHE : 0);
     if (!init && !given && options->weights == NULL)
         kinds |= INPUT_FILE_PARAMETER;
+    if (!init && !given && options->key_inputs == NULL)
+        kinds |= INPUT_FILE_KEYS;
     *job = (struct job_files){0};
     if (reads_inputs(options)) {
         job->inputs = &job->files[0];
         if (options->random != NULL
-                ? draw_inputs(job->inputs, options, arena, error)
-                : load_file(options->in != NULL ? options->in : "-", kinds, arena, job->inputs, error))
+                ? draw_inputs(&job->files[0], options, arena, error)
+                : load_file(options->in != NULL ? options->in : "-", kinds, arena, &job->files[0], error))
+            return error->status;
+    }
+    if (options->key_inputs != NULL) {
+        job->keys = &job->files[2];
+        if (load_file(options->key_inputs, INPUT_FILE_INPUTS | INPUT_FILE_TOKENS, arena, &job->files[2], error) !=
+            STATUS_OK)
             return error->status;
     }
     if (options->weights == NULL)
         return STATUS_OK;
     job->weights = &job->files[1];
-    return load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, job->weights, error);
+    return load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
 }

@@ -6,16 +6,17 @@
 #include "read/input_file.h"
 
 struct job_files {
-    struct input_file *inputs;  /* NULL where none is read: init with --d-in */
-    struct input_file *weights; /* that of --weights, or NULL */
-    struct input_file files[2];
+    const struct input_file *inputs;  /* NULL where none is read: init with --d-in */
+    const struct input_file *weights; /* that of --weights, or NULL */
+    const struct input_file *keys;    /* that of --key-inputs, or NULL */
+    struct input_file files[3];
 };
 
 /* Whether standard input is to be read for lack of a file. */
 bool job_files_want_input(const struct options *options);
 
 /* Reads what the options name. A file gives only what counts: with --weights, that file the parameters and nothing
- * else, the other one everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read,
+ * else; with --key-inputs, that one its inputs and their tokens; the first one everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read,
  * STATUS_USAGE where it is wrong. */
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error);

@@ -49,34 +49,69 @@ static enum status take_inputs(const struct build *build)
                           build->error);
 }
 
+/* Labels of the rows of `rows`, as many as `count`. */
+static enum status check_labels(const struct build *build, const char *source, const char *name,
+                                const struct token_labels *labels, size_t count, const char *rows)
+{
+    const struct problem *problem = build->problem;
+    if (labels->texts == NULL)
+        return STATUS_OK;
+    if (labels->nested && !problem->has_batch)
+        return error_usage(build->error, "%s: %s is a list of lists, but inputs is no batch; expected a plain list",
+                           source, name);
+    if (labels->nested && labels->lists != problem->items)
+        return error_usage(build->error,
+                           "%s: %s has %zu lists, expected %zu (as the items of inputs) or one plain list", source,
+                           name, labels->lists, problem->items);
+    if (labels->count != count)
+        return error_usage(build->error, "%s: %s has %zu label%s, expected %zu (as the rows of %s)", source, name,
+                           labels->count, labels->count == 1 ? "" : "s", count, rows);
+    return STATUS_OK;
+}
+
+/* Labels of their own for the queries and for the keys. */
+static enum status take_both(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct input_file *inputs = build->inputs, *keys = build->keys;
+    const bool given = !problem_projects(problem);
+    problem->apart = true;
+    problem->query_labels = inputs->tokens;
+    problem->labels = keys != NULL ? keys->tokens : inputs->key_tokens;
+    return check_labels(build, inputs->source, "tokens", &inputs->tokens, problem->queries,
+                        given ? "query" : "inputs") ||
+                   check_labels(build, keys != NULL ? keys->source : inputs->source,
+                                keys != NULL ? "tokens" : "key_tokens", &problem->labels, problem->keys,
+                                given          ? "key, with the past"
+                                : keys != NULL ? "inputs"
+                                               : "key_inputs")
+               ? build->error->status
+               : STATUS_OK;
+}
+
 static enum status take_tokens(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct input_file *inputs = build->inputs;
-    if (inputs == NULL || inputs->tokens == NULL)
+    const bool key_tokens = inputs != NULL && inputs->key_tokens.texts != NULL;
+    if (inputs == NULL)
         return STATUS_OK;
-    if (inputs->tokens_nested && !problem->has_batch)
-        return error_usage(build->error, "%s: tokens is a list of lists, but inputs is no batch; expected a plain list",
+    if (key_tokens && problem_projects(problem) && !problem->crosses)
+        return error_usage(build->error, "%s: key_tokens without key_inputs; expected both, or tokens alone",
                            inputs->source);
-    if (inputs->tokens_nested && inputs->token_lists != problem->items)
-        return error_usage(build->error,
-                           "%s: tokens has %zu lists, expected %zu (as the items of inputs) or one plain "
-                           "list",
-                           inputs->source, inputs->token_lists, problem->items);
-    if (inputs->tokens_per_list != problem->keys)
-        return error_usage(build->error, "%s: tokens has %zu label%s, expected %zu (as the rows of %s)", inputs->source,
-                           inputs->tokens_per_list, inputs->tokens_per_list == 1 ? "" : "s", problem->keys,
-                           !problem_projects(problem) ? "key, with the past" : "inputs");
+    if (problem->crosses || key_tokens)
+        return take_both(build);
     problem->labels = inputs->tokens;
-    problem->label_lists = inputs->token_lists;
-    problem->labels_nested = inputs->tokens_nested;
-    return STATUS_OK;
+    return check_labels(build, inputs->source, "tokens", &inputs->tokens, problem->keys,
+                        problem_projects(problem) ? "inputs" : "key, with the past");
 }
 
 /* Queries are the same tokens as the keys, or the last of them; else they have no labels. */
 static size_t first_query(const struct problem *problem)
 {
     const struct mask *mask = &problem->mask;
+    if (problem->apart)
+        return SIZE_MAX;
     if (problem->queries == problem->keys)
         return 0;
     const bool last =
@@ -88,10 +123,12 @@ static enum status check_length(const struct build *build)
 {
     const struct options *options = build->options;
     char place[BUILD_PLACE_BYTES];
-    if (options->context_length == 0 || build->problem->keys <= options->context_length)
+    const size_t tokens = memory_larger(build->problem->queries, build->problem->keys);
+    if (options->context_length == 0 || tokens <= options->context_length)
         return STATUS_OK;
-    return error_usage(build->error, "%s: inputs has %zu tokens, more than %s %llu", build->inputs->source,
-                       build->problem->keys, build_place(build, OPTION_CONTEXT_LENGTH, place, sizeof place),
+    return error_usage(build->error, "%s: %s has %zu tokens, more than %s %llu", build->inputs->source,
+                       tokens > build->problem->queries ? "key_inputs" : "inputs", tokens,
+                       build_place(build, OPTION_CONTEXT_LENGTH, place, sizeof place),
                        (unsigned long long)options->context_length);
 }
 
@@ -99,8 +136,66 @@ static bool is_causal(const struct build *build)
 {
     const enum causality causality = MECHANISMS[build->problem->mechanism].causality;
     if (causality == CAUSALITY_NEVER || causality == CAUSALITY_ALWAYS || !build_said(build, OPTION_CAUSAL))
-        return causality == CAUSALITY_ALWAYS || causality == CAUSALITY_UNLESS_SAID;
+        return causality == CAUSALITY_ALWAYS || (causality == CAUSALITY_UNLESS_SAID && !build->problem->crosses);
     return build->options->causal;
+}
+
+/* What else the file of --key-inputs holds would be ignored. */
+static enum status check_keys_file(const struct build *build)
+{
+    const struct input_file *keys = build->keys;
+    for (size_t i = 0; i < keys->passed_count && !keys->is_result; i++)
+        if ((input_file_kind(keys->passed[i]) & (INPUT_FILE_IGNORED | INPUT_FILE_SETTINGS)) == 0)
+            return error_usage(build->error, "%s: %s has no place here: --key-inputs takes inputs and tokens alone",
+                               keys->source, keys->passed[i]);
+    return STATUS_OK;
+}
+
+/* Key inputs have the batch and the columns of the inputs. */
+static enum status check_key_inputs(const struct build *build, const char *source, const char *name,
+                                    const struct tensor *keys)
+{
+    const struct problem *problem = build->problem;
+    const struct tensor *inputs = &problem->inputs;
+    char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
+    const size_t last = inputs->rank - 1;
+    if (keys->rank == inputs->rank && keys->shape[last] == inputs->shape[last] &&
+        (inputs->rank == 2 || keys->shape[0] == inputs->shape[0]))
+        return STATUS_OK;
+    return error_usage(build->error, "%s: %s is %s, but inputs of %s is %s; expected the same %scolumns", source, name,
+                       tensor_shape_text(keys, shape), problem->source, tensor_shape_text(inputs, other),
+                       inputs->rank > 2 ? "items and " : "axes and ");
+}
+
+/* What key and value are made of: the inputs, those of --key-inputs, or key_inputs of the file. */
+static enum status take_key_inputs(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct input_file *file = build->keys != NULL ? build->keys : build->inputs;
+    const char *name = build->keys != NULL ? "inputs" : "key_inputs";
+    const struct file_tensor *found = file != NULL ? input_file_find(file, name) : NULL;
+    problem->key_inputs = problem->inputs;
+    if (found == NULL && build->keys != NULL)
+        return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
+                           file->source);
+    if (found == NULL)
+        return STATUS_OK;
+    if (is_causal(build) && MECHANISMS[problem->mechanism].causality == CAUSALITY_ALWAYS)
+        return error_usage(build->error,
+                           "%s: key_inputs has no place here: the keys of causal attention are its own "
+                           "tokens; expected attn self or multihead",
+                           file->source);
+    if ((build->keys != NULL && check_keys_file(build) != STATUS_OK) ||
+        check_key_inputs(build, file->source, name, &found->tensor) ||
+        tensor_convert(&found->tensor, problem->dtype, file->source, name, NULL, &problem->key_inputs, build->arena,
+                       build->error))
+        return build->error->status;
+    problem->crosses = true;
+    problem->keys = found->tensor.shape[found->tensor.rank - 2];
+    problem->mask.causal = is_causal(build);
+    if (build->options->align == ALIGN_BOTTOM_RIGHT)
+        problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
+    return STATUS_OK;
 }
 
 /* Where numbers come from, and how they are rounded. */
@@ -144,6 +239,9 @@ static enum status finish_problem(const struct build *build)
     if (options_format(options)->one_table && problem->beside_count > 0 && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error, "a .npy holds one table, but the input also has %s; expected .safetensors",
                            problem->beside[problem->beside_count - 1].name);
+    if (options_format(options)->one_table && problem->crosses && options->stages[0] == STAGE_INPUTS)
+        return error_usage(build->error,
+                           "a .npy holds one table, but there are also key_inputs; expected .safetensors");
     if (options_format(options)->one_table && dtype_npy(problem->dtype) == NULL)
         return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
                            dtype_title(problem->dtype));
@@ -172,13 +270,13 @@ static bool takes_out(const struct build *build)
     return build->options->without != NULL && !done;
 }
 
-enum status problem_create(struct problem *problem, const struct options *options, const struct input_file *inputs,
-                           const struct input_file *weights, struct arena *arena, struct error *error)
+enum status problem_create(struct problem *problem, const struct options *options, const struct job_files *files,
+                           struct arena *arena, struct error *error)
 {
     struct options merged = *options;
     const bool init = options->command == COMMAND_INIT;
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
-    struct build build = {problem, &merged, inputs, weights, arena, error};
+    struct build build = {problem, &merged, files->inputs, files->weights, files->keys, arena, error};
     struct input_file rest;
     if (apply_settings(&build) != STATUS_OK)
         return error->status;
@@ -191,8 +289,8 @@ enum status problem_create(struct problem *problem, const struct options *option
     if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))
             return error->status;
-    } else if (build_names(&build) || take_inputs(&build) || (!init && check_length(&build)) ||
-               build_parameters(&build)) {
+    } else if (build_names(&build) || take_inputs(&build) || take_key_inputs(&build) ||
+               (!init && check_length(&build)) || build_parameters(&build)) {
         return error->status;
     }
     if (!init && (build_buffers(&build) || build_mask(&build)))

@@ -3,14 +3,13 @@
 #ifndef ATTN_BUILD_PROBLEM_CREATE_H
 #define ATTN_BUILD_PROBLEM_CREATE_H
 
-#include "cli/options.h"
+#include "build/job_files.h"
 #include "problem/problem.h"
 
-/* Makes the problem of the options and the files. `inputs` is NULL for init with --d-in; its settings count where the
- * command line says nothing. `weights` is the file of --weights, or NULL. The problem points into both and into the
- * arena.
+/* Makes the problem of the options and the files. The settings of the inputs' file count where the command line says
+ * nothing. The problem points into the files and into the arena.
  * STATUS_USAGE where something does not fit, STATUS_SYSTEM where memory is short. */
-enum status problem_create(struct problem *problem, const struct options *options, const struct input_file *inputs,
-                           const struct input_file *weights, struct arena *arena, struct error *error);
+enum status problem_create(struct problem *problem, const struct options *options, const struct job_files *files,
+                           struct arena *arena, struct error *error);
 
 #endif

@@ -5,7 +5,7 @@
 /* All that a mechanism can have. */
 #define OF_MECHANISMS                                                                                          \
     (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-     ABILITY_CHOOSES_CAUSALITY)
+     ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES)
 
 #define OF_MECHANISM(id, ...) \
     [COMMAND_##id] = {.words = WORDS_INPUT, .lent = OF_MECHANISMS, .mechanism = MECHANISM_##id},
@@ -51,6 +51,8 @@ static unsigned abilities_of(const struct mechanism_row *mechanism)
     unsigned abilities = ABILITY_RUNS | ABILITY_COMPUTES;
     if (mechanism->projects)
         abilities |= ABILITY_PROJECTS | ABILITY_DRAWS;
+    if (mechanism->projects && mechanism->causality != CAUSALITY_ALWAYS)
+        abilities |= ABILITY_CROSSES;
     if (mechanism->splits)
         abilities |= ABILITY_STACKS;
     if (mechanism->splits || !mechanism->projects)

@@ -20,6 +20,7 @@ enum ability {
     ABILITY_NAMES_PARAMETERS = 256,  /* init */
     ABILITY_COMPARES = 512,          /* diff */
     ABILITY_HELPS = 1024,            /* help */
+    ABILITY_CROSSES = 2048,          /* may make key and value of other inputs than query */
 };
 
 /* What words that are no options are. */

@@ -130,14 +130,33 @@ static enum status lack_mechanism(enum command command, struct error *error)
     return error_usage(error, "%s needs a mechanism: attn %s %s", command_name(command), command_name(command), list);
 }
 
+/* Standard input is one file. */
+static enum status check_standard(const struct options *options, struct error *error)
+{
+    const struct {
+        const char *name, *file;
+    } inputs[] = {{"--in", options->in == NULL && options->random == NULL ? "-" : options->in},
+                  {"--weights", options->weights},
+                  {"--key-inputs", options->key_inputs}};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        if (inputs[i].file == NULL || strcmp(inputs[i].file, "-") != 0)
+            continue;
+        if (first != NULL)
+            return error_usage(error, "%s and %s are both standard input; expected one of them to be a file", first,
+                               inputs[i].name);
+        first = inputs[i].name;
+    }
+    return STATUS_OK;
+}
+
 enum status option_check(struct options *options, struct error *error)
 {
     const bool names_mechanism = COMMANDS[options->command].words == WORDS_MECHANISM;
     if (names_mechanism && options->mechanism == MECHANISM_COUNT)
         return lack_mechanism(options->command, error);
-    const bool in_standard = options->in == NULL ? options->random == NULL : strcmp(options->in, "-") == 0;
-    if (in_standard && options->weights != NULL && strcmp(options->weights, "-") == 0)
-        return error_usage(error, "--in and --weights are both standard input; expected one of them to be a file");
+    if (check_standard(options, error) != STATUS_OK)
+        return error->status;
     if (options->origin[OPTION_D_IN] != ORIGIN_DEFAULT && options->in != NULL)
         return error_usage(error, "--d-in and %.80s both give the width of the inputs; expected one of them",
                            options->in);

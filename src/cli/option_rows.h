@@ -38,6 +38,9 @@
     ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
         .asked = "without", .fallback = "none", \
         .help = "take these tokens out before anything is computed: 2, journey, 2-4 or 1,4-6") \
+    ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", \
+        .fallback = "those in --in, else the inputs", \
+        .help = "make key and value of these inputs: cross-attention; multihead is then not causal unless asked") \
     ROW(OUT, out, FILE, ABILITY_ANY, .name = "out", .letter = 'o', .argument = "FILE", \
         .fallback = "standard output", .help = "where the result goes") \
     ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_ANY, .name = "format", .letter = 'f', .argument = "FORMAT", \

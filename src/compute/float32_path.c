@@ -44,7 +44,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
     const size_t count = projected->shape[2], d = problem->d_head;
     const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
     struct arena scratch = {0};
-    const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : problem->inputs.data;
+    const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : problem->key_inputs.data;
     const struct project_job work = {
         .x = x,
         .weight = projection->weight.data,

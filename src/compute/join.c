@@ -183,12 +183,15 @@ static enum status take_settings(const struct joining *joining, struct problem *
 static enum status describe(const struct joining *joining, struct problem *problem)
 {
     const struct input_file *first = &joining->files[0];
+    const bool crosses = input_file_has_layout(first, INPUT_FILE_CROSS),
+               apart = crosses || first->key_tokens.texts != NULL;
     *problem = (struct problem){
         .mechanism = mechanism_find(first->mechanism),
-        .labels = first->tokens,
-        .label_lists = first->token_lists,
-        .labels_nested = first->tokens_nested,
-        .keys = first->tokens_per_list,
+        .crosses = crosses,
+        .apart = apart,
+        .labels = apart ? first->key_tokens : first->tokens,
+        .query_labels = apart ? first->tokens : (struct token_labels){0},
+        .keys = apart ? first->key_tokens.count : first->tokens.count,
         .stages_asked = true,
     };
     return problem->mechanism == MECHANISM_COUNT ? foreign(joining) : take_settings(joining, problem);

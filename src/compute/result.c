@@ -26,20 +26,26 @@ static void add_beside(struct result *result, const struct input_tensor *given)
         add_axis(table, AXES[TENSOR_RANK - tensor->rank + axis], tensor->shape[axis]);
 }
 
+/* Inputs, or those of the keys. */
+static void add_rows(struct result *result, enum stage stage, const struct tensor *tensor, enum axis axis)
+{
+    const struct problem *problem = result->problem;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table =
+        (struct result_table){.name = stage_name(stage), .stage = stage, .tensor = tensor, .dtype = problem->dtype};
+    if (problem->has_batch)
+        add_axis(table, AXIS_ITEM, problem->items);
+    add_axis(table, axis, tensor->shape[tensor->rank - 2]);
+    add_axis(table, AXIS_COLUMN, problem->d_in);
+}
+
 static void add_inputs(struct result *result)
 {
     const struct problem *problem = result->problem;
-    if (problem->inputs.rank > 0) {
-        struct result_table *table = &result->tables[result->table_count++];
-        *table = (struct result_table){.name = stage_name(STAGE_INPUTS),
-                                       .stage = STAGE_INPUTS,
-                                       .tensor = &problem->inputs,
-                                       .dtype = problem->dtype};
-        if (problem->has_batch)
-            add_axis(table, AXIS_ITEM, problem->items);
-        add_axis(table, AXIS_TOKEN, problem->keys);
-        add_axis(table, AXIS_COLUMN, problem->d_in);
-    }
+    if (problem->inputs.rank > 0)
+        add_rows(result, STAGE_INPUTS, &problem->inputs, AXIS_INPUT);
+    if (problem->crosses && !problem_shows_stage(problem, STAGE_KEY_INPUTS))
+        add_rows(result, STAGE_KEY_INPUTS, &problem->key_inputs, AXIS_TOKEN);
     for (size_t i = 0; i < problem->beside_count; i++)
         add_beside(result, &problem->beside[i]);
 }
@@ -111,6 +117,8 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
         const enum stage stage = problem->stages[i];
         if (stage == STAGE_INPUTS)
             add_inputs(result);
+        else if (stage == STAGE_KEY_INPUTS)
+            add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
         else if (stage != STAGE_PARAMETERS)
             add_stage(result, stage);
         else if (add_parameters(result, arena, error) != STATUS_OK)
@@ -137,6 +145,11 @@ static enum status choose_rows(struct result *result, const size_t **positions, 
     *positions = ends;
     *slots = RESULT_ELIDED;
     return STATUS_OK;
+}
+
+const char *result_layout(const struct result *result)
+{
+    return result->given ? INPUT_FILE_GIVEN : result->problem->crosses ? INPUT_FILE_CROSS : NULL;
 }
 
 enum status result_make_room(struct result *result, struct arena *arena, struct error *error)
@@ -344,8 +357,9 @@ const char *result_label(const struct result *result, enum axis axis, size_t ite
     const struct problem *problem = result->problem;
     if (axis == AXIS_QUERY || axis == AXIS_TOKEN)
         return problem_label(problem, axis == AXIS_TOKEN, item, index, position);
+    const char **labels = axis == AXIS_INPUT ? problem_query_labels(problem, item) : NULL;
     *position = index + 1;
-    return NULL;
+    return labels != NULL ? labels[index] : NULL;
 }
 
 struct result_mask result_mask_of(const struct result *result, const struct result_table *table, size_t matrix,

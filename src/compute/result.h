@@ -11,8 +11,9 @@
 enum axis {
     AXIS_ITEM, /* of a batch */
     AXIS_HEAD,
-    AXIS_TOKEN,  /* all tokens */
-    AXIS_QUERY,  /* the tokens asked for */
+    AXIS_TOKEN,  /* all tokens of keys */
+    AXIS_QUERY,  /* the queries asked for */
+    AXIS_INPUT,  /* all queries */
     AXIS_COLUMN, /* features, which have no label */
 };
 
@@ -57,6 +58,10 @@ struct result {
  * The problem must outlive the result; everything else is the arena's. */
 enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
                           struct arena *arena, struct error *error);
+
+/* The "layout" that the result says of itself: INPUT_FILE_GIVEN where it holds what sdpa was given, INPUT_FILE_CROSS where
+ * queries and keys are made of different inputs; else NULL. */
+const char *result_layout(const struct result *result);
 
 /* Room for one row of the widest table; the last step of making a result. */
 enum status result_make_room(struct result *result, struct arena *arena, struct error *error);

@@ -71,7 +71,8 @@ static void project_row(void *context, size_t task, unsigned thread)
     const size_t count = projecting->projected->shape[2], item = task / count, row = task % count;
     const size_t token = projecting->of_queries ? attention->positions[row] : row;
     double *x = projecting->scratch + thread * (d_in + columns), *y = x + d_in;
-    tensor_load(&problem->inputs, (item * problem->keys + token) * d_in, d_in, x);
+    const struct tensor *inputs = projecting->of_queries ? &problem->inputs : &problem->key_inputs;
+    tensor_load(inputs, (item * inputs->shape[inputs->rank - 2] + token) * d_in, d_in, x);
     projection_row(x, projecting->weight, projecting->bias, y, d_in, columns);
     split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
 }

@@ -423,13 +423,13 @@ static enum diff_axis axis_of(const struct diff *diff, enum stage stage, size_t 
 /* The token at a position (from 0) of an axis of that size, or NULL where the files do not tell. */
 static const char *token_at(const struct diff *diff, const struct diff_step *first, size_t size, size_t position)
 {
-    const struct input_file *input = diff->a.input.tokens != NULL ? &diff->a.input : &diff->b.input;
+    const struct input_file *input = diff->a.input.tokens.texts != NULL ? &diff->a.input : &diff->b.input;
     const bool by_item = first->axis == DIFF_ITEM;
-    const size_t list = input->token_lists > 1 && by_item ? first->position - 1 : 0;
-    if (input->tokens == NULL || size != input->tokens_per_list || list >= input->token_lists ||
-        (input->token_lists > 1 && !by_item))
+    const size_t list = input->tokens.lists > 1 && by_item ? first->position - 1 : 0;
+    if (input->tokens.texts == NULL || size != input->tokens.count || list >= input->tokens.lists ||
+        (input->tokens.lists > 1 && !by_item))
         return NULL;
-    return input->tokens[list * size + position];
+    return input->tokens.texts[list * size + position];
 }
 
 size_t diff_place(const struct diff *diff, const struct diff_stage *stage, struct diff_step *steps)

@@ -5,6 +5,7 @@
 #define STAGE_FIELDS(id, functions, ...) [STAGE_##id] = {__VA_ARGS__},
 const struct stage_row STAGES[STAGE_NAMES + 1] = {
     STAGE_ROWS(STAGE_FIELDS)[STAGE_INPUTS] = {.name = "inputs", .columns = STAGE_COLUMNS_OTHER},
+    [STAGE_KEY_INPUTS] = {.name = "key_inputs", .columns = STAGE_COLUMNS_OTHER},
     [STAGE_PARAMETERS] = {.name = "parameters", .columns = STAGE_COLUMNS_OTHER},
     [STAGE_NAMES] = {.name = "", .columns = STAGE_COLUMNS_OTHER},
 };
@@ -76,7 +77,8 @@ bool stage_has_columns(enum stage stage)
 
 bool stage_is_drawn(enum stage stage)
 {
-    return stage == STAGE_INPUTS || (stage_exists(stage) && stage_has_columns(stage) && !STAGES[stage].repeats);
+    return stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS ||
+           (stage_exists(stage) && stage_has_columns(stage) && !STAGES[stage].repeats);
 }
 
 enum stage stage_of_numbers(enum stage stage)

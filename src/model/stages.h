@@ -23,7 +23,8 @@ enum stage_columns {
 
 struct stage_row {
     const char *name;
-    uint64_t from; /* what it is made from, STAGE_INPUTS included */
+    uint64_t
+        from; /* what it is made from, inputs included: key and value from those of the keys where there are some */
     enum stage_columns columns;
     bool of_keys;     /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
     bool joins_heads; /* its rows are those of all heads, (B, Tq, …) */
@@ -40,9 +41,9 @@ struct stage_row {
 #define STAGE_ROWS(ROW)                                                                                              \
     ROW(QUERY, query, .name = "query", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .operand = true, \
         .on_page = true, .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")             \
-    ROW(KEY, key, .name = "key", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .of_keys = true,       \
+    ROW(KEY, key, .name = "key", .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D, .of_keys = true,         \
         .operand = true, .on_page = true, .hint = "look at W_key: numbers, orientation, bias, heads")                \
-    ROW(VALUE, value, .name = "value", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_VALUE,            \
+    ROW(VALUE, value, .name = "value", .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D_VALUE,              \
         .of_keys = true, .operand = true, .on_page = true,                                                           \
         .hint = "look at W_value: numbers, orientation, bias, heads")                                                \
     ROW(SCORES, scores, .name = "scores", .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY),                     \
@@ -74,10 +75,13 @@ enum stage {
     STAGE_ROWS(STAGE_ID) STAGE_COUNT,
     /* No stages, but names that --stages takes beside them. */
     STAGE_INPUTS = STAGE_COUNT,
+    STAGE_KEY_INPUTS,
     STAGE_PARAMETERS,
     STAGE_NAMES,
 };
 #undef STAGE_ID
+
+#define STAGE_FROM_KEY_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_KEY_INPUTS))
 
 /* A set of stages is a uint64_t; this is the one that holds that stage alone. */
 #define STAGE_BIT(stage) (UINT64_C(1) << (stage))

@@ -7,15 +7,28 @@ bool problem_projects(const struct problem *problem)
 
 const char **problem_key_labels(const struct problem *problem, size_t item)
 {
-    if (problem->labels == NULL)
+    if (problem->labels.texts == NULL)
         return NULL;
-    return problem->labels + (problem->label_lists > 1 ? item * problem->keys : 0);
+    return problem->labels.texts + (problem->labels.lists > 1 ? item * problem->keys : 0);
+}
+
+enum stage problem_source(const struct problem *problem, enum stage stage)
+{
+    return problem->crosses && stage_is_of_keys(stage) ? STAGE_KEY_INPUTS : STAGE_INPUTS;
 }
 
 const char **problem_query_labels(const struct problem *problem, size_t item)
 {
+    const struct token_labels *own = &problem->query_labels;
+    if (problem->apart)
+        return own->texts != NULL ? own->texts + (own->lists > 1 ? item * own->count : 0) : NULL;
     const char **labels = problem_key_labels(problem, item);
     return labels == NULL || problem->first_query == SIZE_MAX ? NULL : labels + problem->first_query;
+}
+
+const struct token_labels *problem_tokens(const struct problem *problem)
+{
+    return problem->apart ? &problem->query_labels : &problem->labels;
 }
 
 const char *problem_label(const struct problem *problem, bool of_keys, size_t item, size_t index, size_t *position)

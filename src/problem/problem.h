@@ -48,16 +48,18 @@ struct problem {
     enum dtype dtype;         /* the working dtype */
     enum dtype softmax_dtype; /* that of the softmax; usually the same */
     enum rounding rounding;
-    const char *source;   /* where the inputs came from */
-    struct tensor inputs; /* (B, T, d_in); rank 0 for sdpa */
+    const char *source;       /* where the inputs came from */
+    struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
+    struct tensor key_inputs; /* (B, Tk, d_in): the inputs, or */
+    bool crosses;             /* others, for cross-attention */
     struct tensor
         given[3];  /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
     bool has_past; /* key and value begin with one */
-    const char *not_finite; /* which of them holds NaN or infinity; NULL: none */
-    const char **labels;    /* (label_lists, Tk) token labels; NULL where the input has no tokens */
-    size_t first_query;     /* the label of query 0; SIZE_MAX where queries have none */
-    size_t label_lists;     /* 1: for every item; else B */
-    bool labels_nested;     /* the input has a list of lists */
+    const char *not_finite;           /* which of them holds NaN or infinity; NULL: none */
+    struct token_labels labels;       /* of the keys: of 1 list or B */
+    size_t first_query;               /* the label of query 0 among them; SIZE_MAX where it is not there */
+    bool apart;                       /* the labels of queries are no labels of keys, but */
+    struct token_labels query_labels; /* of 1 list or B */
     struct parameters_plan plan;
     struct parameters parameters;
     struct torch_random generator; /* where dropout begins */
@@ -88,9 +90,15 @@ struct problem {
 /* Whether query, key and value are made of inputs, by parameters; else they are given. */
 bool problem_projects(const struct problem *problem);
 
+/* Key or value: what it is made of, STAGE_INPUTS or STAGE_KEY_INPUTS; of query always the first. */
+enum stage problem_source(const struct problem *problem, enum stage stage);
+
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
 const char **problem_key_labels(const struct problem *problem, size_t item);
 const char **problem_query_labels(const struct problem *problem, size_t item);
+
+/* What a result calls "tokens": the labels of the queries where they have their own, else those of the keys. */
+const struct token_labels *problem_tokens(const struct problem *problem);
 
 /* The token, or NULL where it has none, and the position from 1 of key `index`, or of the query that is the `index`-th
  * of those asked for. */

@@ -76,9 +76,10 @@ static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
 
 static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
 {
-    for (size_t list = 0; problem->labels != NULL && list < problem->label_lists; list++)
-        for (size_t key = 0; key < problem->keys; key++)
-            hash = hash_text(hash, problem_key_labels(problem, list)[key]);
+    const struct token_labels *labels[] = {&problem->labels, &problem->query_labels};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t token = 0; labels[i]->texts != NULL && token < labels[i]->lists * labels[i]->count; token++)
+            hash = hash_text(hash, labels[i]->texts[token]);
     return hash;
 }
 
@@ -99,6 +100,8 @@ uint64_t shard_job(const struct problem *problem)
     }
     hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
     hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
+    if (problem->crosses)
+        hash = hash_tensor(hash, &problem->key_inputs);
     for (size_t i = 0; i < 3; i++)
         hash = hash_tensor(hash, &problem->given[i]);
     for (size_t module = 0; module < problem->parameters.module_count; module++)

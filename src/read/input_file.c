@@ -15,6 +15,8 @@ static const struct {
 } NAMES[] = {
     {"tokens", INPUT_FILE_TOKENS},
     {"inputs", INPUT_FILE_INPUTS},
+    {"key_tokens", INPUT_FILE_TOKENS},
+    {"key_inputs", INPUT_FILE_KEYS},
     {"settings", INPUT_FILE_SETTINGS},
     {"comment", INPUT_FILE_IGNORED},
     {"attn", INPUT_FILE_IGNORED},
@@ -104,6 +106,16 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
     const char *kept = arena_text(arena, name, strlen(name), error);
     input->passed[input->passed_count++] = kept;
     return kept == NULL ? error->status : STATUS_OK;
+}
+
+struct token_labels *input_file_labels(struct input_file *input, const char *name)
+{
+    return strcmp(name, "key_tokens") == 0 ? &input->key_tokens : &input->tokens;
+}
+
+bool input_file_has_layout(const struct input_file *input, const char *layout)
+{
+    return input->layout != NULL && strcmp(input->layout, layout) == 0;
 }
 
 const char *input_file_setting(const struct input_file *input, const char *name)

@@ -18,6 +18,13 @@ struct file_tensor {
                                   10^last_digit[i]; INT16_MIN where number i is exact */
 };
 
+/* What tokens are called: one list for every item of a batch, or one list an item. */
+struct token_labels {
+    const char **texts; /* (lists, count); NULL where they have no labels */
+    size_t lists, count;
+    bool nested; /* the file has a list of lists */
+};
+
 struct input_file {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
     bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
@@ -26,18 +33,19 @@ struct input_file {
     size_t tensor_count;
     const char **passed; /* known names at the top of the file that were not read, in its order */
     size_t passed_count;
-    const char **tokens; /* (token_lists, tokens_per_list); NULL where there are none */
-    size_t token_lists;  /* 1: for every item of a batch; more: one list an item */
-    size_t tokens_per_list;
-    bool tokens_nested; /* the file has a list of lists */
+    struct token_labels tokens, key_tokens; /* those of inputs; those of key_inputs */
     struct setting *settings;
     size_t setting_count;
     const char *mechanism;            /* what a result says of itself, or NULL */
     const char *part, *job, *library; /* the same, in .safetensors alone */
-    const char *layout; /* "given": a result of sdpa, whose query, key and value are its input; else NULL */
-    const char *lacks;  /* what a result does not hold of what it was made from, a list of names; or NULL */
-    bool nameless;      /* a .npy, or JSON that is an array: its one tensor has no name of its own */
+    const char *layout;               /* of a result: INPUT_FILE_GIVEN, INPUT_FILE_CROSS or NULL */
+    const char *lacks; /* what a result does not hold of what it was made from, a list of names; or NULL */
+    bool nameless;     /* a .npy, or JSON that is an array: its one tensor has no name of its own */
 };
+
+/* A result of sdpa, whose query, key and value are its input; one whose queries and keys are made of different inputs. */
+#define INPUT_FILE_GIVEN "given"
+#define INPUT_FILE_CROSS "cross"
 
 /* What a name at the top of a file stands for; query, key and value are operands of sdpa and stages. */
 enum input_file_kind {
@@ -53,12 +61,13 @@ enum input_file_kind {
     INPUT_FILE_BUFFER = 256,  /* a module's causal buffer */
     INPUT_FILE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
     INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
+    INPUT_FILE_KEYS = 2048,   /* what key and value are made of where that is not inputs: key_inputs */
 };
 
 enum {
     /* A result whole, with its recorded stages; */
-    INPUT_FILE_OF_RESULT = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_TOKENS |
-                           INPUT_FILE_SETTINGS | INPUT_FILE_STAGE,
+    INPUT_FILE_OF_RESULT = INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING |
+                           INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE,
     /* one side of diff: what else it holds by name, too; of a file with one tensor that, whatever its name. */
     INPUT_FILE_OF_DIFF = INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN,
 };
@@ -74,6 +83,12 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
 
 /* Whether the name is one of a head's; of "heads.1.mask" *head is 1. SIZE_MAX stands for a number larger than any. */
 bool input_file_head(const char *name, size_t *head);
+
+/* Where the labels go that stand under "tokens" or "key_tokens". */
+struct token_labels *input_file_labels(struct input_file *input, const char *name);
+
+/* Whether a result says that of its layout. */
+bool input_file_has_layout(const struct input_file *input, const char *layout);
 
 /* The text of a setting of that name, or NULL. */
 const char *input_file_setting(const struct input_file *input, const char *name);

@@ -171,8 +171,8 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
 }
 
 /* `list_number` counts from 1; 0 where there is one plain list. */
-static enum status read_token_list(const struct json_reader *reader, const cJSON *list, size_t list_number,
-                                   size_t expected, const char **tokens)
+static enum status read_token_list(const struct json_reader *reader, const cJSON *list, const char *name,
+                                   size_t list_number, size_t expected, const char **tokens)
 {
     char place[PLACE_BYTES] = "";
     const cJSON *item = list->child;
@@ -180,7 +180,7 @@ static enum status read_token_list(const struct json_reader *reader, const cJSON
         if (list_number > 0)
             snprintf(place, sizeof place, "list %zu, ", list_number);
         if (!cJSON_IsString(item))
-            return error_usage(reader->error, "%s: tokens: %stoken %zu: expected a string, got %s", reader->source,
+            return error_usage(reader->error, "%s: %s: %stoken %zu: expected a string, got %s", reader->source, name,
                                place, i + 1, json_kind_name(item));
         tokens[i] = arena_text(reader->arena, item->valuestring, strlen(item->valuestring), reader->error);
         if (tokens[i] == NULL)
@@ -189,44 +189,45 @@ static enum status read_token_list(const struct json_reader *reader, const cJSON
     return STATUS_OK;
 }
 
-static enum status read_token_lists(const struct json_reader *reader, const cJSON *lists,
-                                    const struct input_file *input)
+static enum status read_token_lists(const struct json_reader *reader, const cJSON *lists, const char *name,
+                                    const struct token_labels *labels)
 {
     const cJSON *list = lists->child;
-    for (size_t i = 0; i < input->token_lists; i++, list = list->next) {
+    for (size_t i = 0; i < labels->lists; i++, list = list->next) {
         const size_t length = json_count(list);
         if (!cJSON_IsArray(list))
-            return error_usage(reader->error, "%s: tokens: list %zu: expected an array, got %s", reader->source, i + 1,
-                               json_kind_name(list));
-        if (length != input->tokens_per_list)
-            return error_usage(reader->error, "%s: tokens: list %zu has %zu token%s, expected %zu (as list 1)",
-                               reader->source, i + 1, length, length == 1 ? "" : "s", input->tokens_per_list);
-        enum status status = read_token_list(reader, list, i + 1, length, input->tokens + i * length);
+            return error_usage(reader->error, "%s: %s: list %zu: expected an array, got %s", reader->source, name,
+                               i + 1, json_kind_name(list));
+        if (length != labels->count)
+            return error_usage(reader->error, "%s: %s: list %zu has %zu token%s, expected %zu (as list 1)",
+                               reader->source, name, i + 1, length, length == 1 ? "" : "s", labels->count);
+        enum status status = read_token_list(reader, list, name, i + 1, length, labels->texts + i * length);
         if (status != STATUS_OK)
             return status;
     }
     return STATUS_OK;
 }
 
-enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, struct input_file *input)
+enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, const char *name,
+                             struct token_labels *labels)
 {
     if (!cJSON_IsArray(item))
-        return error_usage(reader->error, "%s: tokens: expected an array of strings, got %s", reader->source,
+        return error_usage(reader->error, "%s: %s: expected an array of strings, got %s", reader->source, name,
                            json_kind_name(item));
     if (item->child == NULL)
-        return error_usage(reader->error, "%s: tokens is empty; expected a string for each row of inputs",
-                           reader->source);
-    input->tokens_nested = cJSON_IsArray(item->child);
-    input->token_lists = input->tokens_nested ? json_count(item) : 1;
-    input->tokens_per_list = json_count(input->tokens_nested ? item->child : item);
+        return error_usage(reader->error, "%s: %s is empty; expected a string for each row of inputs", reader->source,
+                           name);
+    labels->nested = cJSON_IsArray(item->child);
+    labels->lists = labels->nested ? json_count(item) : 1;
+    labels->count = json_count(labels->nested ? item->child : item);
     size_t count;
-    if (!memory_multiply(input->token_lists, input->tokens_per_list, &count))
-        return error_system(reader->error, 0, "not enough memory for the tokens");
-    input->tokens = arena_allocate(reader->arena, count, sizeof input->tokens[0], reader->error);
-    if (input->tokens == NULL)
+    if (!memory_multiply(labels->lists, labels->count, &count))
+        return error_system(reader->error, 0, "not enough memory for the %s", name);
+    labels->texts = arena_allocate(reader->arena, count, sizeof labels->texts[0], reader->error);
+    if (labels->texts == NULL)
         return reader->error->status;
-    return input->tokens_nested ? read_token_lists(reader, item, input)
-                                : read_token_list(reader, item, 0, count, input->tokens);
+    return labels->nested ? read_token_lists(reader, item, name, labels)
+                          : read_token_list(reader, item, name, 0, count, labels->texts);
 }
 
 /* The value as the text that an option of that name would have on the command line; the option judges it. */
@@ -371,7 +372,7 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     if (is_empty_past(item))
         return STATUS_OK;
     if (kind == INPUT_FILE_TOKENS)
-        return json_read_tokens(reader, item, input);
+        return json_read_tokens(reader, item, item->string, input_file_labels(input, item->string));
     if (kind == INPUT_FILE_SETTINGS)
         return json_read_settings(reader, item, input);
     return kind == INPUT_FILE_FOREIGN ? read_foreign(reader, item, input) : add_tensor(reader, item, kind, input);

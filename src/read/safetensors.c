@@ -268,7 +268,8 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     cJSON *value = text != NULL ? json_parse(reader, place, text, length) : NULL;
     if (value == NULL)
         return reader->error->status;
-    enum status status = kind == INPUT_FILE_TOKENS ? json_read_tokens(reader, value, file->input)
+    enum status status = kind == INPUT_FILE_TOKENS ? json_read_tokens(reader, value, item->string,
+                                                                      input_file_labels(file->input, item->string))
                                                    : json_read_settings(reader, value, file->input);
     cJSON_Delete(value);
     return status;
@@ -296,7 +297,7 @@ static enum status note_origin(const struct file *file, const cJSON *item)
 /* Other programs put there what they like, but a name that is near to one of attn's is that one misspelt. */
 static enum status check_key(const struct file *file, const char *key)
 {
-    static const char *const KEYS[] = {"tokens", "settings"};
+    static const char *const KEYS[] = {"tokens", "key_tokens", "settings"};
     const struct json_reader *reader = &file->reader;
     const char *near = suggest_word(key, KEYS, sizeof KEYS / sizeof KEYS[0]);
     if (near == NULL || strcmp(near, key) == 0 || (file->kinds & INPUT_FILE_FOREIGN) != 0)

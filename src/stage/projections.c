@@ -41,7 +41,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     parameters_name(name, 0, false, id, "");
     if (problem->plan.qkv_bias)
         snprintf(bias, sizeof bias, " + %s.bias", name);
-    text_add(text, "inputs . %s%s%s%s", name, storage_text(&problem->parameters, id), bias, of_heads);
+    text_add(text, "%s . %s%s%s%s", stage_name(problem_source(problem, stage)), name,
+             storage_text(&problem->parameters, id), bias, of_heads);
 }
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
@@ -56,11 +57,12 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     struct explain_place of_query = place;
     if (stage_is_of_keys(stage)) /* its head is one of key and value */
         of_query.head = place.head * (problem->heads / problem->kv_heads);
-    explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
+    const enum stage source = problem_source(problem, stage);
+    explain_load(e, source, (struct explain_place){place.item, 0, token}, e->operand);
     explain_load(e, stage, of_query, e->made);
     explain_heading(e, stage, place, "");
     explain_projected(e, stage, EXPLAIN_WEIGHTS + (int)id, &problem->parameters.modules[module].projections[id], first,
-                      STAGE_INPUTS, problem->d_in);
+                      (int)source, problem->d_in);
 }
 
 const struct stage_functions stage_query = {.formula = formula, .explain = explain};

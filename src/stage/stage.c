@@ -5,6 +5,8 @@ static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(
 
 bool stage_applies(const struct problem *problem, enum stage stage)
 {
+    if (stage == STAGE_KEY_INPUTS)
+        return problem->crosses;
     if (!stage_exists(stage))
         return problem_projects(problem) && (stage == STAGE_PARAMETERS || !problem->parameters_only);
     return !problem->parameters_only && !STAGES[stage].on_demand &&

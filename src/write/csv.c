@@ -296,11 +296,11 @@ enum status write_csv(const struct writing *writing)
     struct sheet sheet = {.result = result,
                           .output = writing->output,
                           .decimals = writing->precision_said ? writing->precision : SHORTEST};
-    sheet.layout.tokens = result->problem->labels != NULL;
+    sheet.layout.tokens = problem_tokens(result->problem)->texts != NULL || result->problem->labels.texts != NULL;
     for (size_t i = 0; i < result->table_count; i++)
         if (result_is_shown(result, &result->tables[i]))
             lay_out(&sheet.layout, &result->tables[i]);
-    if (sheet.layout.keys > 0 && sheet.layout.tokens && result->problem->label_lists == 1 &&
+    if (sheet.layout.keys > 0 && result->problem->labels.texts != NULL && result->problem->labels.lists == 1 &&
         name_keys(&sheet, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
     write_header(&sheet);

@@ -44,7 +44,7 @@ static void add_heads(struct wrap *line, const struct problem *problem)
 
 static void add_sizes(struct wrap *line, const struct problem *problem, const char *title)
 {
-    const bool given = !problem_projects(problem), same = problem->queries == problem->keys;
+    const bool given = !problem_projects(problem), same = problem->queries == problem->keys && !problem->crosses;
     const bool one = problem->queries == 1;
     const char *what = same ? one ? "token" : "tokens" : one ? "query" : "queries";
     if (problem->parameters_only)

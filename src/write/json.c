@@ -71,18 +71,28 @@ void write_json_settings(const struct problem *problem, struct output *output)
     output_write(output, "}", 1);
 }
 
-void write_json_tokens(const struct problem *problem, struct output *output)
+static void write_labels(const struct token_labels *labels, struct output *output)
 {
-    output_print(output, "%s", problem->labels_nested ? "[" : "");
-    for (size_t list = 0; list < problem->label_lists; list++) {
+    output_print(output, "%s", labels->nested ? "[" : "");
+    for (size_t list = 0; list < labels->lists; list++) {
         output_print(output, "%s[", list ? ",\n  " : "");
-        for (size_t token = 0; token < problem->keys; token++) {
+        for (size_t token = 0; token < labels->count; token++) {
             output_print(output, "%s", token ? ", " : "");
-            write_json_string(problem_key_labels(problem, list)[token], output);
+            write_json_string(labels->texts[list * labels->count + token], output);
         }
         output_write(output, "]", 1);
     }
-    output_print(output, "%s", problem->labels_nested ? "]" : "");
+    output_print(output, "%s", labels->nested ? "]" : "");
+}
+
+void write_json_tokens(const struct problem *problem, struct output *output)
+{
+    write_labels(problem_tokens(problem), output);
+}
+
+void write_json_key_tokens(const struct problem *problem, struct output *output)
+{
+    write_labels(&problem->labels, output);
 }
 
 static void write_row(const double *numbers, size_t columns, enum dtype dtype, struct output *output)
@@ -139,13 +149,15 @@ static void write_table(struct result *result, const struct result_table *table,
     }
 }
 
-/* Whether a result of sdpa is its own input again. */
+/* What a reader of the result as an input must know. */
 static void write_given(const struct result *result, struct output *output)
 {
-    if (result->given) {
+    const char *layout = result_layout(result);
+    if (layout != NULL) {
         write_key("layout", output);
-        write_json_string("given", output);
-    } else if (result->lacks[0] != '\0') {
+        write_json_string(layout, output);
+    }
+    if (result->lacks[0] != '\0') {
         write_key("lacks", output);
         write_json_string(result->lacks, output);
     }
@@ -161,9 +173,13 @@ enum status write_json(const struct writing *writing)
     write_json_string(MECHANISMS[problem->mechanism].name, output);
     write_key("settings", output);
     write_json_settings(problem, output);
-    if (problem->labels != NULL) {
+    if (problem_tokens(problem)->texts != NULL) {
         write_key("tokens", output);
         write_json_tokens(problem, output);
+    }
+    if (problem->apart && problem->labels.texts != NULL) {
+        write_key("key_tokens", output);
+        write_json_key_tokens(problem, output);
     }
     write_given(result, output);
     for (size_t i = 0; i < result->table_count; i++)

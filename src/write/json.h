@@ -17,5 +17,6 @@ void write_json_number(double number, enum dtype dtype, struct output *output);
 void write_json_string(const char *text, struct output *output);
 void write_json_settings(const struct problem *problem, struct output *output);
 void write_json_tokens(const struct problem *problem, struct output *output);
+void write_json_key_tokens(const struct problem *problem, struct output *output);
 
 #endif

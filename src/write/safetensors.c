@@ -51,12 +51,15 @@ static enum status add_metadata(const struct result *result, struct output *head
     output_print(header, "\"" SAFETENSORS_METADATA "\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
                  MECHANISMS[problem->mechanism].name);
     if (add_json("settings", write_json_settings, problem, header, arena, error) ||
-        (problem->labels != NULL && add_json("tokens", write_json_tokens, problem, header, arena, error)))
+        (problem_tokens(problem)->texts != NULL &&
+         add_json("tokens", write_json_tokens, problem, header, arena, error)) ||
+        (problem->apart && problem->labels.texts != NULL &&
+         add_json("key_tokens", write_json_key_tokens, problem, header, arena, error)))
         return error->status;
     if (problem->parts > 0)
         add_part(result, header);
-    if (result->given)
-        output_print(header, ",\"layout\":\"given\"");
+    if (result_layout(result) != NULL)
+        output_print(header, ",\"layout\":\"%s\"", result_layout(result));
     if (result->lacks[0] != '\0') {
         output_print(header, ",\"lacks\":");
         write_json_string(result->lacks, header);

@@ -42,8 +42,8 @@ static inline void fuzz_check(enum status status, unsigned kinds, const struct i
             abort();
         tensor_convert(&named->tensor, DTYPE_F32, input->source, named->name, &finite, &converted, arena, error);
     }
-    for (size_t i = 0; input->tokens != NULL && i < input->token_lists * input->tokens_per_list; i++)
-        if (input->tokens[i] == NULL)
+    for (size_t i = 0; input->tokens.texts != NULL && i < input->tokens.lists * input->tokens.count; i++)
+        if (input->tokens.texts[i] == NULL)
             abort();
 }
 

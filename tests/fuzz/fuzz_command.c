@@ -117,7 +117,7 @@ static enum status compute(const struct options *options, struct output *output,
         return error->status;
     if (draws_long(options, &load))
         return STATUS_OK;
-    if (problem_create(&problem, options, load.inputs, load.weights, arena, error) != STATUS_OK)
+    if (problem_create(&problem, options, &load, arena, error) != STATUS_OK)
         return error->status;
     if (problem_work(&problem) > MOST_WORK || problem.heads > 64 || problem.items > 64)
         return STATUS_OK;

@@ -288,7 +288,8 @@ static enum status make(struct made *made, const struct choice *choice, const ch
     if (options_parse(&made->options, count, list, &made->error) != STATUS_OK)
         abort(); /* every line that is built here is one that people may write */
     made->options.query = query > 0 ? strchr(words[count - 1], '=') + 1 : NULL;
-    if (problem_create(&made->problem, &made->options, &choice->input, NULL, &made->arena, &made->error))
+    const struct job_files files = {.inputs = &choice->input};
+    if (problem_create(&made->problem, &made->options, &files, &made->arena, &made->error))
         return made->error.status;
     if (result_create(&made->result, &made->problem, &made->progress, false, &made->arena, &made->error) != STATUS_OK)
         return made->error.status;

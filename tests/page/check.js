@@ -159,13 +159,14 @@
             || (one < '\u0100' ? '\\x' + one.charCodeAt(0).toString(16).padStart(2, '0') : '\\u' + one.charCodeAt(0).toString(16)));
     };
 
-    const checkTokens = (place, item, key) => {
-        if (!expected.tokens) return;
-        const list = Array.isArray(expected.tokens[0]) ? expected.tokens[item] : expected.tokens;
-        const wanted = shownToken(list[key]), ends = document.querySelectorAll('.pair .end');
-        const token = ends[1].querySelector('.token'), shown = token ? token.textContent : '';
+    /* The name at one end of the line between a query (end 0) and a key. */
+    const checkToken = (place, end, tokens, item, index) => {
+        if (!tokens) return;
+        const list = Array.isArray(tokens[0]) ? tokens[item] : tokens;
+        const wanted = shownToken(list[index]), ends = document.querySelectorAll('.pair .end');
+        const token = ends[end].querySelector('.token'), shown = token ? token.textContent : '';
         const clipped = shown.endsWith('...') && wanted.startsWith(shown.slice(0, -3));
-        check(`${place}: the key is called '${shown}', not '${wanted}'`, shown === wanted || clipped);
+        check(`${place}: the ${end ? 'key' : 'query'} is called '${shown}', not '${wanted}'`, shown === wanted || clipped);
     };
 
     /* All cells of the first head of a small job, with the keys; of each other head a third, not the same third, set at
@@ -180,7 +181,8 @@
                 if (!first) choose({ row, key });
                 checkCell(`${place}, key ${key + 1}`, item, head, row, key);
                 checkFormulas(`${place}, key ${key + 1}`);
-                checkTokens(`${place}, key ${key + 1}`, item, key);
+                checkToken(`${place}, key ${key + 1}`, 1, expected.key_tokens || expected.tokens, item, key);
+                if (expected.key_tokens) checkToken(place, 0, expected.tokens, item, row);
                 if (first) press('ArrowRight');
             }
             checkLines(place, item, head, row);

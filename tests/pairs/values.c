@@ -22,6 +22,7 @@ static const struct {
     {"scale", {"-0.75", "0", "3e-39", "1e30", "1/sqrt(3)"}},
     {"softcap", {"0", "0.5", "1e-30"}},
     {"query", {"2", "1,3-4", "b"}},
+    {"key-inputs", {"tests/pairs/other.json"}},
     {"without", {"2", "1,3-4", "b"}},
     {"temperature", {"0.5", "1e-300"}},
     {"explain", {NULL, "weights:2,1", "context:1,1,1", "masked:1,1,2,1"}},

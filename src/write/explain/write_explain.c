@@ -12,7 +12,7 @@
 /* Which matrix of a stage belongs to an item and a head of query. */
 static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
 {
-    if (stage == STAGE_INPUTS || problem_is_side_by_side(problem, stage))
+    if (stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS || problem_is_side_by_side(problem, stage))
         return item;
     if (stage_is_of_keys(stage))
         return item * problem->kv_heads + head / (problem->heads / problem->kv_heads);
@@ -70,10 +70,12 @@ static double magnitude_of_cell(struct explanation *e, struct result *result, co
     result_place(table, matrix, &place.item, &place.head);
     if (table->stage == STAGE_INPUTS)
         magnitude = magnitude_of_rows(e, result, table, matrix, problem->rows, 1);
-    else
+    if (stage_exists(table->stage))
         heads = (struct explain_range){place.head, place.head + 1};
+    else if (table->stage != problem_source(problem, from))
+        return magnitude;
     for (place.head = heads.first; place.head < heads.end; place.head++) {
-        explain_list_rows(e, table->stage == STAGE_INPUTS ? from : table->stage, place);
+        explain_list_rows(e, stage_exists(table->stage) ? table->stage : from, place);
         magnitude = fmax(magnitude, magnitude_of_rows(e, result, table, matrix, e->rows, e->row_count));
     }
     return magnitude;
@@ -82,7 +84,7 @@ static double magnitude_of_cell(struct explanation *e, struct result *result, co
 /* Over the rows of a table that are shown: those at its ends, and those that a cell is made from. */
 static double magnitude_of_table(struct explanation *e, struct result *result, const struct result_table *table)
 {
-    const bool of_tokens = table->stage == STAGE_INPUTS || stage_is_of_keys(table->stage);
+    const bool of_tokens = !stage_exists(table->stage) || stage_is_of_keys(table->stage);
     double magnitude = 0;
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
         magnitude = fmax(magnitude, magnitude_of_rows(e, result, table, matrix, NULL, result_rows(table)));

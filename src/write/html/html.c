@@ -95,20 +95,27 @@ static void write_settings(const struct problem *problem, struct output *output)
     output_print(output, "]");
 }
 
-/* The labels of the keys, a list for each item that has its own, or null. */
-static void write_tokens(const struct problem *problem, struct output *output)
+/* A list for each item that has its own, or null. */
+static void write_labels(const char *key, const struct token_labels *labels, struct output *output)
 {
-    write_key("tokens", output);
-    output_print(output, "%s", problem->labels == NULL ? "null" : "[");
-    for (size_t list = 0; list < problem->label_lists && problem->labels != NULL; list++) {
-        const char **labels = problem_key_labels(problem, list);
-        for (size_t token = 0; token < problem->keys; token++) {
+    write_key(key, output);
+    output_print(output, "%s", labels->texts == NULL ? "null" : "[");
+    for (size_t list = 0; list < labels->lists && labels->texts != NULL; list++) {
+        for (size_t token = 0; token < labels->count; token++) {
             output_print(output, "%s", token ? ", " : list ? ",\n  [" : "[");
-            write_string(labels[token], TEXT_COLUMNS, output);
+            write_string(labels->texts[list * labels->count + token], TEXT_COLUMNS, output);
         }
         output_print(output, "]");
     }
-    output_print(output, "%s", problem->labels == NULL ? "" : "]");
+    output_print(output, "%s", labels->texts == NULL ? "" : "]");
+}
+
+/* Of the keys; of the queries where they are not the keys' tokens. */
+static void write_tokens(const struct problem *problem, struct output *output)
+{
+    write_labels("tokens", &problem->labels, output);
+    if (problem->apart)
+        write_labels("query_tokens", &problem->query_labels, output);
 }
 
 /* What the page shows, with formulas; query, key and value are always there. */

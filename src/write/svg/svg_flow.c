@@ -20,7 +20,7 @@ bool svg_flow_holds(const struct result_table *table)
 
 static size_t column_of(enum stage stage)
 {
-    if (stage == STAGE_INPUTS)
+    if (stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS)
         return 0;
     if (!stage_is_attended(stage))
         return 1;
@@ -120,12 +120,12 @@ static struct svg_figure *find_figure(const struct svg_picture *picture, enum st
     return NULL;
 }
 
-/* The inputs stand beside the key, so that their arrow to it is straight. */
+/* The inputs stand beside the key, so that their arrow to it is straight; of two, one is above and one below. */
 static void align_inputs(const struct svg_picture *picture)
 {
     struct svg_figure *inputs = find_figure(picture, STAGE_INPUTS);
     const struct svg_figure *key = find_figure(picture, STAGE_KEY);
-    if (inputs != NULL && key != NULL)
+    if (inputs != NULL && key != NULL && find_figure(picture, STAGE_KEY_INPUTS) == NULL)
         inputs->y = fmax(0, inputs->y + cells_middle(key) - cells_middle(inputs));
 }
 
@@ -177,12 +177,14 @@ enum status svg_flow_layout(struct svg_picture *picture)
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
+    const enum stage inputs = problem_source(picture->result->problem, stage);
     for (int source = 0; source < STAGE_NAMES; source++) {
-        if ((STAGES[stage].from & STAGE_BIT(source)) == 0)
+        if ((STAGES[stage].from & STAGE_BIT(source)) == 0 ||
+            (!stage_exists((enum stage)source) && source != (int)inputs))
             continue;
         if (find_figure(picture, (enum stage)source) != NULL)
             sources |= STAGE_BIT(source);
-        else if (source != STAGE_INPUTS)
+        else if (stage_exists((enum stage)source))
             sources |= find_sources(picture, (enum stage)source);
     }
     return sources;
@@ -283,7 +285,7 @@ void svg_flow_draw(const struct svg_picture *picture)
             svg_text(picture->output, 0, -4, 0, "name ink", text);
         const double bottom = height - above - (items > 1 ? BETWEEN : 0) - LANE / 2 + 2;
         for (size_t i = 0; i < picture->count; i++)
-            if (picture->figures[i].panel.sample.table->stage != STAGE_INPUTS)
+            if (stage_exists(picture->figures[i].panel.sample.table->stage))
                 draw_arrows_to(picture, bottom, &picture->figures[i]);
         for (size_t i = 0; i < picture->count; i++)
             draw_figure(&picture->figures[i], picture->output, item);

@@ -94,7 +94,7 @@ static size_t widest_label(const struct heatmap *map, bool of_rows)
     const size_t count = of_rows ? result_rows(map->table) : result_columns(map->table);
     char text[LABEL_BYTES];
     size_t widest = 1;
-    for (size_t item = 0; item < map->result->problem->label_lists || item == 0; item++)
+    for (size_t item = 0; item < map->result->problem->labels.lists || item == 0; item++)
         for (size_t i = 0; i < count; i++)
             widest = memory_larger(widest, label_text(map, of_rows, item, i, map->longest, text));
     return widest;

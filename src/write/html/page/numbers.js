@@ -35,12 +35,13 @@ function numberText(number, decimals = job.precision) {
     return signed(number, text);
 }
 
+const labelOf = (lists, item, token) => (lists ? lists[lists.length > 1 ? item : 0][token] : '');
+
 /* The label of a key, or of the query of a row; '' where it has none. */
-function keyLabel(item, key) {
-    return job.tokens ? job.tokens[job.tokens.length > 1 ? item : 0][key] : '';
-}
+const keyLabel = (item, key) => labelOf(job.tokens, item, key);
 
 function queryLabel(item, row) {
+    if (job.query_tokens) return labelOf(job.query_tokens, item, job.positions[row]);
     return job.labelled_queries ? keyLabel(item, job.first_query + job.positions[row]) : '';
 }
 
