@@ -71,25 +71,61 @@ static enum status warn_of_draws(const struct build *build)
     return STATUS_OK;
 }
 
-enum status build_warnings(const struct build *build)
+/* An option of the command line, where it does nothing, and why. */
+struct idle {
+    enum option_id id;
+    bool idle;
+    const char *why;
+};
+
+static enum status warn_of(const struct build *build, const struct idle *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (options[i].idle && build->options->origin[options[i].id] == ORIGIN_COMMAND_LINE &&
+            warn(build, options[i].id, options[i].why) != STATUS_OK)
+            return build->error->status;
+    return STATUS_OK;
+}
+
+/* What would change numbers. */
+static enum status warn_of_numbers(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    const enum origin *origin = build->options->origin;
+    const struct options *options = build->options;
     const struct tensor *attn_mask = &problem->mask.attn_mask;
-    if (warn_of_draws(build) != STATUS_OK)
-        return build->error->status;
-    if (origin[OPTION_RANDOM_SEED] == ORIGIN_COMMAND_LINE && build->options->random == NULL &&
-        warn(build, OPTION_RANDOM_SEED, "there is no --random") != STATUS_OK)
-        return build->error->status;
-    if (origin[OPTION_DROPOUT_SEED] == ORIGIN_COMMAND_LINE && !(problem->dropout > 0) &&
-        warn(build, OPTION_DROPOUT_SEED, "there is no dropout") != STATUS_OK)
-        return build->error->status;
-    if (origin[OPTION_MASK_TRUE] == ORIGIN_COMMAND_LINE && (attn_mask->rank == 0 || attn_mask->dtype != DTYPE_BOOL) &&
-        warn(build, OPTION_MASK_TRUE, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"))
-        return build->error->status;
-    if (origin[OPTION_ALIGN] == ORIGIN_COMMAND_LINE && (problem->has_past || problem->mask.lengths != NULL) &&
-        warn(build, OPTION_ALIGN,
-             problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"))
-        return build->error->status;
-    return STATUS_OK;
+    const bool lengths = problem->mask.lengths != NULL,
+               booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
+    const bool placed = problem->has_past || lengths;
+    const struct idle idle[] = {
+        {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},
+        {OPTION_DROPOUT_SEED, !(problem->dropout > 0), "there is no dropout"},
+        {OPTION_MASK_TRUE, !booleans, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"},
+        {OPTION_ALIGN, placed,
+         problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"},
+        {OPTION_ALIGN, !placed && options->align == ALIGN_BOTTOM_RIGHT && problem->queries == problem->keys,
+         "there are as many queries as keys"},
+        {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
+    };
+    return warn_of(build, idle, sizeof idle / sizeof idle[0]);
+}
+
+/* What would change how they are shown. */
+static enum status warn_of_looks(const struct build *build)
+{
+    const struct options *options = build->options;
+    const struct format_row *format = options_format(options);
+    char whole[WARNING_BYTES], plain[WARNING_BYTES];
+    snprintf(whole, sizeof whole, "%s holds every number whole", format->name);
+    snprintf(plain, sizeof plain, "%s has no colours to choose", format->name);
+    const struct idle idle[] = {
+        {OPTION_PRECISION, format->holds_whole, whole},
+        {OPTION_COLOR, !format->terminal && options->color == WHEN_ALWAYS, plain},
+        {OPTION_FULL, format->pictures, "a picture shows as many cells as it has room for"},
+    };
+    return warn_of(build, idle, sizeof idle / sizeof idle[0]);
+}
+
+enum status build_warnings(const struct build *build)
+{
+    return warn_of_draws(build) || warn_of_numbers(build) || warn_of_looks(build) ? build->error->status : STATUS_OK;
 }

@@ -17,7 +17,7 @@
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
  * past_key, past_value, kv_lengths. Options that may be without effect. */
-enum { INPUT_TENSORS = 9, PROBLEM_WARNINGS = 8 };
+enum { INPUT_TENSORS = 9, PROBLEM_WARNINGS = 12 };
 
 struct input_tensor {
     const char *name;
