@@ -1,15 +1,20 @@
 #include "compute/join.h"
 
+#include "base/text.h"
 #include "cli/options.h"
 #include "read/load.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_TOLD = 5 };
+
 /* The files in the order of their parts. */
 struct joining {
-    struct input_file *files; /* (count) [k - 1] is part k of `count` */
-    size_t count;
+    struct input_file *files; /* (count) */
+    size_t *numbers;          /* (count) which part each is, from 1; they grow */
+    size_t count, placed;
+    size_t parts; /* of the job; 0 before one is read */
     struct arena *arena;
     struct error *error;
 };
@@ -31,7 +36,7 @@ static bool read_part(const struct input_file *input, size_t *part, size_t *part
     return *parts > 0 && *end == '\0' && *part <= *parts;
 }
 
-/* Puts a file that has been read into its place. */
+/* Puts a file that has been read into its place among those before it. */
 static enum status place(struct joining *joining, const struct input_file *input)
 {
     size_t part, parts;
@@ -40,15 +45,44 @@ static enum status place(struct joining *joining, const struct input_file *input
                            input->source);
     if (input->passed_count > 0)
         return error_usage(joining->error, "%s: %s is in no part that attn wrote", input->source, input->passed[0]);
-    if (parts != joining->count)
-        return error_usage(joining->error, "%s: is part %zu of %zu; expected all %zu parts, got %zu file%s",
-                           input->source, part, parts, parts, joining->count, joining->count == 1 ? "" : "s");
-    struct input_file *to = &joining->files[part - 1];
-    if (to->source != NULL)
-        return error_usage(joining->error, "%s: is part %zu of %zu, as %s is; expected each part once", input->source,
-                           part, parts, to->source);
-    *to = *input;
+    if (joining->parts == 0)
+        joining->parts = parts;
+    if (parts != joining->parts)
+        return error_usage(joining->error, "%s: is part %zu of %zu, others are of %zu; expected the parts of one job",
+                           input->source, part, parts, joining->parts);
+    size_t to = joining->placed++;
+    for (; to > 0 && joining->numbers[to - 1] >= part; to--) {
+        if (joining->numbers[to - 1] == part)
+            return error_usage(joining->error, "%s: is part %zu of %zu, as %s is; expected each part once",
+                               input->source, part, parts, joining->files[to - 1].source);
+        joining->numbers[to] = joining->numbers[to - 1];
+        joining->files[to] = joining->files[to - 1];
+    }
+    joining->numbers[to] = part;
+    joining->files[to] = *input;
     return STATUS_OK;
+}
+
+/* "parts 2, 5 and 6 of 8 are missing"; of many the first. */
+static enum status check_all_there(const struct joining *joining)
+{
+    char list[128];
+    struct text text = text_begin(list, sizeof list);
+    const size_t missing = joining->parts - joining->count;
+    size_t next = 0, told = 0;
+    for (size_t part = 1; told < missing && told < MOST_TOLD; part++) {
+        if (next < joining->count && joining->numbers[next] == part) {
+            next++;
+            continue;
+        }
+        told++;
+        text_add(&text, "%s%zu", told == 1 ? "" : told == missing ? " and " : ", ", part);
+    }
+    if (missing == 0)
+        return STATUS_OK;
+    return error_usage(joining->error, "part%s %s%s of %zu %s missing; expected all of them, got %zu file%s",
+                       missing == 1 ? "" : "s", list, told < missing ? " and others" : "", joining->parts,
+                       missing == 1 ? "is" : "are", joining->count, joining->count == 1 ? "" : "s");
 }
 
 /* A part against the first one. */
@@ -75,15 +109,17 @@ static enum status read_parts(struct joining *joining, char *const *files, size_
 {
     joining->count = count;
     joining->files = arena_allocate(joining->arena, joining->count, sizeof joining->files[0], joining->error);
-    if (joining->files == NULL)
+    joining->numbers = arena_allocate(joining->arena, joining->count, sizeof joining->numbers[0], joining->error);
+    if (joining->files == NULL || joining->numbers == NULL)
         return joining->error->status;
-    memset(joining->files, 0, joining->count * sizeof joining->files[0]);
     for (size_t i = 0; i < joining->count; i++) {
         struct input_file input;
         if (load_file(files[i], INPUT_FILE_OF_RESULT, joining->arena, &input, joining->error) != STATUS_OK ||
             place(joining, &input) != STATUS_OK)
             return joining->error->status;
     }
+    if (check_all_there(joining) != STATUS_OK)
+        return joining->error->status;
     for (size_t i = 1; i < joining->count; i++)
         if (check_alike(joining, &joining->files[i]) != STATUS_OK)
             return joining->error->status;
