@@ -14,6 +14,9 @@ static const struct {
     [PROJECTION_VALUE] = {"W_value", STAGE_VALUE},
 };
 
+/* What the name of a matrix ends in that is stored as nn.Linear stores it. */
+static const char LINEAR[] = ".weight";
+
 enum stage projection_stage(enum projection_id id)
 {
     return PROJECTIONS[id].stage;
@@ -103,6 +106,27 @@ static const char *width_text(const struct taking *taking, enum projection_id id
     return why;
 }
 
+/* Whether a matrix of the wrong shape would fit under its other name, the other way round. */
+static bool fits_turned(const struct taking *taking, enum projection_id id, const struct projection *projection,
+                        const char *name, const struct tensor *tensor)
+{
+    const size_t d_in = tensor->shape[!projection->transposed], d_out = tensor->shape[projection->transposed];
+    const bool first = strcmp(taking->first, name) == 0;
+    return d_in == taking->plan->d_in && (first || d_out == columns_of(taking->plan, id));
+}
+
+static enum status turned(const struct taking *taking, const struct projection *projection, const char *name,
+                          const struct tensor *tensor)
+{
+    const bool linear = projection->transposed;
+    const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0), d_in = taking->plan->d_in;
+    char shape[TENSOR_SHAPE_BYTES];
+    return error_usage(
+        taking->error, "%s: %s is %s, the other way round: inputs in %s have %zu column%s; %s is named %.*s%s",
+        taking->input->source, name, tensor_shape_text(tensor, shape), taking->inputs_source, d_in,
+        d_in == 1 ? "" : "s", linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name, linear ? "" : LINEAR);
+}
+
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
                                const char *name, const struct tensor *tensor)
 {
@@ -119,13 +143,15 @@ static enum status take_weight(struct taking *taking, enum projection_id id, str
     const size_t wanted = columns_of(plan, id);
     size_t rows = projection->transposed ? wanted : plan->d_in;
     size_t columns = projection->transposed ? plan->d_in : wanted;
+    if (d_in == plan->d_in && d_out == wanted)
+        return keep(taking, name, tensor, &projection->weight);
+    if (fits_turned(taking, id, projection, name, tensor))
+        return turned(taking, projection, name, tensor);
+    if (d_in == plan->d_in)
+        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
     snprintf(why, sizeof why, "inputs in %s have %zu column%s", taking->inputs_source, plan->d_in,
              plan->d_in == 1 ? "" : "s");
-    if (d_in != plan->d_in)
-        return wrong_shape(taking, name, tensor, rows, columns, why);
-    if (d_out != wanted)
-        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
-    return keep(taking, name, tensor, &projection->weight);
+    return wrong_shape(taking, name, tensor, rows, columns, why);
 }
 
 static enum status take_bias(struct taking *taking, enum projection_id id, struct projection *projection,
@@ -151,7 +177,7 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     const bool stacked = taking->plan->stacked;
     struct projection *projection = &taking->parameters->modules[module].projections[id];
     parameters_name(matrix_name, module, stacked, id, "");
-    parameters_name(linear_name, module, stacked, id, ".weight");
+    parameters_name(linear_name, module, stacked, id, LINEAR);
     parameters_name(bias_name, module, stacked, id, ".bias");
     const struct tensor *matrix = find(taking, matrix_name);
     const struct tensor *linear = find(taking, linear_name);
