@@ -53,7 +53,8 @@ KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
 ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.md))
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(KERNELS)
+EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(EXAMPLES) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -79,6 +80,18 @@ $(KERNELS): $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
 
+# A file as an array, NAME_bytes, and its NAME_length, which HEADER declares: $(call ARRAY,HEADER,NAME).
+ARRAY = { echo '\#include "$1"'; echo 'const unsigned char $2_bytes[] = {'; \
+	od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \
+	echo '0};'; echo 'const size_t $2_length = sizeof $2_bytes - 1;'; } >$@
+
+# The examples of data/: cli/example.h has a row for each.
+$(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
+	$(call ARRAY,cli/example.h,example_$*)
+
+$(EXAMPLES): %.o: %.c
+	$(COMPILE) -c -o $@ $<
+
 # The page of html.c: its style and its scripts put into page.html, and all of it into an array.
 PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,attention numbers colours heatmap links arithmetic context page)
 
@@ -87,9 +100,7 @@ $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page
 	sed -e '/^@style@$$/{r src/write/html/page/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
-	{ echo '#include "write/html/page.h"'; echo 'const unsigned char page_bytes[] = {'; \
-		od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \
-		echo '0};'; echo 'const size_t page_length = sizeof page_bytes - 1;'; } >$@
+	$(call ARRAY,write/html/page.h,page)
 
 $(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
 	$(COMPILE) -c -o $@ $<

@@ -29,24 +29,27 @@ static bool open_standard_streams(void)
     return true;
 }
 
-/* The help, the completion of a shell, what completes a line, or the version, never into the file that --out names for
- * a result. */
-static enum status run_help(const struct call *call)
+/* These are never written into the file that --out names for a result. */
+static enum status open_standard_output(const struct call *call)
 {
-    const struct options *options = &call->options;
+    return output_open(call->output, NULL, call->arena, call->error);
+}
+
+static enum status run_version(const struct call *call)
+{
     const struct kernel *kernel = kernel_choose(getenv("ATTN_ISA"), call->error);
-    if (options->command == COMMAND_VERSION && kernel == NULL)
+    if (kernel == NULL || open_standard_output(call) != STATUS_OK)
         return call->error->status;
-    if (output_open(call->output, NULL, call->arena, call->error) != STATUS_OK)
+    help_write_version(kernel->name, call->output);
+    return output_close(call->output);
+}
+
+/* What completes a command line. */
+static enum status run_complete(const struct call *call)
+{
+    if (open_standard_output(call) != STATUS_OK)
         return call->error->status;
-    if (options->command == COMMAND_VERSION)
-        help_write_version(kernel->name, call->output);
-    else if (options->command == COMMAND_COMPLETE)
-        completion_answer(options->files, options->file_count, call->output);
-    else if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
-        completion_write(options->completion, call->output);
-    else
-        help_write(options->topic, call->output);
+    completion_answer(call->options.files, call->options.file_count, call->output);
     return output_close(call->output);
 }
 
@@ -59,6 +62,32 @@ static enum status run_usage(const struct call *call)
     if (output_close(call->output) != STATUS_OK)
         return call->error->status;
     return error_quietly(call->error, STATUS_USAGE);
+}
+
+/* The help, or the completion of a shell. */
+static enum status run_help(const struct call *call)
+{
+    const struct options *options = &call->options;
+    if (!options->help)
+        return run_usage(call);
+    if (open_standard_output(call) != STATUS_OK)
+        return call->error->status;
+    if (options->origin[OPTION_COMPLETION] != ORIGIN_DEFAULT)
+        completion_write(options->completion, call->output);
+    else if (options->page != HELP_PAGE_COUNT)
+        help_write_page(options->page, call->output);
+    else
+        help_write(options->topic, call->output);
+    return output_close(call->output);
+}
+
+static enum status run_example(const struct call *call)
+{
+    const struct example_row *example = &EXAMPLES[call->options.example];
+    if (output_open(call->output, call->options.out, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    output_write(call->output, (const char *)example->bytes, *example->length);
+    return output_close(call->output);
 }
 
 static enum status run_diff(const struct call *call)
@@ -89,6 +118,8 @@ static enum status run_mechanism(const struct call *call)
     struct problem problem;
     struct result result;
     struct progress progress;
+    if (job_files_want_input(options) && isatty(STDIN_FILENO))
+        return run_usage(call);
     if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
@@ -109,20 +140,24 @@ static enum status run_mechanism(const struct call *call)
     return status;
 }
 
+#define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_mechanism,
+static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
+    MECHANISM_ROWS(RUNS_MECHANISM)[COMMAND_INIT] = run_mechanism,
+    [COMMAND_DIFF] = run_diff,
+    [COMMAND_JOIN] = run_join,
+    [COMMAND_EXAMPLE] = run_example,
+    [COMMAND_HELP] = run_help,
+    [COMMAND_VERSION] = run_version,
+    [COMMAND_COMPLETE] = run_complete,
+};
+
 static enum status run(struct call *call, int argc, char **argv)
 {
     const struct options *options = &call->options;
     call->output = arena_allocate(call->arena, 1, sizeof *call->output, call->error);
     if (call->output == NULL || options_parse(&call->options, argc, argv, call->error) != STATUS_OK)
         return call->error->status;
-    if (options->command == COMMAND_VERSION || options->command == COMMAND_COMPLETE ||
-        (options->command == COMMAND_HELP && options->help))
-        return run_help(call);
-    if (options->command == COMMAND_HELP || (job_files_want_input(options) && isatty(STDIN_FILENO)))
-        return run_usage(call);
-    if (options->command == COMMAND_DIFF)
-        return run_diff(call);
-    return options->command == COMMAND_JOIN ? run_join(call) : run_mechanism(call);
+    return RUN[options->command](call);
 }
 
 int main(int argc, char **argv)

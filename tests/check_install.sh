@@ -36,6 +36,7 @@ tried() { # NAME, the folder, PREFIX in it, ASSIGNMENTS...
     check "$name: make install" install_to install "$@"
     check "$name: its files and modes" test "$(installed "$folder")" = "$(expected "$prefix")"
     check "$name: the program runs" test "$("$folder/$prefix/bin/attn" --version | head -n 1)" = "attn $version"
+    check "$name: so does the first step of its manual" sh -c 'cd "$1" && "$2" example | "$2" self --stages context | grep -q journey' - "$scratch" "$folder/$prefix/bin/attn"
     check "$name: make uninstall" install_to uninstall "$@"
     check "$name: nothing is left" test -z "$(installed "$folder")"
 }

@@ -1,9 +1,10 @@
 #!/bin/sh
-# The option table, the help and the man page say the same, and the help fits 80 columns.
+# The option table, the help and the man page say the same; the help fits its window, and its examples run.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+unset COLUMNS
 
 # "-i, --in FILE" of the help becomes "-i , --in FILE", and so does the man page's ".It Fl i , Fl \-in Ar FILE".
 help_heads() {
@@ -15,18 +16,58 @@ man_heads() {
         sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Z]*\)/ [\1]/; s/ Ar / /' | sort
 }
 
-help_heads --help >"$scratch/help"
+help_heads help all >"$scratch/help"
 man_heads >"$scratch/man"
 check "the table's options are found in the help" test "$(wc -l <"$scratch/help")" -ge 26
 check "the man page has the options of the table" diff "$scratch/help" "$scratch/man"
 
-for topic in '' self causal multihead sdpa init diff join help; do
+# All commands but the versions, and the pages of the help, as the help lists them.
+topics=$("$attn" help help | sed -n '/^Commands and pages:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+commands=$("$attn" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
+check "the help lists its commands and pages" test "$(echo "$topics" | wc -l)" -gt "$(echo "$commands" | wc -l)"
+check "the first help is a screen" test "$("$attn" --help | wc -l)" -le 40
+check "attn help is attn --help" sh -c '"$1" help >"$2/a" && "$1" --help | cmp - "$2/a"' - "$attn" "$scratch"
+check "the first help has a dozen options or so" test "$(help_heads --help | wc -l)" -le 14
+for topic in '' $topics; do
     "$attn" help $topic >"$scratch/text"
-    check "attn help $topic fits 80 columns" test -z "$(grep -E '^.{80}' "$scratch/text")"
-    check "attn help $topic leads with three examples" test "$(sed '/^Usage/,$d' "$scratch/text" | grep -c '^  [am][tna]')" -eq 3
+    check "attn help $topic fits 79 columns" test -z "$(grep -E '^.{80}' "$scratch/text")"
+    COLUMNS=44 "$attn" help $topic | grep -E '^.{45}' | grep -v '^  \(\$ \)\{0,1\}attn \|^ *"inputs"' >"$scratch/wide"
+    check "attn help $topic fits a narrow window, but for command lines" test ! -s "$scratch/wide"
     help_heads help $topic >"$scratch/topic"
     check "attn help $topic lists no option of its own" test -z "$(comm -13 "$scratch/help" "$scratch/topic")"
 done
+
+# The examples that stand before the usage of each command, and in the first help.
+mkdir "$scratch/run" && cd "$scratch/run" && PATH=$(cd "$OLDPWD" && cd "$ATTN_BIN" && pwd):$PATH || exit 1
+attn example >inputs.json
+attn example grouped >qkv.json
+attn init multihead -H 2 inputs.json -o trained.json
+for name in expected mine; do attn causal inputs.json -o $name.json; done
+for name in a b; do attn causal inputs.json -o $name.safetensors; done
+attn causal inputs.json --stages context -o context.npy
+for k in 1 2; do attn causal inputs.json --stages context --part $k/2 -o part-$k.safetensors; done
+awk 'BEGIN {
+    split("query key value", name); split("32 8 8", columns)
+    for (i = 1; i <= 3; i++) {
+        printf "%s\"%s\": [", (i == 1 ? "{" : ", "), name[i]
+        for (t = 0; t < 3; t++)
+            for (c = 1; c <= columns[i]; c++)
+                printf "%s%d%s", (c != 1 ? ", " : t ? ", [" : "["), c * t % 7, (c == columns[i] ? "]" : "")
+        printf "]"
+    }
+    print "}"
+}' | attn sdpa -H 8 --kv-heads 2 --stages inputs -o qkv.safetensors
+for topic in '' $commands; do
+    attn help $topic | sed '/^Usage/,$d; s/^  \(a[^ ]*\( [^ ]\{1,\}\)*\).*/\1/p; d' >../examples
+    check "attn help $topic leads with examples" test "$(wc -l <../examples)" -ge 2
+    while read -r line; do
+        case $line in *jq*) command -v jq >/dev/null || continue ;; esac
+        sh -c "$line" >../out 2>&1 </dev/null
+        check "attn help $topic: $line" test $? -eq 0
+    done <../examples
+done
+cd "$OLDPWD" || exit 1
+
 if command -v mandoc >/dev/null; then
     check "mandoc has nothing to say" sh -c 'test -z "$(mandoc -T lint -W warning man/attn.1)"'
     check "the man page fits 80 columns" test -z "$(mandoc -T utf8 -O width=78 man/attn.1 | LC_ALL=C.UTF-8 sed 's/.\x08//g' | LC_ALL=C.UTF-8 grep -E '^.{81}')"

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,4 +66,23 @@ const char *suggest_hint(char *text, size_t size, const char *prefix, const char
     if (nearest != NULL)
         snprintf(text, size, "; did you mean '%s%s'?", prefix, nearest);
     return text;
+}
+
+bool suggest_knows(const char *known, const char *word)
+{
+    char plain[LONGEST];
+    size_t length = 0;
+    for (; *word != '\0'; word++)
+        if (isalnum((unsigned char)*word)) {
+            if (length == sizeof plain)
+                return false;
+            plain[length++] = (char)tolower((unsigned char)*word);
+        }
+    while (known != NULL && *known != '\0') {
+        const size_t there = strcspn(known, " ");
+        if (there == length && memcmp(known, plain, length) == 0)
+            return true;
+        known += there + (known[there] == ' ');
+    }
+    return false;
 }

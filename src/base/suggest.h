@@ -2,6 +2,7 @@
 #ifndef ATTN_BASE_SUGGEST_H
 #define ATTN_BASE_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The candidate that the fewest edits make of the word. An edit is one letter more, less or another, or two neighbours
@@ -13,5 +14,9 @@ const char *suggest_word(const char *word, const char *const *candidates, size_t
 /* "; did you mean 'prefixX'?" or "" where none is near, into text (size bytes); returns text. */
 const char *suggest_hint(char *text, size_t size, const char *prefix, const char *word, const char *const *candidates,
                          size_t count);
+
+/* Whether a word is one that others say for something: its letters and digits, in lower case, are one of `known`, a list
+ * of such with a blank between two; NULL knows none. So "numheads" stands for num_heads, Num-Heads and numHeads. */
+bool suggest_knows(const char *known, const char *word);
 
 #endif

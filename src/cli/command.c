@@ -12,6 +12,9 @@
 #define OF_ROW(id, ...) [COMMAND_##id] = {.mechanism = MECHANISM_COUNT, __VA_ARGS__},
 const struct command_row COMMANDS[COMMAND_COUNT] = {MECHANISM_ROWS(OF_MECHANISM) COMMAND_ROWS(OF_ROW)};
 
+#define AS_WORD(id, name, meaning, ...) {name, meaning},
+static const struct command_word PAGES[HELP_PAGE_COUNT] = {HELP_PAGE_ROWS(AS_WORD)};
+
 /* NULL where the command is none. */
 static const struct mechanism_row *mechanism_of(enum command command)
 {
@@ -29,6 +32,12 @@ const struct manual *command_manual(enum command command)
 {
     const struct mechanism_row *mechanism = mechanism_of(command);
     return mechanism != NULL ? &mechanism->manual : &COMMANDS[command].manual;
+}
+
+const char *command_foreign(enum command command)
+{
+    const struct mechanism_row *mechanism = mechanism_of(command);
+    return mechanism != NULL ? mechanism->foreign : COMMANDS[command].foreign;
 }
 
 bool command_is_listed(enum command command)
@@ -74,4 +83,26 @@ bool command_takes(enum command command, enum command word)
         return command_is_listed(word);
     return COMMANDS[command].words == WORDS_MECHANISM && mechanism != NULL &&
            (abilities_of(mechanism) & COMMANDS[command].required) == COMMANDS[command].required;
+}
+
+size_t command_words(enum command command, bool pages, struct command_word words[COMMAND_WORDS])
+{
+    size_t count = 0;
+    for (int word = 0; word < COMMAND_COUNT; word++)
+        if (command_takes(command, (enum command)word))
+            words[count++] =
+                (struct command_word){command_name((enum command)word), command_manual((enum command)word)->summary};
+    for (size_t page = 0; page < HELP_PAGE_COUNT && COMMANDS[command].words == WORDS_TOPIC && pages; page++)
+        words[count++] = PAGES[page];
+    for (size_t example = 0; example < EXAMPLE_COUNT && COMMANDS[command].words == WORDS_EXAMPLE; example++)
+        words[count++] = (struct command_word){EXAMPLES[example].name, EXAMPLES[example].sentence};
+    return count;
+}
+
+enum help_page help_page_find(const char *name)
+{
+    int page = 0;
+    while (page < HELP_PAGE_COUNT && strcmp(PAGES[page].name, name) != 0)
+        page++;
+    return (enum help_page)page;
 }

@@ -6,6 +6,8 @@
 #define ATTN_CLI_COMMAND_H
 
 #include "base/manual.h"
+#include "cli/example.h"
+#include "cli/help_pages.h"
 #include "model/mechanism.h"
 
 enum ability {
@@ -21,6 +23,8 @@ enum ability {
     ABILITY_COMPARES = 512,          /* diff */
     ABILITY_HELPS = 1024,            /* help */
     ABILITY_CROSSES = 2048,          /* may make key and value of other inputs than query */
+    ABILITY_JOINS = 4096,            /* join */
+    ABILITY_GIVES_EXAMPLES = 8192,   /* example */
 };
 
 /* What words that are no options are. */
@@ -29,7 +33,8 @@ enum words {
     WORDS_INPUT,       /* one: the input */
     WORDS_MECHANISM,   /* a mechanism, then the input */
     WORDS_FILES,       /* any number of files */
-    WORDS_TOPIC,       /* one: a command */
+    WORDS_EXAMPLE,     /* one: an example */
+    WORDS_TOPIC,       /* one: a command, or a page of the help */
     WORDS_AS_THEY_ARE, /* all that follow, options too: another command line */
 };
 
@@ -39,8 +44,8 @@ struct command_row {
     unsigned abilities;       /* bits of enum ability: its own */
     unsigned lent;            /* those that it takes over from the mechanism that it names */
     enum ability required;    /* of the mechanisms that it may name */
-    unsigned unlisted;        /* abilities whose options its help does not list */
     enum mechanism mechanism; /* that it is, or MECHANISM_COUNT */
+    const char *foreign;      /* what others call it: suggest_knows; a mechanism's is in its own row */
     struct manual manual;     /* a mechanism's is in its own row; {0}: typed as one, but not listed in the help */
 };
 
@@ -49,31 +54,40 @@ struct command_row {
 #define COMMAND_ROWS(ROW) \
     ROW(INIT, .name = "init", .words = WORDS_MECHANISM, .abilities = ABILITY_NAMES_PARAMETERS, \
         .lent = ABILITY_RUNS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS, .required = ABILITY_PROJECTS, \
+        .foreign = "initialize initialise parameters params weights", \
         .manual = {"the parameters that a seed draws", "attn init MECHANISM [options] [FILE]", \
             "The parameters that a seed draws, to look at, edit and feed back with --weights.", \
             {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"}, \
-             {"attn init self data/inputs.json --as matrix", "as W_query, ready for inputs . W_query"}, \
+             {"attn init self inputs.json --as matrix", "as W_query, ready for inputs . W_query"}, \
              {"attn init multihead -H 2 --d-in 4 -o weights.json", "into a file for --weights"}}}) \
     ROW(DIFF, .name = "diff", .words = WORDS_FILES, .abilities = ABILITY_COMPARES, \
+        .foreign = "compare cmp check verify allclose", \
         .manual = {"compare two results stage by stage", "attn diff A B [options]", \
             "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON or " \
             ".safetensors, or one tensor without a name that --stages tells. Status 1: they differ.", \
             {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
-    ROW(JOIN, .name = "join", .words = WORDS_FILES, \
+    ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
         .manual = {"put the parts of a job together again", "attn join PART... --out FILE", \
             "Puts the parts that --part K/N wrote together: the same bytes as the whole.", \
             {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"}, \
              {"attn join part-*.safetensors -o context.npy", "where they hold one stage"}, \
              {"attn join part-*.safetensors -o whole.json", "as JSON"}}}) \
-    ROW(HELP, .name = "help", .words = WORDS_TOPIC, .abilities = ABILITY_HELPS, .unlisted = ABILITY_ANY, \
-        .manual = {"this help, or that of a command", "attn help [COMMAND] [--completion SHELL]", \
-            "The help of a command; also attn COMMAND --help.", \
-            {{"attn help", "the commands and all options"}, \
-             {"attn help multihead", "one command and its options"}, \
+    ROW(EXAMPLE, .name = "example", .words = WORDS_EXAMPLE, .abilities = ABILITY_GIVES_EXAMPLES, \
+        .foreign = "examples sample samples demo template input inputs", \
+        .manual = {"an input to start from, as JSON", "attn example [NAME] [--out FILE]", \
+            "Prints an input that is built in, as JSON: change it, and it is your own.", \
+            {{"attn example > inputs.json", "six tokens with three numbers each"}, \
+             {"attn example batch -o batch.json", "another one, into a file"}, \
+             {"attn example | attn self", "without a file"}}}) \
+    ROW(HELP, .name = "help", .words = WORDS_TOPIC, .abilities = ABILITY_HELPS, .foreign = "usage man manual h", \
+        .manual = {"this help, that of a command, or all of it", "attn help [COMMAND|PAGE] [--completion SHELL]", \
+            "The help of a command, which is also attn COMMAND --help, or a page of the help.", \
+            {{"attn help multihead", "one command and its options"}, \
+             {"attn help all", "all options of all commands"}, \
              {"man attn", "the tutorial and the reference"}}}) \
-    ROW(VERSION, .name = "--version", .words = WORDS_NONE) \
+    ROW(VERSION, .name = "--version", .words = WORDS_NONE, .foreign = "version v ver") \
     ROW(COMPLETE, .name = "--complete", .words = WORDS_AS_THEY_ARE)
 /* clang-format on */
 
@@ -86,6 +100,9 @@ extern const struct command_row COMMANDS[COMMAND_COUNT];
 /* The command as it is typed, and what the help says of it. */
 const char *command_name(enum command command);
 const struct manual *command_manual(enum command command);
+
+/* What others call it, for suggest_knows. */
+const char *command_foreign(enum command command);
 
 /* Whether the help lists it among the commands. */
 bool command_is_listed(enum command command);
@@ -104,5 +121,19 @@ unsigned command_abilities(enum command command, enum mechanism mechanism);
 
 /* Whether the word may stand behind the command as a mechanism or as a topic; `attn` alone takes what help takes. */
 bool command_takes(enum command command, enum command word);
+
+/* A word that may stand behind a command, and what it means. */
+struct command_word {
+    const char *name, *meaning;
+};
+
+enum { COMMAND_WORDS = COMMAND_COUNT + HELP_PAGE_COUNT + EXAMPLE_COUNT };
+
+/* Those of the command that are known, into words, and how many there are: mechanisms, examples, or topics, which are
+ * commands and, where `pages` says so, the pages of the help. */
+size_t command_words(enum command command, bool pages, struct command_word words[COMMAND_WORDS]);
+
+/* The page of the help of that name, or HELP_PAGE_COUNT. */
+enum help_page help_page_find(const char *name);
 
 #endif

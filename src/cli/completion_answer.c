@@ -25,12 +25,7 @@ static bool takes_value(const struct option_row *row)
 /* The option "--name" or "--name=value", or OPTION_COUNT. */
 static enum option_id find_long(const char *word)
 {
-    const size_t length = strcspn(word, "=") - strlen("--");
-    int id = 0;
-    while (id < OPTION_COUNT &&
-           !(strlen(OPTIONS[id].name) == length && strncmp(OPTIONS[id].name, word + 2, length) == 0))
-        id++;
-    return (enum option_id)id;
+    return options_find(word + strlen("--"), strcspn(word + strlen("--"), "="));
 }
 
 /* The option of "-abc" that takes a value, of which `value` then is what stands there already; or OPTION_COUNT. */
@@ -123,15 +118,17 @@ static void offer_list(const struct option_row *row, const char *before, size_t 
     }
 }
 
-/* The values of an option that begin as `value`, each behind the first bytes of `before`. */
-static void offer_values(const struct option_row *row, const char *before, size_t before_length, const char *value,
-                         struct output *output)
+/* The values of an option that begin as `value`, each behind the first bytes of `before`; formats that the command
+ * writes. */
+static void offer_values(const struct line *line, enum option_id id, const char *before, size_t before_length,
+                         const char *value, struct output *output)
 {
+    const struct option_row *row = &OPTIONS[id];
     output_print(output, row->file ? "files\n" : row->listed != NULL ? "list\n" : "words\n");
     if (row->listed != NULL)
         offer_list(row, before, before_length, value, output);
     for (size_t i = 0; row->kind == OPTION_CHOICE && row->choices[i] != NULL; i++)
-        if (begins(row->choices[i], value))
+        if (begins(row->choices[i], value) && (id != OPTION_FORMAT || format_is_written(line->command, &FORMATS[i])))
             output_print(output, "%.*s%s\n", (int)before_length, before, row->choices[i]);
 }
 
@@ -145,32 +142,32 @@ static void offer_option(enum option_id id, const char *word, struct output *out
         offer(output, name, OPTIONS[id].help);
 }
 
-/* The commands that may stand behind one as mechanisms or topics. */
-static void offer_commands(enum command command, const char *word, struct output *output)
+/* The words that may stand behind a command, all of which attn knows. */
+static void offer_words(enum command command, bool pages, const char *word, struct output *output)
 {
+    struct command_word words[COMMAND_WORDS];
+    const size_t count = command_words(command, pages, words);
     output_print(output, "words\n");
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        const enum command named = (enum command)i;
-        if (command_takes(command, named) && begins(command_name(named), word))
-            offer(output, command_name(named), command_manual(named)->summary);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (begins(words[i].name, word))
+            offer(output, words[i].name, words[i].meaning);
 }
 
 static void offer_plain(const struct line *line, const char *word, struct output *output)
 {
     const enum words words = COMMANDS[line->command].words;
-    const bool topic = words == WORDS_TOPIC;
-    if (line->plain == 0 && (topic || words == WORDS_MECHANISM))
-        offer_commands(line->command, word, output);
+    const bool known = words == WORDS_TOPIC || words == WORDS_EXAMPLE;
+    if (line->plain == 0 && (known || words == WORDS_MECHANISM))
+        offer_words(line->command, true, word, output);
     else
-        output_print(output, topic ? "words\n" : "files\n");
+        output_print(output, known ? "words\n" : "files\n");
 }
 
 static void offer_options(const struct line *line, const char *word, struct output *output)
 {
     output_print(output, "words\n");
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (options_lists(line->command, line->mechanism, (enum option_id)id))
+        if (options_takes(line->command, line->mechanism, (enum option_id)id))
             offer_option((enum option_id)id, word, output);
 }
 
@@ -178,7 +175,7 @@ static void answer_line(const struct line *line, const char *word, struct output
 {
     const char *value;
     if (line->awaits != OPTION_COUNT) {
-        offer_values(&OPTIONS[line->awaits], "", 0, strcmp(word, "=") == 0 ? "" : word, output);
+        offer_values(line, line->awaits, "", 0, strcmp(word, "=") == 0 ? "" : word, output);
         return;
     }
     if (line->options_end || word[0] != '-') {
@@ -187,7 +184,7 @@ static void answer_line(const struct line *line, const char *word, struct output
     }
     const enum option_id id = find_option(word, &value);
     if (value != NULL && (value[0] != '\0' || value[-1] == '='))
-        offer_values(&OPTIONS[id], word, (size_t)(value - word), value, output);
+        offer_values(line, id, word, (size_t)(value - word), value, output);
     else
         offer_options(line, word, output);
 }
@@ -196,7 +193,7 @@ void completion_answer(char *const *words, size_t count, struct output *output)
 {
     const char *word = count > 0 ? words[count - 1] : "";
     if (count <= 1) {
-        offer_commands(COMMAND_HELP, word, output);
+        offer_words(COMMAND_HELP, false, word, output);
         if (word[0] == '-') {
             offer_option(OPTION_HELP, word, output);
             offer_option(OPTION_VERSION, word, output);

@@ -11,6 +11,16 @@ const struct format_row *options_format(const struct options *options)
     return &FORMATS[options->format];
 }
 
+bool format_is_written(enum command command, const struct format_row *format)
+{
+    const unsigned abilities = command < COMMAND_COUNT ? COMMANDS[command].abilities : 0;
+    if (abilities & ABILITY_COMPARES)
+        return format->reports;
+    if (abilities & ABILITY_JOINS)
+        return format->holds_whole;
+    return (abilities & ABILITY_NAMES_PARAMETERS) == 0 || format->refuses_parameters == NULL;
+}
+
 bool options_are_of_picture(const struct options *options)
 {
     return options->heatmap || options_format(options)->pictures;
@@ -97,13 +107,14 @@ static enum status check_picture(const struct options *options, struct error *er
 enum status format_check(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
-    if (options->command == COMMAND_INIT && format->refuses_parameters != NULL)
+    const bool written = format_is_written(options->command, format);
+    if (!written && options->command == COMMAND_INIT)
         return error_usage(error, "%s", format->refuses_parameters);
+    if (!written)
+        return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
     if (check_explain(options, error) != STATUS_OK)
         return error->status;
-    if (options->command != COMMAND_JOIN)
-        return check_count(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
-    if (!format->holds_whole)
-        return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
-    return STATUS_OK;
+    if (options->command == COMMAND_JOIN)
+        return STATUS_OK;
+    return check_count(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
 }

@@ -2,17 +2,26 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/help_lines.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 79, OPTION_COLUMN = 28 };
-
-static const struct manual_example GENERAL[MANUAL_EXAMPLES] = {
-    {"attn self data/inputs.json", "every stage of self-attention, as text"},
-    {"attn causal data/inputs.json --query journey", "one token's way through all stages"},
-    {"attn multihead -H 2 data/inputs.json -f json | jq .weights", "the attention weights, for a pipe"},
+enum {
+    COLUMNS = 79,
+    INDENT = 2,
+    DEEP = 8,       /* of a text beneath its head */
+    NARROWEST = 30, /* that a text beside its head may be */
+    OPTION_COLUMN = 28,
+    WORD_COLUMN = 13,
+    EXAMPLE_COLUMN = 40,
+    TEXT_BYTES = 512,
 };
+
+static size_t columns_of(const struct output *output)
+{
+    return memory_smaller(COLUMNS, output_columns(output));
+}
 
 static size_t write_indented(struct output *output, size_t indent)
 {
@@ -21,13 +30,13 @@ static size_t write_indented(struct output *output, size_t indent)
     return indent;
 }
 
-/* Words from `column` on, broken before COLUMNS and continued at `indent`. */
-static void write_wrapped(struct output *output, const char *text, size_t column, size_t indent)
+void help_wrap(struct output *output, const char *text, size_t column, size_t indent)
 {
+    const size_t columns = columns_of(output);
     bool first = true;
     while (*text != '\0') {
         const size_t length = strcspn(text, " ");
-        if (!first && column + 1 + length > COLUMNS) {
+        if (!first && column + 1 + length > columns) {
             output_write(output, "\n", 1);
             column = write_indented(output, indent);
         } else if (!first) {
@@ -42,103 +51,219 @@ static void write_wrapped(struct output *output, const char *text, size_t column
     output_write(output, "\n", 1);
 }
 
+void help_entry(struct output *output, const char *head, size_t column, const char *text)
+{
+    output_print(output, "%*s%s", INDENT, "", head);
+    size_t there = INDENT + strlen(head);
+    const bool beside = column + NARROWEST <= columns_of(output);
+    if (there + 2 > column || !beside) {
+        output_write(output, "\n", 1);
+        there = 0;
+    }
+    column = beside ? column : DEEP;
+    write_indented(output, column - there);
+    help_wrap(output, text, column, column);
+}
+
 static void write_examples(struct output *output, const struct manual_example *examples)
 {
     for (int i = 0; i < MANUAL_EXAMPLES; i++)
-        output_print(output, "  %s\n      %s\n", examples[i].command, examples[i].what);
+        help_entry(output, examples[i].command, EXAMPLE_COLUMN, examples[i].what);
+}
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+/* COMMAND_COUNT: whether any command takes it. */
+static bool is_taken(enum command command, enum option_id id)
+{
+    return command == COMMAND_COUNT || options_takes(command, COMMANDS[command].mechanism, id);
+}
+
+/* The words of a choice, for a format those that the command writes: "text, json". */
+static void list_choices(enum command command, enum option_id id, struct text *values)
+{
+    for (size_t i = 0; OPTIONS[id].choices[i] != NULL; i++)
+        if (id != OPTION_FORMAT || format_is_written(command, &FORMATS[i]))
+            text_add(values, "%s%s", values->length > 0 ? ", " : "", OPTIONS[id].choices[i]);
 }
 
 /* Range or choices, and the default: "0..2^64-1; default: 123". */
-static void describe_values(const struct option_row *row, char *values, size_t size)
+static void describe_values(enum command command, enum option_id id, char *values, size_t size)
 {
+    const struct option_row *row = &OPTIONS[id];
     char maximum[OPTION_BOUND_BYTES];
     struct text text = text_begin(values, size);
     if (row->kind == OPTION_WHOLE)
         text_add(&text, "%llu..%s", (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
     else if (row->kind == OPTION_REAL && isfinite(row->range.below))
         text_add(&text, "%s", row->range.expected);
-    for (int i = 0; row->kind == OPTION_CHOICE && row->choices[i] != NULL; i++)
-        text_add(&text, "%s%s", i ? ", " : "", row->choices[i]);
+    else if (row->kind == OPTION_CHOICE)
+        list_choices(command, id, &text);
     const char *fallback = row->fallback != NULL ? row->fallback : row->initial;
     if (fallback != NULL)
         text_add(&text, "%sdefault: %s", text.length > 0 ? "; " : "", fallback);
 }
 
-static void write_option(struct output *output, const struct option_row *row)
+/* "-q, --query LIST" */
+static void name_option(const struct option_row *row, char *head, size_t size)
 {
-    char head[64], values[256], help[512];
-    char letter[5] = "    ";
+    struct text text = text_begin(head, size);
     if (row->letter != '\0')
-        snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    struct text text = text_begin(head, sizeof head);
-    text_add(&text, "  %s--%s", letter, row->name);
+        text_add(&text, "-%c, --%s", row->letter, row->name);
+    else
+        text_add(&text, "    --%s", row->name);
     if (row->argument != NULL)
         text_add(&text, row->optional ? " [%s]" : " %s", row->argument);
-    describe_values(row, values, sizeof values);
-    snprintf(help, sizeof help, "%s%s%s%s", row->help, values[0] ? " (" : "", values, values[0] ? ")" : "");
-    output_print(output, "%s", head);
-    size_t column = text.length;
-    if (column + 2 > OPTION_COLUMN) {
-        output_write(output, "\n", 1);
-        column = 0;
-    }
-    write_indented(output, OPTION_COLUMN - column);
-    write_wrapped(output, help, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-/* Those of one command, or of all for COMMAND_COUNT. */
-static void write_options(struct output *output, enum command topic)
+/* What a page says of an option: how much of its help, and whether its values, those that the command takes. */
+struct telling {
+    bool whole; /* else what its help says before the first semicolon */
+    bool values;
+    enum command command; /* COMMAND_COUNT: any */
+};
+
+static void write_option(struct output *output, const struct telling *telling, enum option_id id)
 {
-    output_print(output, "\nOptions:\n");
+    char head[64], values[256] = "", help[TEXT_BYTES];
+    const struct option_row *row = &OPTIONS[id];
+    const size_t length = strcspn(row->help, telling->whole ? "" : ";");
+    name_option(row, head, sizeof head);
+    if (telling->values)
+        describe_values(telling->command, id, values, sizeof values);
+    snprintf(help, sizeof help, "%.*s%s%s%s", (int)length, row->help, values[0] ? " (" : "", values,
+             values[0] ? ")" : "");
+    help_entry(output, head, OPTION_COLUMN, help);
+}
+
+/* Those of the command that are everyday ones, in their order. */
+static void write_everyday(struct output *output, const struct telling *telling)
+{
+    bool first = true;
+    for (int place = 1; place <= OPTION_COUNT; place++)
+        for (int id = 0; id < OPTION_COUNT; id++) {
+            if (OPTIONS[id].everyday != place || !is_taken(telling->command, (enum option_id)id))
+                continue;
+            if (first)
+                output_print(output, "\nOptions that most people use:\n");
+            write_option(output, telling, (enum option_id)id);
+            first = false;
+        }
+}
+
+/* Those that are not. */
+static void write_others(struct output *output, const struct telling *telling)
+{
+    output_print(output, "\nOther options:\n");
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (topic == COMMAND_COUNT || options_lists(topic, COMMANDS[topic].mechanism, (enum option_id)id))
-            write_option(output, &OPTIONS[id]);
+        if (OPTIONS[id].everyday == 0 && is_taken(telling->command, (enum option_id)id))
+            write_option(output, telling, (enum option_id)id);
 }
 
-static void write_general(struct output *output)
+/* --- the first help ---------------------------------------------------------------------------------------------- */
+
+static void write_words(struct output *output, enum command command, bool pages)
 {
-    output_print(output, "attn: an attention calculator that shows every stage, with PyTorch's numbers\n\n");
-    write_examples(output, GENERAL);
-    output_print(output, "\nUsage: attn COMMAND [options] [FILE]\n\nCommands:\n");
-    for (int command = 0; command < COMMAND_COUNT; command++)
-        if (command_is_listed((enum command)command))
-            output_print(output, "  %-12s%s\n", command_name((enum command)command),
-                         command_manual((enum command)command)->summary);
-    write_options(output, COMMAND_COUNT);
-    output_print(output, "\nExit status: 0 success; 1 diff: different; 2 usage or input; 3 system refused.\n"
-                         "attn help COMMAND tells which options a command takes; man attn teaches.\n");
+    struct command_word words[COMMAND_WORDS];
+    const size_t count = command_words(command, pages, words);
+    for (size_t i = 0; i < count; i++)
+        help_entry(output, words[i].name, WORD_COLUMN, words[i].meaning);
 }
 
-static void write_usage(enum command topic, const char *usage, struct output *output)
+static void write_head(struct output *output)
+{
+    help_wrap(output, "attn shows every number of attention, and they are the numbers of PyTorch.", 0, 0);
+    output_write(output, "\n", 1);
+    help_entry(output, "attn example > inputs.json", EXAMPLE_COLUMN, "an input to start with, such as:");
+    output_print(output, "      {\"tokens\": [\"Your\", \"journey\"],\n"
+                         "       \"inputs\": [[0.43, 0.15, 0.89], [0.55, 0.87, 0.66]]}\n");
+    help_entry(output, "attn self inputs.json", EXAMPLE_COLUMN, "every number of self-attention");
+    help_entry(output, "attn causal inputs.json --explain", EXAMPLE_COLUMN, "with the arithmetic of each");
+    output_write(output, "\n", 1);
+    help_wrap(output, "Commands, as in: attn COMMAND [options] [FILE]", 0, 0);
+    write_words(output, COMMAND_HELP, false);
+}
+
+static void write_first(struct output *output)
+{
+    write_head(output);
+    write_everyday(output, &(struct telling){.command = COMMAND_COUNT});
+    output_write(output, "\n", 1);
+    help_wrap(
+        output,
+        "attn COMMAND --help lists what a command takes, attn help all everything, attn help classes which command "
+        "does what a class of PyTorch does; man attn teaches.",
+        0, 0);
+}
+
+/* --- the others -------------------------------------------------------------------------------------------------- */
+
+static void write_usage(struct output *output, const char *before, enum command topic)
 {
     static const char ANY[] = "MECHANISM";
-    const char *any = strstr(usage, ANY), *joint = "";
-    if (any == NULL) {
-        output_print(output, "%s", usage);
-        return;
-    }
-    output_print(output, "%.*s", (int)(any - usage), usage);
-    for (int word = 0; word < COMMAND_COUNT; word++)
-        if (command_takes(topic, (enum command)word)) {
-            output_print(output, "%s%s", joint, command_name((enum command)word));
-            joint = "|";
-        }
-    output_print(output, "%s", any + strlen(ANY));
+    const char *usage = command_manual(topic)->usage, *any = strstr(usage, ANY);
+    char line[TEXT_BYTES];
+    struct text text = text_begin(line, sizeof line);
+    text_add(&text, "%s%.*s", before, any != NULL ? (int)(any - usage) : (int)strlen(usage), usage);
+    for (int word = 0; word < COMMAND_COUNT && any != NULL; word++)
+        if (command_takes(topic, (enum command)word))
+            text_add(&text, "%s%s", text.bytes[text.length - 1] == ' ' ? "" : "|", command_name((enum command)word));
+    if (any != NULL)
+        text_add(&text, "%s", any + strlen(ANY));
+    help_wrap(output, line, 0, DEEP);
 }
 
 void help_write(enum command topic, struct output *output)
 {
     if (topic == COMMAND_COUNT || !command_is_listed(topic)) {
-        write_general(output);
+        write_first(output);
         return;
     }
     const struct manual *manual = command_manual(topic);
     write_examples(output, manual->examples);
-    output_print(output, "\nUsage: ");
-    write_usage(topic, manual->usage, output);
-    output_print(output, "\n\n");
-    write_wrapped(output, manual->description, 0, 0);
-    write_options(output, topic);
+    output_write(output, "\n", 1);
+    write_usage(output, "Usage: ", topic);
+    output_write(output, "\n", 1);
+    help_wrap(output, manual->description, 0, 0);
+    if (COMMANDS[topic].words == WORDS_TOPIC || COMMANDS[topic].words == WORDS_EXAMPLE) {
+        output_print(output, "\n%s:\n", COMMANDS[topic].words == WORDS_TOPIC ? "Commands and pages" : "Examples");
+        write_words(output, topic, true);
+    }
+    const struct telling telling = {.values = true, .command = topic};
+    write_everyday(output, &telling);
+    write_others(output, &telling);
+    output_write(output, "\n", 1);
+    help_wrap(output, "attn help all tells more of each option, man attn all there is.", 0, 0);
+}
+
+void help_write_commands(struct output *output)
+{
+    for (int command = 0; command < COMMAND_COUNT; command++) {
+        if (!command_is_listed((enum command)command))
+            continue;
+        if (command > 0)
+            output_write(output, "\n", 1);
+        write_usage(output, "", (enum command)command);
+        write_indented(output, DEEP);
+        help_wrap(output, command_manual((enum command)command)->description, DEEP, DEEP);
+    }
+}
+
+void help_write_all(struct output *output)
+{
+    write_head(output);
+    const struct telling telling = {.whole = true, .values = true, .command = COMMAND_COUNT};
+    write_everyday(output, &telling);
+    write_others(output, &telling);
+    output_write(output, "\n", 1);
+    help_wrap(output, "Exit status: 0 success; 1 diff: different; 2 usage or input; 3 system refused.", 0, 0);
+}
+
+void help_write_page(enum help_page page, struct output *output)
+{
+#define WRITES(id, name, meaning, function) [HELP_PAGE_##id] = function,
+    static void (*const WRITERS[HELP_PAGE_COUNT])(struct output * output) = {HELP_PAGE_ROWS(WRITES)};
+    WRITERS[page](output);
 }
 
 void help_write_version(const char *kernel, struct output *output)

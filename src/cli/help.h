@@ -1,12 +1,16 @@
-/* The help, made from the option table; it fits 80 columns. */
+/* The help, made from the tables of commands and options. Its lines have at most 79 columns, and no more than the
+ * terminal has, or COLUMNS says. */
 #ifndef ATTN_CLI_HELP_H
 #define ATTN_CLI_HELP_H
 
 #include "base/output.h"
 #include "cli/options.h"
 
-/* The help of one command, or for COMMAND_COUNT of the whole program. */
+/* The help of one command, or for COMMAND_COUNT the first help, of the whole program: a screen. */
 void help_write(enum command topic, struct output *output);
+
+/* A page that is about no command. */
+void help_write_page(enum help_page page, struct output *output);
 
 /* "attn 0.1.0", and which kernels this processor gets. */
 void help_write_version(const char *kernel, struct output *output);

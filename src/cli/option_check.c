@@ -21,6 +21,8 @@ static enum status parse_stages(struct options *options, struct error *error)
                 names[i] = stage_name((enum stage)i);
             snprintf(word, sizeof word, "%.*s", (int)length, name);
             suggest_hint(hint, sizeof hint, "", word, names, STAGE_NAMES);
+            if (suggest_knows("all everything", word))
+                strcpy(hint, "; without --stages all are shown");
             return error_usage(error, "--stages: unknown stage '%s'%s", word,
                                hint[0] ? hint : "; expected names such as scores,weights");
         }
@@ -67,7 +69,7 @@ static enum status check_diff(struct options *options, struct error *error)
         if (!stage_exists(options->stages[i]))
             return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
                                stage_name(options->stages[i]));
-    if (!options_format(options)->reports)
+    if (!format_is_written(options->command, options_format(options)))
         return error_usage(error, "diff writes text or json, not %s", options_format(options)->name);
     if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
         options->precision = 1;
@@ -99,8 +101,10 @@ enum status option_refuse(enum command command, enum mechanism mechanism, enum o
     list_takers(named ? command : COMMAND_HELP, id, "", list, sizeof list);
     if (named)
         list_takers(command, id, before, list, sizeof list);
-    return error_usage(error, "--%s is not an option of %s%s; it belongs to: %s", OPTIONS[id].name,
-                       named ? before : command_name(command), named ? MECHANISMS[mechanism].name : "", list);
+    const char *elsewhere = OPTIONS[id].elsewhere;
+    return error_usage(error, "--%s is not an option of %s%s; it belongs to: %s%s%s", OPTIONS[id].name,
+                       named ? before : command_name(command), named ? MECHANISMS[mechanism].name : "", list,
+                       elsewhere != NULL ? "; " : "", elsewhere != NULL ? elsewhere : "");
 }
 
 /* A command that names a mechanism takes the options of that one alone. */

@@ -2,6 +2,7 @@
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 /* What getopt_long returns beside letters: a word that is no option, and from FIRST_LONG on the long options. */
 enum { PLAIN_WORD = 1, FIRST_LONG = 256 };
 
-enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1 };
+/* Each option has two long names at most, its own and an alias. */
+enum { LETTERS_BYTES = 2 + 2 * OPTION_COUNT + 1, LONGS = 2 * OPTION_COUNT + 1 };
 
 /* Whether the command takes the option, with any mechanism that it may name. */
 static bool takes(enum command command, enum option_id id)
@@ -17,22 +19,34 @@ static bool takes(enum command command, enum option_id id)
     return options_takes(command, COMMANDS[command].mechanism, id);
 }
 
-/* A word that is none of those that the command takes. */
-static enum status unknown_word(enum command command, const char *word, struct error *error)
+/* The command or mechanism that others call so, of those that may stand there; `attn` alone also takes --version. */
+static const char *meant_word(enum command command, const char *word)
 {
-    const char *names[COMMAND_COUNT];
-    char hint[256];
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        names[i] = command_takes(command, (enum command)i) ? command_name((enum command)i) : NULL;
-    suggest_hint(hint, sizeof hint, "", word, names, COMMAND_COUNT);
-    if (hint[0] == '\0') {
-        strcpy(hint, "; expected");
-        for (int i = 0, first = 1; i < COMMAND_COUNT; i++)
-            if (names[i] != NULL) {
-                snprintf(hint + strlen(hint), sizeof hint - strlen(hint), "%s %s", first ? "" : ",", names[i]);
-                first = 0;
-            }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        const enum command meant = (enum command)i;
+        if ((command_takes(command, meant) || (command == COMMAND_HELP && meant == COMMAND_VERSION)) &&
+            suggest_knows(command_foreign(meant), word))
+            return command_name(meant);
     }
+    return NULL;
+}
+
+/* A word that is none of those that may stand behind the command. */
+static enum status unknown_word(enum command command, bool pages, const char *word, struct error *error)
+{
+    struct command_word words[COMMAND_WORDS];
+    const char *names[COMMAND_WORDS], *meant = meant_word(command, word);
+    const size_t count = command_words(command, pages, words);
+    char hint[256];
+    struct text text = text_begin(hint, sizeof hint);
+    for (size_t i = 0; i < count; i++)
+        names[i] = words[i].name;
+    if (meant == NULL)
+        meant = suggest_word(word, names, count);
+    if (meant != NULL)
+        text_add(&text, "; did you mean '%s'?", meant);
+    for (size_t i = 0; i < count && meant == NULL; i++)
+        text_add(&text, "%s %s", i == 0 ? "; expected" : ",", names[i]);
     return error_usage(error, "unknown %s '%.80s'%s",
                        COMMANDS[command].words == WORDS_MECHANISM ? "mechanism" : "command", word, hint);
 }
@@ -51,11 +65,52 @@ static const char *completed(const char *word, const char *const *names)
     return found;
 }
 
+static enum status refuse(const struct options *options, enum option_id id, struct error *error)
+{
+    return option_refuse(options->command, COMMANDS[options->command].mechanism, id, error);
+}
+
+/* What others have an option for, and attn none. */
+static const struct {
+    const char *foreign, *hint;
+} NO_OPTIONS[] = {
+    {"headdim dhead headsize dk dv", "a head has d_out / heads columns: --d-out and --heads say it"},
+    {"batchfirst", "a batch is always B x T x d_in"},
+    {"batchsize batch", "a batch is inputs of B x T x d_in"},
+    {"device cuda gpu", "it computes on the processor"},
+    {"numlayers nlayers layers", "it computes one attention module"},
+    {"needweights averageattnweights returnattention outputattentions", "--stages weights shows them"},
+    {"eval train training", "dropout is off unless --dropout turns it on"},
+    {"enablegqa", "key and value may have fewer heads than query"},
+    {"attnmask attentionmask keypaddingmask mask", "a mask is \"attn_mask\" in the input"},
+};
+
+/* What to tell of an option that is none, into the hint (size bytes): which one of the command others call so, or that
+ * there is none for it. */
+static void hint_of_foreign(const struct options *options, const char *name, char *hint, size_t size)
+{
+    const enum option_id meant = options_meant(name);
+    const enum format format = format_find(name);
+    struct text text = text_begin(hint, size);
+    if (format != FORMAT_COUNT && takes(options->command, OPTION_FORMAT))
+        text_add(&text, "; did you mean '--format %s'?", FORMATS[format].name);
+    else if (meant != OPTION_COUNT && takes(options->command, meant))
+        text_add(&text, "; did you mean '--%s'?", OPTIONS[meant].name);
+    for (size_t i = 0; i < sizeof NO_OPTIONS / sizeof NO_OPTIONS[0] && text.length == 0; i++)
+        if (suggest_knows(NO_OPTIONS[i].foreign, name))
+            text_add(&text, "; %s", NO_OPTIONS[i].hint);
+}
+
 static enum status unknown_option(const struct options *options, const char *word, struct error *error)
 {
     const char *names[OPTION_COUNT];
     char name[80], hint[128];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    hint_of_foreign(options, name + strspn(name, "-"), hint, sizeof hint);
+    if (hint[0] != '\0')
+        return error_usage(error, "unknown option '%s'%s", name, hint);
+    if (options_meant(name) != OPTION_COUNT)
+        return refuse(options, options_meant(name), error);
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = takes(options->command, (enum option_id)id) ? OPTIONS[id].name : NULL;
     const bool known = completed(name + strspn(name, "-"), names) != NULL ||
@@ -71,9 +126,11 @@ static enum status unknown_option(const struct options *options, const char *wor
     return error_usage(error, "unknown option '%s'%s", name, hint[0] ? hint : "; attn --help lists the options");
 }
 
-static enum status refuse(const struct options *options, enum option_id id, struct error *error)
+static enum status two_inputs(const struct options *options, const char *word, struct error *error)
 {
-    return option_refuse(options->command, COMMANDS[options->command].mechanism, id, error);
+    const bool stage = stage_find(word, strlen(word)) != STAGE_NAMES;
+    return error_usage(error, "two inputs, '%.80s' and '%.80s'; expected one%s%.80s", options->in, word,
+                       stage ? ", and a stage as --stages " : "", stage ? word : "");
 }
 
 static enum status take_option(struct options *options, enum option_id id, const char *argument, struct error *error)
@@ -83,7 +140,7 @@ static enum status take_option(struct options *options, enum option_id id, const
     if (!takes(options->command, id))
         return refuse(options, id, error);
     if (id == OPTION_IN && options->origin[OPTION_IN] == ORIGIN_COMMAND_LINE)
-        return error_usage(error, "two inputs, '%.80s' and '%.80s'; expected one", options->in, argument);
+        return two_inputs(options, argument, error);
     snprintf(place, sizeof place, "--%s", row->name);
     enum status status = option_store(options, id, place, argument, error);
     options->origin[row->kind == OPTION_NEGATION ? row->negated : id] = ORIGIN_COMMAND_LINE;
@@ -92,19 +149,37 @@ static enum status take_option(struct options *options, enum option_id id, const
 
 static enum status take_topic(struct options *options, const char *word, struct error *error)
 {
-    if (options->topic != COMMAND_COUNT)
+    if (options->topic != COMMAND_COUNT || options->page != HELP_PAGE_COUNT)
         return error_usage(error, "unexpected '%.80s'; expected one command", word);
-    options->topic = command_find(word);
-    return options->topic != COMMAND_COUNT && command_takes(options->command, options->topic)
-               ? STATUS_OK
-               : unknown_word(options->command, word, error);
+    const enum command found = command_find(word);
+    options->page = help_page_find(word);
+    if (options->page != HELP_PAGE_COUNT)
+        return STATUS_OK;
+    if (found == COMMAND_COUNT || !command_takes(options->command, found))
+        return unknown_word(options->command, true, word, error);
+    options->topic = found;
+    return STATUS_OK;
+}
+
+/* All of them are told, a line each. */
+static enum status take_example(struct options *options, const char *word, struct error *error)
+{
+    if (options->file_count++ > 0)
+        return error_usage(error, "unexpected '%.80s'; expected one example", word);
+    options->example = example_find(word);
+    if (options->example != EXAMPLE_COUNT)
+        return STATUS_OK;
+    struct text detail = text_begin(error->detail, sizeof error->detail);
+    for (size_t example = 0; example < EXAMPLE_COUNT; example++)
+        text_add(&detail, "    %-10s%s\n", EXAMPLES[example].name, EXAMPLES[example].sentence);
+    return error_usage(error, "unknown example '%.80s'; expected one of these:", word);
 }
 
 static enum status take_mechanism(struct options *options, const char *word, struct error *error)
 {
     const enum command found = command_find(word);
     if (found == COMMAND_COUNT || !command_takes(options->command, found))
-        return unknown_word(options->command, word, error);
+        return unknown_word(options->command, false, word, error);
     options->mechanism = COMMANDS[found].mechanism;
     return STATUS_OK;
 }
@@ -115,6 +190,8 @@ static enum status take_word(struct options *options, char *word, struct error *
     switch (COMMANDS[options->command].words) {
     case WORDS_NONE:
         return error_usage(error, "unexpected '%.80s'; expected attn %s alone", word, command_name(options->command));
+    case WORDS_EXAMPLE:
+        return take_example(options, word, error);
     case WORDS_TOPIC:
         return take_topic(options, word, error);
     case WORDS_FILES:
@@ -143,14 +220,45 @@ static void describe_options(char *letters, struct option *longs)
     *letters++ = ':';
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &OPTIONS[id];
-        longs[id] = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
+        *longs++ = (struct option){row->name, argument_of(row), NULL, FIRST_LONG + id};
+        if (row->alias != NULL)
+            *longs++ = (struct option){row->alias, argument_of(row), NULL, FIRST_LONG + id};
         if (row->letter != '\0')
             *letters++ = row->letter;
         if (row->letter != '\0' && row->argument != NULL)
             *letters++ = ':';
     }
     *letters = '\0';
-    longs[OPTION_COUNT] = (struct option){0};
+    *longs = (struct option){0};
+}
+
+/* The option "--name" or "--name=value", or OPTION_COUNT. */
+static enum option_id find_long(const char *word)
+{
+    return options_find(word + strlen("--"), strcspn(word + strlen("--"), "="));
+}
+
+/* A long name behind one dash, which getopt would take for letters. */
+static enum status check_dashes(const char *word, struct error *error)
+{
+    const size_t length = strcspn(word, "=");
+    if (word[0] != '-' || word[1] == '-' || length <= 2)
+        return STATUS_OK;
+    const enum option_id id = options_find(word + 1, length - 1);
+    if (id == OPTION_COUNT)
+        return STATUS_OK;
+    return error_usage(error, "unknown option '%.*s'; a long name has two dashes: --%s", (int)length, word,
+                       OPTIONS[id].name);
+}
+
+/* Names in Python have _ where options have -: of a word that is an option with one, the argument as getopt knows it. */
+static void read_underscores(char *word)
+{
+    if (word[0] != '-' || word[1] != '-' || find_long(word) == OPTION_COUNT)
+        return;
+    for (size_t i = strcspn(word, "="); i > 0; i--)
+        if (word[i - 1] == '_')
+            word[i - 1] = '-';
 }
 
 static enum option_id option_of_letter(int letter)
@@ -168,16 +276,16 @@ static enum status refused(const struct options *options, int code, const char *
     int id = is_long ? optopt - FIRST_LONG : (int)option_of_letter(optopt);
     if (id < 0 || id >= OPTION_COUNT) {
         char letter[3] = {'-', (char)optopt, '\0'};
-        return unknown_option(options, is_long ? word : letter, error);
+        return unknown_option(options, is_long || word[1] == optopt ? word : letter, error);
     }
     const struct option_row *row = &OPTIONS[id];
-    if (strlen(row->name) != strcspn(word + 2, "=") && is_long)
+    if (is_long && find_long(word) != (enum option_id)id)
         return unknown_option(options, word, error);
     if (!takes(options->command, (enum option_id)id))
         return refuse(options, (enum option_id)id, error);
     if (code == ':')
         return error_usage(error, "--%s needs a value: --%s %s", row->name, row->name, row->argument);
-    return error_usage(error, "--%s takes no value", row->name);
+    return error_usage(error, "--%s takes no value; it is given or left out", row->name);
 }
 
 /* One thing that getopt found; `word` is where it began. */
@@ -189,28 +297,32 @@ static enum status take(struct options *options, int code, const char *word, str
         return refused(options, code, word, error);
     if (code < FIRST_LONG)
         return take_option(options, option_of_letter(code), optarg, error);
-    if (strcspn(word + 2, "=") != strlen(OPTIONS[code - FIRST_LONG].name)) /* getopt completes abbreviations */
+    if (find_long(word) != (enum option_id)(code - FIRST_LONG)) /* getopt completes abbreviations */
         return unknown_option(options, word, error);
     return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
 }
 
-/* "weights:2,3", so that it is told from a FILE behind an option whose argument may be missing. */
+/* "weights:2,3", so that it is told from a FILE behind an option whose argument may be missing; or a stage alone, which
+ * is no cell, and told so. */
 static bool looks_like_cell(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
-    return letters > 0 && word[letters] == ':';
+    return letters > 0 && (word[letters] == ':' || stage_exists(stage_find(word, strlen(word))));
 }
 
 static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
 {
     char letters[LETTERS_BYTES];
-    struct option longs[OPTION_COUNT + 1];
+    struct option longs[LONGS];
     describe_options(letters, longs);
     opterr = 0;
     optind = 1;
     options->files = argv; /* words take the places of those that are already read */
     for (;;) {
-        const char *word = optind < argc ? argv[optind] : "";
+        char nothing[] = "", *word = optind < argc ? argv[optind] : nothing;
+        read_underscores(word);
+        if (check_dashes(word, error) != STATUS_OK)
+            return error->status;
         int code = getopt_long(argc, argv, letters, longs, NULL);
         if (code == -1)
             break;
@@ -238,7 +350,9 @@ static enum status take_first(struct options *options, const char *word, struct 
     if (word[0] == '-' && word[1] != '\0')
         return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
                            word);
-    return unknown_word(COMMAND_HELP, word, error);
+    if (strpbrk(word, "./") != NULL && meant_word(COMMAND_HELP, word) == NULL)
+        return error_usage(error, "the command comes first: attn COMMAND %.80s; attn --help lists the commands", word);
+    return unknown_word(COMMAND_HELP, false, word, error);
 }
 
 /* The first word is the command, --version among them. */
@@ -272,7 +386,8 @@ static enum status store_defaults(struct options *options, struct error *error)
 
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
-    *options = (struct options){.command = COMMAND_HELP, .topic = COMMAND_COUNT, .mechanism = MECHANISM_COUNT};
+    *options = (struct options){
+        .command = COMMAND_HELP, .topic = COMMAND_COUNT, .page = HELP_PAGE_COUNT, .mechanism = MECHANISM_COUNT};
     if (store_defaults(options, error) != STATUS_OK)
         return error->status;
     enum status status = parse_command(options, argc, argv, error);

@@ -14,7 +14,8 @@
  *     TEXT, FILE                const char *; the name of a file
  *     LIST(words)               const char *: names with commas between them, as the words' function gives them
  *
- * The abilities are those of the commands that take it. */
+ * The abilities are those of the commands that take it. What an everyday option's help says before its first semicolon
+ * fits a line of the first help, 51 columns. */
 #ifndef ATTN_CLI_OPTION_ROWS_H
 #define ATTN_CLI_OPTION_ROWS_H
 
@@ -24,10 +25,12 @@
 /* clang-format off */
 #define OPTION_ROWS(ROW, NOT) \
     ROW(IN, in, FILE, ABILITY_RUNS, .name = "in", .letter = 'i', .argument = "FILE", \
+        .foreign = "input inputs file infile data", \
         .fallback = "standard input", \
         .help = "tokens, inputs and parameters: JSON, .npy or .safetensors; - is standard input; also FILE alone") \
     ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", \
-        .fallback = "those in --in, else drawn", .help = "take the parameters, and nothing else, from this file") \
+        .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
+        .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \
     ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
         .setting = true, .asked = "random", \
         .fallback = "an input is read", \
@@ -41,58 +44,79 @@
     ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", \
         .fallback = "those in --in, else the inputs", \
         .help = "make key and value of these inputs: cross-attention; multihead is then not causal unless asked") \
-    ROW(OUT, out, FILE, ABILITY_ANY, .name = "out", .letter = 'o', .argument = "FILE", \
+    ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES, \
+        .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
         .fallback = "standard output", .help = "where the result goes") \
-    ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_ANY, .name = "format", .letter = 'f', .argument = "FORMAT", \
+    ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS, \
+        .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, \
+        .foreign = "outputformat fmt filetype ext", \
         .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written") \
     ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS, .name = "seed", .letter = 's', .argument = "N", .setting = true, \
+        .everyday = 9, .foreign = "manualseed rngseed randomstate", \
         .initial = "123", .help = "seed of the generator, as torch.manual_seed") \
     ROW(SKIP, skip, WHOLE(0, UINT32_MAX), ABILITY_RUNS, .name = "skip", .argument = "N", .setting = true, \
         .initial = "0", .help = "draws thrown away after seeding") \
     ROW(INIT, init, CHOICE(enum init, INITS), ABILITY_DRAWS, .name = "init", .argument = "HOW", .setting = true, \
-        .initial = "linear", .help = "draw projections as nn.Linear, torch.rand or torch.randn") \
+        .everyday = 10, .foreign = "initialization initializer kernelinitializer", \
+        .initial = "linear", .help = "draw matrices as nn.Linear, torch.rand, torch.randn") \
     ROW(RNG, rng, CHOICE(enum torch_random_build, TORCH_RANDOM_BUILDS), ABILITY_RUNS, .name = "rng", .argument = "BUILD", \
         .setting = true, .initial = "torch", .help = "which build of PyTorch to reproduce") \
     ROW(D_OUT, d_out, WHOLE(1, 1 << 20), ABILITY_DRAWS, .name = "d-out", .letter = 'd', .argument = "N", .setting = true, \
+        .everyday = 7, .foreign = "dmodel embeddim embeddingdim hiddensize hiddendim dim outfeatures units outdim", \
         .fallback = "the width of the inputs, or what the parameters have", \
-        .help = "columns of query, key and value, all heads together; of one head with --stacked") \
+        .help = "columns of query, key and value; of all heads together, or of each with --stacked") \
     ROW(D_IN, d_in, WHOLE(1, 1 << 20), ABILITY_NAMES_PARAMETERS, .name = "d-in", .argument = "N", \
+        .foreign = "infeatures inputdim indim inputsize", \
         .fallback = "the width of the inputs", .help = "columns of the inputs; then no input is read") \
     ROW(AS, as, CHOICE(enum orientation, ORIENTATIONS), ABILITY_NAMES_PARAMETERS, .name = "as", .argument = "NAMES", \
         .fallback = "linear with --init linear, else matrix", \
         .help = "name parameters W_query.weight, d_out x d_in, or W_query, d_in x d_out") \
     ROW(HEADS, heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "heads", .letter = 'H', .argument = "N", .setting = true, \
+        .alias = "num-heads", .everyday = 6, .elsewhere = "attn multihead has several heads", \
+        .foreign = "nhead nheads numhead numattentionheads attentionheads headcount", \
         .fallback = "multihead needs it, here or in the settings", \
         .help = "number of heads; sdpa: query, key and value are packed, B x T x heads d") \
     ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "kv-heads", .argument = "N", .setting = true, \
+        .elsewhere = "attn multihead has several heads", \
+        .foreign = "numkvheads nkvheads numkeyvalueheads numquerygroups", \
         .fallback = "as many as --heads", .help = "heads of key and value: each serves heads / N heads of query") \
     ROW(STACKED, stacked, FLAG, ABILITY_STACKS, .name = "stacked", .setting = true, \
+        .foreign = "wrapper", \
         .help = "separate heads side by side, each with d_out columns, no output projection") \
     ROW(QKV_BIAS, qkv_bias, FLAG, ABILITY_DRAWS, .name = "qkv-bias", .setting = true, \
+        .foreign = "bias usebias addbias attentionbias", \
         .help = "draw a bias for each of the three projections; with --init linear alone") \
     ROW(DROPOUT, dropout, REAL(0, 1, "0 <= P < 1"), ABILITY_COMPUTES, .name = "dropout", .argument = "P", \
-        .setting = true, .initial = "0", .help = "drop this share of the weights, as nn.Dropout in training") \
+        .everyday = 8, .foreign = "dropoutp attentiondropout attndropout droprate dropoutrate attnpdrop", \
+        .setting = true, .initial = "0", .help = "drop this share of the weights; as nn.Dropout in training") \
     ROW(DROPOUT_SEED, dropout_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "dropout-seed", .argument = "N", \
         .setting = true, .fallback = "dropout draws on where the parameters end", .help = "seed again before dropout") \
     ROW(CONTEXT_LENGTH, context_length, WHOLE(1, INT32_MAX), ABILITY_PROJECTS, .name = "context-length", .argument = "N", \
+        .foreign = "maxlength maxlen maxseqlen blocksize ctx nctx contextsize maxpositionembeddings", \
         .setting = true, .fallback = "no limit", .help = "refuse more tokens than this") \
     ROW(CAUSAL, causal, FLAG, ABILITY_CHOOSES_CAUSALITY, .name = "causal", .setting = true, \
+        .foreign = "iscausal usecausalmask causalmask mask masked autoregressive", \
+        .elsewhere = "attn causal is self-attention with that mask", \
         .help = "each token sees itself and the tokens before it (the default of multihead)") \
     NOT(NO_CAUSAL, CAUSAL, ABILITY_CHOOSES_CAUSALITY, .name = "no-causal", \
+        .foreign = "bidirectional uncausal nomask notcausal", .elsewhere = "attn self has no mask", \
         .help = "every token sees every token (the default of sdpa)") \
     ROW(ALIGN, align, CHOICE(enum align, ALIGNS), ABILITY_COMPUTES, .name = "align", .argument = "CORNER", \
         .setting = true, .asked = "align", .initial = "top-left", \
         .help = "where fewer queries than keys stand: first or last; without past_key and kv_lengths") \
     ROW(WINDOW, window, TEXT, ABILITY_COMPUTES, .name = "window", .argument = "L,R", .parse = option_parse_window, \
+        .foreign = "slidingwindow windowsize localwindow", \
         .setting = true, .asked = "window", .initial = "-1,-1", \
         .help = "a query sees L keys before its position to R behind it; -1 is unbounded") \
     ROW(SCALE, scale, REAL(-INFINITY, INFINITY, "a finite number"), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
+        .foreign = "scalefactor scaling softmaxscale attnscale", \
         .asked = "scale", .parse = option_parse_scale, .fallback = "1 / sqrt(d_head)", \
         .help = "scaled is scores x S: a number, a quotient such as 1/8 or 1/sqrt(64), or off (1)") \
     ROW(TEMPERATURE, temperature, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_COMPUTES, .name = "temperature", \
         .argument = "T", .setting = true, .asked = "temperature", .initial = "1", \
         .help = "the scale is divided by it: above 1 the weights grow more even, below 1 sharper") \
     ROW(SOFTCAP, softcap, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
+        .foreign = "logitsoftcap softcapping attnlogitsoftcapping", \
         .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)") \
     ROW(MASK_TRUE, mask_true, CHOICE(enum mask_true, MASK_TRUES), ABILITY_COMPUTES, .name = "mask-true", \
         .argument = "MEANING", .setting = true, .asked = "true means", .initial = "keep", \
@@ -101,30 +125,37 @@
         .argument = "WEIGHTS", .setting = true, .asked = "empty row", .initial = "zero", \
         .help = "the weights of a query that may see no key; mean: 1 / keys") \
     ROW(QUERY, query, TEXT, ABILITY_COMPUTES, .name = "query", .letter = 'q', .argument = "LIST", .setting = true, \
-        .fallback = "all", .help = "only these tokens' rows: 2, journey, 2-4 or 1,4-6; the first token is 1") \
+        .everyday = 1, .foreign = "queries token tokens row rows", \
+        .fallback = "all", .help = "only these tokens: 2, journey, 2-4 or 1,4-6; the first token is 1") \
     ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
+        .everyday = 2, .foreign = "stage show print only", \
         .fallback = "all of the mechanism", \
-        .help = "only these stages, in this order; inputs and parameters are names too; diff: stages alone") \
+        .help = "only these stages, such as scores,weights; in this order; inputs and parameters are names too; diff: stages alone") \
     ROW(ATOL, atol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "atol", .argument = "ATOL", \
         .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|") \
     ROW(RTOL, rtol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \
         .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that") \
     ROW(EXPLAIN, cell, TEXT, ABILITY_COMPUTES, .name = "explain", .argument = "CELL", .optional = true, \
-        .help = "text: every number with its arithmetic; CELL, such as weights:2,3: one number, back to the inputs") \
-    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_ANY, .name = "precision", .letter = 'p', .argument = "N", \
+        .everyday = 3, .foreign = "verbose steps arithmetic why", \
+        .help = "the arithmetic of all, or of a CELL: weights:2,3; of a cell back to the inputs; text alone") \
+    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_RUNS | ABILITY_COMPARES, .name = "precision", .letter = 'p', \
+        .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
         .initial = "4", .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", \
-        .help = "decimals in text, tables, pictures and pages") \
-    ROW(FULL, full, FLAG, ABILITY_ANY, .name = "full", \
+        .help = "decimals of what is shown; in text, tables, pictures and pages") \
+    ROW(FULL, full, FLAG, ABILITY_RUNS, .foreign = "whole noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: tables whole; else the first and last 6 of more than 12 rows or columns") \
     ROW(HEATMAP, heatmap, FLAG, ABILITY_COMPUTES, .name = "heatmap", \
-        .help = "text: draw tables of T x T as coloured cells; without --stages those alone") \
-    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_ANY, .name = "color", .argument = "WHEN", \
+        .everyday = 4, .foreign = "plot draw graph", \
+        .help = "draw tables of T x T as coloured cells; without --stages those alone; text alone") \
+    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES, .name = "color", .argument = "WHEN", \
+        .foreign = "colour colors", \
         .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \
         .help = "text: bold headings, dimmed masked entries, a heatmap in colours") \
-    ROW(DTYPE, dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_RUNS, .name = "dtype", .argument = "DTYPE", .setting = true, \
+    ROW(DTYPE, dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_RUNS, .name = "dtype", .argument = "DTYPE", .setting = true, .also = dtype_word, \
+        .foreign = "type torchdtype datatype", \
         .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it") \
     ROW(SOFTMAX_DTYPE, softmax_dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_COMPUTES, .name = "softmax-dtype", \
-        .argument = "DTYPE", .setting = true, .asked = "softmax in", .fallback = "that of --dtype", \
+        .argument = "DTYPE", .setting = true, .also = dtype_word, .asked = "softmax in", .fallback = "that of --dtype", \
         .help = "the scores are rounded to it before softmax, the weights in it and then back") \
     ROW(ROUNDING, rounding, CHOICE(enum rounding, ROUNDINGS), ABILITY_COMPUTES, .name = "rounding", \
         .argument = "WHEN", .setting = true, .asked = "rounding", .initial = "stages", \
@@ -132,14 +163,17 @@
     ROW(PART, part_text, TEXT, ABILITY_COMPUTES, .name = "part", .argument = "K/N", .fallback = "the whole", \
         .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join") \
     ROW(THREADS, threads, WHOLE(1, 1024), ABILITY_COMPUTES, .name = "threads", .letter = 't', .argument = "N", \
+        .foreign = "numthreads nthreads jobs workers cores", \
         .fallback = "the processors available", .help = "threads; the result is the same bits for any number") \
     ROW(KERNEL, kernel, CHOICE(enum path, PATHS), ABILITY_COMPUTES, .name = "kernel", .argument = "PATH", \
+        .foreign = "backend impl attnimplementation", \
         .initial = "auto", .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes") \
     ROW(PROGRESS, progress, CHOICE(enum when, WHENS), ABILITY_COMPUTES, .name = "progress", .argument = "WHEN", \
+        .foreign = "quiet bar", \
         .initial = "auto", .fallback = "auto: on a terminal, after a second", .help = "a bar on standard error") \
     ROW(COMPLETION, completion, CHOICE(enum shell, SHELLS), ABILITY_HELPS, .name = "completion", .argument = "SHELL", \
         .help = "write what completes the command lines of attn in that shell") \
-    ROW(HELP, help, FLAG, ABILITY_ANY, .name = "help", .letter = 'h', .help = "this help, or that of the command") \
+    ROW(HELP, help, FLAG, ABILITY_ANY, .name = "help", .letter = 'h', .help = "the help of the command") \
     ROW(VERSION, version, FLAG, ABILITY_ANY, .name = "version", .help = "the version")
 /* clang-format on */
 

@@ -9,12 +9,14 @@ enum { SETTING_BYTES = 24 };
 
 static enum option_id find_setting(const char *name)
 {
-    char text[SETTING_BYTES];
-    int id = 0;
-    while (id < OPTION_COUNT &&
-           !(OPTIONS[id].setting && strcmp(options_setting_name((enum option_id)id, text, sizeof text), name) == 0))
-        id++;
-    return (enum option_id)id;
+    const enum option_id id = strchr(name, '-') == NULL ? options_find(name, strlen(name)) : OPTION_COUNT;
+    return id != OPTION_COUNT && OPTIONS[id].setting ? id : OPTION_COUNT;
+}
+
+const char *options_setting_meant(const char *name, char *text, size_t size)
+{
+    const enum option_id own = find_setting(name), id = own != OPTION_COUNT ? own : options_meant(name);
+    return id != OPTION_COUNT && OPTIONS[id].setting ? options_setting_name(id, text, size) : NULL;
 }
 
 bool options_takes_setting(enum mechanism mechanism, const char *name)
@@ -26,9 +28,12 @@ bool options_takes_setting(enum mechanism mechanism, const char *name)
 static enum status unknown_setting(const char *source, const char *name, struct error *error)
 {
     char texts[OPTION_COUNT][SETTING_BYTES], hint[128];
+    const char *meant = options_setting_meant(name, hint, sizeof hint);
     const char *names[OPTION_COUNT];
     for (int id = 0; id < OPTION_COUNT; id++)
         names[id] = OPTIONS[id].setting ? options_setting_name((enum option_id)id, texts[id], sizeof texts[id]) : NULL;
+    if (meant != NULL)
+        return error_usage(error, "%s: settings: unknown name '%.80s'; did you mean '%s'?", source, name, meant);
     suggest_hint(hint, sizeof hint, "", name, names, OPTION_COUNT);
     return error_usage(error, "%s: settings: unknown name '%.80s'%s", source, name,
                        hint[0] ? hint : "; settings are the options that change numbers");
@@ -75,6 +80,8 @@ enum status options_setting(struct options *options, const struct setting *setti
     if (!options_takes(options->command, options->mechanism, id) || options->origin[id] == ORIGIN_COMMAND_LINE)
         return STATUS_OK;
     snprintf(place, sizeof place, "%s: settings: %s", source, setting->name);
+    if (options->origin[id] == ORIGIN_FILE)
+        return error_usage(error, "%s: it is given twice, under two names; expected it once", place);
     if (!kind_fits(row, setting->kind))
         return wrong_kind(row, setting, place, error);
     enum status status = option_store(options, id, place, setting->text, error);

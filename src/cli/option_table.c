@@ -1,5 +1,7 @@
 #include "cli/option_value.h"
 
+#include "base/suggest.h"
+
 #include <string.h>
 
 /* Of each working dtype ", f32 1e-5", its tolerance in attn diff. */
@@ -10,6 +12,11 @@
 static const char *stage_word(size_t index)
 {
     return index < STAGE_NAMES ? stage_name((enum stage)index) : NULL;
+}
+
+static const char *dtype_word(size_t index)
+{
+    return dtype_title((enum dtype)index);
 }
 
 /* clang-format off */
@@ -35,9 +42,31 @@ bool options_takes(enum command command, enum mechanism mechanism, enum option_i
     return (OPTIONS[id].abilities & command_abilities(command, mechanism)) != 0;
 }
 
-bool options_lists(enum command command, enum mechanism mechanism, enum option_id id)
+static bool is_called(const char *own, const char *name, size_t length)
 {
-    return (OPTIONS[id].abilities & command_abilities(command, mechanism) & ~COMMANDS[command].unlisted) != 0;
+    if (own == NULL || strlen(own) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (own[i] != (name[i] == '_' ? '-' : name[i]))
+            return false;
+    return true;
+}
+
+enum option_id options_find(const char *name, size_t length)
+{
+    int id = 0;
+    while (id < OPTION_COUNT && !is_called(OPTIONS[id].name, name, length) &&
+           !is_called(OPTIONS[id].alias, name, length))
+        id++;
+    return (enum option_id)id;
+}
+
+enum option_id options_meant(const char *name)
+{
+    int id = 0;
+    while (id < OPTION_COUNT && !suggest_knows(OPTIONS[id].foreign, name))
+        id++;
+    return (enum option_id)id;
 }
 
 const char *options_bound(uint64_t bound, char *text)

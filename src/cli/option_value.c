@@ -136,7 +136,7 @@ static enum status parse_choice(const struct option_row *row, const char *place,
     char list[128] = "", hint[128];
     size_t count = 0;
     for (; row->choices[count] != NULL; count++) {
-        if (strcmp(row->choices[count], text) == 0) {
+        if (strcmp(row->choices[count], text) == 0 || (row->also != NULL && strcmp(row->also(count), text) == 0)) {
             *value = (unsigned)count;
             return STATUS_OK;
         }

@@ -58,6 +58,7 @@ typedef enum status option_parser(struct options *options, const char *place, co
 
 struct option_row {
     const char *name;     /* without the dashes */
+    const char *alias;    /* another name that is taken, and never shown; or NULL */
     char letter;          /* '\0' where there is no short form */
     const char *argument; /* its name in the help; NULL for a flag */
     enum option_kind kind;
@@ -66,6 +67,7 @@ struct option_row {
     uint64_t minimum, maximum;
     struct real_range range;
     const char *const *choices;          /* ends in NULL */
+    const char *(*also)(size_t index);   /* another word for that choice, which is taken and never shown; or NULL */
     const char *(*listed)(size_t index); /* the names that may stand in a list, NULL behind the last; or NULL */
     bool file;                           /* the text names a file */
     bool optional;      /* the argument may be missing; the next word is it where it looks like STAGE:... */
@@ -76,6 +78,9 @@ struct option_row {
     const char *initial;  /* the default as it would be typed; NULL: none, 0, the first of the choices */
     const char *fallback; /* the default in words where `initial` does not tell; or NULL */
     const char *help;
+    int everyday;          /* its place among those that most people use, from 1; 0: it is none */
+    const char *foreign;   /* what others call it: suggest_knows; or NULL */
+    const char *elsewhere; /* what to tell a command that does not take it; or NULL */
 };
 
 #define OPTION_TYPE_FLAG bool
@@ -94,6 +99,8 @@ enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
 struct options {
     enum command command;
     enum command topic;       /* help: which command's, or COMMAND_COUNT */
+    enum help_page page;      /* help: which page, or HELP_PAGE_COUNT */
+    size_t example;           /* example: its place in EXAMPLES */
     enum mechanism mechanism; /* that of the command; init: whose parameters are drawn; else MECHANISM_COUNT */
     OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD) /* a field a row of option_rows.h */
     enum origin origin[OPTION_COUNT];
@@ -116,8 +123,11 @@ extern const struct option_row OPTIONS[OPTION_COUNT];
 /* Whether the command takes the option, with the mechanism that it names or is; MECHANISM_COUNT: with any. */
 bool options_takes(enum command command, enum mechanism mechanism, enum option_id id);
 
-/* Whether it is one that the help and the completion of that command list. */
-bool options_lists(enum command command, enum mechanism mechanism, enum option_id id);
+/* The option of that name or alias, `length` bytes in which _ may stand for -; or OPTION_COUNT. */
+enum option_id options_find(const char *name, size_t length);
+
+/* The option that others call so, or OPTION_COUNT. */
+enum option_id options_meant(const char *name);
 
 enum { OPTION_BOUND_BYTES = 32 };
 
@@ -143,10 +153,17 @@ bool options_want_color(const struct options *options, const struct output *outp
 /* The row of --format, of the suffix of --out, or of the command. */
 const struct format_row *options_format(const struct options *options);
 
+/* Whether the command writes that format; COMMAND_COUNT: whether any does. */
+bool format_is_written(enum command command, const struct format_row *format);
+
 /* Whether the result is a picture: T x T tables matter most then. */
 bool options_are_of_picture(const struct options *options);
 
 /* In option_setting.c: */
+
+/* The setting that a name says: its own, its alias, or one that others have for it; into text (size bytes). NULL where it
+ * says none. */
+const char *options_setting_meant(const char *name, char *text, size_t size);
 
 /* Whether the mechanism takes a setting of that name. */
 bool options_takes_setting(enum mechanism mechanism, const char *name);

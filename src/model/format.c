@@ -8,6 +8,14 @@ const struct format_row FORMATS[FORMAT_COUNT] = {FORMAT_ROWS(FORMAT_FIELDS)};
 #define FORMAT_NAME(id, title, ...) title,
 const char *const FORMAT_NAMES[FORMAT_COUNT + 1] = {FORMAT_ROWS(FORMAT_NAME) NULL};
 
+enum format format_find(const char *name)
+{
+    int format = 0;
+    while (format < FORMAT_COUNT && strcmp(FORMATS[format].name, name) != 0)
+        format++;
+    return (enum format)format;
+}
+
 enum format format_of_suffix(const char *suffix)
 {
     for (int format = 0; format < FORMAT_COUNT; format++)

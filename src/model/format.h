@@ -48,6 +48,9 @@ extern const struct format_row FORMATS[FORMAT_COUNT];
 /* Their names, and then NULL. */
 extern const char *const FORMAT_NAMES[FORMAT_COUNT + 1];
 
+/* The format of that name, or FORMAT_COUNT. */
+enum format format_find(const char *name);
+
 /* The format of files with that suffix (".npy"), or FORMAT_COUNT. */
 enum format format_of_suffix(const char *suffix);
 

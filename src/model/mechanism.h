@@ -20,6 +20,7 @@ struct mechanism_row {
     bool projects;     /* query, key and value are made of inputs; else they are given */
     bool splits;       /* the inputs' columns are cut into heads, which `output` puts together again */
     enum causality causality;
+    const char *foreign; /* what others call it: suggest_knows */
     struct manual manual;
 };
 
@@ -27,29 +28,35 @@ struct mechanism_row {
 /* clang-format off */
 #define MECHANISM_ROWS(ROW) \
     ROW(SELF, .name = "self", .title = "self-attention", .projects = true, .causality = CAUSALITY_NEVER, \
+        .foreign = "selfattention selfattn selfattentionv1 selfattentionv2 attention attn singlehead onehead", \
         .manual = {"one head, every token sees every token", "attn self [options] [FILE]", \
             "Self-attention with one head: every token sees every token.", \
-            {{"attn self data/inputs.json", "every stage"}, \
-             {"attn self data/inputs.json --init rand", "with weights of torch.rand instead of nn.Linear"}, \
-             {"attn self data/inputs.json -q 2 --stages scores,weights", "two stages of the second token"}}}) \
+            {{"attn self inputs.json", "every stage"}, \
+             {"attn self inputs.json --init rand", "with weights of torch.rand instead of nn.Linear"}, \
+             {"attn self inputs.json -q 2 --stages scores,weights", "two stages of the second token"}}}) \
     ROW(CAUSAL, .name = "causal", .title = "causal attention", .projects = true, .causality = CAUSALITY_ALWAYS, \
+        .foreign = "causalattention causalselfattention causalattn masked maskedattention maskedselfattention decoder", \
         .manual = {"one head, each token sees itself and the tokens before it", "attn causal [options] [FILE]", \
             "Causal attention with one head: each token sees itself and the tokens before it.", \
-            {{"attn causal data/inputs.json", "every stage"}, \
-             {"attn causal data/inputs.json --dropout 0.5", "with dropout on the weights"}, \
-             {"attn causal data/inputs.json -o result.json", "as JSON into a file"}}}) \
+            {{"attn causal inputs.json", "every stage"}, \
+             {"attn causal inputs.json --dropout 0.5", "with dropout on the weights"}, \
+             {"attn causal inputs.json -o result.json", "as JSON into a file"}}}) \
     ROW(MULTIHEAD, .name = "multihead", .title = "multi-head attention", .projects = true, .splits = true, \
         .causality = CAUSALITY_UNLESS_SAID, \
+        .foreign = "mha mhsa multiheadattention multiheadattn multiheadselfattention multiheadattentionwrapper " \
+            "nnmultiheadattention multiheaded multiplehead multipleheads heads gqa mqa groupedqueryattention", \
         .manual = {"several heads, causal unless --no-causal", "attn multihead --heads N [options] [FILE]", \
             "Several heads, causal unless --no-causal: split heads with an output projection, or --stacked.", \
-            {{"attn multihead -H 2 data/inputs.json", "two split heads"}, \
-             {"attn multihead -H 2 --stacked data/inputs.json", "two modules side by side"}, \
-             {"attn multihead -H 2 data/inputs.json -w trained.json", "a trained module's parameters"}}}) \
+            {{"attn multihead -H 2 inputs.json", "two split heads"}, \
+             {"attn multihead -H 2 --stacked inputs.json", "two modules side by side"}, \
+             {"attn multihead -H 2 inputs.json -w trained.json", "a trained module's parameters"}}}) \
     ROW(SDPA, .name = "sdpa", .title = "scaled dot-product attention", .causality = CAUSALITY_IF_SAID, \
+        .foreign = "scaleddotproductattention scaleddotproduct fscaleddotproductattention dotproduct " \
+            "dotproductattention qkv crossattention cross kernel", \
         .manual = {"attention on a given query, key and value", "attn sdpa [options] [FILE]", \
             "Scaled dot-product attention on the query, key and value of the file, with masks, windows, grouped " \
-            "heads and all else that models put around them.", \
-            {{"attn sdpa qkv.safetensors", "the context, in the layout of the query"}, \
+            "heads and all else that models put around them. With --heads they are packed: B x T x heads d.", \
+            {{"attn example grouped | attn sdpa", "the context, in the layout of the query"}, \
              {"attn sdpa qkv.json --causal --window 128,0 --stages weights,lse", "other stages, of a window"}, \
              {"attn sdpa qkv.safetensors -H 8 --kv-heads 2", "of heads that lie side by side"}}})
 /* clang-format on */

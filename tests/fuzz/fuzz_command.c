@@ -146,7 +146,7 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
         completion_answer(options.files, options.file_count, output);
         return output_close(output);
     }
-    if (options.command == COMMAND_VERSION || options.command == COMMAND_HELP)
+    if (options.command == COMMAND_VERSION || options.command == COMMAND_HELP || options.command == COMMAND_EXAMPLE)
         return STATUS_OK;
     point_to_files(&options);
     if (options.command == COMMAND_DIFF)

@@ -1,0 +1,36 @@
+/* The built-in inputs: files of data/, which the Makefile makes part of the program. */
+#ifndef ATTN_CLI_EXAMPLE_H
+#define ATTN_CLI_EXAMPLE_H
+
+#include <stddef.h>
+
+/* A row an example: its name, its file data/FILE.json, and what it is, in a sentence. The first is the default. */
+#define EXAMPLE_ROWS(ROW)                                                                                       \
+    ROW("six", inputs, "six tokens, each with an embedding of three numbers; for self, causal and multihead")   \
+    ROW("batch", batch, "two sentences that begin alike, as a batch; for self, causal and multihead")           \
+    ROW("patterns", patterns, "twelve tokens and three heads made by hand, each with a purpose; for multihead") \
+    ROW("grouped", grouped, "four heads of query that share two heads of key and value; for sdpa")
+
+#define EXAMPLE_BYTES(name, file, sentence) extern const unsigned char example_##file##_bytes[];
+#define EXAMPLE_LENGTH(name, file, sentence) extern const size_t example_##file##_length;
+EXAMPLE_ROWS(EXAMPLE_BYTES)
+EXAMPLE_ROWS(EXAMPLE_LENGTH)
+#undef EXAMPLE_BYTES
+#undef EXAMPLE_LENGTH
+
+#define EXAMPLE_ONE(...) +1
+enum { EXAMPLE_COUNT = 0 EXAMPLE_ROWS(EXAMPLE_ONE) };
+#undef EXAMPLE_ONE
+
+struct example_row {
+    const char *name, *sentence;
+    const unsigned char *bytes; /* (*length) */
+    const size_t *length;
+};
+
+extern const struct example_row EXAMPLES[EXAMPLE_COUNT];
+
+/* The example of that name, or EXAMPLE_COUNT. */
+size_t example_find(const char *name);
+
+#endif

@@ -1,0 +1,58 @@
+#include "cli/help_lines.h"
+
+/* A class or function as Python calls it, and a command line that computes the same; tests/cli/classes.test compares their
+ * numbers. */
+static const struct {
+    const char *call, *line;
+} CLASSES[] = {
+    {"SelfAttention_v1(d_in, d_out)", "attn self inputs.json --d-out 2 --init rand"},
+    {"SelfAttention_v2(d_in, d_out, qkv_bias=False)", "attn self inputs.json --d-out 2"},
+    {"CausalAttention(d_in, d_out, context_length, dropout, qkv_bias=False)",
+     "attn causal inputs.json --d-out 2 --context-length 6 --dropout 0.5"},
+    {"MultiHeadAttentionWrapper(d_in, d_out, context_length, dropout, num_heads, qkv_bias=False)",
+     "attn multihead inputs.json --stacked --num-heads 2 --d-out 2"},
+    {"MultiHeadAttention(d_in, d_out, context_length, dropout, num_heads, qkv_bias=False)",
+     "attn multihead inputs.json --num-heads 2 --d-out 2"},
+    {"nn.MultiheadAttention(embed_dim, num_heads, batch_first=True)",
+     "attn multihead inputs.json -H 4 --no-causal -w module.safetensors"},
+    {"F.scaled_dot_product_attention(query, key, value, is_causal=True)", "attn sdpa qkv.json --causal"},
+};
+
+/* An argument in Python, and what says it to attn. */
+static const struct {
+    const char *argument, *told;
+} ARGUMENTS[] = {
+    {"d_in, embed_dim", "no option: the width of the inputs; init: --d-in N"},
+    {"d_out", "-d, --d-out N; else d_in, or as the parameters say"},
+    {"context_length", "--context-length N; else no limit"},
+    {"dropout, dropout_p", "--dropout P; else 0, as after module.eval()"},
+    {"num_heads", "-H, --heads N"},
+    {"qkv_bias=True", "--qkv-bias; given parameters say it themselves"},
+    {"bias", "no option: the parameters that are given say it"},
+    {"batch_first", "no option: a batch is always B x T x d_in"},
+    {"attn_mask", "no option: \"attn_mask\" in the input"},
+    {"is_causal=True", "--causal; or attn causal"},
+    {"scale", "--scale S; else 1 / sqrt(d_head)"},
+    {"enable_gqa=True", "no option: key and value may have fewer heads"},
+};
+
+enum {
+    CLASS_COUNT = sizeof CLASSES / sizeof CLASSES[0],
+    ARGUMENT_COUNT = sizeof ARGUMENTS / sizeof ARGUMENTS[0],
+    ARGUMENT_COLUMN = 22,
+    GOES_ON = 4,
+};
+
+void help_write_classes(struct output *output)
+{
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        help_wrap(output, CLASSES[i].call, 0, GOES_ON);
+        output_print(output, "  $ %s\n\n", CLASSES[i].line);
+    }
+    help_wrap(output, "What their arguments are here:", 0, 0);
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++)
+        help_entry(output, ARGUMENTS[i].argument, ARGUMENT_COLUMN, ARGUMENTS[i].told);
+    output_write(output, "\n", 1);
+    help_wrap(output, "Parameters are drawn as after torch.manual_seed(123), or as --seed says.", 0, 0);
+    help_wrap(output, "nn.MultiheadAttention draws them otherwise: save it, and give it with -w.", 0, 0);
+}

@@ -1,0 +1,19 @@
+/* The lines of the help: what its pages share. */
+#ifndef ATTN_CLI_HELP_LINES_H
+#define ATTN_CLI_HELP_LINES_H
+
+#include "base/output.h"
+
+/* Words, broken before the last column and continued at `indent`; the first begins at `column`. */
+void help_wrap(struct output *output, const char *text, size_t column, size_t indent);
+
+/* "  head   text": the text from `column` on, beneath itself; beneath the head, where that is too long or the window too
+ * narrow. */
+void help_entry(struct output *output, const char *head, size_t column, const char *text);
+
+/* The pages of help_pages.h. */
+void help_write_commands(struct output *output);
+void help_write_classes(struct output *output);
+void help_write_all(struct output *output);
+
+#endif

@@ -1,0 +1,16 @@
+/* The pages of the help that are about no command. */
+#ifndef ATTN_CLI_HELP_PAGES_H
+#define ATTN_CLI_HELP_PAGES_H
+
+/* A row a page: its identifier, its name behind `attn help`, what it tells, and the function of help.c or
+ * help_classes.c that writes it. */
+#define HELP_PAGE_ROWS(ROW)                                                                             \
+    ROW(COMMANDS, "commands", "the commands, and how each is called", help_write_commands)              \
+    ROW(CLASSES, "classes", "which command line does what a class of PyTorch does", help_write_classes) \
+    ROW(ALL, "all", "all options of all commands", help_write_all)
+
+#define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,
+enum help_page { HELP_PAGE_ROWS(HELP_PAGE_ID) HELP_PAGE_COUNT };
+#undef HELP_PAGE_ID
+
+#endif
