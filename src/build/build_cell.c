@@ -50,7 +50,9 @@ static enum status unknown_stage(const struct build *build, const char *text)
     const size_t length = strcspn(text, ":");
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     if (text[length] == '\0')
-        return error_usage(build->error, "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3",
+        return error_usage(build->error,
+                           "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
+                           "stage --stages weights --explain",
                            word);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stage_can_be_explained((enum stage)stage))
@@ -144,8 +146,7 @@ enum status build_cell(const struct build *build)
     if (options->query != NULL && options->origin[OPTION_QUERY] == ORIGIN_COMMAND_LINE)
         return error_usage(build->error, "--explain %.80s names its query itself; expected it without --query",
                            options->cell);
-    if (find_stage(build, options->cell) ||
-        read_indices(build, options->cell + strlen(stage_name(problem->cell.stage)) + 1))
+    if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
     problem->rows[0] = stage_is_of_keys(problem->cell.stage) ? 0 : problem->cell.row;
     problem->row_count = problem->whole_count = 1;

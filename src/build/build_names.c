@@ -35,6 +35,7 @@ static enum status check_name_of_sdpa(const struct build *build, const char *nam
 static enum status check_name_of_module(const struct build *build, const char *name, unsigned kind)
 {
     const char *source = build->inputs->source, *mechanism = MECHANISMS[build->problem->mechanism].name;
+    const enum stage stage = stage_find(name, strlen(name));
     if (kind & INPUT_FILE_CACHE)
         return error_usage(build->error, "%s: %s belongs to attn sdpa; %s makes key and value of its inputs", source,
                            name, mechanism);
@@ -42,7 +43,7 @@ static enum status check_name_of_module(const struct build *build, const char *n
         return error_usage(build->error,
                            "%s: %s is a stage, which %s computes; expected W_%s or W_%s.weight, or attn sdpa, which "
                            "takes it as it is",
-                           source, name, mechanism, name, name);
+                           source, name, mechanism, stage_name(stage), stage_name(stage));
     return kind == INPUT_FILE_STAGE ? refuse_stage(build, name) : STATUS_OK;
 }
 

@@ -22,6 +22,11 @@ static const char *working_name(enum dtype dtype)
     return dtype_is_working(dtype) ? dtype_name(dtype) : NULL;
 }
 
+static const char *working_title(enum dtype dtype)
+{
+    return dtype_is_working(dtype) ? dtype_title(dtype) : NULL;
+}
+
 /* The dtype that a JSON result was computed in. */
 static enum status read_dtype(struct diff_side *side, struct error *error)
 {
@@ -30,7 +35,8 @@ static enum status read_dtype(struct diff_side *side, struct error *error)
     side->dtype = DTYPE_F32;
     if (text == NULL || !side->input.is_text)
         return STATUS_OK;
-    const enum dtype found = dtype_find(working_name, text);
+    const enum dtype named = dtype_find(working_name, text);
+    const enum dtype found = named != DTYPE_COUNT ? named : dtype_find(working_title, text);
     if (found == DTYPE_COUNT)
         return error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected %s", side->input.source, text,
                            dtype_list(working_name, list));

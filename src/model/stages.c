@@ -15,11 +15,20 @@ const char *stage_name(enum stage stage)
     return STAGES[stage].name;
 }
 
+static bool is_called(const char *own, const char *name, size_t length)
+{
+    return own != NULL && strlen(own) == length && memcmp(own, name, length) == 0;
+}
+
 enum stage stage_find(const char *name, size_t length)
 {
-    for (int stage = 0; stage < STAGE_NAMES; stage++)
-        if (strlen(STAGES[stage].name) == length && memcmp(STAGES[stage].name, name, length) == 0)
+    for (int stage = 0; stage < STAGE_NAMES; stage++) {
+        bool found = is_called(STAGES[stage].name, name, length);
+        for (int i = 0; i < STAGE_ALIASES; i++)
+            found = found || is_called(STAGES[stage].aliases[i], name, length);
+        if (found)
             return (enum stage)stage;
+    }
     return STAGE_NAMES;
 }
 

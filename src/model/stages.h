@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { STAGE_ALIASES = 2 };
+
 /* What a stage has columns of. */
 enum stage_columns {
     STAGE_COLUMNS_D,       /* (…, d) */
@@ -23,6 +25,7 @@ enum stage_columns {
 
 struct stage_row {
     const char *name;
+    const char *aliases[STAGE_ALIASES]; /* other names that are read, never written; NULL where there are fewer */
     uint64_t
         from; /* what it is made from, inputs included: key and value from those of the keys where there are some */
     enum stage_columns columns;
@@ -38,36 +41,38 @@ struct stage_row {
 };
 
 /* A row a stage: its identifier, the name of its functions (src/stage/), and the fields of struct stage_row. */
-#define STAGE_ROWS(ROW)                                                                                              \
-    ROW(QUERY, query, .name = "query", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .operand = true, \
-        .on_page = true, .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")             \
-    ROW(KEY, key, .name = "key", .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D, .of_keys = true,         \
-        .operand = true, .on_page = true, .hint = "look at W_key: numbers, orientation, bias, heads")                \
-    ROW(VALUE, value, .name = "value", .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D_VALUE,              \
-        .of_keys = true, .operand = true, .on_page = true,                                                           \
-        .hint = "look at W_value: numbers, orientation, bias, heads")                                                \
-    ROW(SCORES, scores, .name = "scores", .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY),                     \
-        .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                              \
-        .hint = "look at query . key^T: which axis is summed, which head meets which")                               \
-    ROW(SCALED, scaled, .name = "scaled", .from = STAGE_BIT(STAGE_SCORES), .columns = STAGE_COLUMNS_KEYS,            \
-        .on_page = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                          \
-    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,            \
-        .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                         \
-    ROW(MASKED, masked, .name = "masked", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,            \
-        .on_page = true, .hint = "look at the mask: which keys a query may see")                                     \
-    ROW(WEIGHTS, weights, .name = "weights", .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_KEYS,         \
-        .shares = true, .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")        \
-    ROW(DROPPED, dropped, .name = "dropped", .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,        \
-        .shares = true, .on_page = true, .hint = "look at dropout: its draws, and the factor 1/(1 - p)")             \
-    ROW(CONTEXT, context, .name = "context", .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE),              \
-        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                                                           \
-        .hint = "look at weights . value: which axis is summed, which head meets which")                             \
-    ROW(OUTPUT, output, .name = "output", .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT,         \
-        .joins_heads = true, .hint = "look at the order of the heads side by side, and at out_proj")                 \
-    ROW(LSE, lse, .name = "lse", .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_NONE, .on_demand = true)  \
-    ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,   \
-        .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                    \
-    ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                       \
+#define STAGE_ROWS(ROW)                                                                                                \
+    ROW(QUERY, query, .name = "query", .aliases = {"queries"}, .from = STAGE_BIT(STAGE_INPUTS),                        \
+        .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                                                  \
+        .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")                                \
+    ROW(KEY, key, .name = "key", .aliases = {"keys"}, .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D,       \
+        .of_keys = true, .operand = true, .on_page = true, .hint = "look at W_key: numbers, orientation, bias, heads") \
+    ROW(VALUE, value, .name = "value", .aliases = {"values"}, .from = STAGE_FROM_KEY_INPUTS,                           \
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .operand = true, .on_page = true,                           \
+        .hint = "look at W_value: numbers, orientation, bias, heads")                                                  \
+    ROW(SCORES, scores, .name = "scores", .aliases = {"attn_scores"},                                                  \
+        .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \
+        .hint = "look at query . key^T: which axis is summed, which head meets which")                                 \
+    ROW(SCALED, scaled, .name = "scaled", .from = STAGE_BIT(STAGE_SCORES), .columns = STAGE_COLUMNS_KEYS,              \
+        .on_page = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                            \
+    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,              \
+        .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                           \
+    ROW(MASKED, masked, .name = "masked", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,              \
+        .on_page = true, .hint = "look at the mask: which keys a query may see")                                       \
+    ROW(WEIGHTS, weights, .name = "weights", .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED),             \
+        .columns = STAGE_COLUMNS_KEYS, .shares = true, .on_page = true,                                                \
+        .hint = "look at softmax: over the keys of a row, on masked scores")                                           \
+    ROW(DROPPED, dropped, .name = "dropped", .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,          \
+        .shares = true, .on_page = true, .hint = "look at dropout: its draws, and the factor 1/(1 - p)")               \
+    ROW(CONTEXT, context, .name = "context", .aliases = {"context_vec", "context_vecs"},                               \
+        .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,  \
+        .hint = "look at weights . value: which axis is summed, which head meets which")                               \
+    ROW(OUTPUT, output, .name = "output", .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT,           \
+        .joins_heads = true, .hint = "look at the order of the heads side by side, and at out_proj")                   \
+    ROW(LSE, lse, .name = "lse", .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_NONE, .on_demand = true)    \
+    ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
+        .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
+    ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                         \
         .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)
 
 #define STAGE_ID(id, functions, ...) STAGE_##id,
@@ -93,7 +98,7 @@ extern const struct stage_row STAGES[STAGE_NAMES + 1];
 /* The name, also for inputs and parameters. */
 const char *stage_name(enum stage stage);
 
-/* The stage of that name among all STAGE_NAMES, or STAGE_NAMES where there is none. */
+/* The stage of that name or alias among all STAGE_NAMES, or STAGE_NAMES where there is none. */
 enum stage stage_find(const char *name, size_t length);
 
 /* Whether it is a stage: not inputs, parameters or no name. */

@@ -74,10 +74,10 @@ unsigned input_file_kind(const char *name)
     if (of_head != NULL && !belongs_to_a_head(of_head))
         return INPUT_FILE_UNKNOWN;
     const char *plain = of_head != NULL ? of_head : name;
-    unsigned kind =
-        of_head == NULL && stage_exists(stage_find(name, strlen(name))) ? INPUT_FILE_STAGE : INPUT_FILE_UNKNOWN;
+    const enum stage stage = of_head == NULL ? stage_find(name, strlen(name)) : STAGE_NAMES;
+    unsigned kind = stage_exists(stage) ? INPUT_FILE_STAGE : INPUT_FILE_UNKNOWN;
     for (size_t i = 0; i < NAME_COUNT; i++)
-        if (strcmp(NAMES[i].name, plain) == 0)
+        if (strcmp(NAMES[i].name, stage_exists(stage) ? stage_name(stage) : plain) == 0)
             kind |= NAMES[i].kind;
     return kind;
 }
@@ -147,12 +147,32 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct file_tensor *)a)->name, ((const struct file_tensor *)b)->name);
 }
 
+static void sort_by_name(struct input_file *input)
+{
+    if (input->tensor_count > 0)
+        qsort(input->tensors, input->tensor_count, sizeof input->tensors[0], by_name);
+}
+
 void input_file_sort(struct input_file *input)
 {
     for (size_t i = 0; i < input->tensor_count; i++)
         input->tensors[i].order = i;
-    if (input->tensor_count > 0)
-        qsort(input->tensors, input->tensor_count, sizeof input->tensors[0], by_name);
+    sort_by_name(input);
+}
+
+enum status input_file_name_stages(struct input_file *input, struct error *error)
+{
+    for (size_t i = 0; i < input->tensor_count; i++) {
+        const enum stage stage = stage_find(input->tensors[i].name, strlen(input->tensors[i].name));
+        if (stage_exists(stage))
+            input->tensors[i].name = stage_name(stage);
+    }
+    sort_by_name(input);
+    for (size_t i = 1; i < input->tensor_count; i++)
+        if (strcmp(input->tensors[i - 1].name, input->tensors[i].name) == 0)
+            return error_usage(error, "%s: %s is given twice, under two names; expected it once", input->source,
+                               input->tensors[i].name);
+    return STATUS_OK;
 }
 
 const struct file_tensor *input_file_find(const struct input_file *input, const char *name)

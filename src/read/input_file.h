@@ -99,6 +99,9 @@ enum status input_file_unknown(const char *source, const char *name, struct erro
 /* Puts the tensors in order; input_file_find works from then on. */
 void input_file_sort(struct input_file *input);
 
+/* Gives tensors under the alias of a stage its name, in their order. STATUS_USAGE where two then have the same. */
+enum status input_file_name_stages(struct input_file *input, struct error *error);
+
 /* The tensor of that name, or NULL. */
 const struct file_tensor *input_file_find(const struct input_file *input, const char *name);
 

@@ -167,6 +167,8 @@ enum status load_file(const char *path, unsigned kinds, struct arena *arena, str
         close(file);
     if (status == STATUS_OK)
         status = read_content(source, &content, kinds, arena, input, error);
+    if (status == STATUS_OK)
+        status = input_file_name_stages(input, error);
     release(&content);
     return status;
 }
