@@ -2,6 +2,7 @@
 
 #include "base/suggest.h"
 #include "model/stages.h"
+#include "read/foreign_name.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -132,13 +133,17 @@ enum status input_file_unknown(const char *source, const char *name, struct erro
     const char *of_head = after_head(name);
     const char *plain = of_head != NULL ? of_head : name;
     char prefix[64] = "", hint[256];
+    if (foreign_name_hint(name, of_head != NULL ? (size_t)(of_head - name) : 0, hint, sizeof hint))
+        return error_usage(error, "%s: unknown key '%.80s'; %s", source, name, hint);
     for (size_t i = 0; i < NAME_COUNT; i++)
         candidates[i] = of_head == NULL || belongs_to_a_head(NAMES[i].name) ? NAMES[i].name : NULL;
     if (of_head != NULL)
         snprintf(prefix, sizeof prefix, "%.*s", (int)(of_head - name), name);
     suggest_hint(hint, sizeof hint, prefix, plain, candidates, NAME_COUNT);
     if (hint[0] == '\0')
-        snprintf(hint, sizeof hint, "; free text goes under \"comment\"");
+        snprintf(hint, sizeof hint, "; %s",
+                 strchr(name, '.') != NULL ? "attn reads one attention module, with names such as W_query.weight"
+                                           : "free text goes under \"comment\"");
     return error_usage(error, "%s: unknown key '%.80s'%s", source, name, hint);
 }
 

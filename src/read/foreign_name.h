@@ -1,0 +1,13 @@
+/* Names that other programs have for what attn reads: PyTorch's modules, Keras, JAX, transformers. They are not taken,
+ * since a name alone does not say which way round a matrix is stored; the error says the name that attn wants. */
+#ifndef ATTN_READ_FOREIGN_NAME_H
+#define ATTN_READ_FOREIGN_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What to tell of an unknown name, into text (size bytes). `head` bytes of the name, "heads.0.", are attn's own. False
+ * where nothing is known of it. */
+bool foreign_name_hint(const char *name, size_t head, char *text, size_t size);
+
+#endif
