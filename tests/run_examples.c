@@ -25,7 +25,7 @@
  *
  * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what
- * earlier ones left. It may take 20 seconds, 60 where ATTN_SLOW is set. */
+ * earlier ones left. One of a FILE.1 runs in $T: a manual is read in any directory. It may take 20 seconds, 60 where ATTN_SLOW is set. */
 #include "check.h"
 
 #include <ctype.h>
@@ -388,6 +388,7 @@ struct example {
     struct text command, input;
     bool has_input;
     bool documented; /* .md or .1: both streams are one, and the output tells the status */
+    bool anywhere;   /* it runs in the scratch directory */
     struct text expected[STREAMS];
     enum { NOTHING, EXACT, CONTAINS } rule[STREAMS]; /* CONTAINS: expected holds a text a line */
     int status;
@@ -413,8 +414,10 @@ static void example_begin(const struct source *source, const struct example *exa
 
 static void run_example(const struct example *example, struct outcome *outcome)
 {
-    run_command(text_string(&example->command), example->has_input ? &example->input : NULL, example->documented,
-                outcome);
+    struct text command = {0};
+    text_print(&command, "%s%s", example->anywhere ? "cd \"$T\" || exit\n" : "", text_string(&example->command));
+    run_command(command.bytes, example->has_input ? &example->input : NULL, example->documented, outcome);
+    text_free(&command);
 }
 
 /* Control bytes would spoil the terminal and hide the difference. */
@@ -837,6 +840,7 @@ struct markup {
     /* Both append a line without newline, and return why they cannot, or NULL. */
     const char *(*decode)(const char *line, struct text *plain);
     const char *(*encode)(const char *plain, const char *opening, struct text *line);
+    bool anywhere;     /* its examples run in the scratch directory */
     const char *stray; /* the complaint about an example that is in no display */
 };
 
@@ -902,8 +906,13 @@ static const char *fence_encode(const char *plain, const char *opening, struct t
 }
 
 static const struct markup markdown = {
-    fence_opens,  fence_closes, fence_is_command,
-    fence_decode, fence_encode, "an example stands in a ``` fence and begins its line, else nobody runs it",
+    fence_opens,
+    fence_closes,
+    fence_is_command,
+    fence_decode,
+    fence_encode,
+    false,
+    "an example stands in a ``` fence and begins its line, else nobody runs it",
 };
 
 /* ---- .1 ------------------------------------------------------------------------------------- */
@@ -1024,8 +1033,13 @@ static const char *literal_encode(const char *plain, const char *opening, struct
 }
 
 static const struct markup mdoc = {
-    literal_opens,  literal_closes, literal_is_command,
-    literal_decode, literal_encode, "an example stands in .Bd -literal and begins its line, else nobody runs it",
+    literal_opens,
+    literal_closes,
+    literal_is_command,
+    literal_decode,
+    literal_encode,
+    true,
+    "an example stands in .Bd -literal and begins its line, else nobody runs it",
 };
 
 /* ---- both documents ------------------------------------------------------------------------- */
@@ -1076,6 +1090,7 @@ static const char *read_documented_command(const struct source *source, const st
 {
     example->line = *line;
     example->documented = true;
+    example->anywhere = display->markup->anywhere;
     const char *complaint = display->markup->decode(source->lines[*line] + 2, &example->command);
     while (!complaint && goes_on(&example->command)) {
         ++*line;

@@ -413,6 +413,18 @@ attn: bad is no command
 .Ed
 END
 holds "examples of .1" good.1 "3 passed, 0 failed"
+cat > anywhere.1 <<'END'
+.Bd -literal
+$ attn a > left; ls
+
+$ cat left
+attn a
+.Ed
+END
+breaks "an example of .1 in a directory of its own" anywhere.1 "1 passed, 1 failed"
+sed 's/; ls$//' anywhere.1 > left-there.1
+holds "what an example of .1 leaves for the next" left-there.1 "2 passed, 0 failed"
+count "nothing of it is left here" "$(ls left 2>/dev/null)"
 
 page() # LINE...: a display of these lines, the first one its line 2
 {
