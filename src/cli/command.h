@@ -54,7 +54,7 @@ struct command_row {
 #define COMMAND_ROWS(ROW) \
     ROW(INIT, .name = "init", .words = WORDS_MECHANISM, .abilities = ABILITY_NAMES_PARAMETERS, \
         .lent = ABILITY_RUNS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS, .required = ABILITY_PROJECTS, \
-        .foreign = "initialize initialise parameters params weights", \
+        .foreign = "initialize initialise parameters params", \
         .manual = {"the parameters that a seed draws", "attn init MECHANISM [options] [FILE]", \
             "The parameters that a seed draws, to look at, edit and feed back with --weights.", \
             {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"}, \

@@ -31,6 +31,18 @@ static const char *meant_word(enum command command, const char *word)
     return NULL;
 }
 
+/* A stage or an option in the place of the command. */
+static void hint_of_no_command(const char *word, struct text *hint)
+{
+    const enum stage stage = stage_find(word, strlen(word));
+    const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
+    const enum option_id id = found != OPTION_COUNT ? found : meant;
+    if (stage_exists(stage))
+        text_add(hint, "; it is a stage: attn COMMAND --stages %s", stage_name(stage));
+    else if (id != OPTION_COUNT)
+        text_add(hint, "; it is an option: attn COMMAND --%s", OPTIONS[id].name);
+}
+
 /* A word that is none of those that may stand behind the command. */
 static enum status unknown_word(enum command command, bool pages, const char *word, struct error *error)
 {
@@ -45,7 +57,9 @@ static enum status unknown_word(enum command command, bool pages, const char *wo
         meant = suggest_word(word, names, count);
     if (meant != NULL)
         text_add(&text, "; did you mean '%s'?", meant);
-    for (size_t i = 0; i < count && meant == NULL; i++)
+    else if (command == COMMAND_HELP && !pages)
+        hint_of_no_command(word, &text);
+    for (size_t i = 0, none = text.length; i < count && none == 0; i++)
         text_add(&text, "%s %s", i == 0 ? "; expected" : ",", names[i]);
     return error_usage(error, "unknown %s '%.80s'%s",
                        COMMANDS[command].words == WORDS_MECHANISM ? "mechanism" : "command", word, hint);

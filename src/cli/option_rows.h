@@ -32,16 +32,17 @@
         .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
         .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \
     ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
-        .setting = true, .asked = "random", \
+        .setting = true, .asked = "random", .foreign = "randn randominput randominputs shape", \
         .fallback = "an input is read", \
         .help = "draw the inputs as torch.randn: 6x3, 2x6x3; sdpa: query, then key, then value, each 2x8x128x64") \
     ROW(RANDOM_SEED, random_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "random-seed", .argument = "N", \
         .setting = true, .asked = "random seed", .initial = "0", \
         .help = "seed of --random; --seed draws the parameters") \
     ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
-        .asked = "without", .fallback = "none", \
+        .asked = "without", .foreign = "exclude remove omit", .fallback = "none", \
         .help = "take these tokens out before anything is computed: 2, journey, 2-4 or 1,4-6") \
     ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", \
+        .foreign = "cross crossattention encoder encoderhiddenstates memory keyinput", \
         .fallback = "those in --in, else the inputs", \
         .help = "make key and value of these inputs: cross-attention; multihead is then not causal unless asked") \
     ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES, \
@@ -113,7 +114,7 @@
         .asked = "scale", .parse = option_parse_scale, .fallback = "1 / sqrt(d_head)", \
         .help = "scaled is scores x S: a number, a quotient such as 1/8 or 1/sqrt(64), or off (1)") \
     ROW(TEMPERATURE, temperature, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_COMPUTES, .name = "temperature", \
-        .argument = "T", .setting = true, .asked = "temperature", .initial = "1", \
+        .argument = "T", .setting = true, .foreign = "temp tau", .asked = "temperature", .initial = "1", \
         .help = "the scale is divided by it: above 1 the weights grow more even, below 1 sharper") \
     ROW(SOFTCAP, softcap, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
         .foreign = "logitsoftcap softcapping attnlogitsoftcapping", \

@@ -52,7 +52,7 @@ struct mechanism_row {
              {"attn multihead -H 2 inputs.json -w trained.json", "a trained module's parameters"}}}) \
     ROW(SDPA, .name = "sdpa", .title = "scaled dot-product attention", .causality = CAUSALITY_IF_SAID, \
         .foreign = "scaleddotproductattention scaleddotproduct fscaleddotproductattention dotproduct " \
-            "dotproductattention qkv crossattention cross kernel", \
+            "dotproductattention qkv", \
         .manual = {"attention on a given query, key and value", "attn sdpa [options] [FILE]", \
             "Scaled dot-product attention on the query, key and value of the file, with masks, windows, grouped " \
             "heads and all else that models put around them. With --heads they are packed: B x T x heads d.", \

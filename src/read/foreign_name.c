@@ -51,6 +51,7 @@ static const struct {
     {"pastkeys pastk kcache cachek keycache cachekey", "did you mean 'past_key'?"},
     {"pastvalues pastv vcache cachev valuecache cachevalue", "did you mean 'past_value'?"},
     {"pastkeyvalues pastkeyvalue pastkv kvcache cache past", "did you mean 'past_key' and 'past_value'?"},
+    {"encoderhiddenstates memory encoderoutput encoderoutputs crossinputs", "did you mean 'key_inputs'?"},
     {"kvlen kvlens lengths seqlens cacheseqlens", "did you mean 'kv_lengths'?"},
     {"alibi slopes", "did you mean 'alibi_slopes'?"},
     {"sink attentionsinks attnsinks", "did you mean 'sinks'?"},
