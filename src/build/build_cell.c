@@ -57,7 +57,8 @@ static enum status unknown_stage(const struct build *build, const char *text)
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stage_can_be_explained((enum stage)stage))
             names[count++] = stage_name((enum stage)stage);
-    suggest_hint(hint, sizeof hint, "", word, names, count);
+    const enum stage meant = stage_meant(word);
+    suggest_hint(hint, sizeof hint, "", meant != STAGE_NAMES ? stage_name(meant) : word, names, count);
     return error_usage(build->error, "--explain: unknown stage '%s'%s", word,
                        hint[0] ? hint : "; expected STAGE:ROW,COLUMN such as weights:2,3");
 }

@@ -9,6 +9,8 @@ static enum status unknown_token(const struct build *build, const char *place, c
                                  const char *const *labels, size_t count)
 {
     char hint[128] = "";
+    if (suggest_knows("all everything", word))
+        return error_usage(build->error, "%s: no token is '%.80s'; leave it out for all tokens", place, word);
     if (labels == NULL)
         return error_usage(build->error, "%s '%.80s': %s; expected positions 1..%zu", place, word,
                            build->problem->labels.texts == NULL ? "the input has no tokens"

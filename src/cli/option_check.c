@@ -21,6 +21,9 @@ static enum status parse_stages(struct options *options, struct error *error)
                 names[i] = stage_name((enum stage)i);
             snprintf(word, sizeof word, "%.*s", (int)length, name);
             suggest_hint(hint, sizeof hint, "", word, names, STAGE_NAMES);
+            const enum stage meant = stage_meant(word);
+            if (meant != STAGE_NAMES)
+                snprintf(hint, sizeof hint, "; did you mean '%s'?", stage_name(meant));
             if (suggest_knows("all everything", word))
                 strcpy(hint, "; without --stages all are shown");
             return error_usage(error, "--stages: unknown stage '%s'%s", word,

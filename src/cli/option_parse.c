@@ -31,13 +31,15 @@ static const char *meant_word(enum command command, const char *word)
     return NULL;
 }
 
-/* A stage or an option in the place of the command. */
-static void hint_of_no_command(const char *word, struct text *hint)
+/* A stage or an option in the place of the command, or of a page of the help. */
+static void hint_of_no_command(const char *word, bool pages, struct text *hint)
 {
     const enum stage stage = stage_find(word, strlen(word));
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
-    if (stage_exists(stage))
+    if (pages && (stage_exists(stage) || id != OPTION_COUNT))
+        text_add(hint, "; attn help all tells of all options, man attn of stages");
+    else if (stage_exists(stage))
         text_add(hint, "; it is a stage: attn COMMAND --stages %s", stage_name(stage));
     else if (id != OPTION_COUNT)
         text_add(hint, "; it is an option: attn COMMAND --%s", OPTIONS[id].name);
@@ -57,8 +59,8 @@ static enum status unknown_word(enum command command, bool pages, const char *wo
         meant = suggest_word(word, names, count);
     if (meant != NULL)
         text_add(&text, "; did you mean '%s'?", meant);
-    else if (command == COMMAND_HELP && !pages)
-        hint_of_no_command(word, &text);
+    else if (command == COMMAND_HELP)
+        hint_of_no_command(word, pages, &text);
     for (size_t i = 0, none = text.length; i < count && none == 0; i++)
         text_add(&text, "%s %s", i == 0 ? "; expected" : ",", names[i]);
     return error_usage(error, "unknown %s '%.80s'%s",
@@ -96,6 +98,7 @@ static const struct {
     {"needweights averageattnweights returnattention outputattentions", "--stages weights shows them"},
     {"eval train training", "dropout is off unless --dropout turns it on"},
     {"enablegqa", "key and value may have fewer heads than query"},
+    {"kvcache usecache pastkeyvalues past", "a cache is \"past_key\" and \"past_value\" in the input of attn sdpa"},
     {"attnmask attentionmask keypaddingmask mask", "a mask is \"attn_mask\" in the input"},
 };
 
@@ -321,7 +324,8 @@ static enum status take(struct options *options, int code, const char *word, str
 static bool looks_like_cell(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
-    return letters > 0 && (word[letters] == ':' || stage_exists(stage_find(word, strlen(word))));
+    const bool stage = stage_exists(stage_find(word, strlen(word))) || strcmp(word, "all") == 0;
+    return letters > 0 && (word[letters] == ':' || stage);
 }
 
 static enum status parse_words(struct options *options, int argc, char **argv, struct error *error)
@@ -361,7 +365,7 @@ static enum status take_first(struct options *options, const char *word, struct 
     }
     if (word[0] == '-' && suggest_word(word + strspn(word, "-"), (const char *const[]){"help", "version"}, 2) != NULL)
         return unknown_option(options, word, error);
-    if (word[0] == '-' && word[1] != '\0')
+    if (word[0] == '-' && word[1] != '\0' && !suggest_knows(command_foreign(COMMAND_VERSION), word))
         return error_usage(error, "the command comes first: attn COMMAND %.80s ...; attn --help lists the commands",
                            word);
     if (strpbrk(word, "./") != NULL && meant_word(COMMAND_HELP, word) == NULL)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CHOICES = 16 };
+
 /* How a choice is stored, whatever its enum. */
 _Static_assert(sizeof(enum format) == sizeof(unsigned) && sizeof(enum when) == sizeof(unsigned), "an enum is no int");
 
@@ -130,10 +132,26 @@ enum status option_parse_window(struct options *options, const char *place, cons
     return STATUS_OK;
 }
 
+/* The choice that a word most likely meant; of torch.rand what follows the dot. NULL where none is near. */
+static const char *nearest_choice(const struct option_row *row, const char *text, size_t count)
+{
+    const char *dot = strrchr(text, '.'), *word = dot != NULL && dot[1] != '\0' ? dot + 1 : text;
+    const char *also[MOST_CHOICES], *nearest = suggest_word(word, row->choices, count);
+    if (nearest != NULL || row->also == NULL)
+        return nearest;
+    for (size_t i = 0; i < count && i < MOST_CHOICES; i++)
+        also[i] = row->also(i);
+    const char *other = suggest_word(word, also, memory_smaller(count, MOST_CHOICES));
+    for (size_t i = 0; i < count && i < MOST_CHOICES && other != NULL; i++)
+        if (also[i] == other)
+            nearest = row->choices[i];
+    return nearest;
+}
+
 static enum status parse_choice(const struct option_row *row, const char *place, const char *text, unsigned *value,
                                 struct error *error)
 {
-    char list[128] = "", hint[128];
+    char list[128] = "", hint[64] = "";
     size_t count = 0;
     for (; row->choices[count] != NULL; count++) {
         if (strcmp(row->choices[count], text) == 0 || (row->also != NULL && strcmp(row->also(count), text) == 0)) {
@@ -142,8 +160,10 @@ static enum status parse_choice(const struct option_row *row, const char *place,
         }
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", row->choices[count]);
     }
-    return error_usage(error, "%s '%.80s' is unknown; expected one of %s%s", place, text, list,
-                       suggest_hint(hint, sizeof hint, "", text, row->choices, count));
+    const char *nearest = nearest_choice(row, text, count);
+    if (nearest != NULL)
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", nearest);
+    return error_usage(error, "%s '%.80s' is unknown; expected one of %s%s", place, text, list, hint);
 }
 
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,

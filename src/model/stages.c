@@ -1,5 +1,7 @@
 #include "model/stages.h"
 
+#include "base/suggest.h"
+
 #include <string.h>
 
 #define STAGE_FIELDS(id, functions, ...) [STAGE_##id] = {__VA_ARGS__},
@@ -30,6 +32,14 @@ enum stage stage_find(const char *name, size_t length)
             return (enum stage)stage;
     }
     return STAGE_NAMES;
+}
+
+enum stage stage_meant(const char *name)
+{
+    int stage = 0;
+    while (stage < STAGE_NAMES && !suggest_knows(STAGES[stage].foreign, name))
+        stage++;
+    return (enum stage)stage;
 }
 
 bool stage_exists(enum stage stage)

@@ -26,6 +26,7 @@ enum stage_columns {
 struct stage_row {
     const char *name;
     const char *aliases[STAGE_ALIASES]; /* other names that are read, never written; NULL where there are fewer */
+    const char *foreign;                /* what others call it: suggest_knows; or NULL */
     uint64_t
         from; /* what it is made from, inputs included: key and value from those of the keys where there are some */
     enum stage_columns columns;
@@ -42,34 +43,42 @@ struct stage_row {
 
 /* A row a stage: its identifier, the name of its functions (src/stage/), and the fields of struct stage_row. */
 #define STAGE_ROWS(ROW)                                                                                                \
-    ROW(QUERY, query, .name = "query", .aliases = {"queries"}, .from = STAGE_BIT(STAGE_INPUTS),                        \
-        .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                                                  \
+    ROW(QUERY, query, .name = "query", .foreign = "q qs queryvector queryvectors", .aliases = {"queries"},             \
+        .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                 \
         .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")                                \
-    ROW(KEY, key, .name = "key", .aliases = {"keys"}, .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D,       \
-        .of_keys = true, .operand = true, .on_page = true, .hint = "look at W_key: numbers, orientation, bias, heads") \
-    ROW(VALUE, value, .name = "value", .aliases = {"values"}, .from = STAGE_FROM_KEY_INPUTS,                           \
-        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .operand = true, .on_page = true,                           \
-        .hint = "look at W_value: numbers, orientation, bias, heads")                                                  \
-    ROW(SCORES, scores, .name = "scores", .aliases = {"attn_scores"},                                                  \
-        .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_KEYS, .on_page = true,         \
+    ROW(KEY, key, .name = "key", .foreign = "k ks keyvector keyvectors", .aliases = {"keys"},                          \
+        .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D, .of_keys = true, .operand = true, .on_page = true,  \
+        .hint = "look at W_key: numbers, orientation, bias, heads")                                                    \
+    ROW(VALUE, value, .name = "value", .foreign = "v vs valuevector valuevectors", .aliases = {"values"},              \
+        .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .operand = true,             \
+        .on_page = true, .hint = "look at W_value: numbers, orientation, bias, heads")                                 \
+    ROW(SCORES, scores, .name = "scores", .foreign = "score attentionscores logits qk qkt similarity dotproduct",      \
+        .aliases = {"attn_scores"}, .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY),                             \
+        .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \
         .hint = "look at query . key^T: which axis is summed, which head meets which")                                 \
-    ROW(SCALED, scaled, .name = "scaled", .from = STAGE_BIT(STAGE_SCORES), .columns = STAGE_COLUMNS_KEYS,              \
-        .on_page = true, .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                            \
+    ROW(SCALED, scaled, .name = "scaled", .foreign = "scaledscores scaledattnscores", .from = STAGE_BIT(STAGE_SCORES), \
+        .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \
+        .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
     ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,              \
         .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                           \
-    ROW(MASKED, masked, .name = "masked", .from = STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,              \
-        .on_page = true, .hint = "look at the mask: which keys a query may see")                                       \
-    ROW(WEIGHTS, weights, .name = "weights", .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED),             \
-        .columns = STAGE_COLUMNS_KEYS, .shares = true, .on_page = true,                                                \
-        .hint = "look at softmax: over the keys of a row, on masked scores")                                           \
-    ROW(DROPPED, dropped, .name = "dropped", .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,          \
-        .shares = true, .on_page = true, .hint = "look at dropout: its draws, and the factor 1/(1 - p)")               \
-    ROW(CONTEXT, context, .name = "context", .aliases = {"context_vec", "context_vecs"},                               \
-        .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,  \
+    ROW(MASKED, masked, .name = "masked", .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), \
+        .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at the mask: which keys a query may see")        \
+    ROW(WEIGHTS, weights, .name = "weights",                                                                           \
+        .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
+        .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_KEYS, .shares = true,   \
+        .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")                          \
+    ROW(DROPPED, dropped, .name = "dropped", .foreign = "dropout attndropout droppedweights",                          \
+        .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS, .shares = true, .on_page = true,              \
+        .hint = "look at dropout: its draws, and the factor 1/(1 - p)")                                                \
+    ROW(CONTEXT, context, .name = "context", .foreign = "contextvector contextvectors ctx z",                          \
+        .aliases = {"context_vec", "context_vecs"}, .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE),         \
+        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                                                             \
         .hint = "look at weights . value: which axis is summed, which head meets which")                               \
-    ROW(OUTPUT, output, .name = "output", .from = STAGE_BIT(STAGE_CONTEXT), .columns = STAGE_COLUMNS_OUTPUT,           \
-        .joins_heads = true, .hint = "look at the order of the heads side by side, and at out_proj")                   \
-    ROW(LSE, lse, .name = "lse", .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_NONE, .on_demand = true)    \
+    ROW(OUTPUT, output, .name = "output", .foreign = "out outputs result", .from = STAGE_BIT(STAGE_CONTEXT),           \
+        .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
+        .hint = "look at the order of the heads side by side, and at out_proj")                                        \
+    ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED),                              \
+        .columns = STAGE_COLUMNS_NONE, .on_demand = true)                                                              \
     ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
         .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
     ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                         \
@@ -100,6 +109,9 @@ const char *stage_name(enum stage stage);
 
 /* The stage of that name or alias among all STAGE_NAMES, or STAGE_NAMES where there is none. */
 enum stage stage_find(const char *name, size_t length);
+
+/* The stage that others call so, or STAGE_NAMES. */
+enum stage stage_meant(const char *name);
 
 /* Whether it is a stage: not inputs, parameters or no name. */
 bool stage_exists(enum stage stage);
