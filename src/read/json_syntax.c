@@ -1,9 +1,9 @@
 #include "read/json_syntax.h"
 
 #include "base/text.h"
+#include "read/text_error.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,29 +12,17 @@
 enum {
     LONGEST_NUMBER = 63, /* cJSON copies a number into 64 bytes */
     LONGEST_WORD = 20,   /* characters of an unknown word that a message repeats */
-    INDENT = 4,
-    EXCERPT = 72, /* columns of a line that an error shows */
 };
-
-/* Each character of the excerpt takes at most 4 bytes; beneath it stand blanks and the caret. */
-_Static_assert(2 * INDENT + 4 * EXCERPT + 2 * EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
-               "the longest excerpt fits into the detail of an error");
 
 /* text[length] == '\0' ends every loop below; only a message asks whether a NUL is the end or a byte of the text. */
 struct reader {
-    const char *source;
-    const char *text, *end;
+    struct text_source in;
     char *at;
     int depth;
     char closing[JSON_DEPTH]; /* (depth) the bracket that ends each level */
     char *hidden;             /* where what is nested too deep for the tree began last */
     bool rewriting, to_rewrite;
     struct error *error;
-};
-
-struct place {
-    const char *at, *line, *line_end;
-    size_t number, column;
 };
 
 static bool is_digit(char c)
@@ -52,144 +40,9 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
 
-static size_t count_characters(const char *from, const char *to)
-{
-    size_t count = 0;
-    for (; from < to; text_next(&from))
-        count++;
-    return count;
-}
-
-static struct place locate(const struct reader *reader, const char *at)
-{
-    struct place place = {.at = at, .line = reader->text, .number = 1};
-    const char *newline;
-    while ((newline = memchr(place.line, '\n', (size_t)(at - place.line)))) {
-        place.line = newline + 1;
-        place.number++;
-    }
-    place.column = count_characters(place.line, at) + 1;
-    newline = memchr(at, '\n', (size_t)(reader->end - at));
-    place.line_end = newline ? newline : reader->end;
-    if (place.line_end > at && place.line_end[-1] == '\r')
-        place.line_end--;
-    return place;
-}
-
-/* One column of the excerpt; what could move a terminal's cursor (C0, DEL and C1) is masked. */
-static char *put_character(char *out, const char *character)
-{
-    const char *after = character;
-    const uint32_t point = text_next(&after);
-    if (point == '\t')
-        *out++ = ' ';
-    else if (text_is_hidden(point) || text_character(character) == 0)
-        *out++ = '?';
-    else
-        out = (char *)memcpy(out, character, (size_t)(after - character)) + (after - character);
-    return out;
-}
-
-static char *put_repeated(char *out, char c, size_t count)
-{
-    return (char *)memset(out, c, count) + count;
-}
-
-/* Columns first .. last (from 0, last excluded) of a line of length columns, "..." for three of them where clipped. */
-static char *put_line(char *out, const char *line, size_t length, size_t first, size_t last)
-{
-    for (size_t i = 0; i < first; i++)
-        text_next(&line);
-    for (size_t i = first; i < last; i++, text_next(&line)) {
-        bool clipped = (first > 0 && i < first + 3) || (last < length && i + 3 >= last);
-        out = put_character(out, clipped ? "." : line);
-    }
-    return out;
-}
-
-/* The columns that characters first .. last - 1 of the line take as they are shown; where it is clipped, the first
- * three are dots. */
-static size_t shown_width(const char *line, size_t first, size_t last)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < last; i++) {
-        const uint32_t point = text_next(&line);
-        if (i >= first)
-            width += text_is_hidden(point) || (first > 0 && i < first + 3) ? 1 : text_width(point);
-    }
-    return width;
-}
-
-/* The line with a caret beneath the place, which may be one past the line's last character. */
-static void show_excerpt(const struct place *place, char *detail)
-{
-    size_t before = place->column - 1;
-    size_t length = before + count_characters(place->at, place->line_end);
-    size_t extent = length > before ? length : before + 1;
-    size_t first = 0;
-    if (extent > EXCERPT && before > EXCERPT / 2) {
-        first = before - EXCERPT / 2;
-        if (first > extent - EXCERPT)
-            first = extent - EXCERPT;
-    }
-    size_t last = first + EXCERPT < length ? first + EXCERPT : length;
-
-    char *out = put_repeated(detail, ' ', INDENT);
-    out = put_line(out, place->line, length, first, last);
-    *out++ = '\n';
-    out = put_repeated(out, ' ', INDENT + shown_width(place->line, first, before));
-    memcpy(out, "^\n", sizeof "^\n");
-}
-
-static enum status fail_at(struct reader *reader, const char *at, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static enum status fail_at(struct reader *reader, const char *at, const char *format, ...)
-{
-    char what[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    struct place place = locate(reader, at);
-    show_excerpt(&place, reader->error->detail);
-    return error_usage(reader->error, "%s:%zu:%zu: %s", reader->source, place.number, place.column, what);
-}
-
-struct found {
-    char name[32];
-};
-
-static struct found describe(const struct reader *reader, const char *at)
-{
-    struct found found;
-    unsigned char byte = (unsigned char)*at;
-    if (at == reader->end)
-        snprintf(found.name, sizeof found.name, "end of input");
-    else if (byte < 0x20 || byte == 0x7f)
-        snprintf(found.name, sizeof found.name, "control character 0x%02x", byte);
-    else if (byte >= 0x80)
-        snprintf(found.name, sizeof found.name, "byte 0x%02x", byte);
-    else
-        snprintf(found.name, sizeof found.name, byte == '\'' ? "\"%c\"" : "'%c'", byte);
-    return found;
-}
-
-/* Text that breaks off before blank lines is shown where it breaks off: an empty excerpt would say nothing. */
-static const char *before_blank_lines(const struct reader *reader, const char *at)
-{
-    const char *last = at;
-    while (last > reader->text && is_blank(last[-1]))
-        last--;
-    return memchr(last, '\n', (size_t)(at - last)) ? last : at;
-}
-
 static enum status fail(struct reader *reader, const char *at, const char *expected)
 {
-    struct found found = describe(reader, at);
-    if (at == reader->end)
-        at = before_blank_lines(reader, at);
-    return fail_at(reader, at, "expected %s, got %s", expected, found.name);
+    return text_error_expected(&reader->in, at, reader->error, expected);
 }
 
 /* Help for what people write where JSON wants a value: a whole word in either case, or a character. */
@@ -312,10 +165,12 @@ static enum status read_unicode_escape(struct reader *reader)
         return fail(reader, escape + 2 + digits, "a hexadecimal digit");
     reader->at += 6;
     if (unit >= 0xdc00 && unit <= 0xdfff)
-        return fail_at(reader, escape, "expected a high surrogate, \\ud800 to \\udbff, before %.6s", escape);
+        return text_error_at(&reader->in, escape, reader->error,
+                             "expected a high surrogate, \\ud800 to \\udbff, before %.6s", escape);
     if (unit >= 0xd800 && unit <= 0xdbff) {
         if (!is_low_surrogate_escape(reader->at))
-            return fail_at(reader, escape, "expected a low surrogate, \\udc00 to \\udfff, after %.6s", escape);
+            return text_error_at(&reader->in, escape, reader->error,
+                                 "expected a low surrogate, \\udc00 to \\udfff, after %.6s", escape);
         reader->at += 6;
     }
     if (unit == 0) {
@@ -360,7 +215,7 @@ static enum status read_string(struct reader *reader)
                 return status;
             continue;
         }
-        if (at == reader->end)
+        if (at == reader->in.end)
             return fail(reader, at, "'\"' at the end of the string");
         if ((unsigned char)*at < 0x20)
             return fail(reader, at, "'\"' or an escape like \\n");
@@ -384,20 +239,22 @@ static enum status read_word(struct reader *reader, const char *expected)
             return STATUS_OK;
         }
     }
-    if (at == reader->end)
+    if (at == reader->in.end)
         return fail(reader, at, expected);
     if (length == 0)
-        return fail_at(reader, at, "expected %s, got %s%s", expected, describe(reader, at).name, hint(at, 1));
-    return fail_at(reader, at, "expected %s, got '%.*s%s'%s", expected,
-                   length > LONGEST_WORD ? LONGEST_WORD : (int)length, at, length > LONGEST_WORD ? "..." : "",
-                   hint(at, length));
+        return text_error_at(&reader->in, at, reader->error, "expected %s, got %s%s", expected,
+                             text_error_describe(&reader->in, at).name, hint(at, 1));
+    return text_error_at(&reader->in, at, reader->error, "expected %s, got '%.*s%s'%s", expected,
+                         length > LONGEST_WORD ? LONGEST_WORD : (int)length, at, length > LONGEST_WORD ? "..." : "",
+                         hint(at, length));
 }
 
 /* The bracket of an array or an object. Within what is nested too deep for the tree, all is hidden from it. */
 static enum status open_level(struct reader *reader)
 {
     if (reader->depth == JSON_DEPTH)
-        return fail_at(reader, reader->at, "arrays and objects are nested deeper than %d", JSON_DEPTH);
+        return text_error_at(&reader->in, reader->at, reader->error, "arrays and objects are nested deeper than %d",
+                             JSON_DEPTH);
     if (reader->depth == JSON_TREE_DEPTH) {
         reader->to_rewrite = true;
         reader->hidden = reader->at + 1;
@@ -486,7 +343,7 @@ static bool has_byte_order_mark(const struct reader *reader)
 {
     static const char *const marks[] = {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
-        if (strncmp(reader->text, marks[i], strlen(marks[i])) == 0)
+        if (strncmp(reader->in.text, marks[i], strlen(marks[i])) == 0)
             return true;
     return false;
 }
@@ -494,23 +351,24 @@ static bool has_byte_order_mark(const struct reader *reader)
 static enum status read_document(struct reader *reader)
 {
     if (has_byte_order_mark(reader))
-        return fail_at(reader, reader->at,
-                       "expected a value, got a byte order mark; save the text as UTF-8 without it");
+        return text_error_at(&reader->in, reader->at, reader->error,
+                             "expected a value, got a byte order mark; save the text as UTF-8 without it");
     enum status status = read_values(reader);
     if (status != STATUS_OK)
         return status;
     skip_blanks(reader);
-    if (reader->at != reader->end)
-        return fail_at(reader, reader->at, "expected end of input, got text after the value: %s",
-                       describe(reader, reader->at).name);
+    if (reader->at != reader->in.end)
+        return text_error_at(&reader->in, reader->at, reader->error,
+                             "expected end of input, got text after the value: %s",
+                             text_error_describe(&reader->in, reader->at).name);
     return STATUS_OK;
 }
 
 enum status json_syntax(const char *source, char *text, size_t length, struct error *error)
 {
-    struct reader reader = {.source = source, .text = text, .end = text + length, .at = text, .error = error};
+    struct reader reader = {.in = {source, text, text + length}, .at = text, .error = error};
     skip_blanks(&reader);
-    if (reader.at == reader.end)
+    if (reader.at == reader.in.end)
         return error_usage(error, "%s: the input is empty; expected a JSON object", source);
     reader.at = text;
     enum status status = read_document(&reader);

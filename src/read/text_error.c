@@ -1,0 +1,156 @@
+#include "read/text_error.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    INDENT = 4,
+    EXCERPT = 72, /* columns of a line that an error shows */
+};
+
+/* Each character of the excerpt takes at most 4 bytes; beneath it stand blanks and the caret. */
+_Static_assert(2 * INDENT + 4 * EXCERPT + 2 * EXCERPT + 3 <= sizeof(((struct error *)0)->detail),
+               "the longest excerpt fits into the detail of an error");
+
+struct place {
+    const char *at, *line, *line_end;
+    size_t number, column;
+};
+
+static size_t count_characters(const char *from, const char *to)
+{
+    size_t count = 0;
+    for (; from < to; text_next(&from))
+        count++;
+    return count;
+}
+
+static struct place locate(const struct text_source *source, const char *at)
+{
+    struct place place = {.at = at, .line = source->text, .number = 1};
+    const char *newline;
+    while ((newline = memchr(place.line, '\n', (size_t)(at - place.line)))) {
+        place.line = newline + 1;
+        place.number++;
+    }
+    place.column = count_characters(place.line, at) + 1;
+    newline = memchr(at, '\n', (size_t)(source->end - at));
+    place.line_end = newline ? newline : source->end;
+    if (place.line_end > at && place.line_end[-1] == '\r')
+        place.line_end--;
+    return place;
+}
+
+/* One column of the excerpt; what could move a terminal's cursor (C0, DEL and C1) is masked. */
+static char *put_character(char *out, const char *character)
+{
+    const char *after = character;
+    const uint32_t point = text_next(&after);
+    if (point == '\t')
+        *out++ = ' ';
+    else if (text_is_hidden(point) || text_character(character) == 0)
+        *out++ = '?';
+    else
+        out = (char *)memcpy(out, character, (size_t)(after - character)) + (after - character);
+    return out;
+}
+
+static char *put_repeated(char *out, char c, size_t count)
+{
+    return (char *)memset(out, c, count) + count;
+}
+
+/* Columns first .. last (from 0, last excluded) of a line of length columns, "..." for three of them where clipped. */
+static char *put_line(char *out, const char *line, size_t length, size_t first, size_t last)
+{
+    for (size_t i = 0; i < first; i++)
+        text_next(&line);
+    for (size_t i = first; i < last; i++, text_next(&line)) {
+        bool clipped = (first > 0 && i < first + 3) || (last < length && i + 3 >= last);
+        out = put_character(out, clipped ? "." : line);
+    }
+    return out;
+}
+
+/* The columns that characters first .. last - 1 of the line take as they are shown; where it is clipped, the first
+ * three are dots. */
+static size_t shown_width(const char *line, size_t first, size_t last)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < last; i++) {
+        const uint32_t point = text_next(&line);
+        if (i >= first)
+            width += text_is_hidden(point) || (first > 0 && i < first + 3) ? 1 : text_width(point);
+    }
+    return width;
+}
+
+/* The line with a caret beneath the place, which may be one past the line's last character. */
+static void show_excerpt(const struct place *place, char *detail)
+{
+    size_t before = place->column - 1;
+    size_t length = before + count_characters(place->at, place->line_end);
+    size_t extent = length > before ? length : before + 1;
+    size_t first = 0;
+    if (extent > EXCERPT && before > EXCERPT / 2) {
+        first = before - EXCERPT / 2;
+        if (first > extent - EXCERPT)
+            first = extent - EXCERPT;
+    }
+    size_t last = first + EXCERPT < length ? first + EXCERPT : length;
+
+    char *out = put_repeated(detail, ' ', INDENT);
+    out = put_line(out, place->line, length, first, last);
+    *out++ = '\n';
+    out = put_repeated(out, ' ', INDENT + shown_width(place->line, first, before));
+    memcpy(out, "^\n", sizeof "^\n");
+}
+
+enum status text_error_at(const struct text_source *source, const char *at, struct error *error, const char *format,
+                          ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    const struct place place = locate(source, at);
+    show_excerpt(&place, error->detail);
+    return error_usage(error, "%s:%zu:%zu: %s", source->source, place.number, place.column, what);
+}
+
+struct text_error_found text_error_describe(const struct text_source *source, const char *at)
+{
+    struct text_error_found found;
+    unsigned char byte = (unsigned char)*at;
+    if (at == source->end)
+        snprintf(found.name, sizeof found.name, "end of input");
+    else if (byte < 0x20 || byte == 0x7f)
+        snprintf(found.name, sizeof found.name, "control character 0x%02x", byte);
+    else if (byte >= 0x80)
+        snprintf(found.name, sizeof found.name, "byte 0x%02x", byte);
+    else
+        snprintf(found.name, sizeof found.name, byte == '\'' ? "\"%c\"" : "'%c'", byte);
+    return found;
+}
+
+/* Text that breaks off before blank lines is shown where it breaks off: an empty excerpt would say nothing. */
+static const char *before_blank_lines(const struct text_source *source, const char *at)
+{
+    const char *last = at;
+    while (last > source->text && strchr(" \t\r\n", last[-1]) != NULL && last[-1] != '\0')
+        last--;
+    return memchr(last, '\n', (size_t)(at - last)) ? last : at;
+}
+
+enum status text_error_expected(const struct text_source *source, const char *at, struct error *error,
+                                const char *expected)
+{
+    const struct text_error_found found = text_error_describe(source, at);
+    if (at == source->end)
+        at = before_blank_lines(source, at);
+    return text_error_at(source, at, error, "expected %s, got %s", expected, found.name);
+}
