@@ -127,20 +127,27 @@ const char *input_file_setting(const struct input_file *input, const char *name)
     return NULL;
 }
 
-enum status input_file_unknown(const char *source, const char *name, struct error *error)
+const char *input_file_hint(const char *name, char *hint, size_t size)
 {
     const char *candidates[NAME_COUNT];
     const char *of_head = after_head(name);
     const char *plain = of_head != NULL ? of_head : name;
-    char prefix[64] = "", hint[256];
-    if (foreign_name_hint(name, of_head != NULL ? (size_t)(of_head - name) : 0, hint, sizeof hint))
-        return error_usage(error, "%s: unknown key '%.80s'; %s", source, name, hint);
+    char prefix[64] = "", said[256];
+    if (foreign_name_hint(name, of_head != NULL ? (size_t)(of_head - name) : 0, said, sizeof said)) {
+        snprintf(hint, size, "; %s", said);
+        return hint;
+    }
     for (size_t i = 0; i < NAME_COUNT; i++)
         candidates[i] = of_head == NULL || belongs_to_a_head(NAMES[i].name) ? NAMES[i].name : NULL;
     if (of_head != NULL)
         snprintf(prefix, sizeof prefix, "%.*s", (int)(of_head - name), name);
-    suggest_hint(hint, sizeof hint, prefix, plain, candidates, NAME_COUNT);
-    if (hint[0] == '\0')
+    return suggest_hint(hint, size, prefix, plain, candidates, NAME_COUNT);
+}
+
+enum status input_file_unknown(const char *source, const char *name, struct error *error)
+{
+    char hint[256];
+    if (input_file_hint(name, hint, sizeof hint)[0] == '\0')
         snprintf(hint, sizeof hint, "; %s",
                  strchr(name, '.') != NULL ? "attn reads one attention module, with names such as W_query.weight"
                                            : "free text goes under \"comment\"");

@@ -27,7 +27,7 @@ struct token_labels {
 
 struct input_file {
     const char *source; /* the file's name as messages have it: what is longer than fits is left out in the middle */
-    bool is_text;       /* JSON: its numbers are decimals, which have no dtype of their own */
+    bool is_text;       /* JSON or a printed table: its numbers are decimals, which have no dtype of their own */
     bool is_result; /* attn wrote it: its stages are recorded, and its query, key and value each head's own matrix */
     struct file_tensor *tensors; /* sorted by name */
     size_t tensor_count;
@@ -40,7 +40,7 @@ struct input_file {
     const char *part, *job, *library; /* the same, in .safetensors alone */
     const char *layout;               /* of a result: INPUT_FILE_GIVEN, INPUT_FILE_CROSS or NULL */
     const char *lacks; /* what a result does not hold of what it was made from, a list of names; or NULL */
-    bool nameless;     /* a .npy, or JSON that is an array: its one tensor has no name of its own */
+    bool nameless;     /* a .npy, or a printed table: its one tensor has no name of its own */
 };
 
 /* A result of sdpa, whose query, key and value are its input; one whose queries and keys are made of different inputs. */
@@ -92,6 +92,10 @@ bool input_file_has_layout(const struct input_file *input, const char *layout);
 
 /* The text of a setting of that name, or NULL. */
 const char *input_file_setting(const struct input_file *input, const char *name);
+
+/* "; did you mean 'inputs'?": the known name that is nearest to an unknown one, or "" where none is near, into hint (size
+ * bytes); returns hint. */
+const char *input_file_hint(const char *name, char *hint, size_t size);
 
 /* An unknown name: STATUS_USAGE, with the nearest name that is known. */
 enum status input_file_unknown(const char *source, const char *name, struct error *error);

@@ -387,29 +387,10 @@ static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
     *sole = count == 1;
 }
 
-/* An array alone, which stands under the name that the tensor of a .npy has. */
-static enum status read_nameless(struct json_reader *reader, const cJSON *root, struct input_file *input)
-{
-    input->tensors = arena_allocate(reader->arena, 1, sizeof input->tensors[0], reader->error);
-    if (input->tensors == NULL)
-        return reader->error->status;
-    input->tensors[0] = (struct file_tensor){.name = "inputs"};
-    input->tensor_count = 1;
-    input->nameless = true;
-    reader->key = "the array";
-    return read_tensor(reader, root, INPUT_FILE_FOREIGN, &input->tensors[0].tensor);
-}
-
 static enum status read_tree(struct json_reader *reader, const cJSON *root, unsigned kinds, struct input_file *input)
 {
-    if (cJSON_IsArray(root) && (kinds & INPUT_FILE_FOREIGN) != 0)
-        return read_nameless(reader, root, input);
     if (!cJSON_IsObject(root))
-        return error_usage(reader->error, "%s: expected an object%s, got %s", reader->source,
-                           kinds & INPUT_FILE_FOREIGN   ? " or an array"
-                           : kinds & INPUT_FILE_OPERAND ? ", {\"query\": ...}"
-                                                        : ", {\"inputs\": ...}",
-                           json_kind_name(root));
+        return error_usage(reader->error, "%s: expected an object, got %s", reader->source, json_kind_name(root));
     if (json_check_repeated(reader, root, "") != STATUS_OK)
         return reader->error->status;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "read/json.h"
 #include "read/npy.h"
+#include "read/printed.h"
 #include "read/safetensors.h"
 
 #include <errno.h>
@@ -38,14 +39,16 @@ static size_t first_room(int file)
 /* Whether what was read so far begins no format, however it goes on. Then the rest need not be read for the message. */
 static bool is_hopeless(const struct content *content)
 {
-    static const char BLANKS[] = {' ', '\t', '\r', '\n'}, VALUES[] = "{[\"-0123456789tfn";
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     const unsigned char *bytes = (const unsigned char *)content->bytes;
     size_t at = 0;
     if (npy_begins(bytes, content->length) || safetensors_begins(bytes, content->length))
         return false;
+    if (printed_begins(bytes, content->length))
+        return printed_is_hopeless(bytes, content->length);
     while (at < content->length && memchr(BLANKS, bytes[at], sizeof BLANKS) != NULL)
         at++;
-    return at < content->length && memchr(VALUES, bytes[at], sizeof VALUES - 1) == NULL;
+    return at < content->length && bytes[at] != '{';
 }
 
 /* Twice the room, up to what a file without end may take: half of the memory there is. */
@@ -140,9 +143,11 @@ static enum status read_content(const char *source, struct content *content, uns
                            "%s: a zip archive, as numpy.savez and torch.save write them; expected JSON, .npy or "
                            ".safetensors",
                            source);
+    const bool printed = printed_begins(bytes, length);
     if (make_text(source, content, error) != STATUS_OK)
         return error->status;
-    return json_read(source, content->bytes, length, kinds, arena, input, error);
+    return printed ? printed_read(source, content->bytes, length, kinds, arena, input, error)
+                   : json_read(source, content->bytes, length, kinds, arena, input, error);
 }
 
 enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,

@@ -1,0 +1,310 @@
+#include "read/printed.h"
+
+#include "read/printed_table.h"
+
+#include <string.h>
+
+enum {
+    HOPELESS_BYTES = 1 << 16, /* of a text without an end so many are tried; */
+    HOPELESS_TAIL = 1 << 12,  /* what is wrong in the last of them may be cut short */
+    SHORTEST_ASSIGNMENT = 5,  /* "a=[1]" */
+    NAME_SHOWN = 80,
+};
+
+static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
+
+/* A cell of a notebook as it is read. */
+struct cell {
+    struct printed_reader reader;
+    struct input_file *input;
+    unsigned kinds;
+};
+
+/* --- what it is -------------------------------------------------------------------------------------------------- */
+
+static size_t skip_mark(const char *text, size_t length)
+{
+    const size_t mark = sizeof BYTE_ORDER_MARK - 1;
+    return length > mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0 ? mark : 0;
+}
+
+/* Past blanks and comments. */
+static size_t skip_comments(const char *bytes, size_t length, size_t at)
+{
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
+    for (bool comment = false; at < length; at++) {
+        comment = (comment || bytes[at] == '#') && bytes[at] != '\n';
+        if (!comment && memchr(BLANKS, bytes[at], sizeof BLANKS) == NULL)
+            return at;
+    }
+    return at;
+}
+
+bool printed_begins(const unsigned char *bytes, size_t length)
+{
+    static const char OTHERS[] = "[]()+-.,;\"'_|<>*\\";
+    const size_t mark = skip_mark((const char *)bytes, length), at = skip_comments((const char *)bytes, length, mark);
+    if (at == length)
+        return memchr(bytes, '#', length) != NULL;
+    const unsigned char c = bytes[at];
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           memchr(OTHERS, c, sizeof OTHERS - 1) != NULL || (c >= 0xc2 && c <= 0xf4 && (mark > 0 || c != 0xef));
+}
+
+/* "import torch", "from torch import nn": of a token's row the second word is a number. */
+static bool is_import(const char *at)
+{
+    const size_t line = strcspn(at, "\n");
+    if (strncmp(at, "import ", 7) == 0)
+        return printed_name_length(at + 7) > 0;
+    return strncmp(at, "from ", 5) == 0 && memmem(at, line, " import ", 8) != NULL;
+}
+
+/* Whether it is a statement or a literal; else it is a row of numbers. */
+static bool begins_cell(const char *at)
+{
+    const size_t length = printed_name_length(at);
+    return *at == '[' || is_import(at) || printed_find_equals(at) != NULL || (length > 0 && at[length] == '(') ||
+           strncmp(at, "Parameter containing:", 21) == 0;
+}
+
+/* --- a table becomes a tensor ------------------------------------------------------------------------------------ */
+
+/* What the digits of the table's numbers come to, in place: the power of ten of the last one shown. */
+static const int16_t *last_digits(const struct printed_reader *reader, const struct printed_table *table)
+{
+    int16_t *digits = reader->digits + table->first;
+    for (size_t i = 0; i < reader->count - table->first; i++) {
+        const bool plain = digits[i] == PRINTED_PLAIN;
+        const int decimals = plain ? table->decimals : table->mantissa;
+        if (digits[i] != INT16_MIN)
+            digits[i] = decimals == 0 ? INT16_MIN : (int16_t)((plain ? 0 : digits[i]) - decimals);
+    }
+    return digits;
+}
+
+static enum status make_boolean(const struct printed_reader *reader, struct tensor *tensor)
+{
+    const struct tensor numbers = *tensor;
+    if (tensor_create(tensor, DTYPE_BOOL, numbers.rank, numbers.shape, reader->arena, reader->error) != STATUS_OK)
+        return reader->error->status;
+    for (size_t i = 0; i < tensor_count(tensor); i++)
+        ((uint8_t *)tensor->data)[i] = ((const double *)numbers.data)[i] != 0;
+    return STATUS_OK;
+}
+
+/* Where each row has a label, these are the tokens: of a batch a list for each item. */
+static enum status take_tokens(const struct cell *cell, const struct printed_table *table, struct token_labels *tokens)
+{
+    const struct printed_reader *reader = &cell->reader;
+    if (table->labels != table->rows || table->rank < 2 || table->rank > 3 || (cell->kinds & INPUT_FILE_TOKENS) == 0)
+        return STATUS_OK;
+    tokens->nested = table->rank == 3;
+    tokens->lists = tokens->nested ? table->shape[0] : 1;
+    tokens->count = table->shape[table->rank - 2];
+    tokens->texts = arena_allocate(reader->arena, table->rows, sizeof tokens->texts[0], reader->error);
+    for (size_t i = 0; tokens->texts != NULL && i < table->rows; i++) {
+        const struct printed_piece *label = &reader->labels[i];
+        tokens->texts[i] = arena_text(reader->arena, label->text, label->length, reader->error);
+        if (tokens->texts[i] == NULL)
+            return reader->error->status;
+    }
+    return tokens->texts == NULL ? reader->error->status : STATUS_OK;
+}
+
+static enum status add_tensor(struct cell *cell, const struct printed_table *table, const char *name)
+{
+    struct input_file *input = cell->input;
+    struct file_tensor *added = &input->tensors[input->tensor_count++];
+    *added = (struct file_tensor){
+        .name = name,
+        .tensor = {.rank = table->rank, .dtype = DTYPE_F64, .data = cell->reader.numbers + table->first},
+        .last_digit = last_digits(&cell->reader, table),
+    };
+    memcpy(added->tensor.shape, table->shape, sizeof added->tensor.shape);
+    if (table->boolean && make_boolean(&cell->reader, &added->tensor) != STATUS_OK)
+        return cell->reader.error->status;
+    if (strcmp(name, "key_inputs") == 0)
+        return take_tokens(cell, table, &input->key_tokens);
+    return strcmp(name, "inputs") == 0 || strcmp(name, "key") == 0 ? take_tokens(cell, table, &input->tokens)
+                                                                   : STATUS_OK;
+}
+
+/* --- statements -------------------------------------------------------------------------------------------------- */
+
+static enum status fail_unknown(struct cell *cell, const char *at, const char *name)
+{
+    char hint[256];
+    input_file_hint(name, hint, sizeof hint);
+    return printed_fail(&cell->reader, at, "unknown name '%.*s'%s", NAME_SHOWN, name,
+                        hint[0] != '\0' ? hint
+                                        : "; expected inputs, W_query, W_key, W_value; query, key, value; or another "
+                                          "that attn knows");
+}
+
+/* Behind a table nothing else stands in its line. */
+static enum status end_statement(struct cell *cell, struct printed_table *table)
+{
+    struct printed_reader *reader = &cell->reader;
+    if (printed_skip_in_line(reader, table) != STATUS_OK)
+        return reader->error->status;
+    if (*reader->at == ';') {
+        reader->at++;
+        if (printed_skip_in_line(reader, table) != STATUS_OK)
+            return reader->error->status;
+    }
+    if (*reader->at == '\n' || reader->at == reader->in.end)
+        return STATUS_OK;
+    return printed_fail(reader, reader->at,
+                        "expected the end of the line behind the table, got %s; nothing is run here: paste what it "
+                        "prints",
+                        text_error_describe(&reader->in, reader->at).name);
+}
+
+/* A literal; or, where the line ends, rows beneath it, as MATLAB prints them. */
+static enum status take_value(struct cell *cell, struct printed_table *table)
+{
+    struct printed_reader *reader = &cell->reader;
+    const char *at = reader->at + strspn(reader->at, " \t\r\n");
+    if (memchr(reader->at, '\n', (size_t)(at - reader->at)) != NULL && !begins_cell(at))
+        return printed_rows(reader, table);
+    reader->at = at;
+    return printed_literal(reader, table) || end_statement(cell, table) ? reader->error->status : STATUS_OK;
+}
+
+/* "NAME = ...". What the command does not read is noted by its name, as of JSON. */
+static enum status take_named(struct cell *cell)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct input_file *input = cell->input;
+    struct printed_table table;
+    const char *at = reader->at;
+    const char *name = arena_text(reader->arena, at, printed_name_length(at), reader->error);
+    if (name == NULL)
+        return reader->error->status;
+    const unsigned kind = input_file_kind_among(name, cell->kinds);
+    if (kind == INPUT_FILE_UNKNOWN)
+        return fail_unknown(cell, at, name);
+    if ((kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
+        return printed_fail(reader, at, "'%.*s' is no table of numbers; expected %s", NAME_SHOWN, name,
+                            kind & INPUT_FILE_TOKENS ? "a comment behind each row, or JSON" : "it in JSON");
+    for (size_t i = 0; i < input->tensor_count + input->passed_count; i++)
+        if (strcmp(i < input->tensor_count ? input->tensors[i].name : input->passed[i - input->tensor_count], name) ==
+            0)
+            return printed_fail(reader, at, "'%.*s' is given twice; expected it once", NAME_SHOWN, name);
+    reader->at = printed_find_equals(at) + 1;
+    if (take_value(cell, &table) != STATUS_OK)
+        return reader->error->status;
+    if ((kind & cell->kinds) == 0) {
+        input->passed[input->passed_count++] = name;
+        return STATUS_OK;
+    }
+    return add_tensor(cell, &table, name);
+}
+
+/* One table, and nothing behind it. */
+static enum status take_nameless(struct cell *cell)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct printed_table table;
+    cell->input->nameless = true;
+    const bool rows = !begins_cell(reader->at);
+    if (rows ? printed_rows(reader, &table) : take_value(cell, &table))
+        return reader->error->status;
+    if (printed_skip(reader, &table) != STATUS_OK)
+        return reader->error->status;
+    if (reader->at != reader->in.end)
+        return printed_fail(reader, reader->at,
+                            "expected one table, got more behind it; several have names: NAME = [[...]]");
+    if (rows && table.labels == 0 && table.shape[0] == 1 && table.shape[1] == 1)
+        return printed_fail(reader, reader->in.text, "a single number; expected a table of rows");
+    if ((cell->kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) == 0)
+        return error_usage(reader->error, "%s: a table without a name; expected %s = [[...]] and the like",
+                           reader->in.source, cell->kinds & INPUT_FILE_OPERAND ? "query" : "W_query");
+    return add_tensor(cell, &table, "inputs");
+}
+
+static enum status take_all(struct cell *cell)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct printed_table none = {0};
+    const char *first = reader->at;
+    for (;;) {
+        if (printed_skip(reader, &none) != STATUS_OK)
+            return reader->error->status;
+        if (reader->at == reader->in.end)
+            break;
+        if (is_import(reader->at)) {
+            reader->at += strcspn(reader->at, "\n");
+        } else if (printed_find_equals(reader->at) != NULL) {
+            if (take_named(cell) != STATUS_OK)
+                return reader->error->status;
+        } else if (cell->input->tensor_count + cell->input->passed_count == 0) {
+            /* Rows begin with their line: a blank may be a tab before which an empty cell stands. */
+            while (!begins_cell(reader->at) && reader->at > first && reader->at[-1] != '\n')
+                reader->at--;
+            return take_nameless(cell);
+        } else {
+            return printed_fail_expected(reader, reader->at, "NAME = [[...]]");
+        }
+    }
+    if (cell->input->tensor_count + cell->input->passed_count == 0)
+        return printed_fail(reader, first, "expected a table of numbers, got none");
+    return STATUS_OK;
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------------- */
+
+/* Room for what a text of that length may hold. */
+static enum status make_room(struct cell *cell, size_t length)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct input_file *input = cell->input;
+    const size_t numbers = length / 2 + 1, names = length / SHORTEST_ASSIGNMENT + 1;
+    reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
+    reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);
+    input->tensors = arena_allocate(reader->arena, names, sizeof input->tensors[0], reader->error);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    input->passed = arena_allocate(reader->arena, names, sizeof input->passed[0], reader->error);
+    return reader->numbers != NULL && reader->digits != NULL && input->tensors != NULL && input->passed != NULL
+               ? STATUS_OK
+               : reader->error->status;
+}
+
+static enum status read_text(struct cell *cell, const char *source, const char *text, size_t length)
+{
+    const size_t mark = skip_mark(text, length);
+    cell->reader.in = (struct text_source){source, text, text + length};
+    cell->reader.at = text + mark;
+    *cell->input = (struct input_file){.source = source, .is_text = true};
+    if (make_room(cell, length) || take_all(cell))
+        return cell->reader.error->status;
+    input_file_sort(cell->input);
+    return STATUS_OK;
+}
+
+enum status printed_read(const char *source, const char *text, size_t length, unsigned kinds, struct arena *arena,
+                         struct input_file *input, struct error *error)
+{
+    struct arena scratch = {0};
+    struct cell cell = {
+        .reader = {.arena = arena, .scratch = &scratch, .error = error}, .input = input, .kinds = kinds};
+    const enum status status = read_text(&cell, source, text, length);
+    arena_free(&scratch);
+    return status;
+}
+
+bool printed_is_hopeless(const unsigned char *bytes, size_t length)
+{
+    struct arena arena = {0};
+    struct error error = {0};
+    struct input_file input;
+    struct cell cell = {
+        .reader = {.arena = &arena, .scratch = &arena, .error = &error}, .input = &input, .kinds = INPUT_FILE_OF_DIFF};
+    const size_t tried = memory_smaller(length, HOPELESS_BYTES);
+    char *text = arena_text(&arena, (const char *)bytes, tried, &error);
+    const bool wrong = text != NULL && read_text(&cell, "", text, tried) != STATUS_OK && cell.reader.failed != NULL &&
+                       (size_t)(cell.reader.failed - text) + HOPELESS_TAIL < tried;
+    arena_free(&arena);
+    return wrong;
+}

@@ -1,0 +1,187 @@
+#include "read/printed_number.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    EXACT_DIGITS = 15, /* as many make an integer below 2^53 */
+    EXACT_POWER = 22,  /* 10^22 is a double */
+};
+
+static const double POWERS[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool goes_on(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '(';
+}
+
+bool printed_number_ends(char next)
+{
+    return strchr(" \t\r\n,;])#", next) != NULL; /* the NUL, too */
+}
+
+static size_t read_word(const char *text, struct printed_number *number)
+{
+    static const struct {
+        const char *word;
+        double value;
+        enum printed_kind kind;
+    } WORDS[] = {
+        {"nan", (double)NAN, PRINTED_SPECIAL},
+        {"inf", (double)INFINITY, PRINTED_SPECIAL},
+        {"infinity", (double)INFINITY, PRINTED_SPECIAL},
+        {"true", 1, PRINTED_TRUTH},
+        {"false", 0, PRINTED_TRUTH},
+        {"null", -(double)INFINITY, PRINTED_SPECIAL},
+        {"\"NaN\"", (double)NAN, PRINTED_SPECIAL},
+        {"\"Infinity\"", (double)INFINITY, PRINTED_SPECIAL},
+        {"\"-Infinity\"", -(double)INFINITY, PRINTED_SPECIAL},
+        {"np.nan", (double)NAN, PRINTED_SPECIAL},
+        {"np.inf", (double)INFINITY, PRINTED_SPECIAL},
+        {"numpy.nan", (double)NAN, PRINTED_SPECIAL},
+        {"numpy.inf", (double)INFINITY, PRINTED_SPECIAL},
+        {"math.nan", (double)NAN, PRINTED_SPECIAL},
+        {"math.inf", (double)INFINITY, PRINTED_SPECIAL},
+        {"torch.nan", (double)NAN, PRINTED_SPECIAL},
+        {"torch.inf", (double)INFINITY, PRINTED_SPECIAL},
+        {"float('nan')", (double)NAN, PRINTED_SPECIAL},
+        {"float(\"nan\")", (double)NAN, PRINTED_SPECIAL},
+        {"float('inf')", (double)INFINITY, PRINTED_SPECIAL},
+        {"float(\"inf\")", (double)INFINITY, PRINTED_SPECIAL},
+        {"float('-inf')", -(double)INFINITY, PRINTED_SPECIAL},
+        {"float(\"-inf\")", -(double)INFINITY, PRINTED_SPECIAL},
+    };
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        const size_t length = strlen(WORDS[i].word);
+        if (strncasecmp(text, WORDS[i].word, length) != 0 || goes_on(text[length]))
+            continue;
+        *number = (struct printed_number){.kind = WORDS[i].kind, .value = WORDS[i].value};
+        return length;
+    }
+    return 0;
+}
+
+/* The digits from *at on, of which the first that are not zero go into *whole. Returns how many there are. */
+static size_t read_digits(const char **at, uint64_t *whole, int *significant)
+{
+    const char *first = *at;
+    for (; is_digit(**at); ++*at) {
+        *significant += *significant > 0 || **at != '0';
+        if (*significant <= EXACT_DIGITS)
+            *whole = *whole * 10 + (uint64_t)(**at - '0');
+    }
+    return (size_t)(*at - first);
+}
+
+/* "e-07"; nothing where no exponent follows. */
+static bool read_exponent(const char **at, int *exponent)
+{
+    const char *digit = *at + 1;
+    if (**at != 'e' && **at != 'E')
+        return false;
+    const bool negative = *digit == '-';
+    digit += *digit == '-' || *digit == '+';
+    if (!is_digit(*digit))
+        return false;
+    for (*exponent = 0; is_digit(*digit); digit++)
+        *exponent = *exponent < PRINTED_MOST ? *exponent * 10 + (*digit - '0') : *exponent;
+    *exponent = *exponent < PRINTED_MOST ? *exponent : PRINTED_MOST;
+    *exponent = negative ? -*exponent : *exponent;
+    *at = digit;
+    return true;
+}
+
+/* Two doubles that are exact, and one rounding; where the integer or the power is none, the C library's way. */
+static double nearest(const char *text, uint64_t whole, int significant, int power)
+{
+    if (significant > EXACT_DIGITS || power > EXACT_POWER || power < -EXACT_POWER)
+        return strtod(text, NULL); /* whose locale is never set */
+    return power < 0 ? (double)whole / POWERS[-power] : (double)whole * POWERS[power];
+}
+
+static size_t read_decimal(const char *text, struct printed_number *number)
+{
+    const char *at = text;
+    uint64_t whole = 0;
+    int significant = 0;
+    const size_t before = read_digits(&at, &whole, &significant);
+    size_t behind = 0;
+    if (before > 1 && *text == '0')
+        return 0;
+    if (*at == '.') {
+        at++;
+        behind = read_digits(&at, &whole, &significant);
+    }
+    if (before + behind == 0)
+        return 0;
+    *number = (struct printed_number){.decimals = behind < PRINTED_MOST ? (int)behind : PRINTED_MOST};
+    if (read_exponent(&at, &number->exponent))
+        number->kind = PRINTED_EXPONENT;
+    number->value = nearest(text, whole, significant, number->exponent - number->decimals);
+    return (size_t)(at - text);
+}
+
+size_t printed_number_read(const char *text, struct printed_number *number)
+{
+    const bool sign = *text == '-' || *text == '+';
+    const char *first = text + sign;
+    const size_t length = is_digit(*first) || *first == '.' ? read_decimal(first, number) : read_word(first, number);
+    if (length == 0 || (sign && (*first == '"' || number->kind == PRINTED_TRUTH)))
+        return 0;
+    number->value = *text == '-' ? -number->value : number->value;
+    return length + sign;
+}
+
+bool printed_number_is_elided(const char *text)
+{
+    return strncmp(text, "...", 3) == 0 || strncmp(text, "\xe2\x80\xa6", 3) == 0;
+}
+
+/* What goes on behind a number's digits. */
+static const char *hint_behind(const char *text, const char *behind)
+{
+    if (*text == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return "; hexadecimal digits are not read";
+    if (*text == '0' && is_digit(text[1]))
+        return "; no number begins with a 0 before another digit: is there a decimal comma?";
+    if (*behind == '_')
+        return "; write it without underscores";
+    if (*behind == 'j' || *behind == 'J' || *behind == 'i')
+        return "; a complex number, and attn computes with real ones";
+    if (*behind == '+' || *behind == '-')
+        return behind[strcspn(behind, " \t\r\n,;])ji")] == 'j' || behind[strcspn(behind, " \t\r\n,;])ji")] == 'i'
+                   ? "; a complex number, and attn computes with real ones"
+                   : "; nothing is computed here: write the number itself";
+    if (*behind == '*' || *behind == '/' || *behind == '@')
+        return "; nothing is computed here: write the number itself";
+    return "";
+}
+
+const char *printed_number_hint(const char *text)
+{
+    static const char *const HINTS[][2] = {
+        {"\xe2\x88\x92", "; a typographer's minus: write '-'"},
+        {"\xc2\xa0", "; a blank that does not break: write a plain one"},
+        {"--", "; a number that is masked"},
+        {"None", "; write nan, or -inf where a mask forbids"},
+        {">>>", "; paste it without the prompt"},
+        {":", "; JSON stands in braces: {\"inputs\": ...}"},
+    };
+    const char *first = text + (*text == '-' || *text == '+');
+    for (size_t i = 0; i < sizeof HINTS / sizeof HINTS[0]; i++)
+        if (strncmp(text, HINTS[i][0], strlen(HINTS[i][0])) == 0)
+            return HINTS[i][1];
+    if (is_digit(*first) || *first == '.')
+        return hint_behind(first, first + strspn(first, "0123456789.eE"));
+    const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    return word > 0 && text[word] == '(' ? "; nothing is run here: paste what it prints" : "";
+}

@@ -1,0 +1,397 @@
+#include "read/printed_table.h"
+
+#include <string.h>
+
+enum { LONGEST_CELL = 24 }; /* bytes of a cell that a message repeats */
+
+/* A table without brackets: a line for each row. */
+struct rows {
+    struct printed_reader *reader;
+    struct printed_table *table;
+    char separator;         /* ' ' (any number of blanks), ',', ';' or a tab: the same throughout */
+    size_t heads;           /* cells of the head line; 0 where there is none */
+    bool headed_labels;     /* its first cell is empty: what stands beneath are labels */
+    bool labelled;          /* the first column are labels */
+    bool row_counts;        /* the first row is 0, 1, 2 ... or 1, 2, 3 ..., without a point */
+    bool column_counts;     /* so is the first column */
+    const char *counts_row; /* where the first row begins */
+};
+
+/* One cell of a line, without the blanks around it. */
+struct cell {
+    struct printed_piece piece; /* of one in quotes what they hold */
+    bool quoted;
+};
+
+static bool ends_line(char c)
+{
+    return c == '\n' || c == '\0';
+}
+
+static const char *skip_spaces(const char *at, char separator)
+{
+    return at + strspn(at, separator == '\t' ? " \r" : " \t\r");
+}
+
+/* --- cells of words ---------------------------------------------------------------------------------------------- */
+
+/* The end of a text in quotes, where a doubled one stands for itself; NULL where it does not end in its line. */
+static const char *end_of_quotes(const char *at)
+{
+    const char quote = *at++;
+    while (!ends_line(*at) && (*at != quote || at[1] == quote))
+        at += *at == quote ? 2 : 1;
+    return *at == quote ? at : NULL;
+}
+
+static bool ends_cell(const struct rows *rows, char c)
+{
+    return ends_line(c) || (rows->separator == ' ' ? c == ' ' || c == '\t' || c == '\r' : c == rows->separator);
+}
+
+/* Reads the cell that begins there; the reader stands behind it, before its separator. */
+static enum status take_cell(struct rows *rows, struct cell *cell)
+{
+    struct printed_reader *reader = rows->reader;
+    const char *first = reader->at = skip_spaces(reader->at, rows->separator);
+    cell->quoted = *first == '"';
+    if (cell->quoted) {
+        const char *end = end_of_quotes(first);
+        if (end == NULL)
+            return printed_fail(reader, first,
+                                "expected '\"' at the end of the text in quotes, got the end of the line");
+        cell->piece = (struct printed_piece){first + 1, (size_t)(end - first - 1)};
+        reader->at = skip_spaces(end + 1, rows->separator);
+        if (!ends_cell(rows, *reader->at) && rows->separator != ' ')
+            return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
+        return STATUS_OK;
+    }
+    while (!ends_cell(rows, *reader->at))
+        reader->at++;
+    const char *end = reader->at;
+    while (end > first && strchr(" \t\r", end[-1]) != NULL)
+        end--;
+    cell->piece = (struct printed_piece){first, (size_t)(end - first)};
+    return STATUS_OK;
+}
+
+static bool is_number(const struct cell *cell, struct printed_number *number)
+{
+    return !cell->quoted && cell->piece.length > 0 &&
+           printed_number_read(cell->piece.text, number) == cell->piece.length;
+}
+
+/* Whether an unquoted text begins like a number and is none: "0,43", "1_000", "3rd". */
+static bool is_misprint(const struct cell *cell)
+{
+    struct printed_number number;
+    const char *first = cell->piece.text, *digit = first + (*first == '-' || *first == '+');
+    const bool begins = (*digit >= '0' && *digit <= '9') || (*digit == '.' && digit[1] >= '0' && digit[1] <= '9') ||
+                        strncmp(first, "\xe2\x88\x92", 3) == 0;
+    return !cell->quoted && cell->piece.length > 0 && begins && !is_number(cell, &number);
+}
+
+static enum status fail_misprint(struct rows *rows, const struct cell *cell)
+{
+    const char *at = cell->piece.text, *hint = printed_number_hint(at);
+    const bool comma = memchr(at, ',', cell->piece.length) != NULL;
+    return printed_fail(rows->reader, at, "expected a number, got '%.*s'%s",
+                        (int)memory_smaller(cell->piece.length, LONGEST_CELL), at,
+                        comma          ? "; is it a decimal comma? write a point"
+                        : hint[0] != 0 ? hint
+                                       : "; a label that begins like a number stands in double quotes");
+}
+
+/* Labels are tokens: UTF-8 without control characters. */
+static enum status check_label(struct rows *rows, const struct cell *cell)
+{
+    const char *at = cell->piece.text, *end = at + cell->piece.length;
+    if (at == end && !rows->headed_labels)
+        return printed_fail_expected(rows->reader, at, "a label");
+    if (is_misprint(cell) && !rows->headed_labels)
+        return fail_misprint(rows, cell);
+    for (; at < end; at += text_character(at))
+        if (text_character(at) == 0 || ((unsigned char)*at < 0x20 && *at != '\t'))
+            return printed_fail_expected(rows->reader, at, "a label in UTF-8");
+    return STATUS_OK;
+}
+
+/* --- the first line ---------------------------------------------------------------------------------------------- */
+
+/* A tab, else a semicolon, else a comma outside quotes, else blanks. */
+static char find_separator(const char *at)
+{
+    static const char ORDER[] = {'\t', ';', ','};
+    bool found[3] = {false};
+    for (; !ends_line(*at) && *at != '#'; at++) {
+        const char *end = *at == '"' ? end_of_quotes(at) : NULL;
+        at = end != NULL ? end : at;
+        for (size_t i = 0; i < sizeof ORDER; i++)
+            found[i] = found[i] || *at == ORDER[i];
+    }
+    for (size_t i = 0; i < sizeof ORDER; i++)
+        if (found[i])
+            return ORDER[i];
+    return ' ';
+}
+
+/* Whether the line that begins there is a head line: no cell is a number; or the first one is empty, and the others
+ * count. Leaves the reader where it was. */
+static enum status find_heads(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    const char *line = reader->at;
+    struct cell cell;
+    struct printed_number number;
+    size_t cells = 0, numbers = 0;
+    bool counts = true, empty_first = false, misprints = false;
+    do {
+        reader->at += cells > 0 && rows->separator != ' ';
+        if (take_cell(rows, &cell) != STATUS_OK)
+            return reader->error->status;
+        empty_first = empty_first || (cells == 0 && cell.piece.length == 0);
+        misprints = misprints || is_misprint(&cell);
+        if (is_number(&cell, &number)) {
+            counts = counts && (number.value == (double)numbers || number.value == (double)numbers + 1);
+            numbers++;
+        }
+        cells++;
+        reader->at = rows->separator == ' ' ? skip_spaces(reader->at, ' ') : reader->at;
+    } while (!ends_line(*reader->at));
+    reader->at = line;
+    const bool head = (numbers == 0 && !misprints) || (empty_first && counts && numbers + 1 == cells);
+    rows->heads = head ? cells : 0;
+    rows->headed_labels = head && empty_first;
+    return STATUS_OK;
+}
+
+/* Whether the row that begins there has a label: a first cell that is no number, or one more than the head line. */
+static enum status find_labels(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    const char *line = reader->at;
+    struct cell cell;
+    struct printed_number number;
+    size_t cells = 1;
+    if (take_cell(rows, &cell) != STATUS_OK)
+        return reader->error->status;
+    rows->labelled = rows->headed_labels || !is_number(&cell, &number);
+    for (struct cell other; rows->heads > 0 && !ends_line(*(reader->at = skip_spaces(reader->at, rows->separator)));
+         cells++) {
+        reader->at += rows->separator != ' ';
+        if (take_cell(rows, &other) != STATUS_OK)
+            return reader->error->status;
+    }
+    rows->labelled = rows->labelled || (rows->heads > 0 && cells == rows->heads + 1);
+    reader->at = line;
+    return STATUS_OK;
+}
+
+/* --- a row ------------------------------------------------------------------------------------------------------- */
+
+static enum status take_label(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    struct cell cell;
+    struct printed_number number;
+    if (take_cell(rows, &cell) != STATUS_OK)
+        return reader->error->status;
+    if (!rows->headed_labels && rows->heads == 0 && is_number(&cell, &number))
+        return printed_fail(reader, cell.piece.text, "expected a label, as the first row has one, got '%.*s'",
+                            (int)memory_smaller(cell.piece.length, LONGEST_CELL), cell.piece.text);
+    if (check_label(rows, &cell) || printed_label(reader, rows->table, cell.piece))
+        return reader->error->status;
+    reader->at = skip_spaces(reader->at, rows->separator);
+    if (ends_line(*reader->at))
+        return printed_fail_expected(reader, cell.piece.text,
+                                     "JSON, [[...]], NAME = ..., or a row of numbers behind its label");
+    reader->at += rows->separator != ' ';
+    return STATUS_OK;
+}
+
+/* How the table parts its numbers, for messages. */
+static const char *separator_name(const struct rows *rows)
+{
+    return rows->separator == '\t'  ? "a tab"
+           : rows->separator == ';' ? "';'"
+           : rows->separator == ',' ? "','"
+                                    : "a blank";
+}
+
+static enum status fail_separator(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    const bool comma = *reader->at == ',';
+    if (*reader->at == '*')
+        return printed_fail(reader, reader->at,
+                            "expected a number, got '*', a factor of the whole table; print it after format longG, "
+                            "which has none");
+    return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", separator_name(rows),
+                        *reader->at == '\t' ? "a tab" : text_error_describe(&reader->in, reader->at).name,
+                        comma ? "; is it a decimal comma? write a point" : "; one separator in the whole table");
+}
+
+/* From behind a number to the next one; *more where there is one. */
+static enum status take_separator(struct rows *rows, bool *more)
+{
+    struct printed_reader *reader = rows->reader;
+    const char *end = reader->at;
+    reader->at += strspn(reader->at, rows->separator == ' ' || rows->separator == '\t' ? " \r" : " \t\r");
+    *more = !ends_line(*reader->at) && *reader->at != '#';
+    if (!*more)
+        return reader->at == reader->in.end || *reader->at != '\0' ? STATUS_OK : fail_separator(rows);
+    const bool parted =
+        rows->separator == ' ' ? reader->at > end && !strchr("\t,;*", *reader->at) : *reader->at == rows->separator;
+    if (!parted)
+        return fail_separator(rows);
+    reader->at += rows->separator != ' ';
+    return STATUS_OK;
+}
+
+/* Whether a table of decimals begins with a row or a column that only counts is seen as its numbers come. */
+static void note_count(struct rows *rows, size_t row, size_t column)
+{
+    const struct printed_number *number = &rows->reader->last;
+    const bool plain = number->kind == PRINTED_FIXED && number->decimals == 0;
+    const double start = rows->reader->numbers[rows->table->first];
+    const bool begins = start == 0 || start == 1;
+    if (row == 0)
+        rows->row_counts = rows->row_counts && begins && plain && number->value == start + (double)column;
+    if (column == 0)
+        rows->column_counts = rows->column_counts && begins && plain && number->value == start + (double)row;
+}
+
+static enum status check_width(struct rows *rows, const char *line, size_t columns)
+{
+    struct printed_table *table = rows->table;
+    const size_t expected = table->shape[1];
+    if (columns == expected)
+        return STATUS_OK;
+    return printed_fail(rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
+                        columns, columns == 1 ? "" : "s", expected,
+                        rows->row_counts ? "; is row 1 a head line? leave it out, or put names" : "");
+}
+
+static enum status take_row(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    struct printed_table *table = rows->table;
+    const char *line = reader->at;
+    size_t columns = 0;
+    if (rows->labelled && take_label(rows) != STATUS_OK)
+        return reader->error->status;
+    for (bool more = true; more; columns++) {
+        reader->at = skip_spaces(reader->at, rows->separator);
+        if (*reader->at == rows->separator || ends_line(*reader->at))
+            return printed_fail(reader, reader->at, "expected a number, got an empty cell");
+        if (printed_take(reader, table, "a number") != STATUS_OK)
+            return reader->error->status;
+        note_count(rows, table->shape[0], columns);
+        if (take_separator(rows, &more) != STATUS_OK)
+            return reader->error->status;
+    }
+    table->shape[1] = table->shape[0] == 0 ? columns : table->shape[1];
+    if (check_width(rows, line, columns) != STATUS_OK)
+        return reader->error->status;
+    table->row_end = reader->at;
+    table->rows = ++table->shape[0];
+    return printed_skip_in_line(reader, table);
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------------- */
+
+/* To the next line that holds something, comments aside; returns whether one without anything stood before it. Beneath a
+ * row with a label, '#' may be one. */
+static bool next_line(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    const bool comments = !rows->labelled || rows->table->rows == 0;
+    for (bool empty = false;;) {
+        const char *at = reader->at + strspn(reader->at, " \t\r");
+        empty = empty || *at == '\n';
+        if (*at == '#' && comments)
+            at += strcspn(at, "\n");
+        if (*at != '\n') {
+            reader->at = at == reader->in.end ? at : reader->at;
+            return empty;
+        }
+        reader->at = at + 1;
+    }
+}
+
+/* A text of an old Macintosh would be one long row. */
+static enum status check_line_ends(struct printed_reader *reader)
+{
+    for (const char *at = reader->at; (at = memchr(at, '\r', (size_t)(reader->in.end - at))) != NULL; at++)
+        if (at[1] != '\n' && at + 1 != reader->in.end)
+            return printed_fail(reader, at, "expected lines that end in LF or CR LF, got CR alone");
+    return STATUS_OK;
+}
+
+static enum status check_heads(struct rows *rows, const char *line)
+{
+    const size_t columns = rows->table->shape[1], most = columns + rows->labelled;
+    if (rows->heads == 0 || rows->heads == columns || rows->heads == most)
+        return STATUS_OK;
+    return printed_fail(rows->reader, line, "the head line has %zu name%s, expected %zu, one for each column",
+                        rows->heads, rows->heads == 1 ? "" : "s", columns);
+}
+
+/* A head line or a column of labels that are numbers would be taken for what they are about. */
+static enum status check_counts(struct rows *rows)
+{
+    const struct printed_table *table = rows->table;
+    const bool decimals = table->decimals > 0 || table->mantissa > 0;
+    if (!decimals || table->shape[0] < 2 || table->shape[1] < 2)
+        return STATUS_OK;
+    if (rows->row_counts)
+        return printed_fail(rows->reader, rows->counts_row,
+                            "the first row only counts: is it a head line? expected names of columns, or no such line");
+    if (rows->column_counts)
+        return printed_fail(rows->reader, rows->counts_row,
+                            "the first column only counts: are these labels? expected labels that are no numbers, or "
+                            "no such column");
+    return STATUS_OK;
+}
+
+static enum status take_rows(struct rows *rows)
+{
+    struct printed_reader *reader = rows->reader;
+    rows->counts_row = reader->at;
+    if (find_labels(rows) != STATUS_OK)
+        return reader->error->status;
+    do {
+        if (take_row(rows) != STATUS_OK)
+            return reader->error->status;
+        reader->at += *reader->at == '\n';
+        const bool empty = next_line(rows);
+        if (empty && printed_find_equals(reader->at) != NULL)
+            break;
+        if (empty && reader->at != reader->in.end)
+            return printed_fail(reader, reader->at,
+                                "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
+    } while (reader->at != reader->in.end);
+    return check_counts(rows);
+}
+
+enum status printed_rows(struct printed_reader *reader, struct printed_table *table)
+{
+    struct rows rows = {.reader = reader, .table = table, .row_counts = true, .column_counts = true};
+    *table = (struct printed_table){.first = reader->count};
+    if (check_line_ends(reader) != STATUS_OK)
+        return reader->error->status;
+    next_line(&rows);
+    rows.separator = find_separator(reader->at);
+    const char *line = reader->at;
+    if (find_heads(&rows) != STATUS_OK)
+        return reader->error->status;
+    if (rows.heads > 0) {
+        reader->at += strcspn(reader->at, "\n");
+        reader->at += *reader->at == '\n';
+        next_line(&rows);
+        if (reader->at == reader->in.end)
+            return printed_fail_expected(reader, line + strspn(line, " \t\r"), "JSON, or a table of numbers");
+    }
+    table->rank = 2;
+    return take_rows(&rows) || check_heads(&rows, line) ? reader->error->status : STATUS_OK;
+}

@@ -1,0 +1,73 @@
+/* What the readers of printed tables share: the text, and the numbers, digits and labels as they come. */
+#ifndef ATTN_READ_PRINTED_TABLE_H
+#define ATTN_READ_PRINTED_TABLE_H
+
+#include "read/input_file.h"
+#include "read/printed_number.h"
+#include "read/text_error.h"
+
+/* A piece of the text. */
+struct printed_piece {
+    const char *text;
+    size_t length;
+};
+
+/* One table as it is read. Its numbers are those of the reader from `first` on, row-major. */
+struct printed_table {
+    size_t rank, shape[TENSOR_RANK]; /* rank 0 until the first number */
+    size_t first;
+    bool boolean;             /* True and False, of which the first one decides */
+    int decimals, mantissa;   /* the most digits behind the point, of numbers without and with an exponent */
+    size_t rows;              /* innermost ones that have ended */
+    const char *row_end;      /* where the last of them has, or NULL */
+    size_t labels;            /* rows that have one, from the first row on */
+    const char *whole_failed; /* the first number that is not whole, or NULL */
+    const char *truth_failed; /* the first that is neither 0 nor 1, or NULL */
+};
+
+struct printed_reader {
+    struct text_source in;
+    const char *at;
+    double *numbers;              /* room for all numbers of the text */
+    int16_t *digits;              /* of each: its exponent, PRINTED_PLAIN without one, INT16_MIN where it is exact */
+    size_t count;                 /* numbers so far, of all tables */
+    struct printed_number last;   /* the last one */
+    struct printed_piece *labels; /* room for one of each line; NULL until one is needed */
+    const char *failed;           /* where the text is wrong */
+    struct arena *arena, *scratch;
+    struct error *error;
+};
+
+enum { PRINTED_PLAIN = INT16_MAX };
+
+/* Past blanks, ends of lines and comments from '#' on; a comment behind a row, in its line, becomes its label: the words
+ * before a parenthesis. */
+enum status printed_skip(struct printed_reader *reader, struct printed_table *table);
+
+/* The same, to the end of the line at most. */
+enum status printed_skip_in_line(struct printed_reader *reader, struct printed_table *table);
+
+/* Notes a row's label. */
+enum status printed_label(struct printed_reader *reader, struct printed_table *table, struct printed_piece label);
+
+/* Reads the next number of the table; `expected` says what else may stand there. */
+enum status printed_take(struct printed_reader *reader, struct printed_table *table, const char *expected);
+
+/* The bytes of the name that begins there, letters, digits, '_' and points; 0 where none does. */
+size_t printed_name_length(const char *at);
+
+/* The '=' of "NAME =", or NULL. */
+const char *printed_find_equals(const char *at);
+
+/* STATUS_USAGE: at the place, printf-like; and "expected ..., got ..." with the word that stands there and a hint. */
+enum status printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+enum status printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected);
+
+/* [[1, 2], [3, 4]], [[1 2] [3 4]] or [1 2; 3 4] from its first bracket on; the same with tensor(...) or the like around
+ * it; rows of numbers, to the end of the text or to an empty line before NAME =. */
+enum status printed_literal(struct printed_reader *reader, struct printed_table *table);
+enum status printed_array(struct printed_reader *reader, struct printed_table *table);
+enum status printed_rows(struct printed_reader *reader, struct printed_table *table);
+
+#endif
