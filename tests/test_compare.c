@@ -102,8 +102,8 @@ static struct comparison compare_as(enum dtype dtype, size_t count, const double
     memcpy(got, b, count * sizeof *b);
     const struct tensor first = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = expected};
     const struct tensor second = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = got};
-    compare_tensors((struct compare_side){&first, dtype}, (struct compare_side){&second, dtype},
-                    (struct compare_tolerance){dtype, absolute, relative}, &comparison);
+    compare_tensors((struct compare_side){&first, dtype, NULL}, (struct compare_side){&second, dtype, NULL},
+                    (struct compare_tolerance){dtype, absolute, relative, false}, &comparison);
     return comparison;
 }
 
@@ -260,16 +260,65 @@ static void check_dtypes(void)
     const float floats[] = {1.0009765625f, INFINITY, -INFINITY, -0x1p-24f};
     const struct tensor a = {.rank = 1, .shape = {4}, .dtype = DTYPE_F16, .data = (void *)(uintptr_t)halves};
     const struct tensor b = {.rank = 1, .shape = {4}, .dtype = DTYPE_F32, .data = (void *)(uintptr_t)floats};
-    compare_tensors((struct compare_side){&a, DTYPE_F16}, (struct compare_side){&b, DTYPE_F32},
-                    (struct compare_tolerance){DTYPE_F16, 1e-5, 1e-3}, &c);
+    compare_tensors((struct compare_side){&a, DTYPE_F16, NULL}, (struct compare_side){&b, DTYPE_F32, NULL},
+                    (struct compare_tolerance){DTYPE_F16, 1e-5, 1e-3, false}, &c);
     CHECK_NUMBER(1, c.ulps);
     CHECK_NUMBER(0x1p-10, c.absolute);
     CHECK_NUMBER(0, c.outside);
     CHECK_NUMBER(0, c.unmatched);
 }
 
+/* Numbers of which the last digit is known, against a result without. */
+static struct comparison compare_printed(size_t count, const double *result, const double *shown, const int16_t *digits,
+                                         const int16_t *digits_too, bool given)
+{
+    double expected[MOST], got[MOST];
+    struct comparison comparison;
+    memcpy(expected, result, count * sizeof *result);
+    memcpy(got, shown, count * sizeof *shown);
+    const struct tensor a = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = expected};
+    const struct tensor b = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = got};
+    compare_tensors((struct compare_side){&a, DTYPE_F64, digits_too}, (struct compare_side){&b, DTYPE_F64, digits},
+                    (struct compare_tolerance){DTYPE_F64, 1e-7, 1e-7, given}, &comparison);
+    return comparison;
+}
+
+static void check_printed(void)
+{
+    const double result[] = {0.125, 0.0249}, shown[] = {0.12, 0.02}, beyond[] = {0.12, 0.0199};
+    const int16_t two[] = {-2, -2}, none[] = {INT16_MIN, INT16_MIN}, ten[] = {-10, -10};
+
+    check_begin("printed: half a unit of the last digit, a tie too");
+    struct comparison c = compare_printed(2, result, shown, two, NULL, false);
+    CHECK_NUMBER(0, c.outside);
+    CHECK_NUMBER(0.005, c.printed);
+    CHECK(c.nmse > COMPARE_LARGEST_NMSE, "expected the nmse of all of the error, got %g", c.nmse);
+    CHECK(!compare_departs(&c), "expected what rounding explains not to depart, nmse_beyond is %g", c.nmse_beyond);
+
+    check_begin("printed: not more than half a unit");
+    c = compare_printed(2, result, (const double[]){0.12, 0.0198}, two, NULL, false);
+    CHECK_NUMBER(1, c.outside);
+    c = compare_printed(2, result, beyond, two, NULL, false);
+    CHECK_NUMBER(0, c.outside);
+
+    check_begin("printed: the sum of both sides");
+    c = compare_printed(2, (const double[]){0.12, 0.02}, (const double[]){0.13, 0.03}, two, two, false);
+    CHECK_NUMBER(0, c.outside);
+    CHECK_NUMBER(0.01, c.printed);
+
+    check_begin("printed: nothing where the tolerance was given, where numbers are exact or have many digits");
+    const int16_t *digits[] = {two, none, ten};
+    for (size_t i = 0; i < 3; i++) {
+        c = compare_printed(2, result, shown, digits[i], NULL, i == 0);
+        CHECK_NUMBER(2, c.outside);
+        CHECK_NUMBER(0, c.printed);
+        CHECK_NUMBER(c.nmse, c.nmse_beyond);
+    }
+}
+
 int main(void)
 {
+    check_printed();
     check_ulps();
     check_ulps_by_bits();
     check_errors();

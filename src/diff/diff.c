@@ -52,7 +52,7 @@ static enum status round_numbers(struct diff_side *side, struct arena *arena, st
     for (size_t i = 0; i < input->tensor_count && input->is_text; i++) {
         struct file_tensor *named = &input->tensors[i];
         if (named->tensor.rank > 0 && !dtype_is_boolean(named->tensor.dtype) &&
-            tensor_convert(&named->tensor, side->dtype, input->source, input->nameless ? "the array" : named->name,
+            tensor_convert(&named->tensor, side->dtype, input->source, input->nameless ? "the table" : named->name,
                            &finite, &named->tensor, arena, error))
             return error->status;
     }
@@ -224,6 +224,7 @@ static struct compare_tolerance tolerance_of(const struct options *options, enum
         .dtype = dtype,
         .absolute = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT ? options->atol : dtype_absolute_tolerance(dtype),
         .relative = options->origin[OPTION_RTOL] != ORIGIN_DEFAULT ? options->rtol : dtype_relative_tolerance(dtype),
+        .given = options->origin[OPTION_ATOL] != ORIGIN_DEFAULT || options->origin[OPTION_RTOL] != ORIGIN_DEFAULT,
     };
 }
 
@@ -351,7 +352,8 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
     diff->first = diff->count;
     for (size_t i = diff->count; i-- > 0;) {
         struct diff_stage *stage = &diff->stages[i];
-        const struct compare_side a = {&stage->a->tensor, stage->dtype_a}, b = {&stage->b->tensor, stage->dtype_b};
+        const struct compare_side a = {&stage->a->tensor, stage->dtype_a, stage->a->last_digit},
+                                  b = {&stage->b->tensor, stage->dtype_b, stage->b->last_digit};
         compare_tensors(a, b, stage->tolerance, &stage->comparison);
         stage->departs = compare_departs(&stage->comparison);
         diff->departed += stage->departs;

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "base/wrap.h"
+#include "diff/write_printed.h"
 #include "write/json.h"
 
 #include <math.h>
@@ -293,6 +294,7 @@ static void write_text(const struct diff *diff, int precision, bool color, struc
     write_side(&sheet, "B, checked   ", &diff->b.input);
     write_settings(&sheet);
     write_tolerances(&sheet);
+    write_printed(diff, output);
     write_stages(&sheet, "only in A    ", diff->only_a);
     write_stages(&sheet, "only in B    ", diff->only_b);
     output_print(output, "\n%-*s  %*s  %*s  %*s  %*s  %*s  shape\n", name_width, "stage", width, "absolute", width,
@@ -382,6 +384,8 @@ static void write_stage_member(const struct diff *diff, const struct diff_stage 
     output_print(output, ", \"dtype\": \"%s\"", dtype_name(stage->tolerance.dtype));
     write_number_member("atol", stage->tolerance.absolute, DTYPE_F64, output);
     write_number_member("rtol", stage->tolerance.relative, DTYPE_F64, output);
+    if (comparison->printed > 0)
+        write_number_member("printed", comparison->printed, DTYPE_F64, output);
     output_print(output, ",\n  \"count\": %zu, \"outside\": %zu, \"unmatched\": %zu", comparison->count,
                  comparison->outside, comparison->unmatched);
     write_number_member("absolute_error", comparison->absolute, DTYPE_F64, output);

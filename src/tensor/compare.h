@@ -9,6 +9,7 @@
 
 #include "tensor/tensor.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Above this normalised mean squared error two tensors differ, even if every pair is within the tolerance. Without it
@@ -20,12 +21,17 @@
 struct compare_side {
     const struct tensor *tensor;
     enum dtype dtype;
+    const int16_t *last_digit; /* of a printed table, else NULL: number i was rounded to a multiple of 10^last_digit[i];
+                                  INT16_MIN where it was not */
 };
 
-/* |a - b| <= absolute + relative |a|; `dtype` is that of the ULPs. */
+/* |a - b| <= absolute + relative |a| + printed; `dtype` is that of the ULPs. `printed` is 0 unless numbers were rounded as
+ * they were printed: then it is half a unit of the last digit, of both sides together, where that is more than
+ * `absolute`. */
 struct compare_tolerance {
     enum dtype dtype;
     double absolute, relative;
+    bool given; /* by the user: then no digit adds to it */
 };
 
 struct comparison {
@@ -35,7 +41,9 @@ struct comparison {
     size_t hidden_a, hidden_b; /* unmatched pairs where a alone is minus infinity, and where b alone is */
     double absolute, relative; /* the largest |a - b|, and |a - b| / |a|: infinite where a alone is 0 */
     uint64_t ulps;             /* the largest compare_ulps */
+    double printed;            /* the most that digits of a printed table added to the tolerance of a pair */
     double nmse;               /* sum (a - b)^2 / sum a^2; 0 where both sums are 0, NaN where only the second is */
+    double nmse_beyond;        /* the same, of what is left of each |a - b| beyond that; nmse where none was printed */
     double cosine;             /* sum a b / sqrt(sum a^2 sum b^2); 1 where both are all 0, 0 where one is */
     double ratio;              /* sum a b / sum a^2: the factor that brings a nearest to b */
     size_t worst;              /* which pair: the first unmatched one, else that of the largest |a - b|; count: none */
@@ -53,7 +61,7 @@ uint64_t compare_ulps(enum dtype dtype, double a, double b);
 void compare_tensors(struct compare_side a, struct compare_side b, struct compare_tolerance tolerance,
                      struct comparison *comparison);
 
-/* Whether b is not what a is: a pair is outside, or nmse above COMPARE_LARGEST_NMSE. */
+/* Whether b is not what a is: a pair is outside, or nmse_beyond above COMPARE_LARGEST_NMSE. */
 bool compare_departs(const struct comparison *comparison);
 
 #endif
