@@ -93,6 +93,18 @@ static enum status make_boolean(const struct printed_reader *reader, struct tens
     return STATUS_OK;
 }
 
+static const char *make_token(const struct printed_reader *reader, const struct printed_piece *label)
+{
+    char *token = arena_text(reader->arena, label->text, label->length, reader->error), *to = token;
+    for (const char *from = token; token != NULL && label->quoted; from++) {
+        from += from[0] == '"' && from[1] == '"';
+        *to++ = *from;
+        if (*from == '\0')
+            break;
+    }
+    return token;
+}
+
 /* Where each row has a label, these are the tokens: of a batch a list for each item. */
 static enum status take_tokens(const struct cell *cell, const struct printed_table *table, struct token_labels *tokens)
 {
@@ -104,8 +116,7 @@ static enum status take_tokens(const struct cell *cell, const struct printed_tab
     tokens->count = table->shape[table->rank - 2];
     tokens->texts = arena_allocate(reader->arena, table->rows, sizeof tokens->texts[0], reader->error);
     for (size_t i = 0; tokens->texts != NULL && i < table->rows; i++) {
-        const struct printed_piece *label = &reader->labels[i];
-        tokens->texts[i] = arena_text(reader->arena, label->text, label->length, reader->error);
+        tokens->texts[i] = make_token(reader, &reader->labels[i]);
         if (tokens->texts[i] == NULL)
             return reader->error->status;
     }
@@ -249,7 +260,7 @@ static enum status take_all(struct cell *cell)
         }
     }
     if (cell->input->tensor_count + cell->input->passed_count == 0)
-        return printed_fail(reader, first, "expected a table of numbers, got none");
+        return printed_fail_expected(reader, reader->at, "a table of numbers");
     return STATUS_OK;
 }
 

@@ -17,12 +17,6 @@ struct rows {
     const char *counts_row; /* where the first row begins */
 };
 
-/* One cell of a line, without the blanks around it. */
-struct cell {
-    struct printed_piece piece; /* of one in quotes what they hold */
-    bool quoted;
-};
-
 static bool ends_line(char c)
 {
     return c == '\n' || c == '\0';
@@ -50,17 +44,16 @@ static bool ends_cell(const struct rows *rows, char c)
 }
 
 /* Reads the cell that begins there; the reader stands behind it, before its separator. */
-static enum status take_cell(struct rows *rows, struct cell *cell)
+static enum status take_cell(struct rows *rows, struct printed_piece *cell)
 {
     struct printed_reader *reader = rows->reader;
     const char *first = reader->at = skip_spaces(reader->at, rows->separator);
-    cell->quoted = *first == '"';
-    if (cell->quoted) {
+    if (*first == '"') {
         const char *end = end_of_quotes(first);
         if (end == NULL)
             return printed_fail(reader, first,
                                 "expected '\"' at the end of the text in quotes, got the end of the line");
-        cell->piece = (struct printed_piece){first + 1, (size_t)(end - first - 1)};
+        *cell = (struct printed_piece){first + 1, (size_t)(end - first - 1), true};
         reader->at = skip_spaces(end + 1, rows->separator);
         if (!ends_cell(rows, *reader->at) && rows->separator != ' ')
             return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
@@ -71,41 +64,42 @@ static enum status take_cell(struct rows *rows, struct cell *cell)
     const char *end = reader->at;
     while (end > first && strchr(" \t\r", end[-1]) != NULL)
         end--;
-    cell->piece = (struct printed_piece){first, (size_t)(end - first)};
+    *cell = (struct printed_piece){first, (size_t)(end - first), false};
     return STATUS_OK;
 }
 
-static bool is_number(const struct cell *cell, struct printed_number *number)
+static bool is_number(const struct printed_piece *cell, struct printed_number *number)
 {
-    return !cell->quoted && cell->piece.length > 0 &&
-           printed_number_read(cell->piece.text, number) == cell->piece.length;
+    return !cell->quoted && cell->length > 0 && printed_number_read(cell->text, number) == cell->length;
 }
 
 /* Whether an unquoted text begins like a number and is none: "0,43", "1_000", "3rd". */
-static bool is_misprint(const struct cell *cell)
+static bool is_misprint(const struct printed_piece *cell)
 {
     struct printed_number number;
-    const char *first = cell->piece.text, *digit = first + (*first == '-' || *first == '+');
+    const char *first = cell->text, *digit = first + (*first == '-' || *first == '+');
     const bool begins = (*digit >= '0' && *digit <= '9') || (*digit == '.' && digit[1] >= '0' && digit[1] <= '9') ||
                         strncmp(first, "\xe2\x88\x92", 3) == 0;
-    return !cell->quoted && cell->piece.length > 0 && begins && !is_number(cell, &number);
+    return !cell->quoted && cell->length > 0 && begins && !is_number(cell, &number);
 }
 
-static enum status fail_misprint(struct rows *rows, const struct cell *cell)
+static enum status fail_misprint(struct rows *rows, const struct printed_piece *cell)
 {
-    const char *at = cell->piece.text, *hint = printed_number_hint(at);
-    const bool comma = memchr(at, ',', cell->piece.length) != NULL;
+    const char *at = cell->text, *hint = printed_number_hint(at);
+    if (hint[0] == '\0')
+        hint = "; a label that begins like a number stands in double quotes";
+    if (memchr(at, ' ', cell->length) != NULL)
+        hint = "; one separator in the whole table";
+    if (memchr(at, ',', cell->length) != NULL)
+        hint = "; is it a decimal comma? write a point";
     return printed_fail(rows->reader, at, "expected a number, got '%.*s'%s",
-                        (int)memory_smaller(cell->piece.length, LONGEST_CELL), at,
-                        comma          ? "; is it a decimal comma? write a point"
-                        : hint[0] != 0 ? hint
-                                       : "; a label that begins like a number stands in double quotes");
+                        (int)memory_smaller(cell->length, LONGEST_CELL), at, hint);
 }
 
 /* Labels are tokens: UTF-8 without control characters. */
-static enum status check_label(struct rows *rows, const struct cell *cell)
+static enum status check_label(struct rows *rows, const struct printed_piece *cell)
 {
-    const char *at = cell->piece.text, *end = at + cell->piece.length;
+    const char *at = cell->text, *end = at + cell->length;
     if (at == end && !rows->headed_labels)
         return printed_fail_expected(rows->reader, at, "a label");
     if (is_misprint(cell) && !rows->headed_labels)
@@ -141,7 +135,7 @@ static enum status find_heads(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const char *line = reader->at;
-    struct cell cell;
+    struct printed_piece cell;
     struct printed_number number;
     size_t cells = 0, numbers = 0;
     bool counts = true, empty_first = false, misprints = false;
@@ -149,7 +143,7 @@ static enum status find_heads(struct rows *rows)
         reader->at += cells > 0 && rows->separator != ' ';
         if (take_cell(rows, &cell) != STATUS_OK)
             return reader->error->status;
-        empty_first = empty_first || (cells == 0 && cell.piece.length == 0);
+        empty_first = empty_first || (cells == 0 && cell.length == 0);
         misprints = misprints || is_misprint(&cell);
         if (is_number(&cell, &number)) {
             counts = counts && (number.value == (double)numbers || number.value == (double)numbers + 1);
@@ -170,14 +164,14 @@ static enum status find_labels(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const char *line = reader->at;
-    struct cell cell;
+    struct printed_piece cell;
     struct printed_number number;
     size_t cells = 1;
     if (take_cell(rows, &cell) != STATUS_OK)
         return reader->error->status;
     rows->labelled = rows->headed_labels || !is_number(&cell, &number);
-    for (struct cell other; rows->heads > 0 && !ends_line(*(reader->at = skip_spaces(reader->at, rows->separator)));
-         cells++) {
+    for (struct printed_piece other;
+         rows->heads > 0 && !ends_line(*(reader->at = skip_spaces(reader->at, rows->separator))); cells++) {
         reader->at += rows->separator != ' ';
         if (take_cell(rows, &other) != STATUS_OK)
             return reader->error->status;
@@ -192,18 +186,18 @@ static enum status find_labels(struct rows *rows)
 static enum status take_label(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
-    struct cell cell;
+    struct printed_piece cell;
     struct printed_number number;
     if (take_cell(rows, &cell) != STATUS_OK)
         return reader->error->status;
     if (!rows->headed_labels && rows->heads == 0 && is_number(&cell, &number))
-        return printed_fail(reader, cell.piece.text, "expected a label, as the first row has one, got '%.*s'",
-                            (int)memory_smaller(cell.piece.length, LONGEST_CELL), cell.piece.text);
-    if (check_label(rows, &cell) || printed_label(reader, rows->table, cell.piece))
+        return printed_fail(reader, cell.text, "expected a label, as the first row has one, got '%.*s'",
+                            (int)memory_smaller(cell.length, LONGEST_CELL), cell.text);
+    if (check_label(rows, &cell) || printed_label(reader, rows->table, cell))
         return reader->error->status;
     reader->at = skip_spaces(reader->at, rows->separator);
     if (ends_line(*reader->at))
-        return printed_fail_expected(reader, cell.piece.text,
+        return printed_fail_expected(reader, cell.text,
                                      "JSON, [[...]], NAME = ..., or a row of numbers behind its label");
     reader->at += rows->separator != ' ';
     return STATUS_OK;
@@ -267,9 +261,10 @@ static enum status check_width(struct rows *rows, const char *line, size_t colum
     const size_t expected = table->shape[1];
     if (columns == expected)
         return STATUS_OK;
-    return printed_fail(rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1,
-                        columns, columns == 1 ? "" : "s", expected,
-                        rows->row_counts ? "; is row 1 a head line? leave it out, or put names" : "");
+    return printed_fail(
+        rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1, columns,
+        columns == 1 ? "" : "s", expected,
+        rows->row_counts && columns == expected + 1 ? "; is row 1 a head line? leave it out, or put names" : "");
 }
 
 static enum status take_row(struct rows *rows)

@@ -19,13 +19,16 @@ enum status printed_fail(struct printed_reader *reader, const char *at, const ch
     return text_error_at(&reader->in, at, reader->error, "%s", what);
 }
 
-/* The bytes of the word there, up to a blank, a separator or a bracket. */
+/* The bytes of the word there, up to a blank, a separator, a bracket or what is no UTF-8. */
 static size_t word_length(const char *at)
 {
-    size_t length = 0, characters = 0;
-    while (at[length] != '\0' && !printed_number_ends(at[length]) && at[length] != '[' && characters++ < LONGEST_WORD)
-        length += text_character(at + length) > 0 ? text_character(at + length) : LONGEST_WORD;
-    return length < 4 * LONGEST_WORD ? length : 0;
+    size_t length = 0, bytes;
+    for (size_t i = 0; i < LONGEST_WORD && !printed_number_ends(at[length]) && at[length] != '['; i++) {
+        if ((bytes = text_character(at + length)) == 0)
+            break;
+        length += bytes;
+    }
+    return length;
 }
 
 static enum status fail_elided(struct printed_reader *reader, const char *at)
@@ -100,7 +103,7 @@ static enum status take_comment(struct printed_reader *reader, struct printed_ta
     const bool of_row = table->row_end != NULL && memchr(table->row_end, '\n', (size_t)(hash - table->row_end)) == NULL;
     if (!of_row || length == 0 || table->labels + 1 != table->rows)
         return STATUS_OK;
-    return printed_label(reader, table, (struct printed_piece){first, length});
+    return printed_label(reader, table, (struct printed_piece){first, length, false});
 }
 
 static enum status skip(struct printed_reader *reader, struct printed_table *table, const char *blanks)

@@ -6,10 +6,11 @@
 #include "read/printed_number.h"
 #include "read/text_error.h"
 
-/* A piece of the text. */
+/* A piece of the text; of one in quotes what they hold, where a doubled quote stands for itself. */
 struct printed_piece {
     const char *text;
     size_t length;
+    bool quoted;
 };
 
 /* One table as it is read. Its numbers are those of the reader from `first` on, row-major. */
