@@ -18,9 +18,9 @@
  *
  * FILE.md: in a ``` fence, `$ attn ...` and `$ ./attn ...` are commands, and any `$ ...` where the
  * fence is ```console. FILE.1: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
- * In both, a command that ends in a backslash goes on in the next line, and the lines up to the
- * next `$ ` or the end of the fence are what it prints, both streams together, empty lines at the
- * end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
+ * In both, a command that ends in a backslash goes on in the next line, one with <<END to the line
+ * END, and the lines up to the next `$ ` or the end of the fence are what it prints, both streams
+ * together, empty lines at the end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
  * line of the output starts with "attn: ", but for "attn: warning: ", or with "different: ", the verdict of attn diff.
  *
  * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
@@ -1061,8 +1061,19 @@ static void check_stray(const struct source *source, const struct markup *markup
         complain(source, line, markup->stray);
 }
 
+/* Whether a here-document has begun and not ended. */
+static bool is_document_open(const struct text *command)
+{
+    static const char end[] = "\nEND";
+    const size_t size = sizeof end - 1;
+    return strstr(text_string(command), "<<END") &&
+           (command->size < size || memcmp(command->bytes + command->size - size, end, size) != 0);
+}
+
 static bool goes_on(const struct text *command)
 {
+    if (is_document_open(command))
+        return true;
     size_t backslashes = 0;
     while (backslashes < command->size && command->bytes[command->size - 1 - backslashes] == '\\')
         backslashes++;
@@ -1095,7 +1106,8 @@ static const char *read_documented_command(const struct source *source, const st
     while (!complaint && goes_on(&example->command)) {
         ++*line;
         if (*line == display->end)
-            return "the command ends in a backslash, and nothing follows";
+            return is_document_open(&example->command) ? "the here-document has no END"
+                                                       : "the command ends in a backslash, and nothing follows";
         text_print(&example->command, "\n");
         complaint = display->markup->decode(source->lines[*line], &example->command);
     }

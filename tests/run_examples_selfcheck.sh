@@ -374,6 +374,10 @@ printf '```\n$ attn a\nattn a\n' > open.md
 breaks "a fence without end" open.md "open.md:1: what opens here is never closed"
 printf '```\n$ attn a \\\n```\n' > slash.md
 breaks "a command without end" slash.md "the command ends in a backslash"
+printf '```console\n$ cat <<END\na\n```\n' > here.md
+breaks "a here-document without end" here.md "the here-document has no END"
+printf '```console\n$ cat <<END\na\nEND\na\n```\n' > here.md
+holds "a here-document" here.md "1 passed, 0 failed"
 printf '    $ attn a\n' > stray.md
 breaks "an example outside a fence" stray.md "stray.md:1: an example stands in a"
 printf '```\n  $ attn a\n```\n' > stray.md
