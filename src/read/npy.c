@@ -275,7 +275,7 @@ enum status npy_read(const char *source, const unsigned char *bytes, size_t leng
     input->tensors = arena_allocate(arena, 1, sizeof input->tensors[0], error);
     if (input->tensors == NULL)
         return error->status;
-    input->tensors[0].name = "inputs";
+    input->tensors[0] = (struct file_tensor){.name = "inputs"};
     input->tensor_count = 1;
     return tensor_bytes_tensor(&raw, &input->tensors[0].tensor, arena, error);
 }

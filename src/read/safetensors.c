@@ -160,6 +160,7 @@ static enum status add_tensor(struct file *file, const struct tensor_bytes *raw)
 {
     const struct json_reader *reader = &file->reader;
     struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];
+    *named = (struct file_tensor){0};
     named->name = arena_text(reader->arena, reader->key, strlen(reader->key), reader->error);
     return named->name == NULL ? reader->error->status
                                : tensor_bytes_tensor(raw, &named->tensor, reader->arena, reader->error);
