@@ -24,9 +24,11 @@ endless() { yes "$1" | tr -d '\n' | within self; }
 if within --version >/dev/null 2>&1; then
     check "parameters beyond memory" status 3 "not enough memory" within init self --d-in 1048576 -d 1048576
     check "heads beyond memory" status 3 "not enough memory" within init multihead --stacked -H 65536 --d-in 1048576
-    check "JSON without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '[],'
+    check "JSON without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '{"a":'
     check "blanks without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless ' '
-    check "a string without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '"'
+    check "a string without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '{"'
+    check "a printed row without an end" status 3 "0.1 GB and no end, more than half of the memory there is" endless '1,'
+    check "what is no table whatever follows" status 2 "1:2: expected a number or '['" endless '[,'
 else
     skip "memory" "this build asks for more than 200 MB of addresses by itself"
 fi
@@ -58,8 +60,10 @@ for kilobytes in 64 96 128; do
         check "inputs $depth deep" status 2 "inputs is nested deeper than item, head, row and column" narrow self inside.json
         check "$depth deep for diff" quiet narrow diff result.json result.json
     done
-    nested 1001 '' '[' '' ']' '' >deep.json
-    check "1001 deep" status 2 "deep.json:1:1001: arrays and objects are nested deeper than 1000" narrow self deep.json
+    nested 1001 '' '[' '' ']' '' >deep.txt
+    check "a printed table 1001 deep" status 2 "deep.txt:1:5: a table is nested deeper than item" narrow self deep.txt
+    nested 1001 '{"comment":' '[' '' ']' '}' >deep.json
+    check "1001 deep" status 2 "deep.json:1:1011: arrays and objects are nested deeper than 1000" narrow self deep.json
 done
 
 # --- what would act on a terminal: C0 but for the newline, DEL, C1, marks that turn a line's direction or annotate it

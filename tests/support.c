@@ -3,6 +3,7 @@
 #include "build/problem_create.h"
 #include "check.h"
 #include "read/json.h"
+#include "read/printed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,6 +125,13 @@ enum status support_make(struct made *made, const char *command_line, const char
     return support_make_bytes(made, command_line, json, json != NULL ? strlen(json) : 0);
 }
 
+static enum status read_input(char *text, size_t length, struct made *made)
+{
+    return printed_begins((const unsigned char *)text, length)
+               ? printed_read("test.txt", text, length, READ, &made->arena, &made->inputs, &made->error)
+               : json_read("test.json", text, length, READ, &made->arena, &made->inputs, &made->error);
+}
+
 enum status support_make_bytes(struct made *made, const char *command_line, const char *json, size_t length)
 {
     *made = (struct made){0};
@@ -133,7 +141,7 @@ enum status support_make_bytes(struct made *made, const char *command_line, cons
     const int count = split_words(line, words);
     if (options_parse(&made->options, count, words, &made->error))
         return made->error.status;
-    if (text != NULL && json_read("test.json", text, length, READ, &made->arena, &made->inputs, &made->error))
+    if (text != NULL && read_input(text, length, made) != STATUS_OK)
         return made->error.status;
     if (problem_create(&made->problem, &made->options, &(struct job_files){.inputs = text ? &made->inputs : NULL},
                        &made->arena, &made->error))

@@ -34,7 +34,8 @@ cJSON *support_json(const char *path);
 /* Every number below the item, depth first, into numbers (most `room`; null is minus infinity); returns how many. */
 size_t support_numbers(const cJSON *item, double *numbers, size_t room);
 
-/* A problem and its result, from a command line and the text of a JSON input (NULL: none). Lives in the arena. */
+/* A problem and its result, from a command line and the text of an input, JSON or a printed table (NULL: none). Lives in
+ * the arena. */
 struct made {
     struct options options;
     struct input_file inputs;

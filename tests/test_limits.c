@@ -1,5 +1,5 @@
-/* Time and memory in proportion to what is read: the peak memory of a process that reads JSON of the shapes that cost
- * most, which the man page gives in LIMITS, and the processor's time for eight times as much. */
+/* Time and memory in proportion to what is read: the peak memory of a process that reads JSON and printed tables of the
+ * shapes that cost most, which the man page gives in LIMITS, and the processor's time for eight times as much. */
 #include "check.h"
 #include "support.h"
 
@@ -49,6 +49,19 @@ static const struct shape {
     {"arrays that do not end", "self", "", "[", "", true},
     {"levels, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0",
      ",[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "]}", false},
+    {"a printed row of digits", "self -d 1 --stages query", "", "0 ", "0\n", false},
+    {"printed rows of a digit", "self --stages query", "", "0\n", "", false},
+    {"printed rows with labels", "self --stages query", "", "a 0\n", "", false},
+    {"printed rows with comments", "self --stages query", "", "0 #a\n", "", false},
+    {"printed items of a digit", "self --stages query", "[[[0]]", ",[[0]]", "]", false},
+    {"names without an end", "self", "inputs=[[0]]\n", "heads.%d.W_query=[0]\n", "", true},
+    {"one name over and over", "self", "", "inputs=[[0]]\n", "", true},
+    {"comments without a row", "self", "inputs=[[0]]", "#\n", "", false},
+    {"lines of import", "self", "", "import a\n", "inputs=[[0]]", false},
+    {"a printed number that does not end", "self", "[[0.", "1", "]]", false},
+    {"blanks before a row", "self", "", " ", "1 2", false},
+    {"a text in quotes that does not end", "self", "", "\"", "", true},
+    {"a fault at the end of many rows", "self", "", "1 2\n", "x", true},
 };
 
 /* The text with `count` pieces, or of SIZE bytes where count is 0; the caller frees it. */

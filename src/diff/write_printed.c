@@ -30,33 +30,31 @@ static bool is_fixed(const struct digits *digits)
     return digits->any && digits->finest == digits->coarsest && digits->finest < 0 && digits->finest > -MANY_DECIMALS;
 }
 
-/* "of 4 decimals", or nothing where its numbers differ in them. */
-static const char *decimals_text(const struct digits *digits, char *text, size_t size)
+static void write_side(const struct input_file *input, const struct digits *digits, bool shows, struct output *output)
 {
-    text[0] = '\0';
-    if (is_fixed(digits))
-        snprintf(text, size, " of %d decimal%s", -digits->finest, digits->finest == -1 ? "" : "s");
-    return text;
-}
-
-static void write_side(const struct input_file *input, const struct digits *digits, struct output *output)
-{
-    char path[PATH_BYTES], decimals[32];
+    char path[PATH_BYTES];
     text_shown(input->source, SIZE_MAX, path, sizeof path);
-    output_print(output, "%s is a printed table%s", path, decimals_text(digits, decimals, sizeof decimals));
+    output_print(output, "%s", path);
+    if (shows)
+        output_print(output, " shows %d decimal%s", -digits->finest, digits->finest == -1 ? "" : "s");
 }
 
-/* Half a unit of the last digit, of both sides together. */
-static void write_within(const struct digits *a, const struct digits *b, struct output *output)
+/* Half a unit of the last digit, of both sides together; their decimals where each has as many throughout. */
+static void write_sides(const struct diff *diff, const struct digits *a, const struct digits *b, struct output *output)
 {
-    const int finest = a->any && b->any ? (a->finest < b->finest ? a->finest : b->finest)
-                       : a->any         ? a->finest
-                                        : b->finest;
+    const bool shows = (!a->any || is_fixed(a)) && (!b->any || is_fixed(b));
+    const int finest = !b->any || (a->any && a->finest < b->finest) ? a->finest : b->finest;
     const double within = (a->any ? 0.5 * pow(10, a->finest) : 0) + (b->any ? 0.5 * pow(10, b->finest) : 0);
-    if ((a->any && !is_fixed(a)) || (b->any && !is_fixed(b)))
-        output_print(output, ": numbers agree within half a unit of the last digit\n");
-    else
+    if (a->any)
+        write_side(&diff->a.input, a, shows, output);
+    if (a->any && b->any)
+        output_print(output, ", ");
+    if (b->any)
+        write_side(&diff->b.input, b, shows, output);
+    if (shows)
         output_print(output, ": numbers agree within %.*f\n", 1 - finest, within);
+    else
+        output_print(output, ": numbers agree within half a unit of their last digits\n");
 }
 
 void write_printed(const struct diff *diff, struct output *output)
@@ -70,11 +68,5 @@ void write_printed(const struct diff *diff, struct output *output)
     if (!a.any && !b.any)
         return;
     output_print(output, "printed      ");
-    if (a.any)
-        write_side(&diff->a.input, &a, output);
-    if (a.any && b.any)
-        output_print(output, ", ");
-    if (b.any)
-        write_side(&diff->b.input, &b, output);
-    write_within(&a, &b, output);
+    write_sides(diff, &a, &b, output);
 }

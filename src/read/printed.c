@@ -2,22 +2,29 @@
 
 #include "read/printed_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     HOPELESS_BYTES = 1 << 16, /* of a text without an end so many are tried; */
     HOPELESS_TAIL = 1 << 12,  /* what is wrong in the last of them may be cut short */
-    SHORTEST_ASSIGNMENT = 5,  /* "a=[1]" */
     NAME_SHOWN = 80,
 };
 
 static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
+
+/* A name, and where it stands in the text. */
+struct place {
+    const char *name, *at;
+};
 
 /* A cell of a notebook as it is read. */
 struct cell {
     struct printed_reader reader;
     struct input_file *input;
     unsigned kinds;
+    struct place *names; /* those so far */
+    size_t name_count;
 };
 
 /* --- what it is -------------------------------------------------------------------------------------------------- */
@@ -199,10 +206,7 @@ static enum status take_named(struct cell *cell)
     if ((kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
         return printed_fail(reader, at, "'%.*s' is no table of numbers; expected %s", NAME_SHOWN, name,
                             kind & INPUT_FILE_TOKENS ? "a comment behind each row, or JSON" : "it in JSON");
-    for (size_t i = 0; i < input->tensor_count + input->passed_count; i++)
-        if (strcmp(i < input->tensor_count ? input->tensors[i].name : input->passed[i - input->tensor_count], name) ==
-            0)
-            return printed_fail(reader, at, "'%.*s' is given twice; expected it once", NAME_SHOWN, name);
+    cell->names[cell->name_count++] = (struct place){name, at};
     reader->at = printed_find_equals(at) + 1;
     if (take_value(cell, &table) != STATUS_OK)
         return reader->error->status;
@@ -211,6 +215,25 @@ static enum status take_named(struct cell *cell)
         return STATUS_OK;
     }
     return add_tensor(cell, &table, name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct place *first = a, *second = b;
+    const int order = strcmp(first->name, second->name);
+    return order != 0 ? order : first->at < second->at ? -1 : 1;
+}
+
+static enum status check_repeated(struct cell *cell)
+{
+    const struct place *names = cell->names;
+    if (cell->name_count > 0)
+        qsort(cell->names, cell->name_count, sizeof cell->names[0], by_name);
+    for (size_t i = 1; i < cell->name_count; i++)
+        if (strcmp(names[i - 1].name, names[i].name) == 0)
+            return printed_fail(&cell->reader, names[i].at, "'%.*s' is given twice; expected it once", NAME_SHOWN,
+                                names[i].name);
+    return STATUS_OK;
 }
 
 /* One table, and nothing behind it. */
@@ -235,33 +258,42 @@ static enum status take_nameless(struct cell *cell)
     return add_tensor(cell, &table, "inputs");
 }
 
+/* Rows begin where their line does: a tab there stands behind an empty cell. */
+static void go_to_line(struct printed_reader *reader)
+{
+    while (reader->at > reader->in.text && reader->at[-1] != '\n' && reader->at[-1] != BYTE_ORDER_MARK[2])
+        reader->at--;
+}
+
+static enum status take_statement(struct cell *cell)
+{
+    struct printed_reader *reader = &cell->reader;
+    if (is_import(reader->at)) {
+        reader->at += strcspn(reader->at, "\n");
+        return STATUS_OK;
+    }
+    if (printed_find_equals(reader->at) != NULL)
+        return take_named(cell);
+    if (cell->name_count > 0)
+        return printed_fail_expected(reader, reader->at, "NAME = [[...]]");
+    if (!begins_cell(reader->at))
+        go_to_line(reader);
+    return take_nameless(cell);
+}
+
 static enum status take_all(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table none = {0};
-    const char *first = reader->at;
-    for (;;) {
+    do {
         if (printed_skip(reader, &none) != STATUS_OK)
             return reader->error->status;
-        if (reader->at == reader->in.end)
-            break;
-        if (is_import(reader->at)) {
-            reader->at += strcspn(reader->at, "\n");
-        } else if (printed_find_equals(reader->at) != NULL) {
-            if (take_named(cell) != STATUS_OK)
-                return reader->error->status;
-        } else if (cell->input->tensor_count + cell->input->passed_count == 0) {
-            /* Rows begin with their line: a blank may be a tab before which an empty cell stands. */
-            while (!begins_cell(reader->at) && reader->at > first && reader->at[-1] != '\n')
-                reader->at--;
-            return take_nameless(cell);
-        } else {
-            return printed_fail_expected(reader, reader->at, "NAME = [[...]]");
-        }
-    }
+        if (reader->at != reader->in.end && take_statement(cell) != STATUS_OK)
+            return reader->error->status;
+    } while (reader->at != reader->in.end);
     if (cell->input->tensor_count + cell->input->passed_count == 0)
         return printed_fail_expected(reader, reader->at, "a table of numbers");
-    return STATUS_OK;
+    return check_repeated(cell);
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
@@ -271,13 +303,18 @@ static enum status make_room(struct cell *cell, size_t length)
 {
     struct printed_reader *reader = &cell->reader;
     struct input_file *input = cell->input;
-    const size_t numbers = length / 2 + 1, names = length / SHORTEST_ASSIGNMENT + 1;
+    const size_t numbers = length / 2 + 1;
+    size_t names = 1;
+    for (const char *at = reader->in.text; (at = memchr(at, '=', (size_t)(reader->in.end - at))) != NULL; at++)
+        names++;
     reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
     reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);
     input->tensors = arena_allocate(reader->arena, names, sizeof input->tensors[0], reader->error);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(reader->arena, names, sizeof input->passed[0], reader->error);
-    return reader->numbers != NULL && reader->digits != NULL && input->tensors != NULL && input->passed != NULL
+    cell->names = arena_allocate(reader->scratch, names, sizeof cell->names[0], reader->error);
+    return reader->numbers != NULL && reader->digits != NULL && input->tensors != NULL && input->passed != NULL &&
+                   cell->names != NULL
                ? STATUS_OK
                : reader->error->status;
 }

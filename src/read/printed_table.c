@@ -88,18 +88,23 @@ enum status printed_label(struct printed_reader *reader, struct printed_table *t
     return STATUS_OK;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 /* From '#' to the end of the line. */
 static enum status take_comment(struct printed_reader *reader, struct printed_table *table)
 {
     const char *first = reader->at + 1, *hash = reader->at;
     reader->at += strcspn(reader->at, "\n");
-    size_t length = memory_smaller(strcspn(first, "(\r"), (size_t)(reader->at - first));
-    while (length > 0 && (*first == ' ' || *first == '\t')) {
+    const char *end = reader->at, *parenthesis = memchr(first, '(', (size_t)(end - first));
+    end = parenthesis != NULL ? parenthesis : end;
+    while (first < end && is_blank(*first))
         first++;
-        length--;
-    }
-    while (length > 0 && (first[length - 1] == ' ' || first[length - 1] == '\t'))
-        length--;
+    while (first < end && is_blank(end[-1]))
+        end--;
+    const size_t length = (size_t)(end - first);
     const bool of_row = table->row_end != NULL && memchr(table->row_end, '\n', (size_t)(hash - table->row_end)) == NULL;
     if (!of_row || length == 0 || table->labels + 1 != table->rows)
         return STATUS_OK;
