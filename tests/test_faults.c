@@ -30,6 +30,7 @@ static const char INPUT[] = "{\"tokens\": [\"a\", \"b\", \"c\", \"d\"], \"settin
 static const char OPERANDS[] =
     "{\"query\": [[[1, 2], [3, 4], [5, 6]]], \"key\": [[[1, 0], [0, 1], [1, 1]]],\n"
     "\"value\": [[[1, 2], [3, 4], [5, 6]]], \"attn_mask\": [[0, null, 1], [1, 0, 1], [0, 0, 0]]}\n";
+static const char CELL[] = "import torch\ninputs = torch.tensor([[1, 0.5], # a\n [2, 3]]) # b\n";
 static const char ARRAY[] = "[0, 1, 2, null]\n";
 static const char OLD[] = "the old file\n";
 
@@ -60,6 +61,7 @@ static const struct line LINES[] = {
     {.words = "sdpa qkv.safetensors -o out.safetensors", .out = "out.safetensors", .cut = "qkv.safetensors"},
     {.words = "diff a.json a.npy --stages scaled"},
     {.words = "diff a.json array.json --stages lse"},
+    {.words = "self cell.txt -o out.json", .out = "out.json", .cut = "cell.txt"},
     {.words = "diff a.json other.safetensors -f json -o out.json", .out = "out.json", .cut = "other.safetensors"},
     {.words = "join p1.safetensors p2.safetensors -o out.npy", .out = "out.npy", .cut = "p2.safetensors"},
     {.words = "causal in.json --explain weights:2,1"},
@@ -782,6 +784,7 @@ static void make_files(void)
     write_file("in.json", INPUT, sizeof INPUT - 1);
     write_file("wide.json", WIDE, sizeof WIDE - 1);
     write_file("array.json", ARRAY, sizeof ARRAY - 1);
+    write_file("cell.txt", CELL, sizeof CELL - 1);
     write_file("qkv.json", OPERANDS, sizeof OPERANDS - 1);
     make("self in.json --stages inputs -o x.npy", "x.npy");
     make("causal in.json -o x.safetensors", "x.safetensors");
