@@ -85,7 +85,7 @@ static const int16_t *last_digits(const struct printed_reader *reader, const str
         const bool plain = digits[i] == PRINTED_PLAIN;
         const int decimals = plain ? table->decimals : table->mantissa;
         if (digits[i] != INT16_MIN)
-            digits[i] = decimals == 0 ? INT16_MIN : (int16_t)((plain ? 0 : digits[i]) - decimals);
+            digits[i] = (int16_t)(decimals == 0 ? INT16_MIN : (plain ? 0 : digits[i]) - decimals);
     }
     return digits;
 }

@@ -135,12 +135,14 @@ static enum status take_element(struct levels *levels)
 
 enum status printed_array(struct printed_reader *reader, struct printed_table *table)
 {
-    struct levels levels = {.reader = reader, .table = table};
+    struct levels levels = {.reader = reader, .table = table, .count = {0}};
     *table = (struct printed_table){.first = reader->count};
-    do {
+    if (open_level(&levels) || printed_skip(reader, table))
+        return reader->error->status;
+    while (levels.depth > 0) {
         const bool opens = *reader->at == '[';
         if (take_element(&levels) || (!opens && levels.depth > 0 && take_gap(&levels)))
             return reader->error->status;
-    } while (levels.depth > 0);
+    }
     return STATUS_OK;
 }

@@ -48,6 +48,7 @@ static enum status take_cell(struct rows *rows, struct printed_piece *cell)
 {
     struct printed_reader *reader = rows->reader;
     const char *first = reader->at = skip_spaces(reader->at, rows->separator);
+    *cell = (struct printed_piece){first, 0, false};
     if (*first == '"') {
         const char *end = end_of_quotes(first);
         if (end == NULL)

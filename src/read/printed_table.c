@@ -138,7 +138,7 @@ static void note_digits(const struct printed_number *number, struct printed_tabl
 {
     const bool exponent = number->kind == PRINTED_EXPONENT;
     int *most = exponent ? &table->mantissa : &table->decimals;
-    *digits = number->kind > PRINTED_EXPONENT ? INT16_MIN : exponent ? (int16_t)number->exponent : PRINTED_PLAIN;
+    *digits = (int16_t)(number->kind > PRINTED_EXPONENT ? INT16_MIN : exponent ? number->exponent : PRINTED_PLAIN);
     *most = number->decimals > *most ? number->decimals : *most;
 }
 

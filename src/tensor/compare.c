@@ -46,7 +46,7 @@ static void note_special(struct comparison *comparison, size_t index, double a, 
 
 static double half_unit(const struct compare_side *side, size_t index)
 {
-    const int16_t digit = side->last_digit != NULL ? side->last_digit[index] : INT16_MIN;
+    const int digit = side->last_digit != NULL ? side->last_digit[index] : INT16_MIN;
     return digit == INT16_MIN ? 0 : 0.5 * pow(10, digit);
 }
 
