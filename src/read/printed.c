@@ -25,6 +25,7 @@ struct cell {
     unsigned kinds;
     struct place *names; /* those so far */
     size_t name_count;
+    struct token_labels query_tokens; /* of sdpa's query */
 };
 
 /* --- what it is -------------------------------------------------------------------------------------------------- */
@@ -130,6 +131,41 @@ static enum status take_tokens(const struct cell *cell, const struct printed_tab
     return tokens->texts == NULL ? reader->error->status : STATUS_OK;
 }
 
+/* Whose tokens the rows of the tensor are; NULL where they are none. */
+static struct token_labels *tokens_of(struct cell *cell, const char *name)
+{
+    const struct {
+        const char *name;
+        struct token_labels *tokens;
+    } ROWS[] = {{"inputs", &cell->input->tokens},
+                {"key", &cell->input->tokens},
+                {"key_inputs", &cell->input->key_tokens},
+                {"query", &cell->query_tokens}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        if (strcmp(ROWS[i].name, name) == 0)
+            return ROWS[i].tokens;
+    return NULL;
+}
+
+static bool same_tokens(const struct token_labels *a, const struct token_labels *b)
+{
+    bool same = a->lists == b->lists && a->count == b->count;
+    for (size_t i = 0; same && i < a->lists * a->count; i++)
+        same = strcmp(a->texts[i], b->texts[i]) == 0;
+    return same;
+}
+
+/* Where query and key both have tokens, and others, each keeps its own. */
+static void part_tokens(struct cell *cell)
+{
+    struct input_file *input = cell->input;
+    if (cell->query_tokens.texts == NULL || input->tokens.texts == NULL ||
+        same_tokens(&cell->query_tokens, &input->tokens))
+        return;
+    input->key_tokens = input->tokens;
+    input->tokens = cell->query_tokens;
+}
+
 static enum status add_tensor(struct cell *cell, const struct printed_table *table, const char *name)
 {
     struct input_file *input = cell->input;
@@ -142,10 +178,8 @@ static enum status add_tensor(struct cell *cell, const struct printed_table *tab
     memcpy(added->tensor.shape, table->shape, sizeof added->tensor.shape);
     if (table->boolean && make_boolean(&cell->reader, &added->tensor) != STATUS_OK)
         return cell->reader.error->status;
-    if (strcmp(name, "key_inputs") == 0)
-        return take_tokens(cell, table, &input->key_tokens);
-    return strcmp(name, "inputs") == 0 || strcmp(name, "key") == 0 ? take_tokens(cell, table, &input->tokens)
-                                                                   : STATUS_OK;
+    struct token_labels *tokens = tokens_of(cell, name);
+    return tokens != NULL ? take_tokens(cell, table, tokens) : STATUS_OK;
 }
 
 /* --- statements -------------------------------------------------------------------------------------------------- */
@@ -327,6 +361,7 @@ static enum status read_text(struct cell *cell, const char *source, const char *
     *cell->input = (struct input_file){.source = source, .is_text = true};
     if (make_room(cell, length) || take_all(cell))
         return cell->reader.error->status;
+    part_tokens(cell);
     input_file_sort(cell->input);
     return STATUS_OK;
 }

@@ -9,8 +9,8 @@
  *     inputs = torch.tensor([[0.43, 0.15], # Your (x^1)               a cell: names as everywhere, NAME = ...
  *
  * - One table without a name stands for "inputs"; of several each has its name. Lines of import are passed over, as are
- *   comments, from '#' on; where each row of inputs (or of key) has one behind it, its words before a parenthesis are the
- *   row's token.
+ *   comments, from '#' on; where each row of inputs has one behind it, its words before a parenthesis are the row's token.
+ *   So it is with key_inputs, with sdpa's key, and with its query where that has other words.
  * - Behind the numbers of tensor() and array(): dtype, which must suit them (bool makes 0 and 1 truth values), and
  *   device, grad_fn and the like, which are passed over. A number is as it is printed, whatever the dtype.
  * - Elements are parted by commas or by blanks, in the same way throughout; a semicolon ends a row of a matrix in one pair
