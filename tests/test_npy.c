@@ -120,7 +120,6 @@ static const struct {
     {"{'shape': (2, 3", 0, "byte 16 of the header: expected ')', got its end"},
     {"{'shape': (99999999999999999999, 3)}", 0, "the shape is larger than any memory"},
     {"{'shape': (18446744073709551616, 3)}", 0, "the shape is larger than any memory"},
-    {"{'shape': (1, 1, 1, 1, 1)}", 0, "the array has more than 4 axes, expected T x d_in or B x T x d_in"},
     /* the keys */
     {"{}", 0, "header: no 'descr'; expected descr, fortran_order and shape"},
     {"{'descr': '<f4', 'shape': (2, 3)}", 24, "header: no 'fortran_order'; expected descr, fortran_order and shape"},
@@ -142,6 +141,8 @@ static const struct {
     {"{'descr': '', 'fortran_order': False, 'shape': (2, 3)}", 24,
      "numbers of dtype '' are not read; expected f4, f8, f2, i8 or b1"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}", 4, "a single number; expected T x d_in or B x T x d_in"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1)}", 4,
+     "the array has more than 4 axes, expected T x d_in or B x T x d_in"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3)}", 0, "inputs is empty; expected numbers"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 9999999999999, 9999999999999)}", 0,
      SUPPORT_BITS("inputs is empty; expected numbers", "the shape is larger than any memory")},

@@ -154,6 +154,22 @@ enum status input_file_unknown(const char *source, const char *name, struct erro
     return error_usage(error, "%s: unknown key '%.80s'%s", source, name, hint);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum status input_file_check_repeated(const char *source, const char *where, const char **names, size_t count,
+                                      struct error *error)
+{
+    if (count > 0)
+        qsort(names, count, sizeof names[0], by_text);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return error_usage(error, "%s: %skey '%.80s' is given twice; expected it once", source, where, names[i]);
+    return STATUS_OK;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct file_tensor *)a)->name, ((const struct file_tensor *)b)->name);

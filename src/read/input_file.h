@@ -100,6 +100,10 @@ const char *input_file_hint(const char *name, char *hint, size_t size);
 /* An unknown name: STATUS_USAGE, with the nearest name that is known. */
 enum status input_file_unknown(const char *source, const char *name, struct error *error);
 
+/* Puts the names in order. STATUS_USAGE "source: WHEREkey 'name' is given twice; expected it once". */
+enum status input_file_check_repeated(const char *source, const char *where, const char **names, size_t count,
+                                      struct error *error);
+
 /* Puts the tensors in order; input_file_find works from then on. */
 void input_file_sort(struct input_file *input);
 

@@ -5,7 +5,6 @@
 #include "read/json_tree.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PLACE_BYTES = 160 };
@@ -257,11 +256,6 @@ static enum status setting_text(const struct json_reader *reader, const cJSON *i
     return setting->name == NULL || setting->text == NULL ? reader->error->status : STATUS_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where)
 {
     size_t count = json_count(object), i = 0;
@@ -270,12 +264,7 @@ enum status json_check_repeated(const struct json_reader *reader, const cJSON *o
         return reader->error->status;
     for (const cJSON *item = object->child; item != NULL; item = item->next)
         keys[i++] = item->string;
-    qsort(keys, count, sizeof keys[0], by_text);
-    for (i = 1; i < count; i++)
-        if (strcmp(keys[i - 1], keys[i]) == 0)
-            return error_usage(reader->error, "%s: %skey '%.80s' is given twice; expected it once", reader->source,
-                               where, keys[i]);
-    return STATUS_OK;
+    return input_file_check_repeated(reader->source, where, keys, count, reader->error);
 }
 
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input)

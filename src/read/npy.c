@@ -1,7 +1,5 @@
 #include "read/npy.h"
 
-#include "tensor/tensor_bytes.h"
-
 #include <stdint.h>
 #include <string.h>
 
@@ -12,21 +10,14 @@ enum {
     LENGTH_AT = MAGIC_BYTES + 2, /* after the version */
     SHORTEST = LENGTH_AT + 2,    /* of what stands before the header: with two bytes of its length, or four */
     LONGEST_START = LENGTH_AT + 4,
-    TEXT_BYTES = 32, /* the longest string that a header needs, with room for a wrong one */
+    TEXT_BYTES = sizeof((struct npy_array *)0)->descr, /* the longest string of a header, with room for a wrong one */
 };
 
 /* The header as it is read. */
 struct reader {
     const char *source;
     const char *text, *at, *end; /* of a copy */
-    const unsigned char *data;   /* what follows it in the file */
     struct error *error;
-};
-
-struct header {
-    char descr[TEXT_BYTES];
-    bool fortran;
-    size_t rank, shape[TENSOR_RANK];
 };
 
 bool npy_begins(const unsigned char *bytes, size_t length)
@@ -118,43 +109,45 @@ static enum status take_size(struct reader *reader, size_t *size)
 }
 
 /* "()", "(6,)", "(6, 3)" */
-static enum status take_shape(struct reader *reader, struct header *header)
+static enum status take_shape(struct reader *reader, struct npy_array *array)
 {
     bool comma = true;
+    array->count = 1;
     if (take(reader, '(') != STATUS_OK)
         return reader->error->status;
     while (comma && !next_is(reader, ')')) {
         size_t size;
         if (take_size(reader, &size) != STATUS_OK)
             return reader->error->status;
-        if (header->rank == TENSOR_RANK)
-            return error_usage(reader->error, "%s: the array has more than %d axes, expected T x d_in or B x T x d_in",
-                               reader->source, TENSOR_RANK);
-        header->shape[header->rank++] = size;
+        if (array->bytes.rank < TENSOR_RANK)
+            array->bytes.shape[array->bytes.rank] = size;
+        array->bytes.rank++;
+        if (!memory_multiply(array->count, size, &array->count))
+            array->count = SIZE_MAX;
         skip_blanks(reader);
         comma = next_is(reader, ',');
         if (comma && take(reader, ',') != STATUS_OK)
             return reader->error->status;
     }
-    if (header->rank == 1 && !comma) /* in Python, (6) is no tuple */
+    if (array->bytes.rank == 1 && !comma) /* in Python, (6) is no tuple */
         return expected(reader, "','");
     return take(reader, ')');
 }
 
-static enum status take_value(struct reader *reader, int key, struct header *header)
+static enum status take_value(struct reader *reader, int key, struct npy_array *array)
 {
     char list[DTYPE_LIST_BYTES];
     if (key == 1)
-        return take_truth(reader, &header->fortran);
+        return take_truth(reader, &array->fortran);
     if (key == 2)
-        return take_shape(reader, header);
+        return take_shape(reader, array);
     if (next_is(reader, '['))
         return error_usage(reader->error, "%s: the array has a record for each element; expected numbers: %s",
                            reader->source, dtype_list(dtype_npy, list));
-    return take_string(reader, header->descr);
+    return take_string(reader, array->descr);
 }
 
-static enum status take_header(struct reader *reader, struct header *header)
+static enum status take_header(struct reader *reader, struct npy_array *array)
 {
     static const char *const KEYS[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false}, comma = true;
@@ -171,7 +164,7 @@ static enum status take_header(struct reader *reader, struct header *header)
             return error_usage(reader->error, "%s: header: %s '%s'; expected descr, fortran_order and shape, once each",
                                reader->source, key == 3 ? "unknown key" : "a second", name);
         seen[key] = true;
-        if (take(reader, ':') != STATUS_OK || take_value(reader, key, header) != STATUS_OK)
+        if (take(reader, ':') != STATUS_OK || take_value(reader, key, array) != STATUS_OK)
             return reader->error->status;
         skip_blanks(reader);
         comma = next_is(reader, ',');
@@ -189,46 +182,45 @@ static enum status take_header(struct reader *reader, struct header *header)
 
 /* --- what it means ----------------------------------------------------------------------------------------------- */
 
-static enum status read_descr(const struct reader *reader, const char *descr, struct tensor_bytes *raw)
+static void read_descr(struct npy_array *array)
 {
-    char list[DTYPE_LIST_BYTES];
+    const char *descr = array->descr;
     const bool ordered = descr[0] != '\0' && strchr("<>|=", descr[0]) != NULL;
-    raw->big_endian = descr[0] == '>' || (descr[0] != '<' && tensor_bytes_machine_is_big_endian());
-    raw->dtype = ordered ? dtype_find(dtype_npy, descr + 1) : DTYPE_COUNT;
-    if (raw->dtype != DTYPE_COUNT)
-        return STATUS_OK;
-    return error_usage(reader->error, "%s: numbers of dtype '%s' are not read; expected %s", reader->source, descr,
-                       dtype_list(dtype_npy, list));
+    array->bytes.big_endian = descr[0] == '>' || (descr[0] != '<' && tensor_bytes_machine_is_big_endian());
+    array->bytes.dtype = ordered ? dtype_find(dtype_npy, descr + 1) : DTYPE_COUNT;
 }
 
-/* The numbers must be all that follows. */
-static enum status check_size(const struct reader *reader, const struct tensor_bytes *raw, size_t there)
+/* In Fortran's order the first axis varies fastest. */
+static void set_strides(struct npy_array *array)
 {
-    const struct tensor tensor = {.rank = raw->rank,
-                                  .shape = {raw->shape[0], raw->shape[1], raw->shape[2], raw->shape[3]}};
+    struct tensor_bytes *bytes = &array->bytes;
+    size_t stride = 1;
+    bytes->strided = array->fortran;
+    for (size_t axis = 0; axis < bytes->rank; stride *= bytes->shape[axis++])
+        bytes->strides[axis] = stride;
+}
+
+enum status npy_check_size(const char *source, struct npy_array *array, struct error *error)
+{
+    const struct tensor_bytes *bytes = &array->bytes;
+    const struct tensor tensor = {.rank = bytes->rank,
+                                  .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
     char shape[TENSOR_SHAPE_BYTES];
-    size_t size = 1;
-    bool fits = true;
-    if (raw->rank == 0)
-        return error_usage(reader->error, "%s: a single number; expected T x d_in or B x T x d_in", reader->source);
-    for (size_t axis = 0; axis < raw->rank; axis++)
-        if (raw->shape[axis] == 0)
-            return error_usage(reader->error, "%s: inputs is empty; expected numbers", reader->source);
-    for (size_t axis = 0; axis < raw->rank; axis++)
-        fits = fits && memory_multiply(size, raw->shape[axis], &size);
+    size_t size;
     tensor_shape_text(&tensor, shape);
-    if (!fits || !tensor_bytes_size(raw->dtype, size, &size))
-        return error_usage(reader->error, "%s: %s of %s are larger than any memory", reader->source, shape,
-                           dtype_name(raw->dtype));
-    if (there != size)
-        return error_usage(reader->error, "%s: %zu bytes of numbers, expected %zu: %s of %s%s", reader->source, there,
-                           size, shape, dtype_name(raw->dtype), there < size ? "; the file is cut short" : "");
+    if (array->count == SIZE_MAX || !tensor_bytes_size(bytes->dtype, array->count, &size))
+        return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
+    if (array->size != size)
+        return error_usage(error, "%s: %zu bytes of numbers, expected %zu: %s of %s%s", source, array->size, size,
+                           shape, dtype_name(bytes->dtype), array->size < size ? "; the file is cut short" : "");
+    set_strides(array);
     return STATUS_OK;
 }
 
 /* The header, by what stands before it, and where the data begin. Bytes are copied before they are looked at: another
  * program may change the file meanwhile. */
-static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length, struct arena *arena)
+static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length, struct arena *arena,
+                               struct npy_array *array)
 {
     unsigned char start[LONGEST_START] = {0};
     memcpy(start, bytes, memory_smaller(length, sizeof start));
@@ -248,7 +240,8 @@ static enum status find_header(struct reader *reader, const unsigned char *bytes
     if (header_length > length - before)
         return error_usage(reader->error, "%s: a header of %zu bytes, but only %zu follow; the file is cut short",
                            reader->source, header_length, length - before);
-    reader->data = bytes + before + header_length;
+    array->bytes.bytes = bytes + before + header_length;
+    array->size = length - before - header_length;
     reader->text = reader->at = arena_text(arena, (const char *)bytes + before, header_length, reader->error);
     if (reader->text == NULL)
         return reader->error->status;
@@ -256,26 +249,44 @@ static enum status find_header(struct reader *reader, const unsigned char *bytes
     return STATUS_OK;
 }
 
+enum status npy_header(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
+                       struct npy_array *array, struct error *error)
+{
+    struct reader reader = {.source = source, .error = error};
+    *array = (struct npy_array){0};
+    if (find_header(&reader, bytes, length, arena, array) || take_header(&reader, array))
+        return error->status;
+    read_descr(array);
+    return STATUS_OK;
+}
+
+/* Whether it can be inputs. */
+static enum status check_array(const char *source, const struct npy_array *array, struct error *error)
+{
+    const struct tensor_bytes *bytes = &array->bytes;
+    char list[DTYPE_LIST_BYTES];
+    if (bytes->dtype == DTYPE_COUNT)
+        return error_usage(error, "%s: numbers of dtype '%s' are not read; expected %s", source, array->descr,
+                           dtype_list(dtype_npy, list));
+    if (bytes->rank == 0)
+        return error_usage(error, "%s: a single number; expected T x d_in or B x T x d_in", source);
+    if (bytes->rank > TENSOR_RANK)
+        return error_usage(error, "%s: the array has more than %d axes, expected T x d_in or B x T x d_in", source,
+                           TENSOR_RANK);
+    for (size_t axis = 0; axis < bytes->rank; axis++)
+        if (bytes->shape[axis] == 0)
+            return error_usage(error, "%s: inputs is empty; expected numbers", source);
+    return STATUS_OK;
+}
+
 enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
                      struct input_file *input, struct error *error)
 {
-    struct reader reader = {.source = source, .error = error};
-    struct header header = {0};
+    struct npy_array array;
     *input = (struct input_file){.source = source, .nameless = true};
-    if (find_header(&reader, bytes, length, arena) || take_header(&reader, &header))
+    if (npy_header(source, bytes, length, arena, &array, error) ||
+        named_tensors_may_lack_name(source, "a .npy", kinds, error) || check_array(source, &array, error) ||
+        npy_check_size(source, &array, error))
         return error->status;
-    if ((kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) == 0)
-        return error_usage(error,
-                           "%s: a .npy holds one tensor without a name, %s need theirs; expected .safetensors or JSON",
-                           source, kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters");
-    struct tensor_bytes raw = {.bytes = reader.data, .rank = header.rank, .fortran = header.fortran};
-    memcpy(raw.shape, header.shape, sizeof raw.shape);
-    if (read_descr(&reader, header.descr, &raw) || check_size(&reader, &raw, length - (size_t)(raw.bytes - bytes)))
-        return error->status;
-    input->tensors = arena_allocate(arena, 1, sizeof input->tensors[0], error);
-    if (input->tensors == NULL)
-        return error->status;
-    input->tensors[0] = (struct file_tensor){.name = "inputs"};
-    input->tensor_count = 1;
-    return tensor_bytes_tensor(&raw, &input->tensors[0].tensor, arena, error);
+    return named_tensors_alone(&array.bytes, arena, input, error);
 }

@@ -10,13 +10,30 @@
 #ifndef ATTN_READ_NPY_H
 #define ATTN_READ_NPY_H
 
-#include "read/input_file.h"
+#include "read/named_tensors.h"
 
 /* The first byte of a .npy. No UTF-8 begins with it, but a .safetensors may. */
 enum { NPY_FIRST_BYTE = 0x93 };
 
 /* Whether a file that begins with these bytes is to be read as .npy: with "\x93NUMPY", or as much of it as there is. */
 bool npy_begins(const unsigned char *bytes, size_t length);
+
+/* An array as its header has it. */
+struct npy_array {
+    struct tensor_bytes bytes; /* of a rank above TENSOR_RANK the first sizes alone; DTYPE_COUNT: a dtype that attn has
+                                  not */
+    size_t count;              /* the product of all sizes; SIZE_MAX where that is more */
+    size_t size;               /* of what follows the header */
+    char descr[32];            /* cut to fit */
+    bool fortran;
+};
+
+/* Reads the header. STATUS_USAGE "source: ..." where it is not right. */
+enum status npy_header(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
+                       struct npy_array *array, struct error *error);
+
+/* Whether the numbers, of a dtype and a rank that attn has, are all that follows the header; sets how they lie. */
+enum status npy_check_size(const char *source, struct npy_array *array, struct error *error);
 
 /* The array becomes the tensor "inputs". Its data may stay in `bytes`, which must live as long as the arena.
  * STATUS_USAGE "source: ..." where the file is not whole and right to the last byte, where the array is a single

@@ -2,7 +2,7 @@
 
 #include "base/suggest.h"
 #include "read/json_tree.h"
-#include "tensor/tensor_bytes.h"
+#include "read/named_tensors.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -20,13 +20,11 @@ struct extent {
 
 struct file {
     struct json_reader reader;
-    unsigned kinds;
-    bool sole; /* diff: the file has one tensor */
+    struct named_tensors tensors;
     const unsigned char *data;
     size_t size; /* of the data */
     struct extent *extents;
     size_t extent_count;
-    struct input_file *input;
 };
 
 bool safetensors_begins(const unsigned char *bytes, size_t length)
@@ -57,21 +55,21 @@ static enum status take_number(const struct json_reader *reader, const cJSON *it
     return STATUS_OK;
 }
 
-/* Only the first TENSOR_RANK sizes are kept: an ignored tensor may have more. *count is their product. */
-static enum status take_shape(const struct json_reader *reader, const cJSON *shape, struct tensor_bytes *raw,
-                              size_t *count)
+/* Only the first TENSOR_RANK sizes are kept: an ignored tensor may have more. */
+static enum status take_shape(const struct json_reader *reader, const cJSON *shape, struct named_tensor *tensor)
 {
-    *count = 1;
+    struct tensor_bytes *bytes = &tensor->bytes;
+    tensor->count = 1;
     for (const cJSON *item = shape->child; item != NULL; item = item->next) {
         size_t size;
         if (take_number(reader, item, "shape", &size) != STATUS_OK)
             return reader->error->status;
-        if (!memory_multiply(*count, size, count))
+        if (!memory_multiply(tensor->count, size, &tensor->count))
             return error_usage(reader->error, "%s: %s: its shape is larger than any memory", reader->source,
                                reader->key);
-        if (raw->rank < TENSOR_RANK)
-            raw->shape[raw->rank] = size;
-        raw->rank++;
+        if (bytes->rank < TENSOR_RANK)
+            bytes->shape[bytes->rank] = size;
+        bytes->rank++;
     }
     return STATUS_OK;
 }
@@ -97,32 +95,13 @@ static enum status take_extent(const struct file *file, const cJSON *offsets, st
     return STATUS_OK;
 }
 
-/* A tensor that counts must be one that can be computed with. */
-static enum status check_usable(const struct json_reader *reader, const struct tensor_bytes *raw, size_t count,
-                                const char *dtype)
-{
-    char list[DTYPE_LIST_BYTES];
-    if (raw->dtype == DTYPE_COUNT)
-        return error_usage(reader->error, "%s: %s: numbers of dtype '%.20s' are not read; expected %s", reader->source,
-                           reader->key, dtype, dtype_list(dtype_safetensors, list));
-    if (raw->rank == 0)
-        return error_usage(reader->error, "%s: %s is a single number; expected a list or more", reader->source,
-                           reader->key);
-    if (raw->rank > TENSOR_RANK)
-        return error_usage(reader->error, "%s: %s has %zu axes, expected at most %d", reader->source, reader->key,
-                           raw->rank, TENSOR_RANK);
-    if (count == 0)
-        return error_usage(reader->error, "%s: %s is empty; expected numbers", reader->source, reader->key);
-    return STATUS_OK;
-}
-
-static enum status check_size(const struct json_reader *reader, const struct tensor_bytes *raw, size_t count,
+static enum status check_size(const struct json_reader *reader, const struct named_tensor *tensor,
                               const struct extent *extent)
 {
     size_t size = 0;
-    if (raw->dtype == DTYPE_COUNT)
+    if (tensor->bytes.dtype == DTYPE_COUNT)
         return STATUS_OK; /* ignored: the place is all that can be checked */
-    const bool fits = tensor_bytes_size(raw->dtype, count, &size);
+    const bool fits = tensor_bytes_size(tensor->bytes.dtype, tensor->count, &size);
     if (fits && size == extent->end - extent->begin)
         return STATUS_OK;
     return error_usage(reader->error, "%s: %s: data_offsets: %zu to %zu are %zu bytes, but shape and dtype need %s%zu",
@@ -156,70 +135,22 @@ static enum status take_members(const struct json_reader *reader, const cJSON *i
     return STATUS_OK;
 }
 
-static enum status add_tensor(struct file *file, const struct tensor_bytes *raw)
-{
-    const struct json_reader *reader = &file->reader;
-    struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];
-    *named = (struct file_tensor){0};
-    named->name = arena_text(reader->arena, reader->key, strlen(reader->key), reader->error);
-    return named->name == NULL ? reader->error->status
-                               : tensor_bytes_tensor(raw, &named->tensor, reader->arena, reader->error);
-}
-
-/* A name that attn does not know, beside others: nothing ever asks for what it holds. */
-static enum status add_name(struct file *file)
-{
-    const struct json_reader *reader = &file->reader;
-    struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];
-    *named = (struct file_tensor){0};
-    named->name = arena_text(reader->arena, reader->key, strlen(reader->key), reader->error);
-    return named->name == NULL ? reader->error->status : STATUS_OK;
-}
-
-/* A tensor is no label and no setting, but may have such a name in another program's file. */
-static unsigned kind_of(const struct file *file, const char *name)
-{
-    const unsigned kind = input_file_kind_among(name, file->kinds);
-    const bool foreign =
-        (kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) != 0 && (file->kinds & INPUT_FILE_FOREIGN) != 0;
-    return foreign ? INPUT_FILE_FOREIGN : kind;
-}
-
 static enum status read_tensor(struct file *file, const cJSON *item)
 {
     const struct json_reader *reader = &file->reader;
-    const unsigned kind = kind_of(file, item->string);
     const cJSON *members[3] = {NULL};
     struct extent *extent = &file->extents[file->extent_count++];
-    struct tensor_bytes raw = {0};
-    size_t count;
-    if (kind == INPUT_FILE_UNKNOWN)
-        return input_file_unknown(reader->source, item->string, reader->error);
-    if (kind == INPUT_FILE_TOKENS || kind == INPUT_FILE_SETTINGS ||
-        (kind == INPUT_FILE_IGNORED && strcmp(item->string, "comment") != 0))
-        return error_usage(reader->error, "%s: %s is a tensor; expected it as JSON text in " SAFETENSORS_METADATA,
-                           reader->source, reader->key);
-    if (take_members(reader, item, members) || take_shape(reader, members[1], &raw, &count) ||
-        take_extent(file, members[2], extent))
+    struct named_tensor tensor = {.name = item->string};
+    if (named_tensors_use(&file->tensors, &tensor) || take_members(reader, item, members) ||
+        take_shape(reader, members[1], &tensor) || take_extent(file, members[2], extent))
         return reader->error->status;
-    const char *dtype = members[0]->valuestring;
-    raw.dtype =
-        kind == INPUT_FILE_BUFFER && strcmp(dtype, "U8") == 0 ? DTYPE_BOOL : dtype_find(dtype_safetensors, dtype);
-    const bool unread = kind == INPUT_FILE_FOREIGN && !file->sole;
-    const bool first_past = count == 0 && kind == INPUT_FILE_CACHE && strncmp(item->string, "past_", 5) == 0;
-    const bool counts = (kind & file->kinds) != 0 && !unread && !first_past; /* no past is one of 0 tokens */
-    if (counts && check_usable(reader, &raw, count, dtype) != STATUS_OK)
+    tensor.dtype = members[0]->valuestring;
+    tensor.is_byte = strcmp(tensor.dtype, "U8") == 0;
+    tensor.bytes.dtype = dtype_find(dtype_safetensors, tensor.dtype);
+    tensor.bytes.bytes = file->data + extent->begin;
+    if (named_tensors_check(&file->tensors, &tensor) || check_size(reader, &tensor, extent))
         return reader->error->status;
-    if (check_size(reader, &raw, count, extent) != STATUS_OK)
-        return reader->error->status;
-    if (unread)
-        return add_name(file);
-    raw.bytes = file->data + extent->begin;
-    if (counts)
-        return add_tensor(file, &raw);
-    return first_past && (file->kinds & kind) != 0
-               ? STATUS_OK
-               : input_file_pass(file->input, item->string, reader->arena, reader->error);
+    return named_tensors_put(&file->tensors, &tensor);
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
@@ -269,9 +200,10 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
     cJSON *value = text != NULL ? json_parse(reader, place, text, length) : NULL;
     if (value == NULL)
         return reader->error->status;
-    enum status status = kind == INPUT_FILE_TOKENS ? json_read_tokens(reader, value, item->string,
-                                                                      input_file_labels(file->input, item->string))
-                                                   : json_read_settings(reader, value, file->input);
+    struct input_file *input = file->tensors.input;
+    enum status status = kind == INPUT_FILE_TOKENS
+                             ? json_read_tokens(reader, value, item->string, input_file_labels(input, item->string))
+                             : json_read_settings(reader, value, input);
     cJSON_Delete(value);
     return status;
 }
@@ -280,7 +212,7 @@ static enum status read_text(const struct file *file, const cJSON *item, unsigne
 static enum status note_origin(const struct file *file, const cJSON *item)
 {
     const struct json_reader *reader = &file->reader;
-    struct input_file *input = file->input;
+    struct input_file *input = file->tensors.input;
     const struct {
         const char *name, **text;
     } notes[] = {{"mechanism", &input->mechanism}, {"part", &input->part},     {"job", &input->job},
@@ -301,7 +233,7 @@ static enum status check_key(const struct file *file, const char *key)
     static const char *const KEYS[] = {"tokens", "key_tokens", "settings"};
     const struct json_reader *reader = &file->reader;
     const char *near = suggest_word(key, KEYS, sizeof KEYS / sizeof KEYS[0]);
-    if (near == NULL || strcmp(near, key) == 0 || (file->kinds & INPUT_FILE_FOREIGN) != 0)
+    if (near == NULL || strcmp(near, key) == 0 || (file->tensors.kinds & INPUT_FILE_FOREIGN) != 0)
         return STATUS_OK;
     return error_usage(reader->error, "%s: " SAFETENSORS_METADATA ": unknown key '%.80s'; did you mean '%s'?",
                        reader->source, key, near);
@@ -322,7 +254,7 @@ static enum status read_metadata(const struct file *file, const cJSON *metadata)
                                reader->source, item->string, json_kind_name(item));
         if (check_key(file, item->string) || note_origin(file, item))
             return reader->error->status;
-        if ((kind & file->kinds & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) == 0)
+        if ((kind & file->tensors.kinds & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) == 0)
             continue;
         if (read_text(file, item, kind) != STATUS_OK)
             return reader->error->status;
@@ -336,12 +268,9 @@ static enum status read_members(struct file *file, const cJSON *root)
     const size_t count = json_count(root);
     if (json_check_repeated(reader, root, "") != STATUS_OK)
         return reader->error->status;
-    file->sole = count - (cJSON_GetObjectItemCaseSensitive(root, SAFETENSORS_METADATA) != NULL) == 1;
+    file->tensors.sole = count - (cJSON_GetObjectItemCaseSensitive(root, SAFETENSORS_METADATA) != NULL) == 1;
     file->extents = arena_allocate(reader->scratch, count, sizeof file->extents[0], reader->error);
-    file->input->tensors = arena_allocate(reader->arena, count, sizeof file->input->tensors[0], reader->error);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    file->input->passed = arena_allocate(reader->arena, count, sizeof file->input->passed[0], reader->error);
-    if (file->extents == NULL || file->input->tensors == NULL || file->input->passed == NULL)
+    if (file->extents == NULL || named_tensors_begin(&file->tensors, count) != STATUS_OK)
         return reader->error->status;
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
         reader->key = item->string;
@@ -350,7 +279,7 @@ static enum status read_members(struct file *file, const cJSON *root)
         if (status != STATUS_OK)
             return status;
     }
-    input_file_sort(file->input);
+    input_file_sort(file->tensors.input);
     return check_extents(file);
 }
 
@@ -385,8 +314,13 @@ enum status safetensors_read(const char *source, const unsigned char *bytes, siz
     struct arena scratch = {0};
     struct file file = {
         .reader = {.source = source, .arena = arena, .scratch = &scratch, .error = error},
-        .kinds = kinds,
-        .input = input,
+        .tensors = {.source = source,
+                    .kinds = kinds,
+                    .code = dtype_safetensors,
+                    .texts = "as JSON text in " SAFETENSORS_METADATA,
+                    .input = input,
+                    .arena = arena,
+                    .error = error},
     };
     char place[256];
     size_t size = 0;

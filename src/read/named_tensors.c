@@ -1,0 +1,95 @@
+#include "read/named_tensors.h"
+
+#include <string.h>
+
+enum status named_tensors_begin(const struct named_tensors *file, size_t count)
+{
+    struct input_file *input = file->input;
+    input->tensors = arena_allocate(file->arena, count, sizeof input->tensors[0], file->error);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    input->passed = arena_allocate(file->arena, count, sizeof input->passed[0], file->error);
+    return input->tensors == NULL || input->passed == NULL ? file->error->status : STATUS_OK;
+}
+
+/* A tensor is no label and no setting, but may have such a name in another program's file. */
+static unsigned kind_of(const struct named_tensors *file, const char *name)
+{
+    const unsigned kind = input_file_kind_among(name, file->kinds);
+    const bool foreign =
+        (kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS)) != 0 && (file->kinds & INPUT_FILE_FOREIGN) != 0;
+    return foreign ? INPUT_FILE_FOREIGN : kind;
+}
+
+enum status named_tensors_use(const struct named_tensors *file, struct named_tensor *tensor)
+{
+    const unsigned kind = tensor->kind = kind_of(file, tensor->name);
+    if (kind == INPUT_FILE_UNKNOWN)
+        return input_file_unknown(file->source, tensor->name, file->error);
+    if (kind == INPUT_FILE_TOKENS || kind == INPUT_FILE_SETTINGS ||
+        (kind == INPUT_FILE_IGNORED && strcmp(tensor->name, "comment") != 0))
+        return error_usage(file->error, "%s: %s is a tensor; expected it %s", file->source, tensor->name, file->texts);
+    tensor->use = kind == INPUT_FILE_FOREIGN && !file->sole ? NAMED_NAME
+                  : (kind & file->kinds) != 0               ? NAMED_READ
+                                                            : NAMED_PASS;
+    return STATUS_OK;
+}
+
+enum status named_tensors_check(const struct named_tensors *file, struct named_tensor *tensor)
+{
+    const struct tensor_bytes *bytes = &tensor->bytes;
+    const char *source = file->source, *name = tensor->name;
+    char list[DTYPE_LIST_BYTES];
+    if (tensor->is_byte && tensor->kind == INPUT_FILE_BUFFER)
+        tensor->bytes.dtype = DTYPE_BOOL;
+    if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 &&
+        strncmp(name, "past_", 5) == 0)
+        tensor->use = NAMED_DROP;
+    if (tensor->use != NAMED_READ)
+        return STATUS_OK;
+    if (bytes->dtype == DTYPE_COUNT)
+        return error_usage(file->error, "%s: %s: numbers of dtype '%.40s' are not read; expected %s", source, name,
+                           tensor->dtype, dtype_list(file->code, list));
+    if (bytes->rank == 0)
+        return error_usage(file->error, "%s: %s is a single number; expected a list or more", source, name);
+    if (bytes->rank > TENSOR_RANK)
+        return error_usage(file->error, "%s: %s has %zu axes, expected at most %d", source, name, bytes->rank,
+                           TENSOR_RANK);
+    if (tensor->count == 0)
+        return error_usage(file->error, "%s: %s is empty; expected numbers", source, name);
+    return STATUS_OK;
+}
+
+enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor)
+{
+    if (tensor->use == NAMED_DROP)
+        return STATUS_OK;
+    if (tensor->use == NAMED_PASS)
+        return input_file_pass(file->input, tensor->name, file->arena, file->error);
+    struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];
+    *named = (struct file_tensor){0};
+    named->name = arena_text(file->arena, tensor->name, strlen(tensor->name), file->error);
+    if (named->name == NULL)
+        return file->error->status;
+    return tensor->use == NAMED_NAME ? STATUS_OK
+                                     : tensor_bytes_tensor(&tensor->bytes, &named->tensor, file->arena, file->error);
+}
+
+enum status named_tensors_may_lack_name(const char *source, const char *holder, unsigned kinds, struct error *error)
+{
+    if ((kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) != 0)
+        return STATUS_OK;
+    return error_usage(error, "%s: %s holds one tensor without a name, %s need theirs; expected .safetensors or JSON",
+                       source, holder, kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters");
+}
+
+enum status named_tensors_alone(const struct tensor_bytes *bytes, struct arena *arena, struct input_file *input,
+                                struct error *error)
+{
+    input->tensors = arena_allocate(arena, 1, sizeof input->tensors[0], error);
+    if (input->tensors == NULL)
+        return error->status;
+    input->tensors[0] = (struct file_tensor){.name = "inputs"};
+    input->tensor_count = 1;
+    input->nameless = true;
+    return tensor_bytes_tensor(bytes, &input->tensors[0].tensor, arena, error);
+}

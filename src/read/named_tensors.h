@@ -1,0 +1,62 @@
+/* A binary file's tensors -> struct input_file: which of them count, what their names may be, and what they must be to
+ * be computed with. The rules that .safetensors, .npz and .pt share; where the bytes lie each format knows itself. */
+#ifndef ATTN_READ_NAMED_TENSORS_H
+#define ATTN_READ_NAMED_TENSORS_H
+
+#include "read/input_file.h"
+#include "tensor/tensor_bytes.h"
+
+/* What becomes of a tensor. */
+enum named_use {
+    NAMED_READ, /* it goes into the input; */
+    NAMED_NAME, /* its name alone, which is foreign and not the only one; */
+    NAMED_PASS, /* its name alone, which is known and of another kind than those asked for; */
+    NAMED_DROP, /* nothing: a past of no tokens */
+};
+
+/* A file as it is read. */
+struct named_tensors {
+    const char *source;
+    unsigned kinds;                  /* bits of enum input_file_kind: what is read */
+    bool sole;                       /* the file has one tensor */
+    const char *(*code)(enum dtype); /* what the format calls a dtype */
+    const char *texts;               /* where tokens and settings are expected, which are no tensors */
+    struct input_file *input;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* One of its tensors. */
+struct named_tensor {
+    const char *name;
+    struct tensor_bytes bytes; /* of a rank above TENSOR_RANK the first sizes alone; DTYPE_COUNT: a dtype that attn has
+                                  not */
+    const char *dtype;         /* as the file has it */
+    bool is_byte;              /* whole numbers of a byte, which a causal buffer may have instead of truth values */
+    size_t count;              /* the product of all sizes */
+    unsigned kind;             /* set by named_tensors_use, as is the next one */
+    enum named_use use;
+};
+
+/* Room for so many tensors. STATUS_SYSTEM where memory is short. */
+enum status named_tensors_begin(const struct named_tensors *file, size_t count);
+
+/* What becomes of the tensor of that name. STATUS_USAGE where attn does not know it, or knows it as another thing. */
+enum status named_tensors_use(const struct named_tensors *file, struct named_tensor *tensor);
+
+/* Whether a tensor that is read can be computed with: its dtype, its rank and its count; a past of no tokens is
+ * dropped. STATUS_USAGE "source: name ...". */
+enum status named_tensors_check(const struct named_tensors *file, struct named_tensor *tensor);
+
+/* Puts it into the input, by its use; its data may stay in the bytes. The caller sorts the input at the end. */
+enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor);
+
+/* A file of one tensor without a name, which is `inputs`, or what diff compares. STATUS_USAGE where `kinds` have
+ * neither, as parameters and operands need their names; `holder` says what holds it, "a .npy". */
+enum status named_tensors_may_lack_name(const char *source, const char *holder, unsigned kinds, struct error *error);
+
+/* That tensor into the input. */
+enum status named_tensors_alone(const struct tensor_bytes *bytes, struct arena *arena, struct input_file *input,
+                                struct error *error);
+
+#endif
