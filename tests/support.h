@@ -17,7 +17,7 @@ char *support_read(const char *path);
 /* The same, with its length: a text may have NUL bytes. */
 char *support_bytes(const char *path, size_t *length);
 
-/* npy_read or safetensors_read. */
+/* npy_read, safetensors_read or archive_read. */
 typedef enum status support_reader(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
                                    struct arena *arena, struct input_file *input, struct error *error);
 

@@ -13,7 +13,7 @@
 
 typedef int fuzz_target(const uint8_t *bytes, size_t length);
 
-fuzz_target fuzz_json, fuzz_printed, fuzz_npy, fuzz_safetensors, fuzz_command, fuzz_paths;
+fuzz_target fuzz_json, fuzz_printed, fuzz_npy, fuzz_safetensors, fuzz_archive, fuzz_pickle, fuzz_command, fuzz_paths;
 
 enum { LONGEST_CUT = 600, LONGEST_CHANGED = 120, LONGEST_RUN = 20, FOLDER_BYTES = 64, PATH_BYTES = 512 };
 
@@ -25,9 +25,14 @@ static const struct {
     fuzz_target *run;
     enum distortion distortion;
 } targets[] = {
-    {"json", fuzz_json, DISTORT_BYTES},      {"printed", fuzz_printed, DISTORT_BYTES},
-    {"npy", fuzz_npy, DISTORT_BYTES},        {"safetensors", fuzz_safetensors, DISTORT_BYTES},
-    {"command", fuzz_command, DISTORT_BITS}, {"paths", fuzz_paths, DISTORT_NOTHING},
+    {"json", fuzz_json, DISTORT_BYTES},
+    {"printed", fuzz_printed, DISTORT_BYTES},
+    {"npy", fuzz_npy, DISTORT_BYTES},
+    {"safetensors", fuzz_safetensors, DISTORT_BYTES},
+    {"archive", fuzz_archive, DISTORT_BYTES},
+    {"pickle", fuzz_pickle, DISTORT_BYTES},
+    {"command", fuzz_command, DISTORT_BITS},
+    {"paths", fuzz_paths, DISTORT_NOTHING},
 };
 
 /* What a target is being given. */

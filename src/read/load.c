@@ -2,10 +2,13 @@
 
 #include "base/mapped_file.h"
 #include "base/text.h"
+#include "read/archive.h"
 #include "read/json.h"
 #include "read/npy.h"
+#include "read/other_file.h"
 #include "read/printed.h"
 #include "read/safetensors.h"
+#include "read/zip.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,13 +39,32 @@ static size_t first_room(int file)
     return FIRST_BYTES;
 }
 
+typedef enum status binary_reader(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
+                                  struct arena *arena, struct input_file *input, struct error *error);
+
+/* The formats whose tensors may stay in the file, each told by its first bytes. */
+static const struct {
+    bool (*begins)(const unsigned char *bytes, size_t length);
+    binary_reader *read;
+} BINARY[] = {{npy_begins, npy_read}, {zip_begins, archive_read}, {safetensors_begins, safetensors_read}};
+
+/* The reader of the file, or NULL: it is text, or of no format. */
+static binary_reader *find_reader(const unsigned char *bytes, size_t length)
+{
+    for (size_t i = 0; i < sizeof BINARY / sizeof BINARY[0]; i++)
+        if (BINARY[i].begins(bytes, length))
+            return BINARY[i].read;
+    /* What begins with that byte and is no other format is a wrong .npy. */
+    return length > 0 && bytes[0] == NPY_FIRST_BYTE ? npy_read : NULL;
+}
+
 /* Whether what was read so far begins no format, however it goes on. Then the rest need not be read for the message. */
 static bool is_hopeless(const struct content *content)
 {
     static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     const unsigned char *bytes = (const unsigned char *)content->bytes;
     size_t at = 0;
-    if (npy_begins(bytes, content->length) || safetensors_begins(bytes, content->length))
+    if (find_reader(bytes, content->length) != NULL)
         return false;
     if (printed_begins(bytes, content->length))
         return printed_is_hopeless(bytes, content->length);
@@ -116,33 +138,20 @@ static enum status make_text(const char *source, struct content *content, struct
     return STATUS_OK;
 }
 
-/* What begins with that byte and is no other format is a wrong .npy. */
-static bool is_npy(const unsigned char *bytes, size_t length)
-{
-    return npy_begins(bytes, length) ||
-           (length > 0 && bytes[0] == NPY_FIRST_BYTE && !safetensors_begins(bytes, length));
-}
-
 /* A binary file's bytes become the arena's: tensors stay in them. */
 static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
                                 struct input_file *input, struct error *error)
 {
     const unsigned char *bytes = (const unsigned char *)content->bytes;
     const size_t length = content->length;
-    const bool npy = is_npy(bytes, length);
-    if (npy || safetensors_begins(bytes, length)) {
+    binary_reader *read = find_reader(bytes, length);
+    if (read != NULL) {
         enum status status = arena_keep(arena, content->bytes, content->mapped, error);
         *content = (struct content){0};
-        if (status != STATUS_OK)
-            return status;
-        return npy ? npy_read(source, bytes, length, kinds, arena, input, error)
-                   : safetensors_read(source, bytes, length, kinds, arena, input, error);
+        return status == STATUS_OK ? read(source, bytes, length, kinds, arena, input, error) : status;
     }
-    if (length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0)
-        return error_usage(error,
-                           "%s: a zip archive, as numpy.savez and torch.save write them; expected JSON, .npy or "
-                           ".safetensors",
-                           source);
+    if (other_file_check(source, bytes, length, error) != STATUS_OK)
+        return error->status;
     const bool printed = printed_begins(bytes, length);
     if (make_text(source, content, error) != STATUS_OK)
         return error->status;

@@ -1,4 +1,4 @@
-/* Files -> struct input_file: JSON, printed tables, .npy or .safetensors, told apart by their first bytes.
+/* Files -> struct input_file: JSON, printed tables, .npy, .npz, .pt or .safetensors, told apart by their first bytes.
  *
  * A regular file is mapped, read-only and private, so that what is not needed of it is not read; a pipe is read whole,
  * up to half of the memory there is, but no further than it takes to see that it begins no format. Mappings belong to

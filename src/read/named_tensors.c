@@ -74,12 +74,13 @@ enum status named_tensors_put(const struct named_tensors *file, const struct nam
                                      : tensor_bytes_tensor(&tensor->bytes, &named->tensor, file->arena, file->error);
 }
 
-enum status named_tensors_may_lack_name(const char *source, const char *holder, unsigned kinds, struct error *error)
+enum status named_tensors_may_lack_name(const char *source, const char *holder, const char *expected, unsigned kinds,
+                                        struct error *error)
 {
     if ((kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) != 0)
         return STATUS_OK;
-    return error_usage(error, "%s: %s holds one tensor without a name, %s need theirs; expected .safetensors or JSON",
-                       source, holder, kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters");
+    return error_usage(error, "%s: %s holds one tensor without a name, %s need theirs; expected %s", source, holder,
+                       kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters", expected);
 }
 
 enum status named_tensors_alone(const struct tensor_bytes *bytes, struct arena *arena, struct input_file *input,

@@ -52,8 +52,10 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor);
 
 /* A file of one tensor without a name, which is `inputs`, or what diff compares. STATUS_USAGE where `kinds` have
- * neither, as parameters and operands need their names; `holder` says what holds it, "a .npy". */
-enum status named_tensors_may_lack_name(const char *source, const char *holder, unsigned kinds, struct error *error);
+ * neither, as parameters and operands need their names; `holder` says what holds it, "a .npy", and `expected` what has
+ * names. */
+enum status named_tensors_may_lack_name(const char *source, const char *holder, const char *expected, unsigned kinds,
+                                        struct error *error);
 
 /* That tensor into the input. */
 enum status named_tensors_alone(const struct tensor_bytes *bytes, struct arena *arena, struct input_file *input,

@@ -285,8 +285,8 @@ enum status npy_read(const char *source, const unsigned char *bytes, size_t leng
     struct npy_array array;
     *input = (struct input_file){.source = source, .nameless = true};
     if (npy_header(source, bytes, length, arena, &array, error) ||
-        named_tensors_may_lack_name(source, "a .npy", kinds, error) || check_array(source, &array, error) ||
-        npy_check_size(source, &array, error))
+        named_tensors_may_lack_name(source, "a .npy", ".safetensors or JSON", kinds, error) ||
+        check_array(source, &array, error) || npy_check_size(source, &array, error))
         return error->status;
     return named_tensors_alone(&array.bytes, arena, input, error);
 }

@@ -9,7 +9,7 @@
 
 /* A row of dtype_rows.h, which says what each field is. */
 struct row {
-    const char *name, *title, *safetensors, *npy;
+    const char *name, *title, *safetensors, *npy, *torch;
     double absolute, relative;
     size_t size;
     const struct codec *codec;
@@ -281,6 +281,11 @@ const char *dtype_title(enum dtype dtype)
 const char *dtype_safetensors(enum dtype dtype)
 {
     return ROWS[dtype].safetensors;
+}
+
+const char *dtype_torch(enum dtype dtype)
+{
+    return ROWS[dtype].torch;
 }
 
 const char *dtype_npy(enum dtype dtype)

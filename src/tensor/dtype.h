@@ -15,11 +15,12 @@ enum dtype { DTYPE_ROWS(DTYPE_CONSTANT, DTYPE_CONSTANT) DTYPE_COUNT };
 /* The names of the working dtypes, each at its place in the enum; then NULL. */
 extern const char *const DTYPE_NAMES[];
 
-/* "f32" as options have it, "float32" in words; its code in .safetensors, its type in .npy or NULL: no .npy holds
- * it. */
+/* "f32" as options have it, "float32" in words; its code in .safetensors, its storage in a .pt, its type in .npy or
+ * NULL: no .npy holds it. */
 const char *dtype_name(enum dtype dtype);
 const char *dtype_title(enum dtype dtype);
 const char *dtype_safetensors(enum dtype dtype);
+const char *dtype_torch(enum dtype dtype);
 const char *dtype_npy(enum dtype dtype);
 
 /* The dtype to which a function such as those above gives that text, or DTYPE_COUNT. */

@@ -8,6 +8,7 @@
  *   .title         the name in words
  *   .safetensors   its code in the header of a .safetensors
  *   .npy           its type in the header of a .npy; none: .npy has no such numbers
+ *   .torch         the storage of its numbers in a .pt; there it also goes by its title
  *   .size          bytes of a number
  *   .codec         how its numbers are loaded, rounded and stored: DOUBLES and FLOATS by the machine, CODED by what
  *                  follows, WHOLES and TRUTHS
@@ -28,21 +29,21 @@
 /* clang-format off */
 #define DTYPE_ROWS(WORKING, OTHER)                                                                                    \
     WORKING(F32, "f32", 1e-5, 1.3e-6, .title = "float32", .safetensors = "F32", .npy = "f4", .size = 4,               \
-            .codec = &FLOATS, .storage = DTYPE_F32,                                                                   \
+            .torch = "FloatStorage", .codec = &FLOATS, .storage = DTYPE_F32,                                          \
             .fraction = 23, .smallest = 0x1p-149, .largest = 0x1.fffffep127, .infinite = true)                        \
     WORKING(F64, "f64", 1e-7, 1e-7, .title = "float64", .safetensors = "F64", .npy = "f8", .size = 8,                 \
-            .codec = &DOUBLES, .storage = DTYPE_F64,                                                                  \
+            .torch = "DoubleStorage", .codec = &DOUBLES, .storage = DTYPE_F64,                                        \
             .fraction = 52, .smallest = 0x1p-1074, .largest = 0x1.fffffffffffffp1023, .infinite = true)               \
     WORKING(F16, "f16", 1e-5, 1e-3, .title = "float16", .safetensors = "F16", .npy = "f2", .size = 2,                 \
-            .codec = &CODED, .storage = DTYPE_F32,                                                                    \
+            .torch = "HalfStorage", .codec = &CODED, .storage = DTYPE_F32,                                            \
             .fraction = 10, .smallest = 0x1p-24, .largest = 65504, .infinite = true)                                  \
     WORKING(BF16, "bf16", 1e-5, 1.6e-2, .title = "bfloat16", .safetensors = "BF16", .size = 2,                        \
-            .codec = &CODED, .storage = DTYPE_F32,                                                                    \
+            .torch = "BFloat16Storage", .codec = &CODED, .storage = DTYPE_F32,                                        \
             .fraction = 7, .smallest = 0x1p-133, .largest = 0x1.fep127, .infinite = true, .rounds_sums = true)        \
-    OTHER(I64, "i64", .title = "int64", .safetensors = "I64", .npy = "i8", .size = 8, .codec = &WHOLES,               \
-          .whole = true)                                                                                              \
-    OTHER(BOOL, "bool", .title = "bool", .safetensors = "BOOL", .npy = "b1", .size = 1, .codec = &TRUTHS,             \
-          .boolean = true)
+    OTHER(I64, "i64", .title = "int64", .safetensors = "I64", .npy = "i8", .size = 8,                                 \
+          .torch = "LongStorage", .codec = &WHOLES, .whole = true)                                                    \
+    OTHER(BOOL, "bool", .title = "bool", .safetensors = "BOOL", .npy = "b1", .size = 1,                               \
+          .torch = "BoolStorage", .codec = &TRUTHS, .boolean = true)
 /* clang-format on */
 
 #endif

@@ -7,6 +7,7 @@ mkdir -p "$corpus" "tests/fuzz/found/$target"
 dictionary=tests/fuzz/$target.dict
 case $target in
 npy | safetensors) golden=tests/golden/binary ;;
+archive) golden=tests/golden/archive ;;
 json) golden=data ;;
 *) golden= ;;
 esac

@@ -1,0 +1,128 @@
+#include "read/npz.h"
+
+#include "read/npy.h"
+
+#include <string.h>
+
+static const char SUFFIX[] = ".npy", NAMELESS[] = "arr_";
+
+enum { SUFFIX_LENGTH = sizeof SUFFIX - 1, NAMELESS_LENGTH = sizeof NAMELESS - 1 };
+
+/* The length of the array's name; 0 where the entry is no array. */
+static size_t name_length(const struct zip_entry *entry)
+{
+    const size_t length = strlen(entry->name);
+    return length > SUFFIX_LENGTH && strcmp(entry->name + length - SUFFIX_LENGTH, SUFFIX) == 0 ? length - SUFFIX_LENGTH
+                                                                                               : 0;
+}
+
+bool npz_is(const struct zip *zip)
+{
+    for (size_t i = 0; i < zip->count; i++)
+        if (name_length(&zip->entries[i]) > 0)
+            return true;
+    return false;
+}
+
+static bool is_nameless(const char *name)
+{
+    return strncmp(name, NAMELESS, NAMELESS_LENGTH) == 0 &&
+           strspn(name + NAMELESS_LENGTH, "0123456789") == strlen(name + NAMELESS_LENGTH);
+}
+
+static enum status no_array(const struct named_tensors *file, const struct zip_entry *entry)
+{
+    return error_usage(file->error, "%s: '%.80s' in the zip archive is no array; expected what numpy.savez writes",
+                       file->source, entry->name);
+}
+
+/* Reads the array of an entry into the tensor, which counts. */
+static enum status read_array(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch,
+                              struct named_tensor *tensor)
+{
+    char text[TEXT_PATH_BYTES + 96];
+    struct npy_array array;
+    if (entry->length == 0 || !npy_begins(entry->bytes, entry->length))
+        return no_array(file, entry);
+    snprintf(text, sizeof text, "%s: %.80s", file->source, tensor->name);
+    if (npy_header(text, entry->bytes, entry->length, scratch, &array, file->error) != STATUS_OK)
+        return file->error->status;
+    tensor->bytes = array.bytes;
+    tensor->count = array.count;
+    tensor->dtype = arena_text(scratch, array.descr, strlen(array.descr), file->error);
+    tensor->is_byte = strcmp(array.descr, "|u1") == 0;
+    if (tensor->dtype == NULL || named_tensors_check(file, tensor) != STATUS_OK)
+        return file->error->status;
+    if (tensor->use != NAMED_READ)
+        return STATUS_OK;
+    array.bytes = tensor->bytes;
+    if (npy_check_size(text, &array, file->error) != STATUS_OK)
+        return file->error->status;
+    tensor->bytes = array.bytes;
+    return STATUS_OK;
+}
+
+static enum status read_alone(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch)
+{
+    struct named_tensor tensor = {.name = "inputs", .kind = INPUT_FILE_INPUTS};
+    return named_tensors_may_lack_name(file->source, "the .npz", "numpy.savez(file, NAME=array, ...)", file->kinds,
+                                       file->error) ||
+                   read_array(file, entry, scratch, &tensor) ||
+                   named_tensors_alone(&tensor.bytes, file->arena, file->input, file->error)
+               ? file->error->status
+               : STATUS_OK;
+}
+
+static enum status read_entry(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch)
+{
+    struct named_tensor tensor = {0};
+    const size_t length = name_length(entry);
+    if (length == 0)
+        return no_array(file, entry);
+    tensor.name = arena_text(scratch, entry->name, length, file->error);
+    if (tensor.name == NULL)
+        return file->error->status;
+    if (is_nameless(tensor.name) && (file->kinds & INPUT_FILE_FOREIGN) == 0)
+        return error_usage(file->error,
+                           "%s: %s is an array without a name, and not the only one; expected names: "
+                           "numpy.savez(file, inputs=x, W_query=w)",
+                           file->source, tensor.name);
+    return named_tensors_use(file, &tensor) ||
+                   (tensor.use == NAMED_READ && read_array(file, entry, scratch, &tensor)) ||
+                   named_tensors_put(file, &tensor)
+               ? file->error->status
+               : STATUS_OK;
+}
+
+static enum status read_entries(const struct named_tensors *file, const struct zip *zip, struct arena *scratch)
+{
+    if (zip->count == 1 && strcmp(zip->entries[0].name, "arr_0.npy") == 0)
+        return read_alone(file, &zip->entries[0], scratch);
+    if (named_tensors_begin(file, zip->count) != STATUS_OK)
+        return file->error->status;
+    for (size_t i = 0; i < zip->count; i++)
+        if (read_entry(file, &zip->entries[i], scratch) != STATUS_OK)
+            return file->error->status;
+    input_file_sort(file->input);
+    return STATUS_OK;
+}
+
+enum status npz_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
+                     struct error *error)
+{
+    struct arena scratch = {0};
+    const struct named_tensors file = {
+        .source = zip->source,
+        .kinds = kinds,
+        .sole = zip->count == 1,
+        .code = dtype_npy,
+        .texts = "in JSON or .safetensors",
+        .input = input,
+        .arena = arena,
+        .error = error,
+    };
+    *input = (struct input_file){.source = zip->source};
+    enum status status = read_entries(&file, zip, &scratch);
+    arena_free(&scratch);
+    return status;
+}

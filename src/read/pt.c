@@ -1,0 +1,415 @@
+#include "read/pt.h"
+
+#include "read/named_tensors.h"
+#include "read/pickle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of copies beyond the bytes that the file has: a number may stand for many. */
+static const size_t MOST_REPEATED = (size_t)64 << 20;
+
+/* The arguments of _rebuild_tensor_v2, and of _v3, which has a dtype before the metadata. */
+enum { ARGUMENT_STORAGE, ARGUMENT_OFFSET, ARGUMENT_SIZES, ARGUMENT_STRIDES, ARGUMENT_DTYPE = 6 };
+
+/* The parts of a persistent id. */
+enum { STORAGE_WORD, STORAGE_TYPE, STORAGE_KEY, STORAGE_PLACE, STORAGE_NUMBERS, STORAGE_PARTS };
+
+struct reading {
+    const struct zip *zip;
+    struct named_tensors tensors;
+    struct pickle pickle;
+    bool big_endian;
+    size_t copied; /* bytes of tensors that do not stay in the file */
+    struct arena scratch;
+};
+
+/* A tensor as the pickle has it. */
+struct view {
+    const struct zip_entry *storage;
+    size_t numbers;        /* of the storage; of one without a type its bytes */
+    bool untyped;          /* it is one */
+    size_t offset, beyond; /* the first number, and the first behind the last; 0 where there is none */
+};
+
+/* --- entries ----------------------------------------------------------------------------------------------------- */
+
+/* The bytes of the archive's folder, before the slash. */
+static size_t folder_length(const struct zip *zip)
+{
+    return zip->first != NULL ? strcspn(zip->first, "/") : 0;
+}
+
+static bool is_pickle(const struct zip *zip, const struct zip_entry *entry)
+{
+    const size_t folder = folder_length(zip);
+    return strncmp(entry->name, zip->first, folder) == 0 && strcmp(entry->name + folder, "/data.pkl") == 0;
+}
+
+bool pt_is(const struct zip *zip)
+{
+    for (size_t i = 0; i < zip->count; i++)
+        if (is_pickle(zip, &zip->entries[i]))
+            return true;
+    return false;
+}
+
+/* FOLDER/PREFIXname; NULL where there is none. */
+static enum status find_entry(struct reading *reading, const char *prefix, const struct pickle_text *name,
+                              const struct zip_entry **entry)
+{
+    const struct zip *zip = reading->zip;
+    const size_t folder = folder_length(zip), before = folder + 1 + strlen(prefix);
+    char *path = arena_allocate(&reading->scratch, before + name->length + 1, 1, reading->tensors.error);
+    if (path == NULL)
+        return reading->tensors.error->status;
+    memcpy(path, zip->first, folder);
+    path[folder] = '/';
+    memcpy(path + folder + 1, prefix, before - folder - 1);
+    memcpy(path + before, name->bytes, name->length);
+    path[before + name->length] = '\0';
+    *entry = strlen(path) == before + name->length ? zip_find(zip, path) : NULL;
+    return STATUS_OK;
+}
+
+static enum status read_byte_order(struct reading *reading)
+{
+    static const struct pickle_text NAME = {"byteorder", 9};
+    const struct zip_entry *entry;
+    char order[8] = "";
+    if (find_entry(reading, "", &NAME, &entry) != STATUS_OK)
+        return reading->tensors.error->status;
+    if (entry == NULL)
+        return STATUS_OK;
+    memcpy(order, entry->bytes, memory_smaller(entry->length, sizeof order - 1));
+    reading->big_endian = strcmp(order, "big") == 0;
+    if (reading->big_endian || strcmp(order, "little") == 0)
+        return STATUS_OK;
+    return error_usage(reading->tensors.error, "%s: byteorder is '%s'; expected little or big", reading->zip->source,
+                       order);
+}
+
+/* A copy, as another program may change the file meanwhile, and its checksum. */
+static enum status read_pickle(struct reading *reading)
+{
+    static const struct pickle_text NAME = {"data.pkl", 8};
+    struct error *error = reading->tensors.error;
+    const struct zip_entry *entry;
+    if (find_entry(reading, "", &NAME, &entry) != STATUS_OK)
+        return error->status;
+    const char *copy = arena_text(&reading->scratch, (const char *)entry->bytes, entry->length, error);
+    const unsigned char *bytes = (const unsigned char *)copy;
+    if (copy == NULL || zip_check(reading->zip, entry, bytes, error) != STATUS_OK)
+        return error->status;
+    return pickle_read(reading->zip->source, bytes, entry->length, &reading->scratch, &reading->pickle, error);
+}
+
+/* --- one tensor -------------------------------------------------------------------------------------------------- */
+
+static enum status wrong(const struct reading *reading, const struct named_tensor *tensor, const char *what)
+{
+    return error_usage(reading->tensors.error, "%s: %s: %s", reading->zip->source, tensor->name, what);
+}
+
+static bool take_size(const struct pickle_value *value, size_t *size)
+{
+    if (value->kind != PICKLE_WHOLE || value->whole < 0 || (uint64_t)value->whole > SIZE_MAX / 2)
+        return false;
+    *size = (size_t)value->whole;
+    return true;
+}
+
+/* ('storage', torch.FloatStorage, '0', 'cpu', 18) */
+static enum status take_storage(struct reading *reading, const struct pickle_value *storage,
+                                struct named_tensor *tensor, struct view *view)
+{
+    struct error *error = reading->tensors.error;
+    const struct pickle_value *const *parts = storage->kind == PICKLE_STORAGE ? storage->tuple->items.items : NULL;
+    if (parts == NULL || storage->tuple->items.count != STORAGE_PARTS || !pickle_is(parts[STORAGE_WORD], "storage") ||
+        parts[STORAGE_TYPE]->kind != PICKLE_NAME || parts[STORAGE_KEY]->kind != PICKLE_TEXT ||
+        !take_size(parts[STORAGE_NUMBERS], &view->numbers))
+        return wrong(reading, tensor, "a storage that torch.save does not write");
+    const struct pickle_text *type = &parts[STORAGE_TYPE]->text, *key = &parts[STORAGE_KEY]->text;
+    view->untyped = pickle_is(parts[STORAGE_TYPE], "UntypedStorage");
+    tensor->dtype = arena_text(&reading->scratch, type->bytes, type->length, error);
+    if (tensor->dtype == NULL || find_entry(reading, "data/", key, &view->storage) != STATUS_OK)
+        return error->status;
+    if (view->storage == NULL)
+        return error_usage(error, "%s: %s: the zip archive has no data/%.*s", reading->zip->source, tensor->name,
+                           (int)memory_smaller(key->length, 40), key->bytes);
+    return STATUS_OK;
+}
+
+/* Where its numbers begin and end, and how they lie; of more axes than TENSOR_RANK the first are kept. */
+static enum status take_axes(const struct reading *reading, const struct pickle_value *const *arguments,
+                             struct named_tensor *tensor, struct view *view)
+{
+    const struct pickle_value *sizes = arguments[ARGUMENT_SIZES], *strides = arguments[ARGUMENT_STRIDES];
+    struct tensor_bytes *bytes = &tensor->bytes;
+    size_t last = 0;
+    bool fits = true;
+    if (sizes->kind != PICKLE_TUPLE || strides->kind != PICKLE_TUPLE || sizes->items.count != strides->items.count ||
+        !take_size(arguments[ARGUMENT_OFFSET], &view->offset))
+        return wrong(reading, tensor, "a view that torch.save does not write");
+    tensor->count = 1;
+    bytes->strided = true;
+    bytes->rank = sizes->items.count;
+    for (size_t axis = 0; axis < bytes->rank; axis++) {
+        size_t size, stride, reach = 0;
+        if (!take_size(sizes->items.items[axis], &size) || !take_size(strides->items.items[axis], &stride))
+            return wrong(reading, tensor, "a size or a stride is no whole number from 0 on");
+        if (!memory_multiply(tensor->count, size, &tensor->count))
+            return wrong(reading, tensor, "its shape is larger than any memory");
+        fits = fits && (size == 0 || memory_multiply(size - 1, stride, &reach)) && reach <= SIZE_MAX / 2 - last;
+        last += fits ? reach : 0;
+        if (axis < TENSOR_RANK) {
+            bytes->shape[axis] = size;
+            bytes->strides[axis] = stride;
+        }
+    }
+    view->beyond = tensor->count == 0 ? 0 : fits ? view->offset + last + 1 : SIZE_MAX;
+    return STATUS_OK;
+}
+
+static enum status take_tensor(struct reading *reading, const struct pickle_value *value, struct named_tensor *tensor,
+                               struct view *view)
+{
+    const struct pickle_items *given = &value->tuple->items;
+    const struct pickle_value *const *arguments = given->items;
+    const bool has_dtype = given->count > ARGUMENT_DTYPE && arguments[ARGUMENT_DTYPE]->kind == PICKLE_NAME;
+    const struct pickle_value *metadata =
+        given->count > ARGUMENT_DTYPE + (size_t)has_dtype ? arguments[ARGUMENT_DTYPE + has_dtype] : NULL;
+    if (take_storage(reading, arguments[ARGUMENT_STORAGE], tensor, view) != STATUS_OK)
+        return reading->tensors.error->status;
+    if (metadata != NULL && metadata->kind != PICKLE_NONE &&
+        (metadata->kind != PICKLE_DICT || metadata->items.count > 0))
+        return wrong(reading, tensor,
+                     "a view of conjugate or negative numbers; expected .resolve_conj().resolve_neg()");
+    if (has_dtype) {
+        const struct pickle_text *name = &arguments[ARGUMENT_DTYPE]->text;
+        tensor->dtype = arena_text(&reading->scratch, name->bytes, name->length, reading->tensors.error);
+        if (tensor->dtype == NULL)
+            return reading->tensors.error->status;
+    }
+    if (has_dtype != view->untyped)
+        return wrong(reading, tensor, "a storage and a dtype that torch.save does not write together");
+    tensor->bytes.dtype = dtype_find(has_dtype ? dtype_title : dtype_torch, tensor->dtype);
+    tensor->is_byte = strcmp(tensor->dtype, "ByteStorage") == 0;
+    return take_axes(reading, arguments, tensor, view);
+}
+
+/* That the storage is as long as is said, and the view lies in it. */
+static enum status check_place(const struct reading *reading, struct named_tensor *tensor, const struct view *view)
+{
+    const char *source = reading->zip->source, *name = tensor->name;
+    size_t size = 0;
+    if (tensor->bytes.dtype == DTYPE_COUNT)
+        return STATUS_OK; /* it is not read, and how long its numbers are is not known */
+    const size_t there = view->storage->length, one = dtype_size(tensor->bytes.dtype);
+    if (!memory_multiply(view->numbers, view->untyped ? 1 : one, &size) || size != there)
+        return error_usage(reading->tensors.error, "%s: %s: a storage of %zu %s, but '%s' has %zu bytes", source, name,
+                           view->numbers, view->untyped ? "bytes" : dtype_name(tensor->bytes.dtype),
+                           view->storage->name, there);
+    if (view->beyond > there / one)
+        return error_usage(reading->tensors.error, "%s: %s: its sizes and strides reach beyond the %zu numbers of '%s'",
+                           source, name, there / one, view->storage->name);
+    tensor->bytes.bytes = view->storage->bytes + (tensor->count > 0 ? view->offset * one : 0);
+    tensor->bytes.big_endian = reading->big_endian;
+    return STATUS_OK;
+}
+
+/* A number may stand for many, and many views for one storage: copies have a bound. */
+static enum status check_copy(struct reading *reading, const struct named_tensor *tensor)
+{
+    const size_t room = reading->zip->length + MOST_REPEATED - reading->copied;
+    size_t size;
+    if (tensor->use != NAMED_READ || tensor_bytes_stay(&tensor->bytes))
+        return STATUS_OK;
+    if (!tensor_bytes_size(tensor->bytes.dtype, tensor->count, &size) || size > room)
+        return wrong(reading, tensor,
+                     "its numbers are repeated or reordered views of more than the file holds; "
+                     "expected .contiguous() before torch.save");
+    reading->copied += size;
+    return STATUS_OK;
+}
+
+static enum status read_view(struct reading *reading, const struct pickle_value *value, struct named_tensor *tensor)
+{
+    struct view view = {0};
+    return take_tensor(reading, value, tensor, &view) || named_tensors_check(&reading->tensors, tensor) ||
+                   check_place(reading, tensor, &view) || check_copy(reading, tensor)
+               ? reading->tensors.error->status
+               : STATUS_OK;
+}
+
+/* --- which tensors ----------------------------------------------------------------------------------------------- */
+
+/* The place of the first tensor at `from` or behind it among the dict's items; their number where there is none. */
+static size_t next_tensor(const struct pickle_value *dict, size_t from)
+{
+    while (from < dict->items.count && dict->items.items[from + 1]->kind != PICKLE_TENSOR)
+        from += 2;
+    return from;
+}
+
+/* A key for a message. */
+static const char *key_text(const struct pickle_value *key, char text[48])
+{
+    const bool named = key->kind == PICKLE_TEXT;
+    snprintf(text, 48, named ? "'%.*s'" : "%.*s", named ? (int)memory_smaller(key->text.length, 40) : 40,
+             named ? key->text.bytes : pickle_kind_name(key));
+    return text;
+}
+
+static enum status in_two_places(const struct reading *reading, const struct pickle_value *a,
+                                 const struct pickle_value *b)
+{
+    char first[48], second[48];
+    return error_usage(reading->tensors.error,
+                       "%s: holds tensors in more than one dict, such as %s in one and %s in another; expected one of "
+                       "them: torch.save(checkpoint['model'], ...)",
+                       reading->zip->source, key_text(a->items.items[next_tensor(a, 0)], first),
+                       key_text(b->items.items[next_tensor(b, 0)], second));
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const uintptr_t left = (uintptr_t) * (const void *const *)a, right = (uintptr_t) * (const void *const *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* That no tensor stands anywhere else: those of the dict, each counted once, are all that were made. */
+static enum status check_all(struct reading *reading, const struct pickle_value *dict)
+{
+    const struct pickle_items *items = &dict->items;
+    size_t count = 0, different = 0;
+    const void **tensors = arena_allocate(&reading->scratch, items->count, sizeof *tensors, reading->tensors.error);
+    if (tensors == NULL)
+        return reading->tensors.error->status;
+    for (size_t at = next_tensor(dict, 0); at < items->count; at = next_tensor(dict, at + 2))
+        tensors[count++] = items->items[at + 1];
+    qsort(tensors, count, sizeof *tensors, by_address);
+    for (size_t i = 0; i < count; i++)
+        different += i == 0 || tensors[i - 1] != tensors[i];
+    if (different == reading->pickle.tensor_count)
+        return STATUS_OK;
+    return error_usage(
+        reading->tensors.error,
+        "%s: holds %zu tensors, of which %zu have no name in the one dict of tensors; expected all in it",
+        reading->zip->source, reading->pickle.tensor_count, reading->pickle.tensor_count - different);
+}
+
+/* The one dict that holds tensors. */
+static enum status find_dict(struct reading *reading, const struct pickle_value **dict)
+{
+    *dict = NULL;
+    for (const struct pickle_value *one = reading->pickle.dicts; one != NULL; one = one->next) {
+        if (next_tensor(one, 0) == one->items.count)
+            continue;
+        if (*dict != NULL)
+            return in_two_places(reading, one, *dict);
+        *dict = one;
+    }
+    if (*dict != NULL)
+        return check_all(reading, *dict);
+    return error_usage(reading->tensors.error,
+                       reading->pickle.tensor_count > 0
+                           ? "%s: its tensors have no names; expected a dict, as torch.save({'inputs': x}, ...) has it"
+                           : "%s: holds no tensor; expected a state_dict: torch.save(model.state_dict(), ...)",
+                       reading->zip->source);
+}
+
+/* What is no tensor, but has a name that is asked for: it may not be passed over. */
+static enum status check_others(const struct reading *reading, const struct pickle_value *dict,
+                                const struct pickle_value *taken)
+{
+    const unsigned kinds = reading->tensors.kinds;
+    for (size_t at = 0; at < dict->items.count && (kinds & INPUT_FILE_FOREIGN) == 0; at += 2) {
+        const struct pickle_value *key = dict->items.items[at], *value = dict->items.items[at + 1];
+        char name[48];
+        if (key->kind != PICKLE_TEXT || value->kind == PICKLE_TENSOR || value == taken)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)memory_smaller(key->text.length, sizeof name - 1), key->text.bytes);
+        if ((input_file_kind(name) & kinds) != 0)
+            return error_usage(reading->tensors.error, "%s: %s is %s; expected a tensor, as a .pt gives nothing else",
+                               reading->zip->source, name, pickle_kind_name(value));
+    }
+    return STATUS_OK;
+}
+
+static enum status take_name(struct reading *reading, const struct pickle_value *key, const char **name)
+{
+    struct error *error = reading->tensors.error;
+    if (key->kind != PICKLE_TEXT || memchr(key->text.bytes, '\0', key->text.length) != NULL)
+        return error_usage(error, "%s: a tensor stands under %s; expected a name", reading->zip->source,
+                           key->kind == PICKLE_TEXT ? "a name with a NUL byte" : pickle_kind_name(key));
+    *name = arena_text(&reading->scratch, key->text.bytes, key->text.length, error);
+    return *name == NULL ? error->status : STATUS_OK;
+}
+
+static enum status read_tensors(struct reading *reading, const struct pickle_value *dict)
+{
+    const struct named_tensors *file = &reading->tensors;
+    const struct pickle_items *items = &dict->items;
+    size_t count = 0;
+    const char **names = arena_allocate(&reading->scratch, items->count, sizeof *names, file->error);
+    if (names == NULL || named_tensors_begin(file, items->count) != STATUS_OK)
+        return file->error->status;
+    for (size_t at = next_tensor(dict, 0); at < items->count; at = next_tensor(dict, at + 2), count++) {
+        struct named_tensor tensor = {0};
+        if (take_name(reading, items->items[at], &names[count]) != STATUS_OK)
+            return file->error->status;
+        tensor.name = names[count];
+        if (named_tensors_use(file, &tensor) || read_view(reading, items->items[at + 1], &tensor) ||
+            named_tensors_put(file, &tensor))
+            return file->error->status;
+    }
+    input_file_sort(file->input);
+    return input_file_check_repeated(file->source, "", names, count, file->error);
+}
+
+static enum status read_dict(struct reading *reading)
+{
+    const struct pickle_value *dict, *root = reading->pickle.root;
+    if (find_dict(reading, &dict) || check_others(reading, dict, dict) ||
+        (root->kind == PICKLE_DICT && check_others(reading, root, dict)))
+        return reading->tensors.error->status;
+    reading->tensors.sole = next_tensor(dict, next_tensor(dict, 0) + 2) == dict->items.count;
+    return read_tensors(reading, dict);
+}
+
+/* torch.save(x, ...) of a tensor */
+static enum status read_alone(struct reading *reading)
+{
+    const struct named_tensors *file = &reading->tensors;
+    struct named_tensor tensor = {.name = "inputs", .kind = INPUT_FILE_INPUTS};
+    if (reading->pickle.tensor_count > 1)
+        return error_usage(file->error, "%s: holds a tensor, and others that are not part of it", file->source);
+    return named_tensors_may_lack_name(file->source, "the .pt", "torch.save({'NAME': tensor, ...}, file)", file->kinds,
+                                       file->error) ||
+                   read_view(reading, reading->pickle.root, &tensor) ||
+                   named_tensors_alone(&tensor.bytes, file->arena, file->input, file->error)
+               ? file->error->status
+               : STATUS_OK;
+}
+
+enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
+                    struct error *error)
+{
+    struct reading reading = {
+        .zip = zip,
+        .tensors = {.source = zip->source,
+                    .kinds = kinds,
+                    .code = dtype_title,
+                    .texts = "in JSON or .safetensors",
+                    .input = input,
+                    .arena = arena,
+                    .error = error},
+    };
+    *input = (struct input_file){.source = zip->source};
+    enum status status = read_byte_order(&reading) || read_pickle(&reading) ? error->status
+                         : reading.pickle.root->kind == PICKLE_TENSOR       ? read_alone(&reading)
+                                                                            : read_dict(&reading);
+    arena_free(&reading.scratch);
+    return status;
+}

@@ -1,0 +1,357 @@
+#include "read/zip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIGNATURE_BYTES = 4,
+    LOCAL_BYTES = 30, /* the header before an entry's name */
+    ENTRY_BYTES = 46, /* of the directory, before an entry's name */
+    END_BYTES = 22,
+    LONGEST_COMMENT = 0xffff,
+    END64_BYTES = 56,
+    LOCATOR_BYTES = 20, /* between the two */
+    FLAG_ENCRYPTED = 1,
+    FLAG_DESCRIPTOR = 8,
+    FLAG_STRONG = 64,
+    WIDE_SIZES = 1, /* the extra field that has sizes of 64 bits */
+};
+
+static const unsigned char LOCAL[] = "PK\3\4", ENTRY[] = "PK\1\2", END[] = "PK\5\6", END64[] = "PK\6\6",
+                           LOCATOR[] = "PK\6\7";
+
+/* What stands for a number that has 64 bits elsewhere. */
+static const uint64_t ELSEWHERE16 = 0xffff, ELSEWHERE32 = 0xffffffff;
+
+struct reading {
+    const char *source;
+    const unsigned char *bytes;
+    size_t length;
+    uint64_t count, begin, size; /* of the directory */
+    size_t end;                  /* where it must end: what follows it is there once more */
+    struct arena *arena;
+    struct zip *zip;
+    struct error *error;
+};
+
+static uint64_t number_at(const unsigned char *at, size_t size)
+{
+    uint64_t number = 0;
+    while (size-- > 0)
+        number = number << 8 | at[size];
+    return number;
+}
+
+static bool signed_as(const unsigned char *at, const unsigned char *signature)
+{
+    return memcmp(at, signature, SIGNATURE_BYTES) == 0;
+}
+
+bool zip_begins(const unsigned char *bytes, size_t length)
+{
+    return length >= SIGNATURE_BYTES && (signed_as(bytes, LOCAL) || signed_as(bytes, END));
+}
+
+/* --- the end ----------------------------------------------------------------------------------------------------- */
+
+/* Where the last record stands, whose comment ends the file; SIZE_MAX where there is none. */
+static size_t find_end(const struct reading *reading)
+{
+    const size_t length = reading->length;
+    for (size_t after = END_BYTES; after <= length && after <= END_BYTES + LONGEST_COMMENT; after++) {
+        const unsigned char *at = reading->bytes + length - after;
+        if (signed_as(at, END) && number_at(at + 20, 2) == after - END_BYTES)
+            return length - after;
+    }
+    return SIZE_MAX;
+}
+
+static enum status in_parts(const struct reading *reading)
+{
+    return error_usage(reading->error, "%s: one part of a zip archive in several; expected one file", reading->source);
+}
+
+/* Sizes of 64 bits stand in a record before the last one, which the locator between them finds. */
+static enum status read_wide_end(struct reading *reading, size_t locator)
+{
+    const unsigned char *at = reading->bytes + locator;
+    const uint64_t place = number_at(at + 8, 8);
+    if (number_at(at + 4, 4) != 0 || number_at(at + 16, 4) > 1)
+        return in_parts(reading);
+    const bool fits = locator >= END64_BYTES && place <= locator - END64_BYTES;
+    at = reading->bytes + (fits ? place : 0);
+    if (!fits || !signed_as(at, END64) || number_at(at + 4, 8) != locator - place - 12)
+        return error_usage(reading->error,
+                           "%s: no end of the zip archive's directory at byte %llu, where it is said to be",
+                           reading->source, (unsigned long long)place);
+    if (number_at(at + 16, 4) != 0 || number_at(at + 20, 4) != 0 || number_at(at + 24, 8) != number_at(at + 32, 8))
+        return in_parts(reading);
+    const uint64_t count = number_at(at + 32, 8), size = number_at(at + 40, 8), begin = number_at(at + 48, 8);
+    if ((reading->count != ELSEWHERE16 && reading->count != count) ||
+        (reading->size != ELSEWHERE32 && reading->size != size) ||
+        (reading->begin != ELSEWHERE32 && reading->begin != begin))
+        return error_usage(reading->error, "%s: the zip archive ends twice, and not alike", reading->source);
+    reading->count = count;
+    reading->size = size;
+    reading->begin = begin;
+    reading->end = (size_t)place;
+    return STATUS_OK;
+}
+
+static enum status read_end(struct reading *reading)
+{
+    const size_t place = find_end(reading);
+    if (place == SIZE_MAX)
+        return error_usage(reading->error,
+                           "%s: a zip archive without its end; the file is cut short, or has bytes "
+                           "behind it",
+                           reading->source);
+    const unsigned char *at = reading->bytes + place;
+    reading->count = number_at(at + 10, 2);
+    reading->size = number_at(at + 12, 4);
+    reading->begin = number_at(at + 16, 4);
+    reading->end = place;
+    if (place >= LOCATOR_BYTES && signed_as(at - LOCATOR_BYTES, LOCATOR)) {
+        if (read_wide_end(reading, place - LOCATOR_BYTES) != STATUS_OK)
+            return reading->error->status;
+    } else if (number_at(at + 4, 4) != 0 || number_at(at + 8, 2) != reading->count) {
+        return in_parts(reading);
+    }
+    if (reading->begin > reading->end || reading->size != reading->end - reading->begin)
+        return error_usage(reading->error,
+                           "%s: the zip archive's directory has %llu bytes from %llu on, expected it "
+                           "to end at %zu",
+                           reading->source, (unsigned long long)reading->size, (unsigned long long)reading->begin,
+                           reading->end);
+    if (reading->count > reading->size / ENTRY_BYTES)
+        return error_usage(reading->error, "%s: the zip archive has %llu entries, but its directory has %llu bytes",
+                           reading->source, (unsigned long long)reading->count, (unsigned long long)reading->size);
+    return STATUS_OK;
+}
+
+/* --- the entries ------------------------------------------------------------------------------------------------- */
+
+/* An entry as the directory has it. */
+struct listed {
+    const unsigned char *at;
+    const char *name;
+    uint64_t packed, size, begin;
+};
+
+static enum status wrong_entry(const struct reading *reading, const char *name, const char *what)
+{
+    return error_usage(reading->error, "%s: '%.80s' in the zip archive %s", reading->source, name, what);
+}
+
+/* Nothing is written, so that no name does harm; but an archive that has such a name is not what it seems. */
+static enum status check_name(const struct reading *reading, const char *name, size_t length)
+{
+    if (length == 0 || strlen(name) != length)
+        return wrong_entry(reading, name, "has an empty name, or a NUL byte in it");
+    if (name[0] == '/' || strchr(name, '\\') != NULL || (length > 1 && name[1] == ':'))
+        return wrong_entry(reading, name, "is no relative path; expected names such as data/0");
+    for (const char *part = name; part != NULL; part = strchr(part, '/'), part += part != NULL) {
+        const size_t end = strcspn(part, "/");
+        if (end == 2 && strncmp(part, "..", 2) == 0)
+            return wrong_entry(reading, name, "climbs out of it; expected names such as data/0");
+    }
+    return STATUS_OK;
+}
+
+static enum status check_stored(const struct reading *reading, const struct listed *listed)
+{
+    const uint64_t flags = number_at(listed->at + 8, 2);
+    if (flags & (FLAG_ENCRYPTED | FLAG_STRONG))
+        return wrong_entry(reading, listed->name, "is encrypted; expected it as it is");
+    if (number_at(listed->at + 10, 2) != 0)
+        return wrong_entry(reading, listed->name,
+                           "is compressed; expected it stored: by numpy.savez, not numpy.savez_compressed, or by "
+                           "torch.save(torch.load('x.pt'), 'y.pt')");
+    if (number_at(listed->at + 34, 2) != 0)
+        return in_parts(reading);
+    if (listed->packed != listed->size)
+        return wrong_entry(reading, listed->name, "is stored, but in two sizes");
+    return STATUS_OK;
+}
+
+/* Of the extra fields that with sizes of 64 bits: those that the entry has not, in this order. */
+static enum status read_wide_sizes(const struct reading *reading, struct listed *listed, const unsigned char *extra,
+                                   size_t length)
+{
+    uint64_t *const sizes[] = {&listed->size, &listed->packed, &listed->begin};
+    size_t room = 0;
+    while (length >= 4) {
+        const size_t size = (size_t)number_at(extra + 2, 2);
+        if (size > length - 4)
+            break;
+        if (number_at(extra, 2) == WIDE_SIZES) {
+            extra += 4;
+            room = size;
+            break;
+        }
+        extra += 4 + size;
+        length -= 4 + size;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (*sizes[i] != ELSEWHERE32)
+            continue;
+        if (room < 8)
+            return wrong_entry(reading, listed->name, "lacks its size, or where it begins");
+        *sizes[i] = number_at(extra, 8);
+        extra += 8;
+        room -= 8;
+    }
+    return STATUS_OK;
+}
+
+/* The header before the data, which agrees with the directory. */
+static enum status find_data(const struct reading *reading, const struct listed *listed, struct zip_entry *entry)
+{
+    unsigned char local[LOCAL_BYTES];
+    const uint64_t end = reading->begin;
+    const size_t name_length = strlen(listed->name);
+    if (listed->begin > end || end - listed->begin < LOCAL_BYTES)
+        return wrong_entry(reading, listed->name, "lies outside of the file, or in its directory");
+    memcpy(local, reading->bytes + listed->begin, LOCAL_BYTES);
+    const uint64_t named = listed->begin + LOCAL_BYTES,
+                   data = named + number_at(local + 26, 2) + number_at(local + 28, 2);
+    if (data > end || listed->size > end - data)
+        return wrong_entry(reading, listed->name, "lies outside of the file, or in its directory");
+    const uint64_t flags = number_at(local + 6, 2), size = number_at(local + 22, 4);
+    const bool told = flags & FLAG_DESCRIPTOR || size == ELSEWHERE32 || size == listed->size;
+    if (!signed_as(local, LOCAL) || number_at(local + 26, 2) != name_length ||
+        memcmp(reading->bytes + named, listed->name, name_length) != 0 || number_at(local + 8, 2) != 0 ||
+        (flags & FLAG_ENCRYPTED) != 0 || !told)
+        return wrong_entry(reading, listed->name, "is another thing where it lies than in the directory");
+    *entry = (struct zip_entry){
+        .name = listed->name,
+        .bytes = reading->bytes + data,
+        .length = (size_t)listed->size,
+        .begin = (size_t)listed->begin,
+        .checksum = (uint32_t)number_at(listed->at + 16, 4),
+    };
+    return STATUS_OK;
+}
+
+/* Reads the entry that stands there in the directory, which has `left` bytes from there on; *taken of them are its own. */
+static enum status read_entry(struct reading *reading, const unsigned char *at, size_t left, size_t *taken)
+{
+    struct zip *zip = reading->zip;
+    if (left < ENTRY_BYTES || !signed_as(at, ENTRY))
+        return error_usage(reading->error, "%s: the zip archive's directory is damaged", reading->source);
+    const size_t name = (size_t)number_at(at + 28, 2), extra = (size_t)number_at(at + 30, 2);
+    *taken = ENTRY_BYTES + name + extra + (size_t)number_at(at + 32, 2);
+    if (*taken > left)
+        return error_usage(reading->error, "%s: the zip archive's directory is damaged", reading->source);
+    struct listed listed = {
+        .at = at,
+        .name = arena_text(reading->arena, (const char *)at + ENTRY_BYTES, name, reading->error),
+        .packed = number_at(at + 20, 4),
+        .size = number_at(at + 24, 4),
+        .begin = number_at(at + 42, 4),
+    };
+    struct zip_entry *entry = &zip->entries[zip->count];
+    if (listed.name == NULL || check_name(reading, listed.name, name) ||
+        read_wide_sizes(reading, &listed, at + ENTRY_BYTES + name, extra) || check_stored(reading, &listed) ||
+        find_data(reading, &listed, entry))
+        return reading->error->status;
+    if (zip->first == NULL)
+        zip->first = entry->name;
+    zip->count += entry->name[name - 1] != '/';
+    return STATUS_OK;
+}
+
+static enum status read_entries(struct reading *reading, const unsigned char *directory)
+{
+    size_t at = 0, size = (size_t)reading->size;
+    for (uint64_t i = 0; i < reading->count; i++) {
+        size_t taken = 0;
+        if (read_entry(reading, directory + at, size - at, &taken) != STATUS_OK)
+            return reading->error->status;
+        at += taken;
+    }
+    if (at == size)
+        return STATUS_OK;
+    return error_usage(reading->error, "%s: the zip archive's directory has %zu bytes too many", reading->source,
+                       size - at);
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct zip_entry *left = a, *right = b;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct zip_entry *)a)->name, ((const struct zip_entry *)b)->name);
+}
+
+static enum status check_places(const struct reading *reading)
+{
+    const struct zip *zip = reading->zip;
+    qsort(zip->entries, zip->count, sizeof zip->entries[0], by_place);
+    for (size_t i = 1; i < zip->count; i++) {
+        const struct zip_entry *before = &zip->entries[i - 1], *entry = &zip->entries[i];
+        if (reading->bytes + entry->begin < before->bytes + before->length)
+            return error_usage(reading->error, "%s: '%.80s' and '%.80s' overlap in the zip archive", reading->source,
+                               before->name, entry->name);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_names(const struct reading *reading)
+{
+    const struct zip *zip = reading->zip;
+    qsort(zip->entries, zip->count, sizeof zip->entries[0], by_name);
+    for (size_t i = 1; i < zip->count; i++)
+        if (strcmp(zip->entries[i - 1].name, zip->entries[i].name) == 0)
+            return wrong_entry(reading, zip->entries[i].name, "stands there twice; expected it once");
+    return STATUS_OK;
+}
+
+/* The directory is copied before it is looked at: another program may change the file meanwhile. */
+enum status zip_open(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
+                     struct zip *zip, struct error *error)
+{
+    struct reading reading = {
+        .source = source, .bytes = bytes, .length = length, .arena = arena, .zip = zip, .error = error};
+    *zip = (struct zip){.source = source, .length = length};
+    if (read_end(&reading) != STATUS_OK)
+        return error->status;
+    const char *directory = arena_text(arena, (const char *)bytes + reading.begin, (size_t)reading.size, error);
+    zip->entries = arena_allocate(arena, (size_t)reading.count, sizeof zip->entries[0], error);
+    if (directory == NULL || zip->entries == NULL ||
+        read_entries(&reading, (const unsigned char *)directory) != STATUS_OK || zip->count == 0)
+        return error->status;
+    return check_places(&reading) || check_names(&reading) ? error->status : STATUS_OK;
+}
+
+const struct zip_entry *zip_find(const struct zip *zip, const char *name)
+{
+    const struct zip_entry sought = {.name = name};
+    return zip->count == 0 ? NULL : bsearch(&sought, zip->entries, zip->count, sizeof zip->entries[0], by_name);
+}
+
+/* CRC-32, the polynomial of IEEE 802.3, bit by bit: what is checked is small. */
+static uint32_t checksum(const unsigned char *bytes, size_t length)
+{
+    uint32_t rest = UINT32_MAX;
+    for (size_t i = 0; i < length; i++) {
+        rest ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            rest = rest >> 1 ^ (rest & 1 ? UINT32_C(0xedb88320) : 0);
+    }
+    return ~rest;
+}
+
+enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,
+                      struct error *error)
+{
+    if (checksum(bytes, entry->length) == entry->checksum)
+        return STATUS_OK;
+    return error_usage(error, "%s: '%.80s' in the zip archive is damaged: its checksum is another", zip->source,
+                       entry->name);
+}

@@ -1,0 +1,48 @@
+/* A zip archive of stored entries, as numpy.savez and torch.save write them (PKWARE's APPNOTE.TXT, 4.3 to 4.5).
+ *
+ * Its directory, at the end of the file, says what it holds. Read are one file, 64-bit sizes, and data descriptors,
+ * which stand behind an entry whose sizes its own header does not have. Checked is that directory and entries lie in
+ * the file and nowhere twice, that they end where the file does, that each entry's header agrees with the directory,
+ * and that names are plain and given once. Nothing is ever unpacked: an entry is a place in the file.
+ *
+ * A checksum is compared only by zip_check, as that reads every byte: data that are mapped are not read before they
+ * are needed. Of those .npy and .safetensors have none either. */
+#ifndef ATTN_READ_ZIP_H
+#define ATTN_READ_ZIP_H
+
+#include "base/memory.h"
+
+#include <stdint.h>
+
+struct zip_entry {
+    const char *name;
+    const unsigned char *bytes;
+    size_t length;
+    size_t begin; /* where its header stands in the file */
+    uint32_t checksum;
+};
+
+struct zip {
+    const char *source;
+    struct zip_entry *entries; /* sorted by name; folders are left out */
+    size_t count;
+    const char *first; /* the name that the directory has first, or NULL */
+    size_t length;     /* of the file */
+};
+
+/* Whether a file that begins with these bytes is to be read as a zip archive. */
+bool zip_begins(const unsigned char *bytes, size_t length);
+
+/* Reads the directory; the entries stay in `bytes`, all else is the arena's. STATUS_USAGE "source: ..." where the file
+ * is not as said above, or an entry is compressed or encrypted; STATUS_SYSTEM where memory is short. */
+enum status zip_open(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
+                     struct zip *zip, struct error *error);
+
+/* The entry of that name, or NULL. */
+const struct zip_entry *zip_find(const struct zip *zip, const char *name);
+
+/* Whether bytes[0 .. entry->length), a copy of the entry's, have its checksum. STATUS_USAGE where not. */
+enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,
+                      struct error *error);
+
+#endif
