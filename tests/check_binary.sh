@@ -1,6 +1,7 @@
 #!/bin/sh
-# NumPy and the safetensors package read what attn writes, and attn reads what they write. PYTHON names an interpreter
-# that has them (python3); without them these checks are skipped, and the goldens of the other tests stand for them.
+# NumPy and the safetensors package read what attn writes, and attn reads what they, and PyTorch, write. PYTHON names an
+# interpreter that has them (python3); without them these checks are skipped, and the goldens of the other tests stand for
+# them.
 . tests/counts.sh
 python=${PYTHON:-python3}
 attn=$ATTN_BIN/attn
@@ -46,8 +47,48 @@ json.dump({'inputs': array.astype('f8').tolist()}, open(join(folder, 'a.json'), 
             done
         done
     done
+    # A tensor of each stage is a view of a storage: transposed, with a step, from the middle, one row for all.
+    views="$begin
+sys.path.insert(0, 'tests/golden')
+import torch_save
+random = numpy.random.default_rng(int(sys.argv[2]))
+arrays, storages = {}, []
+for name in 'query key value scores scaled masked weights context output'.split():
+    dtype = random.choice(['f4', 'f8', 'f2', 'i8', '?'])
+    storage = random.integers(0, 9, 4 * 6 * 8 * 9).astype(dtype)
+    if storages and random.integers(3) == 0:
+        storage = storages[-1]
+    storages.append(storage)
+    view = storage[: 4 * 6 * 8 * int(random.integers(1, 9))].reshape(4, 6, -1)[random.integers(4) :, :: random.integers(1, 3)]
+    view = view.transpose(random.permutation(3))
+    if random.integers(4) == 0:
+        view = numpy.broadcast_to(view[:1], view.shape)
+    arrays[name] = storage, view
+numpy.savez(join(folder, 'a.npz'), **{name: view for name, (storage, view) in arrays.items()})
+"
+    for seed in 1 2 3 4 5 6 7 8; do
+        "$python" -c "$views
+stores = {id(storage): torch_save.Storage(storage) for storage, _ in arrays.values()}
+torch_save.save({name: torch_save.Tensor(stores[id(storage)], view.shape, [s // view.itemsize for s in view.strides],
+                (view.__array_interface__['data'][0] - storage.__array_interface__['data'][0]) // view.itemsize)
+                for name, (storage, view) in arrays.items()}, join(folder, 'a.pt'))" "$scratch" $seed
+        check "the views of a .pt are those of a .npz, $seed" "$attn" diff "$scratch/a.npz" "$scratch/a.pt" --atol 0 --rtol 0 -o "$scratch/report"
+    done
 else
     skip "NumPy" "$python has no numpy"
+fi
+
+if has numpy && has torch; then
+    for seed in 1 2 3 4; do
+        "$python" -c "$views
+import torch
+torch.save({name: torch.from_numpy(storage).as_strided(view.shape, [s // view.itemsize for s in view.strides],
+            (view.__array_interface__['data'][0] - storage.__array_interface__['data'][0]) // view.itemsize)
+            for name, (storage, view) in arrays.items()}, join(folder, 'a.pt'))" "$scratch" $seed
+        check "the same as PyTorch itself writes them, $seed" "$attn" diff "$scratch/a.npz" "$scratch/a.pt" --atol 0 --rtol 0 -o "$scratch/report"
+    done
+else
+    skip "PyTorch" "$python has no torch"
 fi
 
 if has numpy && has safetensors.numpy; then

@@ -113,6 +113,7 @@ elif strace -f -o /dev/null "$attn" --version >/dev/null 2>&1; then
     check "nor does a picture" traced '' "$attn" causal inputs.json -f svg
     check "nor a heatmap" traced '' "$attn" causal inputs.json --heatmap --color always
     check "nor the help" traced '' "$attn" self --help
+    check "nor a pickle" traced '' "$attn" causal inputs.json -w "$root/tests/golden/archive/state-dict.pt"
     check "nor diff" traced '' "$attn" diff a.json a.json
     check "nor work on several threads" traced '' "$attn" causal inputs.json -t 4 --kernel fused --stages context
     check "nor parameters" traced '' "$attn" init multihead -H 2 --d-in 4

@@ -351,6 +351,7 @@ static const struct {
     ROW("(.", "byte 2 of the pickle: needs a value that is not there"),
     ROW("K", "byte 1 of the pickle: the pickle ends within it"),
     ROW("X\xff\xff\xff\xff", "byte 1 of the pickle: the pickle ends within it"),
+    ROW("\x8c\1", "byte 1 of the pickle: the pickle ends within it"),
     ROW("\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", "byte 1 of the pickle: the pickle ends within it"),
     ROW("\x8e\xff\xff\xff\xff\xff\xff\xff\x7f.", "byte 1 of the pickle: the pickle ends within it"),
     ROW("\x8b\xff\xff\xff\xff.", "byte 1 of the pickle: the pickle ends within it"),

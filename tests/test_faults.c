@@ -57,6 +57,9 @@ static const struct line LINES[] = {
     {.words = "self x.npy --stages context -o out.npy", .out = "out.npy", .cut = "x.npy"},
     {.words = "causal -f json --kernel fused --stages context", .piped = "x.npy"},
     {.words = "self --stages weights", .piped = "x.safetensors"},
+    {.words = "causal x.npy -w w.pt -o out.json", .out = "out.json", .cut = "w.pt"},
+    {.words = "causal --stages context", .piped = "views.pt"},
+    {.words = "causal arrays.npz -f json", .cut = "arrays.npz"},
     {.words = "sdpa qkv.json -f json --stages weights,context,lse"},
     {.words = "sdpa qkv.safetensors -o out.safetensors", .out = "out.safetensors", .cut = "qkv.safetensors"},
     {.words = "diff a.json a.npy --stages scaled"},
@@ -776,6 +779,32 @@ static void make_operands(void)
     write_file("qkv.safetensors", (const char *)file, sizeof file);
 }
 
+/* Files that others made, read before this program goes to its folder. */
+static struct {
+    const char *path, *name;
+    char *bytes;
+    size_t length;
+} given[] = {
+    {"tests/golden/archive/parameters.pt", "w.pt", NULL, 0},
+    {"tests/golden/archive/views.pt", "views.pt", NULL, 0},
+    {"tests/golden/archive/arrays.npz", "arrays.npz", NULL, 0},
+};
+enum { GIVEN_COUNT = sizeof given / sizeof given[0] };
+
+static void read_given(void)
+{
+    for (size_t i = 0; i < GIVEN_COUNT; i++)
+        given[i].bytes = support_bytes(given[i].path, &given[i].length);
+}
+
+static void make_given(void)
+{
+    for (size_t i = 0; i < GIVEN_COUNT; i++) {
+        write_file(given[i].name, given[i].bytes, given[i].length);
+        free(given[i].bytes);
+    }
+}
+
 static void make_files(void)
 {
     static const char WIDE[] =
@@ -790,6 +819,7 @@ static void make_files(void)
     make("causal in.json -o x.safetensors", "x.safetensors");
     make("init multihead in.json -H 2 -d 4 -o w.safetensors", "w.safetensors");
     make_operands();
+    make_given();
     make("causal in.json --stages query,scores,scaled,lse -o a.json", "a.json");
     make("causal in.json --stages scores -o a.npy", "a.npy");
     make("causal in.json -s 8 -o other.safetensors", "other.safetensors");
@@ -836,6 +866,7 @@ int main(void)
     faults = mmap(NULL, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (access("/dev/shm", W_OK) != 0)
         strcpy(folder, "/tmp/attn-faults.XXXXXX");
+    read_given();
     if (faults == MAP_FAILED || mkdtemp(folder) == NULL || chdir(folder) != 0 || chmod(folder, 0777) != 0)
         give_up(folder);
     listen_for_ends();

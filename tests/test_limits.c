@@ -1,6 +1,8 @@
-/* Time and memory in proportion to what is read: the peak memory of a process that reads JSON and printed tables of the
- * shapes that cost most, which the man page gives in LIMITS, and the processor's time for eight times as much. */
+/* Time and memory in proportion to what is read: the peak memory of a process that reads JSON, a pickle or a printed
+ * table of the shapes that cost most, which the man page gives in LIMITS, and the processor's time for eight times as
+ * much. */
 #include "check.h"
+#include "read/pickle.h"
 #include "support.h"
 
 #include <math.h>
@@ -15,12 +17,16 @@ enum {
     SIZE = 1 << 21,         /* bytes of a text whose memory is measured */
     MOST_MEMORY = 48,       /* times its size */
     MOST_MEMORY_OF_ONE = 3, /* of one long string or number */
-    FEW = 10000,            /* members of a text whose time is measured; then so many times as many: */
+    MOST_MEMORY_OF_PICKLE = 80,
+    FEW = 10000, /* members of a text whose time is measured; then so many times as many: */
     MORE = 8,
     MOST_TIME = 4 * MORE, /* times as long: n log n and some noise pass, n x n does not */
 };
 
 static const double LEAST_SECONDS = 0.004; /* what is shorter is noise */
+
+/* What stands for a command line where the text is the pickle of a .pt. */
+static const char PICKLE[] = "a pickle";
 
 /* The text is before, the piece over and over, after; pieces may have a %d, which counts them. */
 static const struct shape {
@@ -47,6 +53,13 @@ static const struct shape {
     {"a fault at the end of a long line", "self", "{\"inputs\": [[1", ",1", "x]]}", true},
     {"a fault at the end of many lines", "self", "{\"inputs\": [[1", "\n,1", "x]]}", true},
     {"arrays that do not end", "self", "", "[", "", true},
+    {"lists", PICKLE, "](", "]", "e.", false},
+    {"dicts", PICKLE, "](", "}", "e.", false},
+    {"lists of one", PICKLE, "](", "]Na", "e.", false},
+    {"tuples within tuples", PICKLE, ")", "\x85", ".", false},
+    {"one list, appended to", PICKLE, "]", "Na", ".", false},
+    {"one value under many numbers", PICKLE, "]", "\x94", ".", false},
+    {"marks that nothing ends", PICKLE, "", "(", ".", true},
     {"levels, ignored", "self", "{\"inputs\": [[1]], \"comment\": [0",
      ",[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "]}", false},
     {"a printed row of digits", "self -d 1 --stages query", "", "0 ", "0\n", false},
@@ -84,15 +97,24 @@ struct cost {
     enum status status;
 };
 
+static enum status run(const char *line, const char *text, size_t length)
+{
+    struct made made;
+    struct pickle pickle;
+    struct error error;
+    struct arena arena = {0};
+    return line == PICKLE ? pickle_read("file", (const unsigned char *)text, length, &arena, &pickle, &error)
+                          : support_make_bytes(&made, line, text, length);
+}
+
 static struct cost measure(const char *line, const char *text, size_t length)
 {
     struct rusage usage;
-    struct made made;
     int status;
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0)
-        _exit(line != NULL ? (int)support_make_bytes(&made, line, text, length) : 0);
+        _exit(line != NULL ? (int)run(line, text, length) : 0);
     if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status))
         return (struct cost){.status = STATUS_SYSTEM};
     return (struct cost){(double)usage.ru_maxrss * 1024,
@@ -121,7 +143,9 @@ enum { SANITIZED = false };
 
 static int most_memory(const struct shape *shape)
 {
-    return strncmp(shape->name, "a long ", 7) == 0 ? MOST_MEMORY_OF_ONE : MOST_MEMORY;
+    return shape->line == PICKLE                     ? MOST_MEMORY_OF_PICKLE
+           : strncmp(shape->name, "a long ", 7) == 0 ? MOST_MEMORY_OF_ONE
+                                                     : MOST_MEMORY;
 }
 
 static void check_memory(const struct shape *shape)

@@ -63,8 +63,8 @@ struct command_row {
     ROW(DIFF, .name = "diff", .words = WORDS_FILES, .abilities = ABILITY_COMPARES, \
         .foreign = "compare cmp check verify allclose", \
         .manual = {"compare two results stage by stage", "attn diff A B [options]", \
-            "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON or " \
-            ".safetensors, or one tensor without a name that --stages tells. Status 1: they differ.", \
+            "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON, " \
+            ".safetensors, .pt or .npz, or one tensor without a name that --stages tells. Status 1: they differ.", \
             {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \

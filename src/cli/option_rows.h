@@ -27,7 +27,7 @@
     ROW(IN, in, FILE, ABILITY_RUNS, .name = "in", .letter = 'i', .argument = "FILE", \
         .foreign = "input inputs file infile data", \
         .fallback = "standard input", \
-        .help = "tokens, inputs and parameters: JSON, a printed table, .npy or .safetensors; - is standard input; also FILE alone") \
+        .help = "tokens, inputs, parameters: JSON, a printed table, .npy, .npz, .pt, .safetensors; - is standard input; also FILE alone") \
     ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", \
         .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
         .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \

@@ -13,6 +13,7 @@ struct machine {
     size_t opcode;     /* where the present one stands */
     bool stopped;
     struct pickle_items stack, memo;
+    size_t room; /* of the stack */
     struct pickle *pickle;
     struct arena *arena;
     struct error *error;
@@ -80,27 +81,40 @@ static enum status wrong(const struct machine *machine, const char *what)
     return error_usage(machine->error, "%s: byte %zu of the pickle: %s", machine->source, machine->opcode + 1, what);
 }
 
+/* Room for so many values, those that there are moved into it. */
+static enum status make_room(const struct machine *machine, struct pickle_items *items, size_t room)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    const struct pickle_value **larger = arena_allocate(machine->arena, room, sizeof items->items[0], machine->error);
+    if (larger == NULL)
+        return machine->error->status;
+    if (items->count > 0)
+        memcpy(larger, items->items, items->count * sizeof larger[0]);
+    items->items = larger;
+    return STATUS_OK;
+}
+
+/* To what only grows: its room is the next power of two. */
 static enum status append(const struct machine *machine, struct pickle_items *items, const struct pickle_value *value)
 {
-    if (items->count == items->room) {
-        const size_t room = items->room > 0 ? 2 * items->room : FIRST_ROOM;
-        /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-        const struct pickle_value **larger =
-            arena_allocate(machine->arena, room, sizeof items->items[0], machine->error);
-        if (larger == NULL)
-            return machine->error->status;
-        if (items->count > 0)
-            memcpy(larger, items->items, items->count * sizeof larger[0]);
-        items->items = larger;
-        items->room = room;
-    }
+    const bool full = (items->count & (items->count - 1)) == 0;
+    if (full && make_room(machine, items, items->count > 0 ? 2 * items->count : 1) != STATUS_OK)
+        return machine->error->status;
     items->items[items->count++] = value;
     return STATUS_OK;
 }
 
 static enum status push(struct machine *machine, const struct pickle_value *value)
 {
-    return append(machine, &machine->stack, value);
+    struct pickle_items *stack = &machine->stack;
+    if (stack->count == machine->room) {
+        const size_t room = machine->room > 0 ? 2 * machine->room : FIRST_ROOM;
+        if (make_room(machine, stack, room) != STATUS_OK)
+            return machine->error->status;
+        machine->room = room;
+    }
+    stack->items[stack->count++] = value;
+    return STATUS_OK;
 }
 
 /* A value of that kind on the stack; NULL where memory is short. */
@@ -248,7 +262,12 @@ static enum status push_tuple(struct machine *machine, const struct pickle_value
     if (values == NULL || tuple == NULL)
         return machine->error->status;
     *tuple = (struct pickle_value){.kind = PICKLE_TUPLE};
-    return append_all(machine, tuple, values, count) || push(machine, tuple) ? machine->error->status : STATUS_OK;
+    if (make_room(machine, &tuple->items, count) != STATUS_OK)
+        return machine->error->status;
+    if (count > 0)
+        memcpy(tuple->items.items, values, count * sizeof values[0]);
+    tuple->items.count = count;
+    return push(machine, tuple);
 }
 
 static enum status run_tuple(struct machine *machine, const struct opcode *opcode, const struct operand *operand)

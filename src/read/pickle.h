@@ -33,10 +33,9 @@ enum pickle_kind {
     PICKLE_TENSOR,   /* what was given to the function */
 };
 
-/* Pointers, as many as are needed. */
 struct pickle_items {
     const struct pickle_value **items;
-    size_t count, room;
+    size_t count;
 };
 
 struct pickle_value {

@@ -150,8 +150,9 @@ static enum status check_name(const struct reading *reading, const char *name, s
         return wrong_entry(reading, name, "has an empty name, or a NUL byte in it");
     if (name[0] == '/' || strchr(name, '\\') != NULL || (length > 1 && name[1] == ':'))
         return wrong_entry(reading, name, "is no relative path; expected names such as data/0");
-    for (const char *part = name; part != NULL; part = strchr(part, '/'), part += part != NULL) {
-        const size_t end = strcspn(part, "/");
+    size_t end = 0;
+    for (const char *part = name; part <= name + length; part += end + 1) {
+        end = strcspn(part, "/");
         if (end == 2 && strncmp(part, "..", 2) == 0)
             return wrong_entry(reading, name, "climbs out of it; expected names such as data/0");
     }
