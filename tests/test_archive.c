@@ -397,9 +397,9 @@ static const struct {
     ROW("}(" INPUTS VIEW "\x8c\6tokens](\x8c\1"
         "a\x8c\1"
         "beu.",
-        "tokens is a list; expected a tensor, as a .pt gives nothing else"),
+        "tokens is a list, and a .pt gives tensors alone; expected a tensor, or JSON"),
     ROW("}(\x8c\5model}\x8c\5W_key" VIEW "s" INPUTS "]u.",
-        "inputs is a list; expected a tensor, as a .pt gives nothing else"),
+        "inputs is a list, and a .pt gives tensors alone; expected a tensor, or JSON"),
     /* storages */
     ROW(NAMED(VIEW_OF("K\1", "K\0", "K\4\x85", "K\1\x85")), "inputs: a storage that torch.save does not write"),
     ROW(NAMED(VIEW_OF("(\x8c\7storageccollections\nOrderedDict\n\x8c\1"
@@ -526,6 +526,11 @@ static void check_pickle_checksum(void)
     const size_t length = make_pickled(&archive, PICKLE, sizeof PICKLE - 1);
     archive.bytes[30 + 10 + 1] ^= 1;
     check_message("'a/data.pkl' in the zip archive is damaged: its checksum is another", archive.bytes, length);
+    check_begin("a pickle without a checksum");
+    const size_t end = make_pickled(&archive, PICKLE, sizeof PICKLE - 1);
+    const size_t listed = end - 22 - archive.directory_length;
+    archive_number(archive.bytes + listed + 16, 0, 4);
+    check_message(NULL, archive.bytes, end);
 }
 
 int main(void)

@@ -46,7 +46,7 @@ typedef enum status binary_reader(const char *source, const unsigned char *bytes
 static const struct {
     bool (*begins)(const unsigned char *bytes, size_t length);
     binary_reader *read;
-} BINARY[] = {{npy_begins, npy_read}, {zip_begins, archive_read}, {safetensors_begins, safetensors_read}};
+} BINARY[] = {{npy_begins, npy_read}, {safetensors_begins, safetensors_read}, {zip_begins, archive_read}};
 
 /* The reader of the file, or NULL: it is text, or of no format. */
 static binary_reader *find_reader(const unsigned char *bytes, size_t length)

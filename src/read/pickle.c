@@ -84,12 +84,12 @@ static enum status wrong(const struct machine *machine, const char *what)
 /* Room for so many values, those that there are moved into it. */
 static enum status make_room(const struct machine *machine, struct pickle_items *items, size_t room)
 {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
-    const struct pickle_value **larger = arena_allocate(machine->arena, room, sizeof items->items[0], machine->error);
+    const size_t size = sizeof(struct pickle_value *);
+    const struct pickle_value **larger = arena_allocate(machine->arena, room, size, machine->error);
     if (larger == NULL)
         return machine->error->status;
     if (items->count > 0)
-        memcpy(larger, items->items, items->count * sizeof larger[0]);
+        memcpy(larger, items->items, items->count * size);
     items->items = larger;
     return STATUS_OK;
 }
@@ -261,13 +261,8 @@ static enum status push_tuple(struct machine *machine, const struct pickle_value
     struct pickle_value *tuple = arena_allocate(machine->arena, 1, sizeof *tuple, machine->error);
     if (values == NULL || tuple == NULL)
         return machine->error->status;
-    *tuple = (struct pickle_value){.kind = PICKLE_TUPLE};
-    if (make_room(machine, &tuple->items, count) != STATUS_OK)
-        return machine->error->status;
-    if (count > 0)
-        memcpy(tuple->items.items, values, count * sizeof values[0]);
-    tuple->items.count = count;
-    return push(machine, tuple);
+    *tuple = (struct pickle_value){.kind = PICKLE_TUPLE, .items = {values, count}};
+    return make_room(machine, &tuple->items, count) || push(machine, tuple) ? machine->error->status : STATUS_OK;
 }
 
 static enum status run_tuple(struct machine *machine, const struct opcode *opcode, const struct operand *operand)

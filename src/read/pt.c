@@ -54,7 +54,7 @@ bool pt_is(const struct zip *zip)
     return false;
 }
 
-/* FOLDER/PREFIXname; NULL where there is none. */
+/* FOLDER/PREFIXname; NULL where there is none. STATUS_SYSTEM where memory is short. */
 static enum status find_entry(struct reading *reading, const char *prefix, const struct pickle_text *name,
                               const struct zip_entry **entry)
 {
@@ -62,7 +62,7 @@ static enum status find_entry(struct reading *reading, const char *prefix, const
     const size_t folder = folder_length(zip), before = folder + 1 + strlen(prefix);
     char *path = arena_allocate(&reading->scratch, before + name->length + 1, 1, reading->tensors.error);
     if (path == NULL)
-        return reading->tensors.error->status;
+        return STATUS_SYSTEM;
     memcpy(path, zip->first, folder);
     path[folder] = '/';
     memcpy(path + folder + 1, prefix, before - folder - 1);
@@ -78,7 +78,7 @@ static enum status read_byte_order(struct reading *reading)
     const struct zip_entry *entry;
     char order[8] = "";
     if (find_entry(reading, "", &NAME, &entry) != STATUS_OK)
-        return reading->tensors.error->status;
+        return STATUS_SYSTEM;
     if (entry == NULL)
         return STATUS_OK;
     memcpy(order, entry->bytes, memory_smaller(entry->length, sizeof order - 1));
@@ -96,7 +96,9 @@ static enum status read_pickle(struct reading *reading)
     struct error *error = reading->tensors.error;
     const struct zip_entry *entry;
     if (find_entry(reading, "", &NAME, &entry) != STATUS_OK)
-        return error->status;
+        return STATUS_SYSTEM;
+    if (entry == NULL)
+        return error_usage(error, "%s: the zip archive has no data.pkl", reading->zip->source);
     const char *copy = arena_text(&reading->scratch, (const char *)entry->bytes, entry->length, error);
     const unsigned char *bytes = (const unsigned char *)copy;
     if (copy == NULL || zip_check(reading->zip, entry, bytes, error) != STATUS_OK)
@@ -133,7 +135,7 @@ static enum status take_storage(struct reading *reading, const struct pickle_val
     view->untyped = pickle_is(parts[STORAGE_TYPE], "UntypedStorage");
     tensor->dtype = arena_text(&reading->scratch, type->bytes, type->length, error);
     if (tensor->dtype == NULL || find_entry(reading, "data/", key, &view->storage) != STATUS_OK)
-        return error->status;
+        return STATUS_SYSTEM;
     if (view->storage == NULL)
         return error_usage(error, "%s: %s: the zip archive has no data/%.*s", reading->zip->source, tensor->name,
                            (int)memory_smaller(key->length, 40), key->bytes);
@@ -179,8 +181,9 @@ static enum status take_tensor(struct reading *reading, const struct pickle_valu
     const bool has_dtype = given->count > ARGUMENT_DTYPE && arguments[ARGUMENT_DTYPE]->kind == PICKLE_NAME;
     const struct pickle_value *metadata =
         given->count > ARGUMENT_DTYPE + (size_t)has_dtype ? arguments[ARGUMENT_DTYPE + has_dtype] : NULL;
-    if (take_storage(reading, arguments[ARGUMENT_STORAGE], tensor, view) != STATUS_OK)
-        return reading->tensors.error->status;
+    const enum status status = take_storage(reading, arguments[ARGUMENT_STORAGE], tensor, view);
+    if (status != STATUS_OK)
+        return status;
     if (metadata != NULL && metadata->kind != PICKLE_NONE &&
         (metadata->kind != PICKLE_DICT || metadata->items.count > 0))
         return wrong(reading, tensor,
@@ -189,7 +192,7 @@ static enum status take_tensor(struct reading *reading, const struct pickle_valu
         const struct pickle_text *name = &arguments[ARGUMENT_DTYPE]->text;
         tensor->dtype = arena_text(&reading->scratch, name->bytes, name->length, reading->tensors.error);
         if (tensor->dtype == NULL)
-            return reading->tensors.error->status;
+            return STATUS_SYSTEM;
     }
     if (has_dtype != view->untyped)
         return wrong(reading, tensor, "a storage and a dtype that torch.save does not write together");
@@ -331,7 +334,8 @@ static enum status check_others(const struct reading *reading, const struct pick
             continue;
         snprintf(name, sizeof name, "%.*s", (int)memory_smaller(key->text.length, sizeof name - 1), key->text.bytes);
         if ((input_file_kind(name) & kinds) != 0)
-            return error_usage(reading->tensors.error, "%s: %s is %s; expected a tensor, as a .pt gives nothing else",
+            return error_usage(reading->tensors.error,
+                               "%s: %s is %s, and a .pt gives tensors alone; expected a tensor, or JSON",
                                reading->zip->source, name, pickle_kind_name(value));
     }
     return STATUS_OK;

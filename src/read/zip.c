@@ -351,7 +351,7 @@ static uint32_t checksum(const unsigned char *bytes, size_t length)
 enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,
                       struct error *error)
 {
-    if (checksum(bytes, entry->length) == entry->checksum)
+    if (entry->checksum == 0 || checksum(bytes, entry->length) == entry->checksum)
         return STATUS_OK;
     return error_usage(error, "%s: '%.80s' in the zip archive is damaged: its checksum is another", zip->source,
                        entry->name);

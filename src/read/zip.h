@@ -41,7 +41,8 @@ enum status zip_open(const char *source, const unsigned char *bytes, size_t leng
 /* The entry of that name, or NULL. */
 const struct zip_entry *zip_find(const struct zip *zip, const char *name);
 
-/* Whether bytes[0 .. entry->length), a copy of the entry's, have its checksum. STATUS_USAGE where not. */
+/* Whether bytes[0 .. entry->length), a copy of the entry's, have its checksum; 0 is that of a writer who computes none.
+ * STATUS_USAGE where not. */
 enum status zip_check(const struct zip *zip, const struct zip_entry *entry, const unsigned char *bytes,
                       struct error *error);
 
