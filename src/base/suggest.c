@@ -70,7 +70,7 @@ const char *suggest_hint(char *text, size_t size, const char *prefix, const char
 
 bool suggest_knows(const char *known, const char *word)
 {
-    char plain[LONGEST];
+    char plain[LONGEST] = "";
     size_t length = 0;
     for (; *word != '\0'; word++)
         if (isalnum((unsigned char)*word)) {

@@ -191,8 +191,8 @@ static void write_first(struct output *output)
     output_write(output, "\n", 1);
     help_wrap(
         output,
-        "attn COMMAND --help lists what a command takes, attn help all everything, attn help classes which command "
-        "does what a class of PyTorch does; man attn teaches.",
+        "More: attn COMMAND --help for one command, attn help all for all options, attn help classes for the classes "
+        "of PyTorch, man attn for the tutorial.",
         0, 0);
 }
 
@@ -233,7 +233,7 @@ void help_write(enum command topic, struct output *output)
     write_everyday(output, &telling);
     write_others(output, &telling);
     output_write(output, "\n", 1);
-    help_wrap(output, "attn help all tells more of each option, man attn all there is.", 0, 0);
+    help_wrap(output, "More of each option: attn help all, and man attn.", 0, 0);
 }
 
 void help_write_commands(struct output *output)
@@ -261,7 +261,7 @@ void help_write_all(struct output *output)
 
 void help_write_page(enum help_page page, struct output *output)
 {
-#define WRITES(id, name, meaning, function) [HELP_PAGE_##id] = function,
+#define WRITES(id, name, meaning, function) [HELP_PAGE_##id] = (function),
     static void (*const WRITERS[HELP_PAGE_COUNT])(struct output * output) = {HELP_PAGE_ROWS(WRITES)};
     WRITERS[page](output);
 }

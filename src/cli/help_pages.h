@@ -4,9 +4,9 @@
 
 /* A row a page: its identifier, its name behind `attn help`, what it tells, and the function of help.c or
  * help_classes.c that writes it. */
-#define HELP_PAGE_ROWS(ROW)                                                                             \
-    ROW(COMMANDS, "commands", "the commands, and how each is called", help_write_commands)              \
-    ROW(CLASSES, "classes", "which command line does what a class of PyTorch does", help_write_classes) \
+#define HELP_PAGE_ROWS(ROW)                                                                   \
+    ROW(COMMANDS, "commands", "the commands, and how each is called", help_write_commands)    \
+    ROW(CLASSES, "classes", "the command line for each class of PyTorch", help_write_classes) \
     ROW(ALL, "all", "all options of all commands", help_write_all)
 
 #define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,

@@ -38,7 +38,7 @@ static void hint_of_no_command(const char *word, bool pages, struct text *hint)
     const enum option_id found = options_find(word, strlen(word)), meant = options_meant(word);
     const enum option_id id = found != OPTION_COUNT ? found : meant;
     if (pages && (stage_exists(stage) || id != OPTION_COUNT))
-        text_add(hint, "; attn help all tells of all options, man attn of stages");
+        text_add(hint, "; options are in attn help all, stages in man attn");
     else if (stage_exists(stage))
         text_add(hint, "; it is a stage: attn COMMAND --stages %s", stage_name(stage));
     else if (id != OPTION_COUNT)
