@@ -145,9 +145,13 @@ static enum status unknown_option(const struct options *options, const char *wor
 
 static enum status two_inputs(const struct options *options, const char *word, struct error *error)
 {
-    const bool stage = stage_find(word, strlen(word)) != STAGE_NAMES;
-    return error_usage(error, "two inputs, '%.80s' and '%.80s'; expected one%s%.80s", options->in, word,
-                       stage ? ", and a stage as --stages " : "", stage ? word : "");
+    const enum stage stage = stage_find(word, strlen(word));
+    char hint[64] = "";
+    if (stage != STAGE_NAMES)
+        snprintf(hint, sizeof hint, ", and a stage as --stages %s", stage_name(stage));
+    else if (suggest_knows("true false yes no on off", word))
+        strcpy(hint, ", and no value behind a flag");
+    return error_usage(error, "two inputs, '%.80s' and '%.80s'; expected one%s", options->in, word, hint);
 }
 
 static enum status take_option(struct options *options, enum option_id id, const char *argument, struct error *error)

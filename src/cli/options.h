@@ -139,7 +139,7 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 
 /* In option_parse.c: */
 
-/* Reads the command line; argv's strings are kept. STATUS_USAGE with the nearest valid word where one is misspelt.
+/* Reads the command line; argv's strings are kept, and _ in the names of options becomes -. STATUS_USAGE with the nearest valid word where one is misspelt.
  * A bare `attn` gives COMMAND_HELP with `help` false. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
 
