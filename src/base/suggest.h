@@ -15,8 +15,9 @@ const char *suggest_word(const char *word, const char *const *candidates, size_t
 const char *suggest_hint(char *text, size_t size, const char *prefix, const char *word, const char *const *candidates,
                          size_t count);
 
-/* Whether a word is one that others say for something: its letters and digits, in lower case, are one of `known`, a list
- * of such with a blank between two; NULL knows none. So "numheads" stands for num_heads, Num-Heads and numHeads. */
+/* Whether a word is one that others say for something: its letters and digits, in lower case, are one of `known`, a
+ * list of such with a blank between two; NULL knows none. So "numheads" stands for num_heads, Num-Heads and
+ * numHeads. */
 bool suggest_knows(const char *known, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 #include "cli/help_lines.h"
 
-/* A class or function as Python calls it, and a command line that computes the same; tests/cli/classes.test compares their
- * numbers. */
+/* A class or function as Python calls it, and a command line that computes the same; tests/cli/classes.test compares
+ * their numbers. */
 static const struct {
     const char *call, *line;
 } CLASSES[] = {

@@ -7,8 +7,8 @@
 /* Words, broken before the last column and continued at `indent`; the first begins at `column`. */
 void help_wrap(struct output *output, const char *text, size_t column, size_t indent);
 
-/* "  head   text": the text from `column` on, beneath itself; beneath the head, where that is too long or the window too
- * narrow. */
+/* "  head   text": the text from `column` on, beneath itself; beneath the head, where that is too long or the window
+ * too narrow. */
 void help_entry(struct output *output, const char *head, size_t column, const char *text);
 
 /* The pages of help_pages.h. */

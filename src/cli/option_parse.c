@@ -272,7 +272,8 @@ static enum status check_dashes(const char *word, struct error *error)
                        OPTIONS[id].name);
 }
 
-/* Names in Python have _ where options have -: of a word that is an option with one, the argument as getopt knows it. */
+/* Names in Python have _ where options have -: of a word that is an option with one, the argument as getopt knows
+ * it. */
 static void read_underscores(char *word)
 {
     if (word[0] != '-' || word[1] != '-' || find_long(word) == OPTION_COUNT)

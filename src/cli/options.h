@@ -139,8 +139,8 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 
 /* In option_parse.c: */
 
-/* Reads the command line; argv's strings are kept, and _ in the names of options becomes -. STATUS_USAGE with the nearest valid word where one is misspelt.
- * A bare `attn` gives COMMAND_HELP with `help` false. */
+/* Reads the command line; argv's strings are kept, and _ in the names of options becomes -. STATUS_USAGE with the
+ * nearest valid word where one is misspelt. A bare `attn` gives COMMAND_HELP with `help` false. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
 
 /* In option_check.c: */
@@ -161,8 +161,8 @@ bool options_are_of_picture(const struct options *options);
 
 /* In option_setting.c: */
 
-/* The setting that a name says: its own, its alias, or one that others have for it; into text (size bytes). NULL where it
- * says none. */
+/* The setting that a name says: its own, its alias, or one that others have for it; into text (size bytes). NULL
+ * where it says none. */
 const char *options_setting_meant(const char *name, char *text, size_t size);
 
 /* Whether the mechanism takes a setting of that name. */
