@@ -217,6 +217,51 @@ static void check_times(void)
     }
 }
 
+/* 1024 x 768 numbers of eight decimals, as JSON or as PyTorch prints them; the caller frees it. */
+static char *make_numbers(bool json, size_t *length)
+{
+    enum { ROWS = 1024, COLUMNS = 768, LONGEST = 16 };
+    char *text = malloc((size_t)ROWS * COLUMNS * LONGEST);
+    if (text == NULL)
+        abort();
+    *length = (size_t)sprintf(text, json ? "{\"inputs\": [" : "tensor([");
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
+        *length += (size_t)sprintf(text + *length, "%s%.8f",
+                                   i % COLUMNS > 0 ? ", "
+                                   : i > 0         ? "],\n["
+                                                   : "[",
+                                   sin((double)i));
+    *length += (size_t)sprintf(text + *length, json ? "]]}" : "]])");
+    return text;
+}
+
+/* The least of five times. */
+static double seconds_to_read(const char *text, size_t length)
+{
+    double least = INFINITY;
+    for (int i = 0; i < 5; i++) {
+        const struct cost cost = measure("self -d 1 --stages query --query 1", text, length);
+        CHECK(cost.status == STATUS_OK, "expected a result, got status %d", (int)cost.status);
+        least = fmin(least, cost.seconds);
+    }
+    return least;
+}
+
+static void check_printed_against_json(void)
+{
+    size_t json_length, printed_length;
+    check_begin("a printed table is read in no more time than JSON");
+    if (SANITIZED) {
+        check_skip("the sanitizers do not see cJSON");
+        return;
+    }
+    char *json = make_numbers(true, &json_length), *printed = make_numbers(false, &printed_length);
+    const double of_json = seconds_to_read(json, json_length), of_printed = seconds_to_read(printed, printed_length);
+    CHECK(of_printed <= of_json, "expected at most %g s, got %g s", of_json, of_printed);
+    free(json);
+    free(printed);
+}
+
 /* --- the largest ------------------------------------------------------------------------------------------------- */
 
 /* Each of these sizes is taken, and one more is refused where the option has a bound. */
@@ -290,6 +335,7 @@ int main(void)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_memory(&shapes[i]);
     check_times();
+    check_printed_against_json();
     check_largest();
     return check_end();
 }
