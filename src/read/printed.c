@@ -1,5 +1,6 @@
 #include "read/printed.h"
 
+#include "model/stages.h"
 #include "read/printed_table.h"
 
 #include <stdlib.h>
@@ -141,6 +142,8 @@ static struct token_labels *tokens_of(struct cell *cell, const char *name)
                 {"key", &cell->input->tokens},
                 {"key_inputs", &cell->input->key_tokens},
                 {"query", &cell->query_tokens}};
+    const enum stage stage = stage_find(name, strlen(name));
+    name = stage_exists(stage) ? stage_name(stage) : name;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
         if (strcmp(ROWS[i].name, name) == 0)
             return ROWS[i].tokens;
