@@ -125,6 +125,7 @@ static void check_errors(void)
     CHECK_NUMBER(4, c.count);
     CHECK_NUMBER(1, c.outside); /* 0.5 = 0.25 + 0.125 x 2 and 0.25 are just inside */
     CHECK_NUMBER(0, c.unmatched);
+    CHECK_NUMBER(3, c.unequal); /* within the tolerance or not */
     CHECK_NUMBER(1, c.absolute);
     CHECK(isinf(c.relative), "relative: expected infinity, since 0 became 0.25, got %g", c.relative);
     CHECK_NUMBER(3, c.worst);
@@ -143,7 +144,7 @@ static void check_errors(void)
 
     check_begin("equal numbers, and zeros of either sign");
     c = compare_pairs(3, (const double[]){1e300, 0.0, -3}, (const double[]){1e300, -0.0, -3}, 0, 0);
-    CHECK_NUMBER(0, c.outside + c.ulps);
+    CHECK_NUMBER(0, c.outside + c.ulps + c.unequal);
     CHECK_NUMBER(0, c.absolute + c.relative + c.nmse);
     CHECK_NUMBER(1, c.cosine);
     CHECK_NUMBER(3, c.worst);
@@ -155,7 +156,8 @@ static void check_special(void)
     const double same[] = {NOT, MORE, -MORE, 1};
     struct comparison c = compare_pairs(4, same, same, 0, 0);
     check_begin("NaN and infinities that meet their like");
-    CHECK_NUMBER(0, c.outside + c.unmatched + c.hidden_a + c.hidden_b);
+    CHECK_NUMBER(0, c.outside + c.unmatched + c.hidden_a + c.hidden_b + c.unequal);
+    CHECK_NUMBER(-MORE, c.most_for_hidden);
     CHECK_NUMBER(0, c.nmse);
     CHECK_NUMBER(1, c.cosine);
     CHECK(!compare_departs(&c), "expected no departure");
@@ -165,11 +167,18 @@ static void check_special(void)
                       (const double[]){1, 1, NOT, -MORE, 3, MORE, -MORE}, 1e9, 1e9);
     CHECK_NUMBER(6, c.outside);
     CHECK_NUMBER(6, c.unmatched);
+    CHECK_NUMBER(7, c.unequal);
     CHECK_NUMBER(2, c.hidden_a);
     CHECK_NUMBER(2, c.hidden_b);
     CHECK_NUMBER(8, c.absolute); /* of the one finite pair */
     CHECK(c.worst == 1 && isnan(c.worst_a) && c.worst_b == 1, "expected the first of them, got pair %zu", c.worst);
     CHECK(compare_departs(&c), "expected a departure");
+
+    check_begin("the largest number that stands for minus infinity, whichever side has it");
+    c = compare_pairs(4, (const double[]){-MORE, -7, -MORE, 9}, (const double[]){-1e9, -MORE, -MORE, 8}, 0, 0);
+    CHECK_NUMBER(-7, c.most_for_hidden);
+    c = compare_pairs(2, (const double[]){-MORE, NOT}, (const double[]){NOT, 5}, 0, 0);
+    CHECK_NUMBER(-MORE, c.most_for_hidden);
 
     check_begin("a worst pair that comes before the first unmatched one gives way");
     c = compare_pairs(2, (const double[]){0, -MORE}, (const double[]){100, 0}, 0, 0);

@@ -89,7 +89,7 @@ unsigned input_file_kind_among(const char *name, unsigned kinds)
                    kept = kind & (INPUT_FILE_STAGE | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS);
     if ((kinds & INPUT_FILE_FOREIGN) == 0)
         return kind;
-    return kept != 0 ? kept : INPUT_FILE_FOREIGN;
+    return kept != 0 ? kept : INPUT_FILE_FOREIGN | (kind & kinds & INPUT_FILE_SOURCE);
 }
 
 bool input_file_head(const char *name, size_t *head)

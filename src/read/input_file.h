@@ -62,6 +62,9 @@ enum input_file_kind {
     INPUT_FILE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
     INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
     INPUT_FILE_KEYS = 2048,   /* what key and value are made of where that is not inputs: key_inputs */
+    /* What stages are made from. */
+    INPUT_FILE_SOURCE =
+        INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_CACHE,
 };
 
 enum {
@@ -69,13 +72,15 @@ enum {
     INPUT_FILE_OF_RESULT = INPUT_FILE_INPUTS | INPUT_FILE_KEYS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING |
                            INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE,
     /* one side of diff: what else it holds by name, too; of a file with one tensor that, whatever its name. */
-    INPUT_FILE_OF_DIFF = INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN,
+    INPUT_FILE_OF_DIFF =
+        INPUT_FILE_SOURCE | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_STAGE | INPUT_FILE_FOREIGN,
 };
 
 /* Bits of enum input_file_kind. */
 unsigned input_file_kind(const char *name);
 
-/* The same for a reader of those `kinds`: with INPUT_FILE_FOREIGN among them, an unknown name is a foreign one. */
+/* The same for a reader of those `kinds`: with INPUT_FILE_FOREIGN among them, all but stages, tokens and settings is
+ * foreign, and of the sources that are among them besides: a program may keep anything under such a name. */
 unsigned input_file_kind_among(const char *name, unsigned kinds);
 
 /* Notes a known name that is not read; the input has room for it. STATUS_SYSTEM where memory is short. */

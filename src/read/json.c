@@ -286,12 +286,14 @@ enum status json_read_settings(const struct json_reader *reader, const cJSON *ob
     return STATUS_OK;
 }
 
-/* Whether it is meant as a tensor: its first element is a number or stands for one. */
-static bool is_tensor(const cJSON *item)
+/* Whether it is meant as a tensor: its first element is a number or stands for one; of a mask also a boolean. */
+static bool is_tensor(const cJSON *item, unsigned kind)
 {
     const cJSON *first = first_element(item);
     double number;
-    return cJSON_IsArray(item) && first != NULL && (cJSON_IsNumber(first) || read_special(first, &number));
+    return cJSON_IsArray(item) && first != NULL &&
+           (cJSON_IsNumber(first) || read_special(first, &number) ||
+            ((kind & INPUT_FILE_MASKING) != 0 && cJSON_IsBool(first)));
 }
 
 /* Where foreign names are read, "tokens" that are numbers and "settings" of another kind are another program's. */
@@ -314,9 +316,9 @@ static enum status add_tensor(struct json_reader *reader, const cJSON *item, uns
     return kind == INPUT_FILE_FOREIGN && !reader->sole ? STATUS_OK : read_tensor(reader, item, kind, &named->tensor);
 }
 
-static enum status read_foreign(struct json_reader *reader, const cJSON *item, struct input_file *input)
+static enum status read_foreign(struct json_reader *reader, const cJSON *item, unsigned kind, struct input_file *input)
 {
-    return is_tensor(item) ? add_tensor(reader, item, INPUT_FILE_FOREIGN, input) : STATUS_OK;
+    return is_tensor(item, kind) ? add_tensor(reader, item, kind, input) : STATUS_OK;
 }
 
 /* What a result says of itself, in strings; where foreign names are read, anything else is another program's. */
@@ -364,15 +366,17 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return json_read_tokens(reader, item, item->string, input_file_labels(input, item->string));
     if (kind == INPUT_FILE_SETTINGS)
         return json_read_settings(reader, item, input);
-    return kind == INPUT_FILE_FOREIGN ? read_foreign(reader, item, input) : add_tensor(reader, item, kind, input);
+    return kind & INPUT_FILE_FOREIGN ? read_foreign(reader, item, kind, input) : add_tensor(reader, item, kind, input);
 }
 
 /* The tensors that the object holds; *sole where that is one. */
 static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
 {
     size_t count = 0;
-    for (const cJSON *item = root->child; item != NULL; item = item->next)
-        count += (kind_of(item, kinds) & (INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0 && is_tensor(item);
+    for (const cJSON *item = root->child; item != NULL; item = item->next) {
+        const unsigned kind = kind_of(item, kinds);
+        count += (kind & (INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0 && is_tensor(item, kind);
+    }
     *sole = count == 1;
 }
 

@@ -34,6 +34,13 @@ enum status named_tensors_use(const struct named_tensors *file, struct named_ten
     return STATUS_OK;
 }
 
+/* Whether it can be computed with. */
+static bool is_usable(const struct named_tensor *tensor)
+{
+    const struct tensor_bytes *bytes = &tensor->bytes;
+    return bytes->dtype != DTYPE_COUNT && bytes->rank > 0 && bytes->rank <= TENSOR_RANK && tensor->count > 0;
+}
+
 enum status named_tensors_check(const struct named_tensors *file, struct named_tensor *tensor)
 {
     const struct tensor_bytes *bytes = &tensor->bytes;
@@ -44,6 +51,8 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
     if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 &&
         strncmp(name, "past_", 5) == 0)
         tensor->use = NAMED_DROP;
+    if (tensor->use == NAMED_READ && (tensor->kind & INPUT_FILE_FOREIGN) != 0 && !file->sole && !is_usable(tensor))
+        tensor->use = NAMED_NAME; /* another program's, under such a name */
     if (tensor->use != NAMED_READ)
         return STATUS_OK;
     if (bytes->dtype == DTYPE_COUNT)

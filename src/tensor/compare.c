@@ -38,10 +38,13 @@ static void note_special(struct comparison *comparison, size_t index, double a, 
         return;
     if (comparison->unmatched == 0)
         note_worst(comparison, index, a, b);
+    comparison->unequal++;
     comparison->unmatched++;
     comparison->outside++;
     comparison->hidden_a += isinf(a) && a < 0;
     comparison->hidden_b += isinf(b) && b < 0;
+    if ((isinf(a) && a < 0) || (isinf(b) && b < 0))
+        comparison->most_for_hidden = fmax(comparison->most_for_hidden, fmax(a, b));
 }
 
 static double half_unit(const struct compare_side *side, size_t index)
@@ -56,6 +59,7 @@ static void note_finite(struct comparison *comparison, struct compare_tolerance 
     const double error = fabs(a - b), relative = error / fabs(a);
     if (a == b)
         return;
+    comparison->unequal++;
     const uint64_t ulps = compare_ulps(tolerance.dtype, a, b);
     comparison->outside += !(error <= tolerance.absolute + tolerance.relative * fabs(a) + printed);
     comparison->printed = fmax(comparison->printed, printed);
@@ -103,7 +107,7 @@ void compare_tensors(struct compare_side a, struct compare_side b, struct compar
     const size_t count = tensor_count(a.tensor);
     double expected[CHUNK], got[CHUNK];
     struct sums sums = {0};
-    *comparison = (struct comparison){.count = count, .worst = count};
+    *comparison = (struct comparison){.count = count, .worst = count, .most_for_hidden = -INFINITY};
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         load(a, first, now, expected);

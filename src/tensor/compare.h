@@ -36,9 +36,11 @@ struct compare_tolerance {
 
 struct comparison {
     size_t count;              /* pairs */
+    size_t unequal;            /* those of two numbers, within the tolerance or not */
     size_t outside;            /* those outside the tolerance, the unmatched ones among them */
     size_t unmatched;          /* those where NaN or an infinity meets something else */
     size_t hidden_a, hidden_b; /* unmatched pairs where a alone is minus infinity, and where b alone is */
+    double most_for_hidden;    /* the largest number that meets minus infinity in these; minus infinity: none */
     double absolute, relative; /* the largest |a - b|, and |a - b| / |a|: infinite where a alone is 0 */
     uint64_t ulps;             /* the largest compare_ulps */
     double printed;            /* the most that digits of a printed table added to the tolerance of a pair */

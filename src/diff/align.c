@@ -1,0 +1,283 @@
+#include "diff/align.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- which tokens both have -------------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A token that stands twice among them, or NULL; NULL, too, with the error set where memory is short. */
+static const char *find_repeated(const char *const *tokens, size_t count, struct arena *arena, struct error *error)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    const char **sorted = arena_allocate(arena, count, sizeof sorted[0], error);
+    if (sorted == NULL)
+        return NULL;
+    memcpy(sorted, tokens, count * sizeof tokens[0]); /* NOLINT(bugprone-sizeof-expression): they are pointers */
+    qsort(sorted, count, sizeof sorted[0], by_text);  /* NOLINT(bugprone-sizeof-expression): they are pointers */
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            return sorted[i];
+    return NULL;
+}
+
+/* Where the few stand among the whole's, from 0 and rising; returns how many were found before one was not. */
+static size_t find_kept(const char *const *whole, size_t whole_count, const char *const *few, size_t count,
+                        size_t *kept)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < whole_count && found < count; i++)
+        if (strcmp(whole[i], few[found]) == 0)
+            kept[found++] = i;
+    return found;
+}
+
+static bool has_token(const char *const *tokens, size_t count, const char *token)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(tokens[i], token) == 0)
+            return true;
+    return false;
+}
+
+/* Why not: "; tokens cannot align them: 'the' stands twice in a.json". */
+static void refuse(struct diff_alignment *alignment, const char *token, const char *what,
+                   const struct input_file *input)
+{
+    char shown[DIFF_TOKEN_BYTES];
+    text_shown(token, DIFF_TOKEN_COLUMNS, shown, sizeof shown);
+    snprintf(alignment->refusal, sizeof alignment->refusal, "; tokens cannot align them: '%s' %s %s", shown, what,
+             input->source);
+}
+
+/* One list of tokens each, that of the whole in `input`: STATUS_OK with a refusal where they do not tell. */
+static enum status meet_list(struct diff_alignment *alignment, size_t list, const struct input_file *input,
+                             size_t *kept, struct arena *arena, struct error *error)
+{
+    const size_t all = alignment->whole->count, some = alignment->few->count;
+    const char *const *whole = alignment->whole->texts + list * all, *const *few = alignment->few->texts + list * some;
+    const char *repeated = find_repeated(whole, all, arena, error);
+    if (error->status != STATUS_OK)
+        return error->status;
+    const size_t found = find_kept(whole, all, few, some, kept);
+    if (repeated != NULL)
+        refuse(alignment, repeated, "stands twice in", input);
+    else if (found < some && has_token(whole, all, few[found]))
+        refuse(alignment, few[found], "stands at another place in", input);
+    else if (found < some)
+        refuse(alignment, few[found], "is no token of", input);
+    return STATUS_OK;
+}
+
+/* All lists, which must tell the same. */
+static enum status meet(struct diff_alignment *alignment, const struct input_file *input, struct arena *arena,
+                        struct error *error)
+{
+    const size_t some = alignment->few->count;
+    size_t *others = arena_allocate(arena, some, sizeof *others, error);
+    alignment->kept = arena_allocate(arena, some, sizeof alignment->kept[0], error);
+    if (alignment->kept == NULL || others == NULL)
+        return error->status;
+    for (size_t list = 0; list < alignment->whole->lists && alignment->refusal[0] == '\0'; list++) {
+        if (meet_list(alignment, list, input, list == 0 ? alignment->kept : others, arena, error) != STATUS_OK)
+            return error->status;
+        if (list > 0 && alignment->refusal[0] == '\0' && memcmp(alignment->kept, others, some * sizeof *others) != 0)
+            snprintf(alignment->refusal, sizeof alignment->refusal,
+                     "; tokens cannot align them: items 1 and %zu lack them at other places", list + 1);
+    }
+    if (alignment->refusal[0] != '\0')
+        alignment->whole = alignment->few = NULL;
+    return STATUS_OK;
+}
+
+static enum status align(const struct diff *diff, struct diff_alignment *alignment, struct arena *arena,
+                         struct error *error)
+{
+    const struct token_labels *a = alignment->a, *b = alignment->b;
+    const struct input_file *file_a = &diff->a.input, *file_b = &diff->b.input;
+    if (a->texts == NULL || b->texts == NULL) {
+        snprintf(alignment->refusal, sizeof alignment->refusal, "; tokens cannot align them: %s has none",
+                 a->texts == NULL ? file_a->source : file_b->source);
+        return STATUS_OK;
+    }
+    if (a->lists != b->lists) {
+        snprintf(alignment->refusal, sizeof alignment->refusal,
+                 "; tokens cannot align them: each item of %s alone has its own",
+                 a->lists > b->lists ? file_a->source : file_b->source);
+        return STATUS_OK;
+    }
+    if (a->count == b->count)
+        return STATUS_OK;
+    alignment->whole = a->count > b->count ? a : b;
+    alignment->few = a->count > b->count ? b : a;
+    return meet(alignment, a->count > b->count ? file_a : file_b, arena, error);
+}
+
+/* The tokens of its keys, where these are not made of the inputs. */
+static const struct token_labels *key_labels(const struct input_file *input)
+{
+    const bool crosses = input_file_has_layout(input, INPUT_FILE_CROSS) || input->key_tokens.texts != NULL ||
+                         input_file_find(input, "key_inputs") != NULL;
+    return crosses ? &input->key_tokens : &input->tokens;
+}
+
+enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error)
+{
+    struct diff_alignment *queries = &diff->alignments[DIFF_OF_QUERIES], *keys = &diff->alignments[DIFF_OF_KEYS];
+    queries->a = &diff->a.input.tokens;
+    queries->b = &diff->b.input.tokens;
+    keys->a = key_labels(&diff->a.input);
+    keys->b = key_labels(&diff->b.input);
+    return align(diff, queries, arena, error) || align(diff, keys, arena, error) ? error->status : STATUS_OK;
+}
+
+/* Which tokens an axis of keys, or another one, counts. */
+static enum diff_tokens which(const struct diff *diff, bool keys)
+{
+    const struct diff_alignment *of_queries = &diff->alignments[DIFF_OF_QUERIES],
+                                *of_keys = &diff->alignments[DIFF_OF_KEYS];
+    return keys && (of_keys->a != of_queries->a || of_keys->b != of_queries->b) ? DIFF_OF_KEYS : DIFF_OF_QUERIES;
+}
+
+const struct diff_alignment *diff_tokens_of(const struct diff *diff, bool keys)
+{
+    return &diff->alignments[which(diff, keys)];
+}
+
+bool diff_lacks_token(const struct diff *diff)
+{
+    bool lacks = false;
+    for (int i = 0; i < DIFF_TOKENS; i++)
+        lacks = lacks || (diff->alignments[i].used_by_stage && diff->alignments[i].whole == diff->alignments[i].a);
+    return lacks;
+}
+
+/* --- one pair ---------------------------------------------------------------------------------------------------- */
+
+/* The size of an axis, counted from the last one. */
+static size_t size_from_end(const struct tensor *tensor, size_t axis)
+{
+    return axis < tensor->rank ? tensor->shape[tensor->rank - 1 - axis] : 1;
+}
+
+/* The tokens that an axis counts, itself counted from the last one; NULL: it counts none. */
+static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct diff_stage *pair, size_t axis)
+{
+    const bool mask = strcmp(pair->name, "attn_mask") == 0, stage = stage_exists(pair->stage);
+    if (axis == 0 && (mask || (stage && (stage_is_square(pair->stage) || !stage_has_columns(pair->stage)))))
+        return &diff->alignments[which(diff, mask || stage_is_square(pair->stage))];
+    if (axis == 1 && (mask || pair->stage == STAGE_INPUTS || (stage && stage_has_columns(pair->stage))))
+        return &diff->alignments[which(diff,
+                                       stage ? stage_is_of_keys(pair->stage) : strcmp(pair->name, "key_inputs") == 0)];
+    return NULL;
+}
+
+/* Whether the shapes differ, and in axes of tokens alone: what aligns each axis from the last one on, NULL where they do
+ * not differ. */
+static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, struct diff_alignment **alignments)
+{
+    bool differs = false;
+    for (size_t axis = 0; axis < TENSOR_RANK; axis++) {
+        const bool same = size_from_end(&pair->a->tensor, axis) == size_from_end(&pair->b->tensor, axis);
+        alignments[axis] = same ? NULL : tokens_of_axis(diff, pair, axis);
+        if (!same && alignments[axis] == NULL)
+            return false;
+        differs = differs || !same;
+    }
+    return differs;
+}
+
+/* Elements of `size` bytes at the places that are kept along each axis, NULL: all; `to` has the shape. */
+static void gather(const char *from, const struct tensor *whole, char *to, const struct tensor *cut, size_t size,
+                   const size_t *const *kept)
+{
+    size_t index[TENSOR_RANK] = {0};
+    for (size_t i = 0; i < tensor_count(cut); i++) {
+        size_t place = 0;
+        for (size_t axis = 0; axis < cut->rank; axis++)
+            place = place * whole->shape[axis] + (kept[axis] != NULL ? kept[axis][index[axis]] : index[axis]);
+        memcpy(to + i * size, from + place * size, size);
+        for (size_t axis = cut->rank; axis-- > 0 && ++index[axis] == cut->shape[axis];)
+            index[axis] = 0;
+    }
+}
+
+static enum status cut_table(const struct file_tensor **named, const size_t *shape, const size_t *const *kept,
+                             struct arena *arena, struct error *error)
+{
+    const struct file_tensor *whole = *named;
+    const struct tensor *tensor = &whole->tensor;
+    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
+    if (made == NULL)
+        return error->status;
+    *made = (struct file_tensor){.name = whole->name};
+    if (tensor_create(&made->tensor, tensor->dtype, tensor->rank, shape, arena, error) != STATUS_OK)
+        return error->status;
+    gather(tensor->data, tensor, made->tensor.data, &made->tensor, dtype_size(tensor->dtype), kept);
+    *named = made;
+    if (whole->last_digit == NULL)
+        return STATUS_OK;
+    int16_t *digits = arena_allocate(arena, tensor_count(&made->tensor), sizeof *digits, error);
+    if (digits == NULL)
+        return error->status;
+    gather((const char *)whole->last_digit, tensor, (char *)digits, &made->tensor, sizeof *digits, kept);
+    made->last_digit = digits;
+    return STATUS_OK;
+}
+
+/* Cuts one table along the axes whose tokens its file has more of. */
+static enum status cut_side(const struct file_tensor **named, bool of_a, struct diff_alignment *const *alignments,
+                            struct arena *arena, struct error *error)
+{
+    const size_t rank = (*named)->tensor.rank;
+    const size_t *kept[TENSOR_RANK] = {NULL};
+    size_t shape[TENSOR_RANK] = {0}, cuts = 0;
+    for (size_t axis = 0; axis < rank; axis++) {
+        const struct diff_alignment *alignment = alignments[rank - 1 - axis];
+        const bool cut = alignment != NULL && alignment->whole == (of_a ? alignment->a : alignment->b);
+        kept[axis] = cut ? alignment->kept : NULL;
+        shape[axis] = cut ? alignment->few->count : (*named)->tensor.shape[axis];
+        cuts += cut;
+    }
+    return cuts > 0 ? cut_table(named, shape, kept, arena, error) : STATUS_OK;
+}
+
+enum status diff_align(struct diff *diff, struct diff_stage *pair, struct arena *arena, struct error *error)
+{
+    struct diff_alignment *alignments[TENSOR_RANK];
+    if (!differs_in_tokens(diff, pair, alignments))
+        return STATUS_OK;
+    for (size_t axis = 0; axis < TENSOR_RANK; axis++) {
+        const struct diff_alignment *alignment = alignments[axis];
+        if (alignment != NULL &&
+            (alignment->whole == NULL || size_from_end(&pair->a->tensor, axis) != alignment->a->count ||
+             size_from_end(&pair->b->tensor, axis) != alignment->b->count))
+            return STATUS_OK;
+    }
+    for (size_t axis = 0; axis < TENSOR_RANK; axis++)
+        if (alignments[axis] != NULL) {
+            alignments[axis]->used = true;
+            alignments[axis]->used_by_stage = alignments[axis]->used_by_stage || stage_exists(pair->stage);
+            diff->fewer_keys =
+                diff->fewer_keys || (stage_exists(pair->stage) &&
+                                     (axis == 0 ? stage_is_square(pair->stage) : stage_is_of_keys(pair->stage)));
+        }
+    return cut_side(&pair->a, true, alignments, arena, error) || cut_side(&pair->b, false, alignments, arena, error)
+               ? error->status
+               : STATUS_OK;
+}
+
+const char *diff_align_refusal(struct diff *diff, const struct diff_stage *pair)
+{
+    struct diff_alignment *alignments[TENSOR_RANK];
+    if (!differs_in_tokens(diff, pair, alignments))
+        return "";
+    for (size_t axis = 0; axis < TENSOR_RANK; axis++)
+        if (alignments[axis] != NULL && alignments[axis]->refusal[0] != '\0')
+            return alignments[axis]->refusal;
+    return "";
+}

@@ -1,0 +1,122 @@
+#include "diff/place.h"
+
+#include "diff/align.h"
+#include "model/mechanism.h"
+
+#include <string.h>
+
+static const char *const AXIS_NAMES[DIFF_AXES] = {
+    [DIFF_ITEM] = "item",   [DIFF_HEAD] = "head",     [DIFF_TOKEN] = "row",
+    [DIFF_QUERY] = "query", [DIFF_KEY] = "key",       [DIFF_COLUMN] = "column",
+    [DIFF_ROW] = "row",     [DIFF_MATRIX] = "matrix", [DIFF_NUMBER] = "number",
+};
+
+/* Rows that are a choice of the queries have lost the positions that they had. */
+static bool has_all_queries(const struct input_file *input)
+{
+    return input->part == NULL && input_file_setting(input, "query") == NULL;
+}
+
+/* What the last axis but one counts; of a stage without columns the heads stand there. */
+static enum diff_axis row_axis(const struct diff *diff, enum stage stage)
+{
+    const bool all = has_all_queries(&diff->a.input) && has_all_queries(&diff->b.input);
+    if (!stage_exists(stage))
+        return stage == STAGE_INPUTS ? DIFF_TOKEN : DIFF_ROW;
+    if (!stage_has_columns(stage))
+        return DIFF_HEAD;
+    return stage_is_of_keys(stage) ? DIFF_KEY : all ? DIFF_QUERY : DIFF_ROW;
+}
+
+static enum diff_axis column_axis(enum stage stage)
+{
+    return !stage_has_columns(stage) ? DIFF_QUERY : stage_is_square(stage) ? DIFF_KEY : DIFF_COLUMN;
+}
+
+static bool is_packed(const struct input_file *input)
+{
+    return input_file_setting(input, "heads") != NULL;
+}
+
+/* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has
+ * none; items of the other mechanisms. */
+static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
+{
+    const char *name = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
+    const enum mechanism mechanism = mechanism_find(name);
+    if (stage == STAGE_INPUTS)
+        return DIFF_ITEM;
+    if (mechanism == MECHANISM_COUNT || !stage_exists(stage))
+        return DIFF_MATRIX;
+    if (MECHANISMS[mechanism].splits)
+        return STAGES[stage].joins_heads || !stage_has_columns(stage) ? DIFF_ITEM : DIFF_HEAD;
+    const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
+    const bool has_heads =
+        !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !(stage == STAGE_CONTEXT && packed);
+    return has_heads ? DIFF_HEAD : DIFF_ITEM;
+}
+
+static enum diff_axis axis_of(const struct diff *diff, enum stage stage, size_t rank, size_t axis)
+{
+    if (rank == 1)
+        return !stage_has_columns(stage) ? column_axis(stage) : DIFF_NUMBER;
+    if (axis + 2 >= rank)
+        return axis + 2 == rank ? row_axis(diff, stage) : column_axis(stage);
+    if (rank == 3)
+        return third_axis(diff, stage);
+    return axis == 0 ? DIFF_ITEM : DIFF_HEAD;
+}
+
+/* The tokens of an axis of that size: where tables were cut, those that both files have; NULL where no file tells. */
+static const struct token_labels *labels_of(const struct diff *diff, const struct diff_stage *stage,
+                                            const struct diff_step *step, size_t size)
+{
+    const bool keys = step->axis == DIFF_KEY || strcmp(stage->name, "key_inputs") == 0;
+    const struct diff_alignment *alignment = diff_tokens_of(diff, keys);
+    const struct token_labels *const labels[] = {alignment->few, alignment->a, alignment->b};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+        if (labels[i] != NULL && labels[i]->texts != NULL && labels[i]->count == size)
+            return labels[i];
+    return NULL;
+}
+
+static bool is_number(const char *token)
+{
+    return token[0] != '\0' && token[strspn(token, "0123456789")] == '\0';
+}
+
+/* The token of a step on an axis of that size, where the files tell it. */
+static void find_token(const struct token_labels *labels, const struct diff_step *first, size_t size,
+                       struct diff_step *step)
+{
+    const bool by_item = first->axis == DIFF_ITEM;
+    const size_t list = labels != NULL && labels->lists > 1 && by_item ? first->position - 1 : 0;
+    if (labels == NULL || list >= labels->lists || (labels->lists > 1 && !by_item))
+        return;
+    const char *const *tokens = labels->texts + list * size;
+    step->token = tokens[step->position - 1];
+    step->alone = !is_number(step->token);
+    for (size_t i = 0; i < size && step->alone; i++)
+        step->alone = i == step->position - 1 || strcmp(tokens[i], step->token) != 0;
+}
+
+static bool has_tokens(enum diff_axis axis)
+{
+    return axis == DIFF_TOKEN || axis == DIFF_QUERY || axis == DIFF_KEY;
+}
+
+size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
+{
+    const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
+    const size_t rank = tensor->rank;
+    const enum stage axes = strcmp(stage->name, "attn_mask") == 0 ? STAGE_MASKED : stage->stage;
+    for (size_t axis = rank; axis-- > 0; element /= tensor->shape[axis]) {
+        const enum diff_axis counts = axis_of(diff, axes, rank, axis);
+        steps[axis] = (struct diff_step){counts, AXIS_NAMES[counts], element % tensor->shape[axis] + 1, NULL, false};
+    }
+    for (size_t axis = 0; axis < rank; axis++)
+        if (has_tokens(steps[axis].axis))
+            find_token(labels_of(diff, stage, &steps[axis], tensor->shape[axis]), &steps[0], tensor->shape[axis],
+                       &steps[axis]);
+    return rank;
+}

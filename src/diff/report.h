@@ -1,0 +1,52 @@
+/* The report of diff, in its parts: for people in text, for pipes in JSON. */
+#ifndef ATTN_DIFF_REPORT_H
+#define ATTN_DIFF_REPORT_H
+
+#include "base/output.h"
+#include "base/text.h"
+#include "diff/diff.h"
+
+struct sheet {
+    const struct diff *diff;
+    int precision; /* digits of an error behind its point */
+    int decimals;  /* of a number in a table */
+    bool color;
+    struct output *output;
+};
+
+enum {
+    REPORT_NUMBER_BYTES = 40,
+    REPORT_ROWS = 12, /* a table of no more rows and columns is small */
+    REPORT_COLUMNS = 8,
+};
+
+/* "0.1839849", as many digits as tell it from its neighbours in its dtype, into text (REPORT_NUMBER_BYTES); returns
+ * text. */
+const char *report_number(double number, enum dtype dtype, char *text);
+
+/* The stages under a title, in their order; nothing where there are none. */
+void report_stages(const struct sheet *sheet, const char *title, uint64_t stages);
+
+/* A line that goes on beneath itself, indented, where it grows too long. */
+void report_line(const struct sheet *sheet, const char *text, bool bold);
+
+/* Adds "inputs, one, column 3: 0.9, was 0.1 (1 of 18 differs)". */
+void report_add_source(struct text *line, const struct diff *diff, const struct diff_stage *source);
+
+/* Adds "'journey', 'starts' and 2 more": the tokens that one file lacks. */
+void report_add_left_out(struct text *line, const struct diff_alignment *alignment);
+
+/* A line for each source that differs, but for the first `told`, and for settings and tokens that do. */
+void report_sources(const struct sheet *sheet, size_t told);
+
+/* The first line, and beneath it what differs before any stage, which stage departs first, and what that hints at. */
+void report_cause(const struct sheet *sheet);
+
+/* Small tables side by side, or beneath each other where the line is too short: the first source that differs and the
+ * stage that departs. */
+void report_tables(const struct sheet *sheet);
+
+/* The whole as one JSON object. */
+void report_json(const struct sheet *sheet);
+
+#endif

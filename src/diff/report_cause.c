@@ -1,0 +1,217 @@
+#include "base/text.h"
+#include "base/wrap.h"
+#include "diff/align.h"
+#include "diff/report.h"
+#include "diff/sources.h"
+#include "diff/undone.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    HINTS_TOLD = 2, /* of stages that were not compared */
+    LINE_BYTES = 1024,
+};
+
+void report_stages(const struct sheet *sheet, const char *title, uint64_t stages)
+{
+    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = strlen(title)};
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage))
+            wrap_add(&line, "%s%s", line.column == 0 ? title : "", stage_name((enum stage)stage));
+    if (line.column > 0)
+        output_print(sheet->output, "\n");
+}
+
+/* --- the first line ---------------------------------------------------------------------------------------------- */
+
+static bool is_equal(const struct diff *diff)
+{
+    for (size_t i = 0; i < diff->count; i++)
+        if (diff->stages[i].comparison.unequal > 0)
+            return false;
+    return true;
+}
+
+/* "the first stage that departs is masked; in weights they agree" */
+static void add_first(struct text *line, const struct diff *diff)
+{
+    const struct diff_stage *first = &diff->stages[diff->first];
+    text_add(line, "the first stage that departs is %s", first->name);
+    if (first->undone_by != STAGE_NAMES)
+        text_add(line, "; in %s they agree", stage_name(first->undone_by));
+}
+
+/* The tokens of A that B lacks some of. */
+static const struct diff_alignment *lacking_tokens(const struct diff *diff)
+{
+    const struct diff_alignment *queries = diff_tokens_of(diff, false);
+    return queries->used_by_stage && queries->whole == queries->a ? queries : diff_tokens_of(diff, true);
+}
+
+static void add_lacking(struct text *line, const struct diff *diff)
+{
+    size_t lacking = 0, first = STAGE_COUNT;
+    for (size_t stage = STAGE_COUNT; stage-- > 0;)
+        if (diff->only_a & STAGE_BIT(stage)) {
+            first = stage;
+            lacking++;
+        }
+    text_add(line, "B lacks ");
+    if (lacking == 0)
+        report_add_left_out(line, lacking_tokens(diff));
+    else
+        text_add(line, "%s", stage_name((enum stage)first));
+    if (lacking > 1)
+        text_add(line, " and %zu more stage%s of A", lacking - 1, lacking > 2 ? "s" : "");
+}
+
+static void write_misspelt(const struct sheet *sheet)
+{
+    const struct diff *diff = sheet->diff;
+    char misspelt[DIFF_TOKEN_BYTES];
+    if (diff->misspelt == NULL)
+        return;
+    text_shown(diff->misspelt, DIFF_TOKEN_COLUMNS, misspelt, sizeof misspelt);
+    output_print(sheet->output, "  is '%s' in %s meant as %s?\n", misspelt, diff->misspelt_in_a ? "A" : "B",
+                 stage_name(diff->meant));
+}
+
+/* What differs before any stage is told first. */
+static void write_verdict(const struct sheet *sheet)
+{
+    const struct diff *diff = sheet->diff;
+    const char *how = is_equal(diff) ? "every number is equal" : "every number is within the tolerance";
+    const bool departs = diff->first < diff->count, by_source = departs && diff->source_count > 0;
+    char text[LINE_BYTES];
+    struct text line = text_begin(text, sizeof text);
+    text_add(&line, diff_agrees(diff) ? "the same: " : "different: ");
+    if (by_source)
+        report_add_source(&line, diff, &diff->sources[0]);
+    else if (departs)
+        add_first(&line, diff);
+    else if (diff_agrees(diff))
+        text_add(&line, "%s", how);
+    else
+        add_lacking(&line, diff);
+    report_line(sheet, text, true);
+    if (!departs && !diff_agrees(diff))
+        output_print(sheet->output, "  of %s that both have, %s\n", diff->only_a != 0 ? "the stages" : "the tokens",
+                     how);
+    write_misspelt(sheet);
+    report_sources(sheet, by_source);
+    if (!by_source)
+        return;
+    line = text_begin(text, sizeof text);
+    text_add(&line, "  ");
+    add_first(&line, diff);
+    report_line(sheet, text, false);
+}
+
+/* --- what it hints at -------------------------------------------------------------------------------------------- */
+
+/* What stands below it is meant as minus infinity. */
+static const double LOW = -1000;
+
+/* What the numbers of a stage that departs tell by themselves. */
+static void write_evidence(const struct sheet *sheet, const struct diff_stage *stage)
+{
+    const struct comparison *comparison = &stage->comparison;
+    const double factor = diff_factor(comparison);
+    char how[UNDONE_BYTES];
+    if (comparison->hidden_a + comparison->hidden_b > 0)
+        output_print(sheet->output, "  minus infinity in A alone: %zu, in B alone: %zu\n", comparison->hidden_a,
+                     comparison->hidden_b);
+    if (factor != 1 && comparison->unmatched == 0)
+        output_print(sheet->output, "  B is %.6g times A throughout: a factor too many or missing\n", factor);
+    const enum undone undone = diff_undone(sheet->diff, stage, how);
+    if (undone == UNDONE_ORDER || (undone == UNDONE_HIDDEN && comparison->most_for_hidden < LOW))
+        output_print(sheet->output, "  %s\n", how);
+}
+
+static void write_stage_hint(const struct sheet *sheet, enum stage stage, const char *condition)
+{
+    const bool told = sheet->diff->source_count > 0 && (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
+    const char *hint = told ? NULL : STAGES[stage].hint;
+    char line[LINE_BYTES];
+    if (hint != NULL && diff_is_given(sheet->diff, stage, false))
+        hint = "look at where it comes from: it is given, not computed";
+    else if (hint != NULL && STAGES[stage].operand && !diff_is_projected(sheet->diff))
+        hint = "look at where it comes from";
+    const bool fewer = sheet->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
+    if (fewer)
+        hint = "there are fewer keys: each row of weights is shared out anew";
+    if (hint == NULL)
+        return;
+    snprintf(line, sizeof line, "  %s%s", fewer ? "" : condition, hint);
+    report_line(sheet, line, false);
+}
+
+/* The stages around the one that departs, and what they hint at. */
+static void write_hints(const struct sheet *sheet, const struct diff_stage *stage)
+{
+    const struct diff *diff = sheet->diff;
+    uint64_t agree = 0;
+    for (size_t i = 0; &diff->stages[i] != stage; i++)
+        if (!diff->stages[i].departs)
+            agree |= STAGE_BIT(diff->stages[i].stage);
+    report_stages(sheet, "  these before it agree: ", agree);
+    write_evidence(sheet, stage);
+    if (!stage_exists(stage->stage))
+        return;
+    const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage),
+                   missing = needed & diff->left;
+    report_stages(sheet, "  not compared before it: ", missing);
+    size_t hints = 0;
+    for (int i = 0; i < STAGE_COUNT; i++)
+        hints += (missing & STAGE_BIT(i)) != 0;
+    for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
+        if (missing & STAGE_BIT(i))
+            write_stage_hint(sheet, (enum stage)i, "");
+    if (missing == 0 && needed != 0 && agree == 0)
+        output_print(sheet->output, "  no stage before it was compared\n");
+    write_stage_hint(sheet, stage->stage,
+                     missing == 0 ? ""
+                     : hints == 1 ? "where that agrees, "
+                                  : "where those agree, ");
+}
+
+/* The stages that depart and change nothing in one that is made from them. */
+static void write_undone(const struct sheet *sheet)
+{
+    static const char *const WHY[UNDONE_COUNT] = {
+        [UNDONE_ORDER] = "  the order of scale and mask does not matter to %s\n",
+        [UNDONE_SHIFT] = "  a number added to a whole row does not matter to %s\n",
+        [UNDONE_HIDDEN] = "  softmax makes 0 of both: that does not matter to %s\n",
+    };
+    const struct diff *diff = sheet->diff;
+    char how[UNDONE_BYTES], line[UNDONE_BYTES + 80];
+    enum undone reason = UNDONE_UNKNOWN;
+    enum stage by = STAGE_NAMES;
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct diff_stage *stage = &diff->stages[i];
+        if (!stage->departs || stage->undone_by == STAGE_NAMES)
+            continue;
+        const enum undone undone = diff_undone(diff, stage, how);
+        snprintf(line, sizeof line, "  %s: %s%sin %s they agree", stage->name, how, how[0] != '\0' ? "; " : "",
+                 stage_name(stage->undone_by));
+        if (how[0] != '\0' || i != diff->first) /* the first line has said that much */
+            report_line(sheet, line, false);
+        reason = reason == UNDONE_UNKNOWN ? undone : reason;
+        by = stage->undone_by;
+    }
+    if (WHY[reason] != NULL)
+        output_print(sheet->output, WHY[reason], stage_name(by));
+}
+
+void report_cause(const struct sheet *sheet)
+{
+    const struct diff *diff = sheet->diff;
+    write_verdict(sheet);
+    write_undone(sheet);
+    if (diff->cause == diff->count)
+        return;
+    if (diff->cause != diff->first)
+        output_print(sheet->output, "  the first that is not made up for is %s\n", diff->stages[diff->cause].name);
+    write_hints(sheet, &diff->stages[diff->cause]);
+}

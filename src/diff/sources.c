@@ -1,0 +1,193 @@
+#include "diff/sources.h"
+
+#include "diff/align.h"
+#include "model/mechanism.h"
+#include "model/stages.h"
+
+#include <string.h>
+
+enum { NAME_BYTES = 128 };
+
+static const unsigned ALIKE = INPUT_FILE_MASKING | INPUT_FILE_CACHE; /* what every mechanism may have */
+
+bool diff_is_source(const struct input_file *input, const struct file_tensor *named)
+{
+    return !input->nameless && input->tensor_count > 1 && (input_file_kind(named->name) & INPUT_FILE_SOURCE) != 0;
+}
+
+static bool was_given(const struct input_file *input)
+{
+    const enum mechanism mechanism = mechanism_find(input->mechanism);
+    return mechanism != MECHANISM_COUNT && !MECHANISMS[mechanism].projects;
+}
+
+bool diff_is_given(const struct diff *diff, enum stage stage, bool both)
+{
+    const bool of_a = was_given(&diff->a.input), of_b = was_given(&diff->b.input);
+    return STAGES[stage].operand && (both ? of_a && of_b : of_a || of_b);
+}
+
+static bool is_projected(const struct input_file *input)
+{
+    const enum mechanism mechanism = mechanism_find(input->mechanism);
+    bool found = mechanism != MECHANISM_COUNT && MECHANISMS[mechanism].projects;
+    for (size_t i = 0; i < input->tensor_count && !found; i++)
+        found = diff_is_source(input, &input->tensors[i]) && (input_file_kind(input->tensors[i].name) & ALIKE) == 0;
+    return found;
+}
+
+bool diff_is_projected(const struct diff *diff)
+{
+    return is_projected(&diff->a.input) || is_projected(&diff->b.input);
+}
+
+/* Whether the file holds all that it was made from, so that what it lacks was not there. */
+static bool holds_sources(const struct input_file *input)
+{
+    const struct file_tensor *inputs = input_file_find(input, "inputs");
+    return (inputs != NULL && diff_is_source(input, inputs)) || input_file_has_layout(input, INPUT_FILE_GIVEN);
+}
+
+/* Whether a source that one file alone has is worth a word. */
+static bool counts_alone(const struct diff *diff, const char *name)
+{
+    const struct input_file *a = &diff->a.input, *b = &diff->b.input;
+    const bool same = a->mechanism == NULL || b->mechanism == NULL || strcmp(a->mechanism, b->mechanism) == 0;
+    return holds_sources(a) && holds_sources(b) && (same || (input_file_kind(name) & ALIKE) != 0);
+}
+
+static bool is_comparable(const struct diff_stage *pair)
+{
+    const struct tensor *a = &pair->a->tensor, *b = &pair->b->tensor;
+    return diff_same_shape(a, b) && dtype_is_boolean(a->dtype) == dtype_is_boolean(b->dtype);
+}
+
+/* Keeps the pair among those that differ, if it does. */
+static enum status take_pair(struct diff *diff, struct diff_stage pair, struct arena *arena, struct error *error)
+{
+    if (pair.a == NULL || pair.b == NULL) {
+        if (counts_alone(diff, pair.name))
+            diff->sources[diff->source_count++] = pair;
+        return STATUS_OK;
+    }
+    if (pair.a->tensor.rank == 0 || pair.b->tensor.rank == 0)
+        return STATUS_OK;
+    if (diff_align(diff, &pair, arena, error) != STATUS_OK)
+        return error->status;
+    if (is_comparable(&pair))
+        diff_compare(&pair);
+    if (pair.comparison.count == 0 || pair.comparison.unequal > 0)
+        diff->sources[diff->source_count++] = pair;
+    return STATUS_OK;
+}
+
+/* The file's tensors as it had them, one after the other. */
+static const struct file_tensor **in_order(const struct input_file *input, struct arena *arena, struct error *error)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    const struct file_tensor **ordered = arena_allocate(arena, input->tensor_count, sizeof ordered[0], error);
+    for (size_t i = 0; i < input->tensor_count && ordered != NULL; i++)
+        ordered[input->tensors[i].order] = &input->tensors[i];
+    return ordered;
+}
+
+static const struct file_tensor *find_source(const struct input_file *input, const char *name)
+{
+    const struct file_tensor *found = input_file_find(input, name);
+    return found != NULL && diff_is_source(input, found) ? found : NULL;
+}
+
+/* The same parameter as it lies the other way round: "W_query" for "W_query.weight" and back. */
+static const struct file_tensor *find_turned(const struct input_file *input, const char *name)
+{
+    static const char SUFFIX[] = ".weight";
+    const size_t length = strlen(name), end = sizeof SUFFIX - 1;
+    char turned[NAME_BYTES];
+    if (length + end >= sizeof turned)
+        return NULL;
+    memcpy(turned, name, length + 1);
+    if (length > end && strcmp(name + length - end, SUFFIX) == 0)
+        turned[length - end] = '\0';
+    else
+        memcpy(turned + length, SUFFIX, sizeof SUFFIX);
+    const struct file_tensor *found = find_source(input, turned);
+    return found != NULL && found->tensor.rank == 2 ? found : NULL;
+}
+
+/* A copy with rows for columns. */
+static const struct file_tensor *turn(const struct file_tensor *named, struct arena *arena, struct error *error)
+{
+    const struct tensor *from = &named->tensor;
+    const size_t rows = from->shape[0], columns = from->shape[1], shape[] = {columns, rows},
+                 size = dtype_size(from->dtype);
+    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
+    if (made == NULL)
+        return NULL;
+    *made = (struct file_tensor){.name = named->name};
+    if (tensor_create(&made->tensor, from->dtype, 2, shape, arena, error) != STATUS_OK)
+        return NULL;
+    for (size_t row = 0; row < rows; row++)
+        for (size_t column = 0; column < columns; column++)
+            memcpy((char *)made->tensor.data + (column * rows + row) * size,
+                   (const char *)from->data + (row * columns + column) * size, size);
+    return made;
+}
+
+/* What A's tensor meets in B. */
+static enum status find_met(const struct diff *diff, const char *name, const struct file_tensor **met,
+                            struct arena *arena, struct error *error)
+{
+    *met = find_source(&diff->b.input, name);
+    const struct file_tensor *turned = *met == NULL ? find_turned(&diff->b.input, name) : NULL;
+    if (turned == NULL)
+        return STATUS_OK;
+    *met = turn(turned, arena, error);
+    return *met == NULL ? error->status : STATUS_OK;
+}
+
+static enum status take_source(struct diff *diff, const struct options *options, const struct file_tensor *a,
+                               const struct file_tensor *b, struct arena *arena, struct error *error)
+{
+    const char *name = a != NULL ? a->name : b->name;
+    const bool inputs = (input_file_kind(name) & (INPUT_FILE_INPUTS | INPUT_FILE_KEYS)) != 0;
+    const enum stage stage = inputs ? STAGE_INPUTS : STAGE_PARAMETERS;
+    return take_pair(diff, diff_pair(diff, options, name, stage, a, b), arena, error);
+}
+
+/* All of A's, each with what it meets in B. */
+static enum status take_a(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
+{
+    const struct input_file *a = &diff->a.input;
+    const struct file_tensor **ordered = in_order(a, arena, error), *met;
+    for (size_t i = 0; i < a->tensor_count && ordered != NULL; i++)
+        if (diff_is_source(a, ordered[i]) && (find_met(diff, ordered[i]->name, &met, arena, error) ||
+                                              take_source(diff, options, ordered[i], met, arena, error)))
+            return error->status;
+    return ordered == NULL ? error->status : STATUS_OK;
+}
+
+/* Those of B that nothing of A meets. */
+static enum status take_b(struct diff *diff, const struct options *options, struct arena *arena, struct error *error)
+{
+    const struct input_file *a = &diff->a.input, *b = &diff->b.input;
+    const struct file_tensor **ordered = in_order(b, arena, error);
+    for (size_t i = 0; i < b->tensor_count && ordered != NULL; i++)
+        if (diff_is_source(b, ordered[i]) && find_source(a, ordered[i]->name) == NULL &&
+            find_turned(a, ordered[i]->name) == NULL &&
+            take_source(diff, options, NULL, ordered[i], arena, error) != STATUS_OK)
+            return error->status;
+    return ordered == NULL ? error->status : STATUS_OK;
+}
+
+enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
+                                 struct error *error)
+{
+    const size_t most = diff->count + diff->a.input.tensor_count + diff->b.input.tensor_count;
+    diff->sources = arena_allocate(arena, most, sizeof diff->sources[0], error);
+    if (diff->sources == NULL)
+        return error->status;
+    for (size_t i = 0; i < diff->count; i++)
+        if (diff_is_given(diff, diff->stages[i].stage, true) && diff->stages[i].comparison.unequal > 0)
+            diff->sources[diff->source_count++] = diff->stages[i];
+    return take_a(diff, options, arena, error) || take_b(diff, options, arena, error) ? error->status : STATUS_OK;
+}
