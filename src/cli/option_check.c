@@ -59,6 +59,16 @@ static enum status parse_part(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
+static enum status refuse_report(const struct options *options, struct error *error)
+{
+    const char *names[FORMAT_COUNT];
+    char list[64];
+    for (int format = 0; format < FORMAT_COUNT; format++)
+        names[format] = format_is_written(options->command, &FORMATS[format]) ? FORMATS[format].name : NULL;
+    return error_usage(error, "diff writes %s, not %s", text_alternatives(names, FORMAT_COUNT, list, sizeof list),
+                       options_format(options)->name);
+}
+
 /* A and B; the report is for people or for a pipe. */
 static enum status check_diff(struct options *options, struct error *error)
 {
@@ -73,7 +83,7 @@ static enum status check_diff(struct options *options, struct error *error)
             return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
                                stage_name(options->stages[i]));
     if (!format_is_written(options->command, options_format(options)))
-        return error_usage(error, "diff writes text or json, not %s", options_format(options)->name);
+        return refuse_report(options, error);
     if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
         options->precision = 1;
     return STATUS_OK;
