@@ -1,6 +1,8 @@
 #include "read/printed.h"
 
+#include "model/mechanism.h"
 #include "model/stages.h"
+#include "read/printed_prompt.h"
 #include "read/printed_table.h"
 
 #include <stdlib.h>
@@ -74,7 +76,7 @@ static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
     return *at == '[' || is_import(at) || printed_find_equals(at) != NULL || (length > 0 && at[length] == '(') ||
-           strncmp(at, "Parameter containing:", 21) == 0;
+           printed_behind_title(at) != NULL;
 }
 
 /* --- a table becomes a tensor ------------------------------------------------------------------------------------ */
@@ -203,12 +205,13 @@ static enum status end_statement(struct cell *cell, struct printed_table *table)
     struct printed_reader *reader = &cell->reader;
     if (printed_skip_in_line(reader, table) != STATUS_OK)
         return reader->error->status;
-    if (*reader->at == ';') {
+    const bool parted = *reader->at == ';';
+    if (parted) {
         reader->at++;
         if (printed_skip_in_line(reader, table) != STATUS_OK)
             return reader->error->status;
     }
-    if (*reader->at == '\n' || reader->at == reader->in.end)
+    if (*reader->at == '\n' || reader->at == reader->in.end || (parted && printed_find_equals(reader->at) != NULL))
         return STATUS_OK;
     return printed_fail(reader, reader->at,
                         "expected the end of the line behind the table, got %s; nothing is run here: paste what it "
@@ -273,6 +276,18 @@ static enum status check_repeated(struct cell *cell)
     return STATUS_OK;
 }
 
+/* Past blanks, comments and prompts. */
+static enum status skip_prompts(struct cell *cell, struct printed_table *table)
+{
+    struct printed_reader *reader = &cell->reader;
+    for (const char *behind = reader->at; behind != NULL; behind = printed_behind_prompt(reader->at)) {
+        reader->at = behind;
+        if (printed_skip(reader, table) != STATUS_OK)
+            return reader->error->status;
+    }
+    return STATUS_OK;
+}
+
 /* One table, and nothing behind it. */
 static enum status take_nameless(struct cell *cell)
 {
@@ -282,7 +297,7 @@ static enum status take_nameless(struct cell *cell)
     const bool rows = !begins_cell(reader->at);
     if (rows ? printed_rows(reader, &table) : take_value(cell, &table))
         return reader->error->status;
-    if (printed_skip(reader, &table) != STATUS_OK)
+    if (skip_prompts(cell, &table) != STATUS_OK)
         return reader->error->status;
     if (reader->at != reader->in.end)
         return printed_fail(reader, reader->at,
@@ -323,7 +338,7 @@ static enum status take_all(struct cell *cell)
     struct printed_reader *reader = &cell->reader;
     struct printed_table none = {0};
     do {
-        if (printed_skip(reader, &none) != STATUS_OK)
+        if (skip_prompts(cell, &none) != STATUS_OK)
             return reader->error->status;
         if (reader->at != reader->in.end && take_statement(cell) != STATUS_OK)
             return reader->error->status;
@@ -356,9 +371,25 @@ static enum status make_room(struct cell *cell, size_t length)
                : reader->error->status;
 }
 
+/* Whether it begins as the text of attn does: "self-attention: 6 tokens". */
+static bool is_shown(const char *text)
+{
+    for (int i = 0; i < MECHANISM_COUNT; i++) {
+        const size_t length = strlen(MECHANISMS[i].title);
+        if (strncmp(text, MECHANISMS[i].title, length) == 0 && text[length] == ':')
+            return true;
+    }
+    return false;
+}
+
 static enum status read_text(struct cell *cell, const char *source, const char *text, size_t length)
 {
     const size_t mark = skip_mark(text, length);
+    if (is_shown(text + mark))
+        return error_usage(cell->reader.error,
+                           "%s: what attn shows to people, rounded and in several tables; expected a "
+                           "result for machines, which --out result.json writes",
+                           source);
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;
     *cell->input = (struct input_file){.source = source, .is_text = true};

@@ -8,6 +8,7 @@
  *     Your,0.43,0.15                                                  rows
  *     inputs = torch.tensor([[0.43, 0.15], # Your (x^1)               a cell: names as everywhere, NAME = ...
  *
+ * - Prompts, >>> and In [3]:, are passed over with what they ask; Out[3]: stands before a table.
  * - One table without a name stands for "inputs"; of several each has its name. Lines of import are passed over, as are
  *   comments, from '#' on; where each row of inputs has one behind it, its words before a parenthesis are the row's token.
  *   So it is with key_inputs, with sdpa's key, and with its query where that has other words.

@@ -6,15 +6,14 @@ enum { DEEPEST_CALL = 3 }; /* nn.Parameter(torch.tensor(...)) */
 
 /* What makes a tensor of a literal, and nothing else of it. */
 static const char *const CALLS[] = {
-    "tensor",      "torch.tensor", "torch.Tensor", "torch.as_tensor", "torch.FloatTensor", "torch.DoubleTensor",
-    "array",       "np.array",     "numpy.array",  "np.asarray",      "numpy.asarray",     "jnp.array",
-    "jnp.asarray", "Array",        "mx.array",     "tf.constant",     "nn.Parameter",      "torch.nn.Parameter",
-    "Parameter",
+    "tensor",   "torch.tensor", "torch.Tensor", "torch.as_tensor", "torch.FloatTensor",  "torch.DoubleTensor", "array",
+    "np.array", "numpy.array",  "np.asarray",   "numpy.asarray",   "jnp.array",          "jnp.asarray",        "Array",
+    "mx.array", "tf.constant",  "tf.Tensor",    "nn.Parameter",    "torch.nn.Parameter", "Parameter",
 };
 
 /* What may stand behind the numbers and does not change them. */
-static const char *const PASSED[] = {"device", "requires_grad", "grad_fn", "size",      "layout",
-                                     "copy",   "order",         "subok",   "weak_type", "pin_memory"};
+static const char *const PASSED[] = {"device", "requires_grad", "grad_fn", "size",      "layout",    "copy",
+                                     "shape",  "order",         "subok",   "weak_type", "pin_memory"};
 
 static const char WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
 
@@ -145,13 +144,23 @@ static enum status begin_calls(struct printed_reader *reader, struct printed_tab
     return *reader->at == '[' ? STATUS_OK : fail_literal(reader);
 }
 
+const char *printed_behind_title(const char *at)
+{
+    static const char PARAMETER[] = "Parameter containing:", TENSOR[] = "<tf.Tensor:", NUMBERS[] = "numpy=";
+    if (strncmp(at, PARAMETER, sizeof PARAMETER - 1) == 0)
+        return at + sizeof PARAMETER - 1;
+    const char *numbers = strncmp(at, TENSOR, sizeof TENSOR - 1) == 0 ? strstr(at, NUMBERS) : NULL;
+    return numbers != NULL ? numbers + sizeof NUMBERS - 1 : NULL;
+}
+
 enum status printed_literal(struct printed_reader *reader, struct printed_table *table)
 {
-    static const char PARAMETER[] = "Parameter containing:";
     size_t calls;
     *table = (struct printed_table){0};
-    if (strncmp(reader->at, PARAMETER, sizeof PARAMETER - 1) == 0) {
-        reader->at += sizeof PARAMETER - 1;
+    const char *behind = printed_behind_title(reader->at);
+    const bool bracketed = behind != NULL && *reader->at == '<';
+    if (behind != NULL) {
+        reader->at = behind;
         if (printed_skip(reader, table) != STATUS_OK)
             return reader->error->status;
     }
@@ -160,5 +169,8 @@ enum status printed_literal(struct printed_reader *reader, struct printed_table 
     for (; calls > 0; calls--)
         if (end_call(reader, table) != STATUS_OK)
             return reader->error->status;
+    if (bracketed && *reader->at != '>')
+        return printed_fail_expected(reader, reader->at, "'>', which ends the print");
+    reader->at += bracketed;
     return STATUS_OK;
 }

@@ -130,8 +130,26 @@ static char find_separator(const char *at)
     return ' ';
 }
 
+/* Whether the line is pandas' head line of columns 0, 1, 2 ...: a blank first, and beneath it row 0, with one cell more. */
+static bool is_pandas(const char *at, size_t cells)
+{
+    static const char BLANKS[] = " \t\r";
+    size_t beneath = 0;
+    const char *first = at + strspn(at, BLANKS);
+    if (*at != ' ' || first[0] != '0' || strchr(BLANKS, first[1]) == NULL)
+        return false;
+    at += strcspn(at, "\n");
+    at += *at == '\n';
+    if (at[0] != '0' || at[1] != ' ')
+        return false;
+    for (; !ends_line(*at); at += strspn(at, BLANKS), beneath++)
+        at += strcspn(at, " \t\r\n");
+    return beneath == cells + 1;
+}
+
 /* Whether the line that begins there is a head line: no cell is a number; or the first one is empty, and the others
- * count. Leaves the reader where it was. */
+ * count; between blanks the first one is empty where the next line has one more, as pandas prints it. Leaves the reader
+ * where it was. */
 static enum status find_heads(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -139,7 +157,7 @@ static enum status find_heads(struct rows *rows)
     struct printed_piece cell;
     struct printed_number number;
     size_t cells = 0, numbers = 0;
-    bool counts = true, empty_first = false, misprints = false;
+    bool counts = true, from_zero = true, empty_first = false, misprints = false;
     do {
         reader->at += cells > 0 && rows->separator != ' ';
         if (take_cell(rows, &cell) != STATUS_OK)
@@ -148,12 +166,15 @@ static enum status find_heads(struct rows *rows)
         misprints = misprints || is_misprint(&cell);
         if (is_number(&cell, &number)) {
             counts = counts && (number.value == (double)numbers || number.value == (double)numbers + 1);
+            from_zero = from_zero && number.value == (double)numbers;
             numbers++;
         }
         cells++;
         reader->at = rows->separator == ' ' ? skip_spaces(reader->at, ' ') : reader->at;
     } while (!ends_line(*reader->at));
     reader->at = line;
+    empty_first = empty_first || (rows->separator == ' ' && from_zero && numbers == cells && is_pandas(line, cells));
+    cells += empty_first && numbers == cells;
     const bool head = (numbers == 0 && !misprints) || (empty_first && counts && numbers + 1 == cells);
     rows->heads = head ? cells : 0;
     rows->headed_labels = head && empty_first;

@@ -65,6 +65,9 @@ enum status printed_fail(struct printed_reader *reader, const char *at, const ch
     __attribute__((format(printf, 3, 4)));
 enum status printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected);
 
+/* Behind what stands before a literal: "Parameter containing:", "<tf.Tensor: ... numpy=", which a '>' ends; or NULL. */
+const char *printed_behind_title(const char *at);
+
 /* [[1, 2], [3, 4]], [[1 2] [3 4]] or [1 2; 3 4] from its first bracket on; the same with tensor(...) or the like around
  * it; rows of numbers, to the end of the text or to an empty line before NAME =. */
 enum status printed_literal(struct printed_reader *reader, struct printed_table *table);
