@@ -10,7 +10,7 @@ static enum status apply_settings(const struct build *build)
     for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
         if (options_setting(build->options, &inputs->settings[i], inputs->source, build->error))
             return build->error->status;
-    if (build->options->origin[OPTION_RANDOM] != ORIGIN_FILE || inputs->is_result)
+    if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;
     return error_usage(build->error,
                        "%s: settings: random draws the inputs, and this file holds some; expected --random "

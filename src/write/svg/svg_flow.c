@@ -242,7 +242,7 @@ static void draw_arrows_to(const struct svg_picture *picture, double bottom, con
     for (int beneath = 0; beneath < 2; beneath++)
         for (int source = 0; source < STAGE_NAMES; source++) {
             const struct svg_figure *from = find_figure(picture, (enum stage)source);
-            if ((sources & STAGE_BIT(source)) == 0 || goes_beneath(from, to) != beneath)
+            if (from == NULL || (sources & STAGE_BIT(source)) == 0 || goes_beneath(from, to) != beneath)
                 continue;
             const double port = ((double)arrived++ - (double)(count - 1) / 2) * 10;
             if (from->column == to->column)
