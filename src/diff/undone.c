@@ -28,9 +28,9 @@ static double scale_of(const struct diff_side *side)
     struct comparison comparison;
     if (side->input.nameless || scores == NULL || scaled == NULL || !diff_same_shape(&scores->tensor, &scaled->tensor))
         return (double)NAN;
-    compare_tensors((struct compare_side){.tensor = &scores->tensor, .dtype = DTYPE_F64},
-                    (struct compare_side){.tensor = &scaled->tensor, .dtype = DTYPE_F64},
-                    (struct compare_tolerance){.dtype = DTYPE_F64}, &comparison);
+    const struct compare_side a = {.tensor = &scores->tensor, .dtype = DTYPE_F64};
+    const struct compare_side b = {.tensor = &scaled->tensor, .dtype = DTYPE_F64};
+    compare_tensors(a, b, (struct compare_tolerance){.dtype = DTYPE_F64}, &comparison);
     return diff_factor(&comparison);
 }
 
