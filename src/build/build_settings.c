@@ -17,7 +17,7 @@ static bool is_recorded(const struct problem *problem, const char *name)
 static bool is_idle(const struct build *build, enum option_id id)
 {
     const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
-    return (drawing && !build_changes_draws(build, id)) || (id == OPTION_RANDOM_SEED && build->options->random == NULL);
+    return drawing && !build_changes_draws(build, id);
 }
 
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
@@ -74,11 +74,17 @@ static enum status add_option(const struct build *build, enum option_id id)
     return STATUS_OK;
 }
 
+/* A seed of inputs that were drawn, whether it was given or not, and of no others. */
+static bool is_asked(const struct build *build, enum option_id id)
+{
+    return OPTIONS[id].asked != NULL && build_said(build, id == OPTION_RANDOM_SEED ? OPTION_RANDOM : id);
+}
+
 /* Options that few jobs use are recorded only where they were given; the queries come last. */
 static enum status record_asked(const struct build *build)
 {
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (OPTIONS[id].asked != NULL && build_said(build, (enum option_id)id) &&
+        if (is_asked(build, (enum option_id)id) &&
             add_option(build, (enum option_id)id) != STATUS_OK)
             return build->error->status;
     const bool listed = build->options->query != NULL && !build->problem->has_cell; /* a cell names its own query */

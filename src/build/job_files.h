@@ -1,4 +1,4 @@
-/* Which files a job reads, and what counts of each. */
+/* Which files a job reads or, with --random, draws, and what counts of each. */
 #ifndef ATTN_BUILD_JOB_FILES_H
 #define ATTN_BUILD_JOB_FILES_H
 
@@ -6,7 +6,7 @@
 #include "read/input_file.h"
 
 struct job_files {
-    const struct input_file *inputs;  /* NULL where none is read: init with --d-in */
+    const struct input_file *inputs;  /* NULL where there are none: init with --d-in */
     const struct input_file *weights; /* that of --weights, or NULL */
     const struct input_file *keys;    /* that of --key-inputs, or NULL */
     struct input_file files[3];
@@ -15,9 +15,10 @@ struct job_files {
 /* Whether standard input is to be read for lack of a file. */
 bool job_files_want_input(const struct options *options);
 
-/* Reads what the options name. A file gives only what counts: with --weights, that file the parameters and nothing
- * else; with --key-inputs, that one its inputs and their tokens; the first one everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read,
- * STATUS_USAGE where it is wrong. */
+/* Reads what the options name, and draws the inputs with --random. A file gives only what counts: with --weights, that
+ * file the parameters and nothing else; with --key-inputs, that one its inputs and their tokens; the first one
+ * everything but them. The files belong to the arena. STATUS_SYSTEM where one cannot be read, STATUS_USAGE where it is
+ * wrong. */
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error);
 

@@ -64,7 +64,7 @@ struct command_row {
         .foreign = "compare cmp check verify allclose", \
         .manual = {"compare two results stage by stage", "attn diff A B [options]", \
             "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON, " \
-            ".safetensors, .pt or .npz, or one tensor without a name that --stages tells. Status 1: they differ.", \
+            ".safetensors, .pt, .npz or a printed cell, or one table or .npy that --stages tells. Status 1: they differ.", \
             {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \

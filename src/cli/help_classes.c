@@ -14,7 +14,7 @@ static const struct {
     {"MultiHeadAttention(d_in, d_out, context_length, dropout, num_heads, qkv_bias=False)",
      "attn multihead inputs.json --num-heads 2 --d-out 2"},
     {"nn.MultiheadAttention(embed_dim, num_heads, batch_first=True)",
-     "attn multihead inputs.json -H 4 --no-causal -w module.safetensors"},
+     "attn multihead x.npy -H 4 --no-causal -w model.pt"},
     {"F.scaled_dot_product_attention(query, key, value, is_causal=True)", "attn sdpa qkv.json --causal"},
 };
 

@@ -131,7 +131,7 @@
     ROW(STAGES, stages_text, LIST(stage_word), ABILITY_COMPUTES | ABILITY_COMPARES, .name = "stages", .argument = "LIST", \
         .everyday = 2, .foreign = "stage show print only", \
         .fallback = "all of the mechanism", \
-        .help = "only these stages, such as scores,weights; in this order; inputs and parameters are names too; diff: stages alone") \
+        .help = "only these stages, such as scores,weights; in this order; inputs, key_inputs and parameters are names too; diff: stages alone") \
     ROW(ATOL, atol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "atol", .argument = "ATOL", \
         .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|") \
     ROW(RTOL, rtol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \

@@ -58,7 +58,7 @@ typedef enum status option_parser(struct options *options, const char *place, co
 
 struct option_row {
     const char *name;     /* without the dashes */
-    const char *alias;    /* another name that is taken, and never shown; or NULL */
+    const char *alias;    /* another name that is taken; or NULL */
     char letter;          /* '\0' where there is no short form */
     const char *argument; /* its name in the help; NULL for a flag */
     enum option_kind kind;
@@ -67,7 +67,7 @@ struct option_row {
     uint64_t minimum, maximum;
     struct real_range range;
     const char *const *choices;          /* ends in NULL */
-    const char *(*also)(size_t index);   /* another word for that choice, which is taken and never shown; or NULL */
+    const char *(*also)(size_t index);   /* another word for that choice, which is taken; or NULL */
     const char *(*listed)(size_t index); /* the names that may stand in a list, NULL behind the last; or NULL */
     bool file;                           /* the text names a file */
     bool optional;      /* the argument may be missing; the next word is it where it looks like STAGE:... */

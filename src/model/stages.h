@@ -27,8 +27,7 @@ struct stage_row {
     const char *name;
     const char *aliases[STAGE_ALIASES]; /* other names that are read, never written; NULL where there are fewer */
     const char *foreign;                /* what others call it: suggest_knows; or NULL */
-    uint64_t
-        from; /* what it is made from, inputs included: key and value from those of the keys where there are some */
+    uint64_t from; /* what it is made from, inputs and key inputs included */
     enum stage_columns columns;
     bool of_keys;     /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
     bool joins_heads; /* its rows are those of all heads, (B, Tq, …) */
@@ -104,7 +103,7 @@ static_assert(STAGE_NAMES < 64, "a set of stages is a uint64_t");
 /* With a row for the other names of --stages, and one for none of them, STAGE_NAMES. */
 extern const struct stage_row STAGES[STAGE_NAMES + 1];
 
-/* The name, also for inputs and parameters. */
+/* The name, also for inputs, key inputs and parameters. */
 const char *stage_name(enum stage stage);
 
 /* The stage of that name or alias among all STAGE_NAMES, or STAGE_NAMES where there is none. */
@@ -113,7 +112,7 @@ enum stage stage_find(const char *name, size_t length);
 /* The stage that others call so, or STAGE_NAMES. */
 enum stage stage_meant(const char *name);
 
-/* Whether it is a stage: not inputs, parameters or no name. */
+/* Whether it is a stage, and none of the other names. */
 bool stage_exists(enum stage stage);
 
 /* The set without its names that are no stages. */

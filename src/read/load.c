@@ -138,6 +138,13 @@ static enum status make_text(const char *source, struct content *content, struct
     return STATUS_OK;
 }
 
+static bool is_blank(const unsigned char *bytes, size_t length)
+{
+    while (length > 0 && strchr(" \t\r\n", bytes[length - 1]) != NULL && bytes[length - 1] != '\0')
+        length--;
+    return length == 0;
+}
+
 /* A binary file's bytes become the arena's: tensors stay in them. */
 static enum status read_content(const char *source, struct content *content, unsigned kinds, struct arena *arena,
                                 struct input_file *input, struct error *error)
@@ -150,6 +157,11 @@ static enum status read_content(const char *source, struct content *content, uns
         *content = (struct content){0};
         return status == STATUS_OK ? read(source, bytes, length, kinds, arena, input, error) : status;
     }
+    if (is_blank(bytes, length))
+        return error_usage(error,
+                           "%s: the input is empty; expected JSON, a table of numbers, or another format that attn "
+                           "reads",
+                           source);
     if (other_file_check(source, bytes, length, error) != STATUS_OK)
         return error->status;
     const bool printed = printed_begins(bytes, length);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define UNPACK "; unpack it first, as in "
-#define EXPECTED "; expected JSON, .npy, .npz, .pt or .safetensors"
+#define EXPECTED "; expected JSON, CSV or another table of numbers, .npy, .npz, .pt or .safetensors"
 
 /* A longer beginning stands before a shorter one. */
 static const struct {

@@ -286,7 +286,7 @@ static enum status check_width(struct rows *rows, const char *line, size_t colum
     return printed_fail(
         rows->reader, line, "row %zu has %zu number%s, expected %zu (as row 1)%s", table->shape[0] + 1, columns,
         columns == 1 ? "" : "s", expected,
-        rows->row_counts && columns == expected + 1 ? "; is row 1 a head line? leave it out, or put names" : "");
+        rows->row_counts && columns == expected + 1 ? "; is row 1 a head line? give it names, or leave it out" : "");
 }
 
 static enum status take_row(struct rows *rows)

@@ -1,9 +1,9 @@
 /* A zip archive of stored entries, as numpy.savez and torch.save write them (PKWARE's APPNOTE.TXT, 4.3 to 4.5).
  *
  * Its directory, at the end of the file, says what it holds. Read are one file, 64-bit sizes, and data descriptors,
- * which stand behind an entry whose sizes its own header does not have. Checked is that directory and entries lie in
- * the file and nowhere twice, that they end where the file does, that each entry's header agrees with the directory,
- * and that names are plain and given once. Nothing is ever unpacked: an entry is a place in the file.
+ * which stand behind an entry whose sizes its own header does not have. Its directory and its entries must lie in
+ * the file, must not overlap and must end with it; each entry's header must agree with the directory; names must be
+ * plain and given once. Nothing is ever unpacked: an entry is a place in the file.
  *
  * A checksum is compared only by zip_check, as that reads every byte: data that are mapped are not read before they
  * are needed. Of those .npy and .safetensors have none either. */
