@@ -18,6 +18,13 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
     return place;
 }
 
+void build_take_dtype(const struct build *build, const struct file_tensor *tensor)
+{
+    const enum dtype dtype = build->inputs->is_text ? tensor->stated : tensor->tensor.dtype;
+    if (build->options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && dtype_is_working(dtype))
+        build->problem->dtype = dtype;
+}
+
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor)
 {
     struct problem *problem = build->problem;

@@ -158,6 +158,25 @@ static enum status parse_positions(const struct choice *choice, const char *word
     return STATUS_OK;
 }
 
+/* A position that another token is called by may not be what was meant. */
+static enum status check_ambiguous(struct choice *choice, const char *word, size_t position)
+{
+    const struct build *build = choice->build;
+    const struct build_name *next;
+    if (choice->tokens->labels == NULL)
+        return STATUS_OK;
+    if (choice->names == NULL && index_lists(choice) != STATUS_OK)
+        return build->error->status;
+    const struct build_name *found = find_name(&choice->names[0], word, &next);
+    if (found == NULL || found->position == position)
+        return STATUS_OK;
+    return error_usage(build->error,
+                       "%s %.80s: position %zu is '%.80s', and a token '%.80s' is at position %zu; expected %zu-%zu or "
+                       "%zu-%zu",
+                       choice->place, word, position + 1, choice->tokens->labels[position], word, found->position + 1,
+                       position + 1, position + 1, found->position + 1, found->position + 1);
+}
+
 static enum status select_word(struct choice *choice, const char *text, const char *word)
 {
     const struct build *build = choice->build;
@@ -173,6 +192,8 @@ static enum status select_word(struct choice *choice, const char *text, const ch
     }
     if (status != STATUS_OK)
         return status;
+    if (positions && first == last && check_ambiguous(choice, word, first) != STATUS_OK)
+        return build->error->status;
     choice->changes[first]++;
     choice->changes[last + 1]--;
     return STATUS_OK;

@@ -305,8 +305,6 @@ enum status build_operands(const struct build *build)
     problem->queries = query[2];
     problem->d_head = query[3];
     problem->d_value = operands[2].shape[3];
-    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text &&
-        dtype_is_working(operands[0].tensor->dtype))
-        problem->dtype = operands[0].tensor->dtype;
+    build_take_dtype(build, input_file_find(build->inputs, "query"));
     return take_all(build, operands);
 }

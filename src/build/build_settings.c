@@ -84,8 +84,7 @@ static bool is_asked(const struct build *build, enum option_id id)
 static enum status record_asked(const struct build *build)
 {
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (is_asked(build, (enum option_id)id) &&
-            add_option(build, (enum option_id)id) != STATUS_OK)
+        if (is_asked(build, (enum option_id)id) && add_option(build, (enum option_id)id) != STATUS_OK)
             return build->error->status;
     const bool listed = build->options->query != NULL && !build->problem->has_cell; /* a cell names its own query */
     return listed ? add_option(build, OPTION_QUERY) : STATUS_OK;

@@ -25,7 +25,8 @@ enum status build_check_stage(const struct build *build, const char *place, enum
     if (!problem_projects(problem) && stage == STAGE_PARAMETERS)
         return error_usage(build->error, "%s: sdpa has no 'parameters'; what it is given are inputs", place);
     if (stage == STAGE_KEY_INPUTS && !problem->crosses)
-        return error_usage(build->error, "%s: there are no key_inputs; expected --key-inputs FILE, or other stages", place);
+        return error_usage(build->error, "%s: there are no key_inputs; expected --key-inputs FILE, or other stages",
+                           place);
     if (!problem_projects(problem) && stage == STAGE_INPUTS && check_given(build, place) != STATUS_OK)
         return build->error->status;
     return stage_check(problem, stage, place, build->error);

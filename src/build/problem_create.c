@@ -43,8 +43,7 @@ static enum status take_inputs(const struct build *build)
     problem->items = problem->has_batch ? inputs->shape[0] : 1;
     problem->queries = problem->keys = axes[0];
     problem->d_in = axes[1];
-    if (options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && !build->inputs->is_text && dtype_is_working(inputs->dtype))
-        problem->dtype = inputs->dtype;
+    build_take_dtype(build, found);
     return tensor_convert(inputs, problem->dtype, build->inputs->source, "inputs", NULL, &problem->inputs, build->arena,
                           build->error);
 }

@@ -1,5 +1,7 @@
 #include "cli/help_lines.h"
 
+#include <string.h>
+
 /* A class or function as Python calls it, and a command line that computes the same; tests/cli/classes.test compares
  * their numbers. */
 static const struct {
@@ -43,6 +45,20 @@ enum {
     GOES_ON = 4,
 };
 
+const char *help_class_line(const char *name)
+{
+    const size_t length = strcspn(name, "(");
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        const char *call = CLASSES[i].call, *point = strchr(call, '.');
+        const size_t called = strcspn(call, "(");
+        const char *last = point != NULL && point < call + called ? point + 1 : call;
+        if ((called == length && memcmp(call, name, length) == 0) ||
+            ((size_t)(call + called - last) == length && memcmp(last, name, length) == 0))
+            return CLASSES[i].line;
+    }
+    return NULL;
+}
+
 void help_write_classes(struct output *output)
 {
     for (size_t i = 0; i < CLASS_COUNT; i++) {
@@ -55,4 +71,8 @@ void help_write_classes(struct output *output)
     output_write(output, "\n", 1);
     help_wrap(output, "Parameters are drawn as after torch.manual_seed(123), or as --seed says.", 0, 0);
     help_wrap(output, "nn.MultiheadAttention draws them otherwise: save it, and give it with -w.", 0, 0);
+    help_wrap(output, "\nAttention without weights, as a first chapter has it, is sdpa on the inputs themselves:", 0,
+              0);
+    output_print(output, "  $ jq '{tokens, query: .inputs, key: .inputs, value: .inputs}' inputs.json |\n"
+                         "      attn sdpa --scale off --stages scores,weights,context\n");
 }

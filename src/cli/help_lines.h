@@ -11,6 +11,9 @@ void help_wrap(struct output *output, const char *text, size_t column, size_t in
  * too narrow. */
 void help_entry(struct output *output, const char *head, size_t column, const char *text);
 
+/* The command line that does what a class of that name does, or NULL. */
+const char *help_class_line(const char *name);
+
 /* The pages of help_pages.h. */
 void help_write_commands(struct output *output);
 void help_write_classes(struct output *output);

@@ -1,3 +1,4 @@
+#include "cli/help_lines.h"
 #include "cli/option_check.h"
 #include "cli/option_value.h"
 
@@ -57,6 +58,11 @@ static enum status unknown_word(enum command command, bool pages, const char *wo
         names[i] = words[i].name;
     if (meant == NULL)
         meant = suggest_word(word, names, count);
+    if (command == COMMAND_HELP && !pages && help_page_find(word) != HELP_PAGE_COUNT)
+        return error_usage(error, "'%.80s' is a page of the help: attn help %.80s", word, word);
+    const char *line = help_class_line(word);
+    if (line != NULL)
+        return error_usage(error, "'%.80s' is a class: %s; attn help classes has them all", word, line);
     if (meant != NULL)
         text_add(&text, "; did you mean '%s'?", meant);
     else if (command == COMMAND_HELP)

@@ -56,6 +56,7 @@ static const struct {
     {"alibi slopes", "did you mean 'alibi_slopes'?"},
     {"sink attentionsinks attnsinks", "did you mean 'sinks'?"},
     {"config options args parameters params hyperparameters", "did you mean 'settings'?"},
+    {"cells nbformat", "this is a notebook; expected what a cell holds"},
     {"note notes description", "free text goes under \"comment\""},
 };
 

@@ -14,6 +14,7 @@ struct file_tensor {
     const char *name;
     size_t order;              /* which of the file's tensors it was, from 0 */
     struct tensor tensor;      /* rank 0: not read, as the name is foreign and not the only one of the file */
+    enum dtype stated;         /* of text: what it says its numbers are; else DTYPE_F32 */
     const int16_t *last_digit; /* of a printed table, else NULL: the last digit shown of number i counts
                                   10^last_digit[i]; INT16_MIN where number i is exact */
 };

@@ -160,7 +160,7 @@ static enum status read_content(const char *source, struct content *content, uns
     if (is_blank(bytes, length))
         return error_usage(error,
                            "%s: the input is empty; expected JSON, a table of numbers, or another format that attn "
-                           "reads",
+                           "reads; attn example prints one",
                            source);
     if (other_file_check(source, bytes, length, error) != STATUS_OK)
         return error->status;

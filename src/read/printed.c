@@ -75,8 +75,8 @@ static bool is_import(const char *at)
 static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
-    return *at == '[' || is_import(at) || printed_find_equals(at) != NULL || (length > 0 && at[length] == '(') ||
-           printed_behind_title(at) != NULL;
+    return (*at == '[' && at[1] != ',') || is_import(at) || printed_find_equals(at) != NULL ||
+           (length > 0 && at[length] == '(') || printed_behind_title(at) != NULL;
 }
 
 /* --- a table becomes a tensor ------------------------------------------------------------------------------------ */
@@ -116,11 +116,28 @@ static const char *make_token(const struct printed_reader *reader, const struct 
     return token;
 }
 
+/* Whether the labels are 0, 1, 2 ... or 1, 2, 3 ..., also as R has them, [1,]: then they name nobody. */
+static bool labels_count(const struct printed_reader *reader, size_t count)
+{
+    unsigned long start = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct printed_piece *label = &reader->labels[i];
+        const bool bracket = label->length > 3 && *label->text == '[';
+        const size_t digits = strspn(label->text + bracket, "0123456789");
+        const unsigned long number = digits > 0 ? strtoul(label->text + bracket, NULL, 10) : 2;
+        start = i == 0 ? number : start;
+        if (digits == 0 || digits + (bracket ? 3 : 0) != label->length || start > 1 || number != start + i)
+            return false;
+    }
+    return true;
+}
+
 /* Where each row has a label, these are the tokens: of a batch a list for each item. */
 static enum status take_tokens(const struct cell *cell, const struct printed_table *table, struct token_labels *tokens)
 {
     const struct printed_reader *reader = &cell->reader;
-    if (table->labels != table->rows || table->rank < 2 || table->rank > 3 || (cell->kinds & INPUT_FILE_TOKENS) == 0)
+    if (table->labels != table->rows || table->rank < 2 || table->rank > 3 || (cell->kinds & INPUT_FILE_TOKENS) == 0 ||
+        labels_count(reader, table->rows))
         return STATUS_OK;
     tokens->nested = table->rank == 3;
     tokens->lists = tokens->nested ? table->shape[0] : 1;
@@ -177,6 +194,7 @@ static enum status add_tensor(struct cell *cell, const struct printed_table *tab
     struct file_tensor *added = &input->tensors[input->tensor_count++];
     *added = (struct file_tensor){
         .name = name,
+        .stated = table->stated,
         .tensor = {.rank = table->rank, .dtype = DTYPE_F64, .data = cell->reader.numbers + table->first},
         .last_digit = last_digits(&cell->reader, table),
     };
@@ -192,6 +210,13 @@ static enum status add_tensor(struct cell *cell, const struct printed_table *tab
 static enum status fail_unknown(struct cell *cell, const char *at, const char *name)
 {
     char hint[256];
+    const char *value = printed_find_equals(at) + 1;
+    value += strspn(value, " \t\r\n");
+    if (!begins_cell(value))
+        return printed_fail(&cell->reader, at,
+                            "'%.*s = ...' is no table of numbers, and nothing is run here: leave the "
+                            "line out",
+                            NAME_SHOWN, name);
     input_file_hint(name, hint, sizeof hint);
     return printed_fail(&cell->reader, at, "unknown name '%.*s'%s", NAME_SHOWN, name,
                         hint[0] != '\0' ? hint

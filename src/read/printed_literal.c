@@ -27,6 +27,20 @@ static bool is_one_of(const char *const *words, size_t count, const char *at, si
 
 /* --- the dtype --------------------------------------------------------------------------------------------------- */
 
+/* The working dtype that a word such as torch.float64 or 'half' names. */
+static enum dtype working_dtype_of(const char *at, size_t length)
+{
+    static const struct {
+        const char *part;
+        enum dtype dtype;
+    } PARTS[] = {{"bfloat16", DTYPE_BF16}, {"float16", DTYPE_F16}, {"half", DTYPE_F16}, {"f2", DTYPE_F16},
+                 {"float64", DTYPE_F64},   {"double", DTYPE_F64},  {"f8", DTYPE_F64}};
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
+        if (memmem(at, length, PARTS[i].part, strlen(PARTS[i].part)) != NULL)
+            return PARTS[i].dtype;
+    return DTYPE_F32;
+}
+
 enum printed_dtype { IS_FLOAT, IS_WHOLE, IS_TRUTH, IS_UNKNOWN };
 
 /* What a word such as torch.float64, 'int32' or np.bool_ says of the numbers. */
@@ -59,6 +73,7 @@ static enum status check_dtype(struct printed_reader *reader, struct printed_tab
                             dtype == IS_WHOLE ? "a whole number" : "True or False", (int)memory_smaller(length, 40),
                             at);
     table->boolean = table->boolean || dtype == IS_TRUTH;
+    table->stated = working_dtype_of(at, length);
     return STATUS_OK;
 }
 
@@ -122,6 +137,10 @@ static enum status fail_literal(struct printed_reader *reader)
     const size_t length = printed_number_read(reader->at, &number), word = strspn(reader->at, WORD);
     if (length > 0 && printed_number_ends(reader->at[length]))
         return printed_fail(reader, reader->at, "a single number; expected a table, [[...]]");
+    if (strncmp(reader->at, "OrderedDict(", 12) == 0)
+        return printed_fail(reader, reader->at,
+                            "a state_dict as it is printed; expected NAME = tensor(...) for each "
+                            "parameter, or the file of torch.save(module.state_dict(), 'model.pt')");
     if (word > 0 && reader->at[word] == '(')
         return printed_fail(reader, reader->at,
                             "expected [[...]], tensor(...) or array(...), got a call of '%.*s'; nothing is run here: "

@@ -173,6 +173,7 @@ const char *printed_number_hint(const char *text)
         {"\xc2\xa0", "; a blank that does not break: write a plain one"},
         {"--", "; a number that is masked"},
         {"None", "; write nan, or -inf where a mask forbids"},
+        {"\\", "; a table of LaTeX: write it as CSV"},
         {":", "; JSON stands in braces: {\"inputs\": ...}"},
     };
     const char *first = text + (*text == '-' || *text == '+');

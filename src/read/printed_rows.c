@@ -1,6 +1,7 @@
 #include "read/printed_table.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST_CELL = 24 }; /* bytes of a cell that a message repeats */
 
@@ -15,6 +16,8 @@ struct rows {
     bool row_counts;        /* the first row is 0, 1, 2 ... or 1, 2, 3 ..., without a point */
     bool column_counts;     /* so is the first column */
     const char *counts_row; /* where the first row begins */
+    bool names_rows;        /* the head line calls the first column "id" or the like */
+    bool whole_first;       /* the first column is whole numbers */
 };
 
 static bool ends_line(char c)
@@ -121,6 +124,8 @@ static char find_separator(const char *at)
     for (; !ends_line(*at) && *at != '#'; at++) {
         const char *end = *at == '"' ? end_of_quotes(at) : NULL;
         at = end != NULL ? end : at;
+        if (*at == '[') /* R's [,1] */
+            at += strcspn(at, "]\n") - (at[strcspn(at, "]\n")] != ']');
         for (size_t i = 0; i < sizeof ORDER; i++)
             found[i] = found[i] || *at == ORDER[i];
     }
@@ -128,6 +133,17 @@ static char find_separator(const char *at)
         if (found[i])
             return ORDER[i];
     return ' ';
+}
+
+/* Whether a column of that name says which row it is. */
+static bool names_rows(const struct printed_piece *cell)
+{
+    static const char *const NAMES[] = {"id", "index", "idx", "pos", "position", "nr",
+                                        "no", "token", "row", "n",   "#",        "Unnamed: 0"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (strlen(NAMES[i]) == cell->length && strncasecmp(NAMES[i], cell->text, cell->length) == 0)
+            return true;
+    return false;
 }
 
 /* Whether the line is pandas' head line of columns 0, 1, 2 ...: a blank first, and beneath it row 0, with one cell more. */
@@ -154,7 +170,7 @@ static enum status find_heads(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const char *line = reader->at;
-    struct printed_piece cell;
+    struct printed_piece cell, first = {0};
     struct printed_number number;
     size_t cells = 0, numbers = 0;
     bool counts = true, from_zero = true, empty_first = false, misprints = false;
@@ -162,6 +178,7 @@ static enum status find_heads(struct rows *rows)
         reader->at += cells > 0 && rows->separator != ' ';
         if (take_cell(rows, &cell) != STATUS_OK)
             return reader->error->status;
+        first = cells == 0 ? cell : first;
         empty_first = empty_first || (cells == 0 && cell.length == 0);
         misprints = misprints || is_misprint(&cell);
         if (is_number(&cell, &number)) {
@@ -173,6 +190,7 @@ static enum status find_heads(struct rows *rows)
         reader->at = rows->separator == ' ' ? skip_spaces(reader->at, ' ') : reader->at;
     } while (!ends_line(*reader->at));
     reader->at = line;
+    rows->names_rows = cells > 1 && names_rows(&first);
     empty_first = empty_first || (rows->separator == ' ' && from_zero && numbers == cells && is_pandas(line, cells));
     cells += empty_first && numbers == cells;
     const bool head = (numbers == 0 && !misprints) || (empty_first && counts && numbers + 1 == cells);
@@ -274,6 +292,8 @@ static void note_count(struct rows *rows, size_t row, size_t column)
     if (row == 0)
         rows->row_counts = rows->row_counts && begins && plain && number->value == start + (double)column;
     if (column == 0)
+        rows->whole_first = rows->whole_first && plain;
+    if (column == 0)
         rows->column_counts = rows->column_counts && begins && plain && number->value == start + (double)row;
 }
 
@@ -362,13 +382,71 @@ static enum status check_counts(struct rows *rows)
     if (!decimals || table->shape[0] < 2 || table->shape[1] < 2)
         return STATUS_OK;
     if (rows->row_counts)
-        return printed_fail(rows->reader, rows->counts_row,
-                            "the first row only counts: is it a head line? expected names of columns, or no such line");
+        return printed_fail(
+            rows->reader, rows->counts_row,
+            "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or "
+            "no such line");
     if (rows->column_counts)
-        return printed_fail(rows->reader, rows->counts_row,
-                            "the first column only counts: are these labels? expected labels that are no numbers, or "
-                            "no such column");
+        return printed_fail(
+            rows->reader, rows->counts_row,
+            "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no "
+            "numbers, or no such column");
+    if (rows->names_rows && rows->whole_first)
+        return printed_fail(
+            rows->reader, rows->counts_row,
+            "the first column is called like a row's number: are these labels? expected labels that are "
+            "no numbers, or no such column");
     return STATUS_OK;
+}
+
+/* Whether a label is what a spreadsheet makes of a number: "1,234.5" in quotes, or '0.43. */
+static bool is_dressed_number(const struct printed_piece *label)
+{
+    const size_t mark = label->length > 0 && *label->text == '\'';
+    const char *text = label->text + mark;
+    const size_t length = label->length - mark;
+    size_t digits = 0, others = 0;
+    for (size_t i = 0; i < length; i++) {
+        digits += text[i] >= '0' && text[i] <= '9';
+        others += strchr(".,", text[i]) != NULL;
+        if (strchr("0123456789.,+-eE", text[i]) == NULL)
+            return false;
+    }
+    return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
+}
+
+/* Labels that are numbers in quotes, all of them, are a column that was taken for labels. */
+static enum status check_dressed(struct rows *rows)
+{
+    const struct printed_reader *reader = rows->reader;
+    for (size_t i = 0; i < rows->table->labels; i++)
+        if (!is_dressed_number(&reader->labels[i]))
+            return STATUS_OK;
+    if (!rows->labelled || rows->table->labels == 0)
+        return STATUS_OK;
+    return printed_fail(
+        rows->reader, reader->labels[0].text,
+        "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a "
+        "point, or labels that are words");
+}
+
+/* 0,43,0,15 may be 0.43 and 0.15: whole numbers, and a 0 before each. */
+static enum status check_commas(struct rows *rows)
+{
+    const struct printed_table *table = rows->table;
+    const size_t columns = table->shape[1];
+    const double *numbers = rows->reader->numbers + table->first;
+    bool parts = rows->separator == ',' && columns % 2 == 0 && table->decimals == 0 && table->mantissa == 0,
+         more = false;
+    for (size_t i = 0; parts && i < table->shape[0] * columns; i++) {
+        parts = i % 2 == 1 || numbers[i] == 0;
+        more = more || numbers[i] > 1;
+    }
+    if (!parts || !more)
+        return STATUS_OK;
+    return printed_fail(
+        rows->reader, rows->counts_row,
+        "every second number is 0: are these decimal commas? expected 0.43, or 0.0 for a column of zeros");
 }
 
 static enum status take_rows(struct rows *rows)
@@ -388,16 +466,19 @@ static enum status take_rows(struct rows *rows)
             return printed_fail(reader, reader->at,
                                 "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
     } while (reader->at != reader->in.end);
-    return check_counts(rows);
+    return check_counts(rows) || check_dressed(rows) || check_commas(rows) ? reader->error->status : STATUS_OK;
 }
 
 enum status printed_rows(struct printed_reader *reader, struct printed_table *table)
 {
-    struct rows rows = {.reader = reader, .table = table, .row_counts = true, .column_counts = true};
+    struct rows rows = {
+        .reader = reader, .table = table, .row_counts = true, .column_counts = true, .whole_first = true};
     *table = (struct printed_table){.first = reader->count};
     if (check_line_ends(reader) != STATUS_OK)
         return reader->error->status;
     next_line(&rows);
+    if (*skip_spaces(reader->at, ' ') == '|')
+        return printed_fail(reader, reader->at, "expected a table of numbers, got one of Markdown: write it as CSV");
     rows.separator = find_separator(reader->at);
     const char *line = reader->at;
     if (find_heads(&rows) != STATUS_OK)

@@ -17,6 +17,7 @@ struct printed_piece {
 struct printed_table {
     size_t rank, shape[TENSOR_RANK]; /* rank 0 until the first number */
     size_t first;
+    enum dtype stated;        /* by dtype=...; else DTYPE_F32 */
     bool boolean;             /* True and False, of which the first one decides */
     int decimals, mantissa;   /* the most digits behind the point, of numbers without and with an exponent */
     size_t rows;              /* innermost ones that have ended */
