@@ -113,10 +113,10 @@ static const struct {
     {"x y\n1 2\n", "inputs", "1 x 2: 1 2 | x x"},
     {"# x y\n1 2 # a\n3 4 # b\n", "inputs", "2 x 2: 1 2 3 4 | x x x x | a b"},
     {"Your 1 2\nstep 3 4\n", "inputs", "2 x 2: 1 2 3 4 | x x x x | Your step"},
-    {"x y\n1 1 2\n2 3 4\n", "inputs", "2 x 2: 1 2 3 4 | x x x x | 1 2"},
-    {"\xef\xbb\xbf,0,1\n0,0.5,1\n1,2,3\n", "inputs", "2 x 2: 0.5 1 2 3 | -1 -1 -1 -1 | 0 1"},
+    {"x y\n1 1 2\n2 3 4\n", "inputs", "2 x 2: 1 2 3 4 | x x x x"},
+    {"\xef\xbb\xbf,0,1\n0,0.5,1\n1,2,3\n", "inputs", "2 x 2: 0.5 1 2 3 | -1 -1 -1 -1"},
     {"token;x\n\"a \"\"b\"\"\";1\n\"3rd; (c)\";2\n", "inputs", "2 x 1: 1 2 | x x | a \"b\" 3rd; (c)"},
-    {"\xc3\xa9t\xc3\xa9 1 2\n# 3 4\n", "inputs", "2 x 2: 1 2 3 4 | x x x x | \xc3\xa9t\xc3\xa9 #"},
+    {"\xc3\xa9t\xc3\xa9 1 2\n\"#\" 3 4\n", "inputs", "2 x 2: 1 2 3 4 | x x x x | \xc3\xa9t\xc3\xa9 #"},
     {"from 1 2\nimport 3 4\n", "inputs", "2 x 2: 1 2 3 4 | x x x x | from import"},
     {"True False\nFalse True", "inputs", "2 x 2 bool: 1 0 0 1 | x x x x"},
 };

@@ -37,7 +37,7 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "its softmax is in float32; expected --softmax-dtype f32";
     if (!fused_takes_scale(problem->scale)) {
         snprintf(text, size,
-                 "its logits are to the base 2, and a scale of %g x log2(e) overflows float32; expected --scale up to "
+                 "its logits are to the base 2, and a scale of %g x log2(e) overflows float32; expected one up to "
                  "2.35e38",
                  problem->scale);
         return text;

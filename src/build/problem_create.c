@@ -13,7 +13,7 @@ static enum status apply_settings(const struct build *build)
     if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;
     return error_usage(build->error,
-                       "%s: settings: random draws the inputs, and this file holds some; expected --random "
+                       "%s: settings: random is no setting of an input, which holds its inputs; expected --random "
                        "in place of a file",
                        inputs->source);
 }
@@ -269,6 +269,19 @@ static bool takes_out(const struct build *build)
     return build->options->without != NULL && !done;
 }
 
+/* Who is missing of a result that lacks some already: all of them, for the record. */
+static enum status name_all(const struct build *build, struct options *merged)
+{
+    char all[BUILD_PLACE_BYTES];
+    const char *before = build->inputs->is_result ? input_file_setting(build->inputs, "without") : NULL;
+    if (before == NULL)
+        return STATUS_OK;
+    struct text text = text_begin(all, sizeof all);
+    text_add(&text, "%.200s, then %.200s", before, merged->without);
+    merged->without = arena_text(build->arena, all, text.length, build->error);
+    return merged->without == NULL ? build->error->status : STATUS_OK;
+}
+
 enum status problem_create(struct problem *problem, const struct options *options, const struct job_files *files,
                            struct arena *arena, struct error *error)
 {
@@ -283,6 +296,8 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (build_without(&build, &rest) != STATUS_OK)
             return error->status;
         build.inputs = &rest;
+        if (name_all(&build, &merged) != STATUS_OK)
+            return error->status;
     }
     start_problem(&build);
     if (!problem_projects(problem)) {

@@ -71,8 +71,6 @@ void help_write_classes(struct output *output)
     output_write(output, "\n", 1);
     help_wrap(output, "Parameters are drawn as after torch.manual_seed(123), or as --seed says.", 0, 0);
     help_wrap(output, "nn.MultiheadAttention draws them otherwise: save it, and give it with -w.", 0, 0);
-    help_wrap(output, "\nAttention without weights, as a first chapter has it, is sdpa on the inputs themselves:", 0,
-              0);
-    output_print(output, "  $ jq '{tokens, query: .inputs, key: .inputs, value: .inputs}' inputs.json |\n"
-                         "      attn sdpa --scale off --stages scores,weights,context\n");
+    output_write(output, "\n", 1);
+    help_wrap(output, "Attention without weights: attn sdpa --scale off, on the inputs alone.", 0, 0);
 }

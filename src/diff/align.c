@@ -125,8 +125,28 @@ static const struct token_labels *key_labels(const struct input_file *input)
     return crosses ? &input->key_tokens : &input->tokens;
 }
 
+static bool shows_some(const struct input_file *input)
+{
+    return input_file_setting(input, "query") != NULL || input->part != NULL;
+}
+
+/* Of other tokens, a row among those asked for would meet that of another token. */
+static enum status check_rows(const struct diff *diff, struct error *error)
+{
+    const struct input_file *a = &diff->a.input, *b = &diff->b.input;
+    if (a->tokens.texts == NULL || b->tokens.texts == NULL || a->tokens.count == b->tokens.count ||
+        !a->is_result || !b->is_result || (!shows_some(a) && !shows_some(b)))
+        return STATUS_OK;
+    return error_usage(error,
+                       "%s holds some queries alone, and the other file has other tokens; expected all rows "
+                       "(without --query and --part), or the same tokens",
+                       shows_some(a) ? a->source : b->source);
+}
+
 enum status diff_align_tokens(struct diff *diff, struct arena *arena, struct error *error)
 {
+    if (check_rows(diff, error) != STATUS_OK)
+        return error->status;
     struct diff_alignment *queries = &diff->alignments[DIFF_OF_QUERIES], *keys = &diff->alignments[DIFF_OF_KEYS];
     queries->a = &diff->a.input.tokens;
     queries->b = &diff->b.input.tokens;

@@ -140,7 +140,7 @@ static void write_stage_hint(const struct sheet *sheet, enum stage stage, const 
         hint = "look at where it comes from";
     const bool fewer = sheet->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
     if (fewer)
-        hint = "there are fewer keys: each row of weights is shared out anew";
+        hint = "the keys are not the same: each row of weights is shared out anew";
     if (hint == NULL)
         return;
     snprintf(line, sizeof line, "  %s%s", fewer ? "" : condition, hint);

@@ -71,11 +71,18 @@ static bool is_import(const char *at)
     return strncmp(at, "from ", 5) == 0 && memmem(at, line, " import ", 8) != NULL;
 }
 
+/* "[,1]" and "[1,]" of R, "[CLS]" and "[SEP]": a bracket that begins no numbers. */
+static bool is_label(const char *at)
+{
+    const bool letters = at[1] >= 'A' && at[1] <= 'Z' && at[2] >= 'A' && at[2] <= 'Z';
+    return (at[1] == ',' && at[2] >= '0' && at[2] <= '9') || letters;
+}
+
 /* Whether it is a statement or a literal; else it is a row of numbers. */
 static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
-    return (*at == '[' && at[1] != ',') || is_import(at) || printed_find_equals(at) != NULL ||
+    return (*at == '[' && !is_label(at)) || is_import(at) || printed_find_equals(at) != NULL ||
            (length > 0 && at[length] == '(') || printed_behind_title(at) != NULL;
 }
 
@@ -178,14 +185,20 @@ static bool same_tokens(const struct token_labels *a, const struct token_labels 
 }
 
 /* Where query and key both have tokens, and others, each keeps its own. */
-static void part_tokens(struct cell *cell)
+static enum status part_tokens(struct cell *cell)
 {
     struct input_file *input = cell->input;
-    if (cell->query_tokens.texts == NULL || input->tokens.texts == NULL ||
-        same_tokens(&cell->query_tokens, &input->tokens))
-        return;
+    if (cell->query_tokens.texts == NULL ||
+        (input->tokens.texts != NULL && same_tokens(&cell->query_tokens, &input->tokens)))
+        return STATUS_OK;
+    if (input->tokens.texts == NULL)
+        return error_usage(cell->reader.error,
+                           "%s: the rows of query have comments, their tokens, and those of key have "
+                           "none; expected both or neither",
+                           input->source);
     input->key_tokens = input->tokens;
     input->tokens = cell->query_tokens;
+    return STATUS_OK;
 }
 
 static enum status add_tensor(struct cell *cell, const struct printed_table *table, const char *name)
@@ -418,9 +431,8 @@ static enum status read_text(struct cell *cell, const char *source, const char *
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;
     *cell->input = (struct input_file){.source = source, .is_text = true};
-    if (make_room(cell, length) || take_all(cell))
+    if (make_room(cell, length) || take_all(cell) || part_tokens(cell))
         return cell->reader.error->status;
-    part_tokens(cell);
     input_file_sort(cell->input);
     return STATUS_OK;
 }

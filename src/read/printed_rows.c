@@ -415,6 +415,28 @@ static bool is_dressed_number(const struct printed_piece *label)
     return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
 }
 
+/* A line that begins with '#' and holds numbers is a row of the token '#', or one that was taken out: nobody can tell. */
+static enum status check_hashes(struct rows *rows)
+{
+    struct printed_number number;
+    const struct text_source *in = &rows->reader->in;
+    for (const char *line = in->text, *end; line < in->end; line = end + 1) {
+        end = memchr(line, '\n', (size_t)(in->end - line));
+        end = end != NULL ? end : in->end;
+        const char *first = line + strspn(line, " \t");
+        for (const char *at = first; *first == '#' && !ends_line(*at); at++) {
+            const bool begins = at > first && strchr(" \t,;#", at[-1]) != NULL;
+            const size_t length = begins ? printed_number_read(at, &number) : 0;
+            if (length > 0 && strchr(" \t\r\n,;", at[length]) != NULL)
+                return printed_fail(
+                    rows->reader, first,
+                    "a line of numbers that begins with '#': a comment, or a token? leave it out, or put "
+                    "the token in double quotes");
+        }
+    }
+    return STATUS_OK;
+}
+
 /* Labels that are numbers in quotes, all of them, are a column that was taken for labels. */
 static enum status check_dressed(struct rows *rows)
 {
@@ -466,7 +488,8 @@ static enum status take_rows(struct rows *rows)
             return printed_fail(reader, reader->at,
                                 "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
     } while (reader->at != reader->in.end);
-    return check_counts(rows) || check_dressed(rows) || check_commas(rows) ? reader->error->status : STATUS_OK;
+    return check_hashes(rows) || check_counts(rows) || check_dressed(rows) || check_commas(rows) ? reader->error->status
+                                                                                                 : STATUS_OK;
 }
 
 enum status printed_rows(struct printed_reader *reader, struct printed_table *table)
