@@ -235,7 +235,7 @@ static enum status push_dict(struct machine *machine, bool ordered)
     if (value == NULL)
         return machine->error->status;
     value->ordered = ordered;
-    value->next = (struct pickle_value *)(uintptr_t)machine->pickle->dicts;
+    value->next = machine->pickle->dicts;
     machine->pickle->dicts = value;
     return STATUS_OK;
 }
@@ -358,8 +358,6 @@ static enum status make_tensor(struct machine *machine, const struct pickle_valu
     if (value == NULL)
         return machine->error->status;
     value->tuple = arguments;
-    value->next = (struct pickle_value *)(uintptr_t)machine->pickle->tensors;
-    machine->pickle->tensors = value;
     machine->pickle->tensor_count++;
     return STATUS_OK;
 }

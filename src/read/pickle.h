@@ -8,7 +8,7 @@
  *
  * Nothing is recursive. Each byte makes at most one value, and an entry of the stack: memory and time are in proportion
  * to the length. A container may hold itself, and one value may stand in many: whoever walks them has to see to that,
- * or asks the lists of dicts and tensors. */
+ * or asks the list of dicts. */
 #ifndef ATTN_READ_PICKLE_H
 #define ATTN_READ_PICKLE_H
 
@@ -50,12 +50,12 @@ struct pickle_value {
         struct pickle_items items;        /* of a tuple and a list; of a dict its keys, each with its value behind it */
         const struct pickle_value *tuple; /* of a storage and a tensor */
     };
-    struct pickle_value *next; /* of a dict and a tensor: the one made before it, or NULL */
+    const struct pickle_value *next; /* of a dict: the one made before it, or NULL */
 };
 
 struct pickle {
     const struct pickle_value *root;
-    const struct pickle_value *dicts, *tensors; /* the last that was made */
+    const struct pickle_value *dicts; /* the last that was made */
     size_t tensor_count;
 };
 
