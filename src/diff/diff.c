@@ -225,7 +225,6 @@ static void compare_stages(struct diff *diff)
         diff_compare(stage);
         if (!stage->departs)
             continue;
-        diff->departed++;
         diff->first = i;
         stage->undone_by = find_undone_by(diff, i);
         diff->cause = stage->undone_by == STAGE_NAMES ? i : diff->cause;
@@ -336,5 +335,5 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
 
 bool diff_agrees(const struct diff *diff)
 {
-    return diff->departed == 0 && diff->only_a == 0 && !diff_lacks_token(diff);
+    return diff->first == diff->count && diff->only_a == 0 && !diff_lacks_token(diff);
 }

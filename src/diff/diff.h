@@ -46,8 +46,7 @@ struct diff {
     struct diff_side a, b;
     struct diff_stage stages[STAGE_COUNT]; /* those compared, in the order of the stages */
     size_t count;
-    size_t departed;            /* how many of them depart; and */
-    size_t first;               /* the first of these, or count; and */
+    size_t first;               /* the first of them that departs, or count; and */
     size_t cause;               /* the first of them that no later one undoes, or count */
     uint64_t only_a, only_b;    /* the stages that one file alone has; none with --stages */
     uint64_t left;              /* the stages that either file has and that were not compared */

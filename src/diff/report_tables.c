@@ -20,7 +20,7 @@ struct pair_sheet {
     const struct diff_stage *stage;
     size_t first, rows, columns; /* its first element */
     int decimals;
-    bool exponent, plain; /* plain: whole numbers or truth values */
+    bool exponent;
     size_t label_width, cell_width;
 };
 
