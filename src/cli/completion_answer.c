@@ -22,12 +22,6 @@ static bool takes_value(const struct option_row *row)
     return row->argument != NULL && !row->optional;
 }
 
-/* The option "--name" or "--name=value", or OPTION_COUNT. */
-static enum option_id find_long(const char *word)
-{
-    return options_find(word + strlen("--"), strcspn(word + strlen("--"), "="));
-}
-
 /* The option of "-abc" that takes a value, of which `value` then is what stands there already; or OPTION_COUNT. */
 static enum option_id find_short(const char *word, const char **value)
 {
@@ -46,7 +40,7 @@ static enum option_id find_option(const char *word, const char **value)
     *value = NULL;
     if (!begins(word, "--"))
         return find_short(word, value);
-    const enum option_id id = find_long(word);
+    const enum option_id id = options_find_long(word);
     if (id == OPTION_COUNT || !takes_value(&OPTIONS[id]))
         return OPTION_COUNT;
     const char *equals = strchr(word, '=');

@@ -259,12 +259,6 @@ static void describe_options(char *letters, struct option *longs)
     *longs = (struct option){0};
 }
 
-/* The option "--name" or "--name=value", or OPTION_COUNT. */
-static enum option_id find_long(const char *word)
-{
-    return options_find(word + strlen("--"), strcspn(word + strlen("--"), "="));
-}
-
 /* A long name behind one dash, which getopt would take for letters. */
 static enum status check_dashes(const char *word, struct error *error)
 {
@@ -282,7 +276,7 @@ static enum status check_dashes(const char *word, struct error *error)
  * it. */
 static void read_underscores(char *word)
 {
-    if (word[0] != '-' || word[1] != '-' || find_long(word) == OPTION_COUNT)
+    if (word[0] != '-' || word[1] != '-' || options_find_long(word) == OPTION_COUNT)
         return;
     for (size_t i = strcspn(word, "="); i > 0; i--)
         if (word[i - 1] == '_')
@@ -307,7 +301,7 @@ static enum status refused(const struct options *options, int code, const char *
         return unknown_option(options, is_long || word[1] == optopt ? word : letter, error);
     }
     const struct option_row *row = &OPTIONS[id];
-    if (is_long && find_long(word) != (enum option_id)id)
+    if (is_long && options_find_long(word) != (enum option_id)id)
         return unknown_option(options, word, error);
     if (!takes(options->command, (enum option_id)id))
         return refuse(options, (enum option_id)id, error);
@@ -325,7 +319,7 @@ static enum status take(struct options *options, int code, const char *word, str
         return refused(options, code, word, error);
     if (code < FIRST_LONG)
         return take_option(options, option_of_letter(code), optarg, error);
-    if (find_long(word) != (enum option_id)(code - FIRST_LONG)) /* getopt completes abbreviations */
+    if (options_find_long(word) != (enum option_id)(code - FIRST_LONG)) /* getopt completes abbreviations */
         return unknown_option(options, word, error);
     return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
 }

@@ -61,6 +61,12 @@ enum option_id options_find(const char *name, size_t length)
     return (enum option_id)id;
 }
 
+enum option_id options_find_long(const char *word)
+{
+    const char *name = word + strlen("--");
+    return options_find(name, strcspn(name, "="));
+}
+
 enum option_id options_meant(const char *name)
 {
     int id = 0;

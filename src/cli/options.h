@@ -126,6 +126,9 @@ bool options_takes(enum command command, enum mechanism mechanism, enum option_i
 /* The option of that name or alias, `length` bytes in which _ may stand for -; or OPTION_COUNT. */
 enum option_id options_find(const char *name, size_t length);
 
+/* The option "--name" or "--name=value", or OPTION_COUNT. */
+enum option_id options_find_long(const char *word);
+
 /* The option that others call so, or OPTION_COUNT. */
 enum option_id options_meant(const char *name);
 
