@@ -26,12 +26,12 @@ bool options_are_of_picture(const struct options *options)
     return options->heatmap || options_format(options)->pictures;
 }
 
-/* ".txt, .json or .html", into text (SUFFIXES_BYTES). */
-static const char *list_suffixes(char *text)
+/* ".txt, .json or .html": of what the command writes, into text (SUFFIXES_BYTES). */
+static const char *list_suffixes(enum command command, char *text)
 {
     const char *suffixes[FORMAT_COUNT];
     for (int format = 0; format < FORMAT_COUNT; format++)
-        suffixes[format] = FORMATS[format].suffixes[0];
+        suffixes[format] = format_is_written(command, &FORMATS[format]) ? FORMATS[format].suffixes[0] : NULL;
     return text_alternatives(suffixes, FORMAT_COUNT, text, SUFFIXES_BYTES);
 }
 
@@ -51,7 +51,7 @@ enum status format_choose(struct options *options, struct error *error)
     char suffixes[SUFFIXES_BYTES];
     if (found == FORMAT_COUNT)
         return error_usage(error, "--out %.200s: no format goes by the suffix '%.40s'; expected %s, or give --format",
-                           options->out, suffix, list_suffixes(suffixes));
+                           options->out, suffix, list_suffixes(options->command, suffixes));
     options->format = found;
     return STATUS_OK;
 }
@@ -108,10 +108,12 @@ enum status format_check(const struct options *options, struct error *error)
 {
     const struct format_row *format = options_format(options);
     const bool written = format_is_written(options->command, format);
+    char suffixes[SUFFIXES_BYTES];
     if (!written && options->command == COMMAND_INIT)
         return error_usage(error, "%s", format->refuses_parameters);
     if (!written)
-        return error_usage(error, "join writes what the parts hold whole: --out WHOLE.safetensors, .npy or .json");
+        return error_usage(error, "join writes what the parts hold whole: --out WHOLE%s",
+                           list_suffixes(options->command, suffixes));
     if (check_explain(options, error) != STATUS_OK)
         return error->status;
     if (options->command == COMMAND_JOIN)

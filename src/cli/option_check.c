@@ -135,16 +135,13 @@ static enum status check_mechanism(const struct options *options, struct error *
 static enum status lack_mechanism(enum command command, struct error *error)
 {
     const char *names[MECHANISM_COUNT] = {NULL};
-    char list[128] = "";
+    char list[128];
     size_t count = 0;
     for (int word = 0; word < COMMAND_COUNT; word++)
         if (command_takes(command, (enum command)word))
             names[count++] = command_name((enum command)word);
-    for (size_t i = 0; i < count; i++) {
-        const char *joint = i == 0 ? "" : i < count - 1 ? ", " : " or ";
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", joint, names[i]);
-    }
-    return error_usage(error, "%s needs a mechanism: attn %s %s", command_name(command), command_name(command), list);
+    return error_usage(error, "%s needs a mechanism: attn %s %s", command_name(command), command_name(command),
+                       text_alternatives(names, count, list, sizeof list));
 }
 
 /* Standard input is one file. */
