@@ -8,6 +8,7 @@
 #define ATTN_PROBLEM_PROBLEM_H
 
 #include "base/setting.h"
+#include "cli/options.h"
 #include "kernel/kernel.h"
 #include "model/mask.h"
 #include "model/mechanism.h"
@@ -16,8 +17,8 @@
 #include "problem/parameters.h"
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
- * past_key, past_value, kv_lengths. Options that may be without effect. */
-enum { INPUT_TENSORS = 9, PROBLEM_WARNINGS = 12 };
+ * past_key, past_value, kv_lengths. */
+enum { INPUT_TENSORS = 9 };
 
 struct input_tensor {
     const char *name;
@@ -82,8 +83,8 @@ struct problem {
     struct cell cell;         /* that one */
     struct setting *settings; /* what changes the numbers, as it came out */
     size_t setting_count;
-    const char
-        *warnings[PROBLEM_WARNINGS]; /* what a person is told before the work starts: "--seed does nothing: ..." */
+    /* What a person is told before the work starts, of an option once at most: "--seed does nothing: ..." */
+    const char *warnings[OPTION_COUNT];
     size_t warning_count;
 };
 
