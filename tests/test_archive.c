@@ -269,8 +269,21 @@ static void check_one(const char *name, const char *twice, const char *message)
     check_message(message, archive.bytes, archive.length);
 }
 
+/* Of the archive of one array, whose entry has its first bytes alone. */
+static void check_cut_entry(size_t length, const char *message)
+{
+    static struct archive archive;
+    check_begin("an archive with %zu bytes of an array", length);
+    archive.length = archive.directory_length = archive.count = 0;
+    archive_add(&archive, "inputs.npy", NPY, length);
+    archive_end(&archive);
+    check_message(message, archive.bytes, archive.length);
+}
+
 static void check_entries(void)
 {
+    check_cut_entry(40, "inputs: a header of 54 bytes, but only 30 follow; the entry is cut short");
+    check_cut_entry(67, "inputs: 3 bytes of numbers, expected 4: 1 x 1 of f32; the entry is cut short");
     check_one("a/../b", "", "'a/../b' in the zip archive climbs out of it; expected names such as data/0");
     check_one("a/..", "", "'a/..' in the zip archive climbs out of it; expected names such as data/0");
     check_one("..", "", "'..' in the zip archive climbs out of it; expected names such as data/0");
@@ -284,7 +297,7 @@ static void check_entries(void)
     check_one("tokens.npy", "", "tokens is a tensor; expected it in JSON or .safetensors");
     check_one("input.npy", "", "unknown key 'input'; did you mean 'inputs'?");
     check_one("arr_1.npy", "",
-              "arr_1 is an array without a name, and not the only one; expected names: numpy.savez(file, inputs=x, "
+              "arr_1 is a tensor without a name, and not the only one; expected names: numpy.savez(file, inputs=x, "
               "W_query=w)");
     check_one("a/data.pkl", "", "byte 1 of the pickle: the pickle ends without a STOP");
 }

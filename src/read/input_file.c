@@ -109,6 +109,15 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
     return kept == NULL ? error->status : STATUS_OK;
 }
 
+enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error)
+{
+    input->nameless = true;
+    if ((kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) != 0)
+        return STATUS_OK;
+    return error_usage(error, "%s: a tensor without a name, and %s need theirs; expected %s", input->source,
+                       kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters", expected);
+}
+
 struct token_labels *input_file_labels(struct input_file *input, const char *name)
 {
     return strcmp(name, "key_tokens") == 0 ? &input->key_tokens : &input->tokens;

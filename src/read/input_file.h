@@ -41,7 +41,7 @@ struct input_file {
     const char *part, *job, *library; /* the same, in .safetensors alone */
     const char *layout;               /* of a result: INPUT_FILE_GIVEN, INPUT_FILE_CROSS or NULL */
     const char *lacks; /* what a result does not hold of what it was made from, a list of names; or NULL */
-    bool nameless;     /* a .npy, or a printed table: its one tensor has no name of its own */
+    bool nameless;     /* its one tensor has no name of its own */
 };
 
 /* A result of sdpa, whose query, key and value are its input; one whose queries and keys are made of different inputs. */
@@ -86,6 +86,10 @@ unsigned input_file_kind_among(const char *name, unsigned kinds);
 
 /* Notes a known name that is not read; the input has room for it. STATUS_SYSTEM where memory is short. */
 enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error);
+
+/* A file whose one tensor has no name of its own: it stands for `inputs`, or for what diff compares. STATUS_USAGE where
+ * `kinds` have neither, as parameters and operands need their names; `expected` says what has them. */
+enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error);
 
 /* Whether the name is one of a head's; of "heads.1.mask" *head is 1. SIZE_MAX stands for a number larger than any. */
 bool input_file_head(const char *name, size_t *head);

@@ -11,6 +11,14 @@ enum status named_tensors_begin(const struct named_tensors *file, size_t count)
     return input->tensors == NULL || input->passed == NULL ? file->error->status : STATUS_OK;
 }
 
+enum status named_tensors_nameless(const struct named_tensors *file, const char *expected, struct named_tensor *tensor)
+{
+    *tensor = (struct named_tensor){.name = "inputs", .kind = INPUT_FILE_INPUTS, .use = NAMED_READ};
+    return input_file_nameless(file->input, file->kinds, expected, file->error) || named_tensors_begin(file, 1)
+               ? file->error->status
+               : STATUS_OK;
+}
+
 /* A tensor is no label and no setting, but may have such a name in another program's file. */
 static unsigned kind_of(const struct named_tensors *file, const char *name)
 {
@@ -27,7 +35,8 @@ enum status named_tensors_use(const struct named_tensors *file, struct named_ten
         return input_file_unknown(file->source, tensor->name, file->error);
     if (kind == INPUT_FILE_TOKENS || kind == INPUT_FILE_SETTINGS ||
         (kind == INPUT_FILE_IGNORED && strcmp(tensor->name, "comment") != 0))
-        return error_usage(file->error, "%s: %s is a tensor; expected it %s", file->source, tensor->name, file->texts);
+        return error_usage(file->error, "%s: %s is a tensor; expected it %s", file->source, tensor->name,
+                           file->texts != NULL ? file->texts : "in JSON or .safetensors");
     tensor->use = kind == INPUT_FILE_FOREIGN && !file->sole ? NAMED_NAME
                   : (kind & file->kinds) != 0               ? NAMED_READ
                                                             : NAMED_PASS;
@@ -81,25 +90,4 @@ enum status named_tensors_put(const struct named_tensors *file, const struct nam
         return file->error->status;
     return tensor->use == NAMED_NAME ? STATUS_OK
                                      : tensor_bytes_tensor(&tensor->bytes, &named->tensor, file->arena, file->error);
-}
-
-enum status named_tensors_may_lack_name(const char *source, const char *holder, const char *expected, unsigned kinds,
-                                        struct error *error)
-{
-    if ((kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) != 0)
-        return STATUS_OK;
-    return error_usage(error, "%s: %s holds one tensor without a name, %s need theirs; expected %s", source, holder,
-                       kinds & INPUT_FILE_OPERAND ? "query, key and value" : "parameters", expected);
-}
-
-enum status named_tensors_alone(const struct tensor_bytes *bytes, struct arena *arena, struct input_file *input,
-                                struct error *error)
-{
-    input->tensors = arena_allocate(arena, 1, sizeof input->tensors[0], error);
-    if (input->tensors == NULL)
-        return error->status;
-    input->tensors[0] = (struct file_tensor){.name = "inputs"};
-    input->tensor_count = 1;
-    input->nameless = true;
-    return tensor_bytes_tensor(bytes, &input->tensors[0].tensor, arena, error);
 }

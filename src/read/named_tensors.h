@@ -20,7 +20,7 @@ struct named_tensors {
     unsigned kinds;                  /* bits of enum input_file_kind: what is read */
     bool sole;                       /* the file has one tensor */
     const char *(*code)(enum dtype); /* what the format calls a dtype */
-    const char *texts;               /* where tokens and settings are expected, which are no tensors */
+    const char *texts;               /* where tokens and settings are expected; NULL: in JSON or .safetensors */
     struct input_file *input;
     struct arena *arena;
     struct error *error;
@@ -41,6 +41,9 @@ struct named_tensor {
 /* Room for so many tensors. STATUS_SYSTEM where memory is short. */
 enum status named_tensors_begin(const struct named_tensors *file, size_t count);
 
+/* The same for a file of one tensor without a name (input_file_nameless), which becomes "inputs" and is read. */
+enum status named_tensors_nameless(const struct named_tensors *file, const char *expected, struct named_tensor *tensor);
+
 /* What becomes of the tensor of that name. STATUS_USAGE where attn does not know it, or knows it as another thing. */
 enum status named_tensors_use(const struct named_tensors *file, struct named_tensor *tensor);
 
@@ -50,15 +53,5 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
 
 /* Puts it into the input, by its use; its data may stay in the bytes. The caller sorts the input at the end. */
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor);
-
-/* A file of one tensor without a name, which is `inputs`, or what diff compares. STATUS_USAGE where `kinds` have
- * neither, as parameters and operands need their names; `holder` says what holds it, "a .npy", and `expected` what has
- * names. */
-enum status named_tensors_may_lack_name(const char *source, const char *holder, const char *expected, unsigned kinds,
-                                        struct error *error);
-
-/* That tensor into the input. */
-enum status named_tensors_alone(const struct tensor_bytes *bytes, struct arena *arena, struct input_file *input,
-                                struct error *error);
 
 #endif

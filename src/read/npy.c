@@ -200,23 +200,6 @@ static void set_strides(struct npy_array *array)
         bytes->strides[axis] = stride;
 }
 
-enum status npy_check_size(const char *source, struct npy_array *array, struct error *error)
-{
-    const struct tensor_bytes *bytes = &array->bytes;
-    const struct tensor tensor = {.rank = bytes->rank,
-                                  .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
-    char shape[TENSOR_SHAPE_BYTES];
-    size_t size;
-    tensor_shape_text(&tensor, shape);
-    if (array->count == SIZE_MAX || !tensor_bytes_size(bytes->dtype, array->count, &size))
-        return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
-    if (array->size != size)
-        return error_usage(error, "%s: %zu bytes of numbers, expected %zu: %s of %s%s", source, array->size, size,
-                           shape, dtype_name(bytes->dtype), array->size < size ? "; the file is cut short" : "");
-    set_strides(array);
-    return STATUS_OK;
-}
-
 /* The header, by what stands before it, and where the data begin. Bytes are copied before they are looked at: another
  * program may change the file meanwhile. */
 static enum status find_header(struct reader *reader, const unsigned char *bytes, size_t length, struct arena *arena,
@@ -238,8 +221,8 @@ static enum status find_header(struct reader *reader, const unsigned char *bytes
     if (version[0] > 1)
         header_length += ((size_t)at[2] << 16) + ((size_t)at[3] << 24);
     if (header_length > length - before)
-        return error_usage(reader->error, "%s: a header of %zu bytes, but only %zu follow; the file is cut short",
-                           reader->source, header_length, length - before);
+        return error_usage(reader->error, "%s: a header of %zu bytes, but only %zu follow; the %s is cut short",
+                           reader->source, header_length, length - before, array->holder);
     array->bytes.bytes = bytes + before + header_length;
     array->size = length - before - header_length;
     reader->text = reader->at = arena_text(arena, (const char *)bytes + before, header_length, reader->error);
@@ -249,44 +232,66 @@ static enum status find_header(struct reader *reader, const unsigned char *bytes
     return STATUS_OK;
 }
 
-enum status npy_header(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
-                       struct npy_array *array, struct error *error)
+enum status npy_header(const char *source, const char *holder, const unsigned char *bytes, size_t length,
+                       struct arena *arena, struct npy_array *array, struct error *error)
 {
     struct reader reader = {.source = source, .error = error};
-    *array = (struct npy_array){0};
+    *array = (struct npy_array){.holder = holder};
     if (find_header(&reader, bytes, length, arena, array) || take_header(&reader, array))
         return error->status;
     read_descr(array);
     return STATUS_OK;
 }
 
-/* Whether it can be inputs. */
-static enum status check_array(const char *source, const struct npy_array *array, struct error *error)
+/* Whether the numbers are all that follows the header; sets how they lie. */
+static enum status check_size(const char *source, struct npy_array *array, struct error *error)
 {
     const struct tensor_bytes *bytes = &array->bytes;
-    char list[DTYPE_LIST_BYTES];
-    if (bytes->dtype == DTYPE_COUNT)
-        return error_usage(error, "%s: numbers of dtype '%s' are not read; expected %s", source, array->descr,
-                           dtype_list(dtype_npy, list));
-    if (bytes->rank == 0)
-        return error_usage(error, "%s: a single number; expected T x d_in or B x T x d_in", source);
-    if (bytes->rank > TENSOR_RANK)
-        return error_usage(error, "%s: the array has more than %d axes, expected T x d_in or B x T x d_in", source,
-                           TENSOR_RANK);
-    for (size_t axis = 0; axis < bytes->rank; axis++)
-        if (bytes->shape[axis] == 0)
-            return error_usage(error, "%s: inputs is empty; expected numbers", source);
+    const struct tensor tensor = {.rank = bytes->rank,
+                                  .shape = {bytes->shape[0], bytes->shape[1], bytes->shape[2], bytes->shape[3]}};
+    char shape[TENSOR_SHAPE_BYTES];
+    size_t size;
+    tensor_shape_text(&tensor, shape);
+    if (array->count == SIZE_MAX || !tensor_bytes_size(bytes->dtype, array->count, &size))
+        return error_usage(error, "%s: %s of %s are larger than any memory", source, shape, dtype_name(bytes->dtype));
+    const bool cut = array->size < size;
+    if (array->size != size)
+        return error_usage(error, "%s: %zu bytes of numbers, expected %zu: %s of %s%s%s%s", source, array->size, size,
+                           shape, dtype_name(bytes->dtype), cut ? "; the " : "", cut ? array->holder : "",
+                           cut ? " is cut short" : "");
+    set_strides(array);
+    return STATUS_OK;
+}
+
+enum status npy_tensor(const struct named_tensors *file, const char *source, struct npy_array *array,
+                       struct arena *scratch, struct named_tensor *tensor)
+{
+    tensor->bytes = array->bytes;
+    tensor->count = array->count;
+    tensor->dtype = arena_text(scratch, array->descr, strlen(array->descr), file->error);
+    tensor->is_byte = strcmp(array->descr, "|u1") == 0;
+    if (tensor->dtype == NULL || named_tensors_check(file, tensor) != STATUS_OK)
+        return file->error->status;
+    if (tensor->use != NAMED_READ)
+        return STATUS_OK;
+    array->bytes = tensor->bytes;
+    if (check_size(source, array, file->error) != STATUS_OK)
+        return file->error->status;
+    tensor->bytes = array->bytes;
     return STATUS_OK;
 }
 
 enum status npy_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds, struct arena *arena,
                      struct input_file *input, struct error *error)
 {
+    const struct named_tensors file = {
+        .source = source, .kinds = kinds, .code = dtype_npy, .input = input, .arena = arena, .error = error};
     struct npy_array array;
-    *input = (struct input_file){.source = source, .nameless = true};
-    if (npy_header(source, bytes, length, arena, &array, error) ||
-        named_tensors_may_lack_name(source, "a .npy", ".safetensors or JSON", kinds, error) ||
-        check_array(source, &array, error) || npy_check_size(source, &array, error))
-        return error->status;
-    return named_tensors_alone(&array.bytes, arena, input, error);
+    struct named_tensor tensor;
+    *input = (struct input_file){.source = source};
+    return npy_header(source, "file", bytes, length, arena, &array, error) ||
+                   named_tensors_nameless(&file, ".safetensors or JSON", &tensor) ||
+                   npy_tensor(&file, source, &array, arena, &tensor) || named_tensors_put(&file, &tensor)
+               ? error->status
+               : STATUS_OK;
 }

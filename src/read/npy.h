@@ -25,15 +25,18 @@ struct npy_array {
     size_t count;              /* the product of all sizes; SIZE_MAX where that is more */
     size_t size;               /* of what follows the header */
     char descr[32];            /* cut to fit */
+    const char *holder;        /* what the array fills: "file", or "entry" of an archive */
     bool fortran;
 };
 
 /* Reads the header. STATUS_USAGE "source: ..." where it is not right. */
-enum status npy_header(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
-                       struct npy_array *array, struct error *error);
+enum status npy_header(const char *source, const char *holder, const unsigned char *bytes, size_t length,
+                       struct arena *arena, struct npy_array *array, struct error *error);
 
-/* Whether the numbers, of a dtype and a rank that attn has, are all that follows the header; sets how they lie. */
-enum status npy_check_size(const char *source, struct npy_array *array, struct error *error);
+/* The array becomes the tensor, of which its name and what becomes of it are set. STATUS_USAGE "source: ..." where
+ * that is read and cannot be computed with (named_tensors_check), or where its numbers are not all that follows the header. */
+enum status npy_tensor(const struct named_tensors *file, const char *source, struct npy_array *array,
+                       struct arena *scratch, struct named_tensor *tensor);
 
 /* The array becomes the tensor "inputs". Its data may stay in `bytes`, which must live as long as the arena.
  * STATUS_USAGE "source: ..." where the file is not whole and right to the last byte, where the array is a single

@@ -45,30 +45,17 @@ static enum status read_array(const struct named_tensors *file, const struct zip
     if (entry->length == 0 || !npy_begins(entry->bytes, entry->length))
         return no_array(file, entry);
     snprintf(text, sizeof text, "%s: %.80s", file->source, tensor->name);
-    if (npy_header(text, entry->bytes, entry->length, scratch, &array, file->error) != STATUS_OK)
-        return file->error->status;
-    tensor->bytes = array.bytes;
-    tensor->count = array.count;
-    tensor->dtype = arena_text(scratch, array.descr, strlen(array.descr), file->error);
-    tensor->is_byte = strcmp(array.descr, "|u1") == 0;
-    if (tensor->dtype == NULL || named_tensors_check(file, tensor) != STATUS_OK)
-        return file->error->status;
-    if (tensor->use != NAMED_READ)
-        return STATUS_OK;
-    array.bytes = tensor->bytes;
-    if (npy_check_size(text, &array, file->error) != STATUS_OK)
-        return file->error->status;
-    tensor->bytes = array.bytes;
-    return STATUS_OK;
+    return npy_header(text, "entry", entry->bytes, entry->length, scratch, &array, file->error) ||
+                   npy_tensor(file, text, &array, scratch, tensor)
+               ? file->error->status
+               : STATUS_OK;
 }
 
 static enum status read_alone(const struct named_tensors *file, const struct zip_entry *entry, struct arena *scratch)
 {
-    struct named_tensor tensor = {.name = "inputs", .kind = INPUT_FILE_INPUTS};
-    return named_tensors_may_lack_name(file->source, "the .npz", "numpy.savez(file, NAME=array, ...)", file->kinds,
-                                       file->error) ||
-                   read_array(file, entry, scratch, &tensor) ||
-                   named_tensors_alone(&tensor.bytes, file->arena, file->input, file->error)
+    struct named_tensor tensor;
+    return named_tensors_nameless(file, "numpy.savez(file, NAME=array, ...)", &tensor) ||
+                   read_array(file, entry, scratch, &tensor) || named_tensors_put(file, &tensor)
                ? file->error->status
                : STATUS_OK;
 }
@@ -84,7 +71,7 @@ static enum status read_entry(const struct named_tensors *file, const struct zip
         return file->error->status;
     if (is_nameless(tensor.name) && (file->kinds & INPUT_FILE_FOREIGN) == 0)
         return error_usage(file->error,
-                           "%s: %s is an array without a name, and not the only one; expected names: "
+                           "%s: %s is a tensor without a name, and not the only one; expected names: "
                            "numpy.savez(file, inputs=x, W_query=w)",
                            file->source, tensor.name);
     return named_tensors_use(file, &tensor) ||
@@ -116,7 +103,6 @@ enum status npz_read(const struct zip *zip, unsigned kinds, struct arena *arena,
         .kinds = kinds,
         .sole = zip->count == 1,
         .code = dtype_npy,
-        .texts = "in JSON or .safetensors",
         .input = input,
         .arena = arena,
         .error = error,

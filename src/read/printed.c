@@ -331,7 +331,6 @@ static enum status take_nameless(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table table;
-    cell->input->nameless = true;
     const bool rows = !begins_cell(reader->at);
     if (rows ? printed_rows(reader, &table) : take_value(cell, &table))
         return reader->error->status;
@@ -342,10 +341,11 @@ static enum status take_nameless(struct cell *cell)
                             "expected one table, got more behind it; several have names: NAME = [[...]]");
     if (rows && table.labels == 0 && table.shape[0] == 1 && table.shape[1] == 1)
         return printed_fail(reader, reader->in.text, "a single number; expected a table of rows");
-    if ((cell->kinds & (INPUT_FILE_INPUTS | INPUT_FILE_FOREIGN)) == 0)
-        return error_usage(reader->error, "%s: a table without a name; expected %s = [[...]] and the like",
-                           reader->in.source, cell->kinds & INPUT_FILE_OPERAND ? "query" : "W_query");
-    return add_tensor(cell, &table, "inputs");
+    const char *expected =
+        cell->kinds & INPUT_FILE_OPERAND ? "query = [[...]] and the like" : "W_query = [[...]] and the like";
+    return input_file_nameless(cell->input, cell->kinds, expected, reader->error) || add_tensor(cell, &table, "inputs")
+               ? reader->error->status
+               : STATUS_OK;
 }
 
 /* Rows begin where their line does: a tab there stands behind an empty cell. */

@@ -386,13 +386,11 @@ static enum status read_dict(struct reading *reading)
 static enum status read_alone(struct reading *reading)
 {
     const struct named_tensors *file = &reading->tensors;
-    struct named_tensor tensor = {.name = "inputs", .kind = INPUT_FILE_INPUTS};
+    struct named_tensor tensor;
     if (reading->pickle.tensor_count > 1)
         return error_usage(file->error, "%s: holds a tensor, and others that are not part of it", file->source);
-    return named_tensors_may_lack_name(file->source, "the .pt", "torch.save({'NAME': tensor, ...}, file)", file->kinds,
-                                       file->error) ||
-                   read_view(reading, reading->pickle.root, &tensor) ||
-                   named_tensors_alone(&tensor.bytes, file->arena, file->input, file->error)
+    return named_tensors_nameless(file, "torch.save({'NAME': tensor, ...}, file)", &tensor) ||
+                   read_view(reading, reading->pickle.root, &tensor) || named_tensors_put(file, &tensor)
                ? file->error->status
                : STATUS_OK;
 }
@@ -405,7 +403,6 @@ enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, 
         .tensors = {.source = zip->source,
                     .kinds = kinds,
                     .code = dtype_title,
-                    .texts = "in JSON or .safetensors",
                     .input = input,
                     .arena = arena,
                     .error = error},
