@@ -109,6 +109,11 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
     return kept == NULL ? error->status : STATUS_OK;
 }
 
+bool input_file_is_past(const char *name)
+{
+    return input_file_kind(name) == INPUT_FILE_CACHE && strncmp(name, "past_", 5) == 0;
+}
+
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error)
 {
     input->nameless = true;

@@ -87,6 +87,9 @@ unsigned input_file_kind_among(const char *name, unsigned kinds);
 /* Notes a known name that is not read; the input has room for it. STATUS_SYSTEM where memory is short. */
 enum status input_file_pass(struct input_file *input, const char *name, struct arena *arena, struct error *error);
 
+/* Whether the name is that of a past, which may be empty: before the first token. */
+bool input_file_is_past(const char *name);
+
 /* A file whose one tensor has no name of its own: it stands for `inputs`, or for what diff compares. STATUS_USAGE where
  * `kinds` have neither, as parameters and operands need their names; `expected` says what has them. */
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error);

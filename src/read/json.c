@@ -347,8 +347,7 @@ static enum status note_origin(const struct json_reader *reader, const cJSON *it
 /* "past_key": [[[]]], the past before the first token. */
 static bool is_empty_past(const cJSON *item)
 {
-    return input_file_kind(item->string) == INPUT_FILE_CACHE && strncmp(item->string, "past_", 5) == 0 &&
-           cJSON_IsArray(item) && first_element(item) == NULL;
+    return input_file_is_past(item->string) && cJSON_IsArray(item) && first_element(item) == NULL;
 }
 
 static enum status read_member(struct json_reader *reader, const cJSON *item, unsigned kinds, struct input_file *input)

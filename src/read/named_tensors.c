@@ -57,8 +57,7 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
     char list[DTYPE_LIST_BYTES];
     if (tensor->is_byte && tensor->kind == INPUT_FILE_BUFFER)
         tensor->bytes.dtype = DTYPE_BOOL;
-    if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 &&
-        strncmp(name, "past_", 5) == 0)
+    if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 && input_file_is_past(name))
         tensor->use = NAMED_DROP;
     if (tensor->use == NAMED_READ && (tensor->kind & INPUT_FILE_FOREIGN) != 0 && !file->sole && !is_usable(tensor))
         tensor->use = NAMED_NAME; /* another program's, under such a name */
