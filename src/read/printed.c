@@ -62,15 +62,6 @@ bool printed_begins(const unsigned char *bytes, size_t length)
            memchr(OTHERS, c, sizeof OTHERS - 1) != NULL || (c >= 0xc2 && c <= 0xf4 && (mark > 0 || c != 0xef));
 }
 
-/* "import torch", "from torch import nn": of a token's row the second word is a number. */
-static bool is_import(const char *at)
-{
-    const size_t line = strcspn(at, "\n");
-    if (strncmp(at, "import ", 7) == 0)
-        return printed_name_length(at + 7) > 0;
-    return strncmp(at, "from ", 5) == 0 && memmem(at, line, " import ", 8) != NULL;
-}
-
 /* "[,1]" and "[1,]" of R, "[CLS]" and "[SEP]": a bracket that begins no numbers. */
 static bool is_label(const char *at)
 {
@@ -82,7 +73,7 @@ static bool is_label(const char *at)
 static bool begins_cell(const char *at)
 {
     const size_t length = printed_name_length(at);
-    return (*at == '[' && !is_label(at)) || is_import(at) || printed_find_equals(at) != NULL ||
+    return (*at == '[' && !is_label(at)) || printed_is_import(at) || printed_find_equals(at) != NULL ||
            (length > 0 && at[length] == '(') || printed_behind_title(at) != NULL;
 }
 
@@ -358,7 +349,7 @@ static void go_to_line(struct printed_reader *reader)
 static enum status take_statement(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
-    if (is_import(reader->at)) {
+    if (printed_is_import(reader->at)) {
         reader->at += strcspn(reader->at, "\n");
         return STATUS_OK;
     }

@@ -26,7 +26,5 @@ const char *printed_behind_prompt(const char *at)
     if (asked == NULL)
         return NULL;
     asked += strspn(asked, " \t");
-    const bool kept =
-        printed_find_equals(asked) != NULL || strncmp(asked, "import ", 7) == 0 || strncmp(asked, "from ", 5) == 0;
-    return kept ? asked : asked + strcspn(asked, "\n");
+    return printed_find_equals(asked) != NULL || printed_is_import(asked) ? asked : asked + strcspn(asked, "\n");
 }

@@ -66,6 +66,14 @@ const char *printed_find_equals(const char *at)
     return length > 0 && *next == '=' && next[1] != '=' ? next : NULL;
 }
 
+bool printed_is_import(const char *at)
+{
+    const size_t line = strcspn(at, "\n");
+    if (strncmp(at, "import ", 7) == 0)
+        return printed_name_length(at + 7) > 0;
+    return strncmp(at, "from ", 5) == 0 && memmem(at, line, " import ", 8) != NULL;
+}
+
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 /* Room for a label of each line, once one is needed. */

@@ -61,6 +61,9 @@ size_t printed_name_length(const char *at);
 /* The '=' of "NAME =", or NULL. */
 const char *printed_find_equals(const char *at);
 
+/* "import torch", "from torch import nn": of a token's row the second word is a number. */
+bool printed_is_import(const char *at);
+
 /* STATUS_USAGE: at the place, printf-like; and "expected ..., got ..." with the word that stands there and a hint. */
 enum status printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
