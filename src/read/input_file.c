@@ -202,13 +202,16 @@ void input_file_sort(struct input_file *input)
     sort_by_name(input);
 }
 
+const char *input_file_stage_name(const char *name)
+{
+    const enum stage stage = stage_find(name, strlen(name));
+    return stage_exists(stage) ? stage_name(stage) : name;
+}
+
 enum status input_file_name_stages(struct input_file *input, struct error *error)
 {
-    for (size_t i = 0; i < input->tensor_count; i++) {
-        const enum stage stage = stage_find(input->tensors[i].name, strlen(input->tensors[i].name));
-        if (stage_exists(stage))
-            input->tensors[i].name = stage_name(stage);
-    }
+    for (size_t i = 0; i < input->tensor_count; i++)
+        input->tensors[i].name = input_file_stage_name(input->tensors[i].name);
     sort_by_name(input);
     for (size_t i = 1; i < input->tensor_count; i++)
         if (strcmp(input->tensors[i - 1].name, input->tensors[i].name) == 0)

@@ -120,6 +120,9 @@ enum status input_file_check_repeated(const char *source, const char *where, con
 /* Puts the tensors in order; input_file_find works from then on. */
 void input_file_sort(struct input_file *input);
 
+/* The name of the stage that has this alias, or the name as it is. */
+const char *input_file_stage_name(const char *name);
+
 /* Gives tensors under the alias of a stage its name, in their order. STATUS_USAGE where two then have the same. */
 enum status input_file_name_stages(struct input_file *input, struct error *error);
 

@@ -1,7 +1,6 @@
 #include "read/printed.h"
 
 #include "model/mechanism.h"
-#include "model/stages.h"
 #include "read/printed_prompt.h"
 #include "read/printed_table.h"
 
@@ -159,8 +158,6 @@ static struct token_labels *tokens_of(struct cell *cell, const char *name)
                 {"key", &cell->input->tokens},
                 {"key_inputs", &cell->input->key_tokens},
                 {"query", &cell->query_tokens}};
-    const enum stage stage = stage_find(name, strlen(name));
-    name = stage_exists(stage) ? stage_name(stage) : name;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
         if (strcmp(ROWS[i].name, name) == 0)
             return ROWS[i].tokens;
@@ -283,7 +280,7 @@ static enum status take_named(struct cell *cell)
         input->passed[input->passed_count++] = name;
         return STATUS_OK;
     }
-    return add_tensor(cell, &table, name);
+    return add_tensor(cell, &table, input_file_stage_name(name));
 }
 
 static int by_name(const void *a, const void *b)
