@@ -227,8 +227,9 @@ static void check_hopeless(void)
     static const struct {
         const char *piece;
         bool hopeless;
-    } pieces[] = {{"y\n", true},    {"[", true},         {"1 2\n", false}, {"0.123456789,", false},
-                  {"x 1\n", false}, {"# none\n", false}, {"[1]\n", true},  {"1 2\n1\n", true}};
+    } pieces[] = {{"y\n", true},           {"[", true},        {"1 2\n", false},
+                  {"0.123456789,", false}, {"x 1\n", false},   {"# none\n", false},
+                  {"[1]\n", true},         {"1 2\n1\n", true}, {"self-attention: 6 tokens\n", true}};
     unsigned char *text = malloc(LONG);
     if (text == NULL)
         abort();

@@ -397,13 +397,17 @@ static enum status make_room(struct cell *cell, size_t length)
                : reader->error->status;
 }
 
-/* Whether it begins as the text of attn does: "self-attention: 6 tokens". */
+/* Whether it begins as the text of attn does: "self-attention: 6 tokens", "self-attention parameters: d_in 3". */
 static bool is_shown(const char *text)
 {
+    static const char PARAMETERS[] = " parameters";
     for (int i = 0; i < MECHANISM_COUNT; i++) {
         const size_t length = strlen(MECHANISMS[i].title);
-        if (strncmp(text, MECHANISMS[i].title, length) == 0 && text[length] == ':')
-            return true;
+        if (strncmp(text, MECHANISMS[i].title, length) != 0)
+            continue;
+        const char *behind = text + length;
+        behind += strncmp(behind, PARAMETERS, strlen(PARAMETERS)) == 0 ? strlen(PARAMETERS) : 0;
+        return *behind == ':';
     }
     return false;
 }
@@ -411,11 +415,13 @@ static bool is_shown(const char *text)
 static enum status read_text(struct cell *cell, const char *source, const char *text, size_t length)
 {
     const size_t mark = skip_mark(text, length);
-    if (is_shown(text + mark))
+    if (is_shown(text + mark)) {
+        cell->reader.failed = text + mark;
         return error_usage(cell->reader.error,
                            "%s: what attn shows to people, rounded and in several tables; expected a "
                            "result for machines, which --out result.json writes",
                            source);
+    }
     cell->reader.in = (struct text_source){source, text, text + length};
     cell->reader.at = text + mark;
     *cell->input = (struct input_file){.source = source, .is_text = true};
