@@ -59,8 +59,8 @@ struct result {
 enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
                           struct arena *arena, struct error *error);
 
-/* The "layout" that the result says of itself: INPUT_FILE_GIVEN where it holds what sdpa was given, INPUT_FILE_CROSS where
- * queries and keys are made of different inputs; else NULL. */
+/* The "layout" that the result says of itself: INPUT_FILE_GIVEN where it holds what sdpa was given, INPUT_FILE_CROSS
+ * where queries and keys are made of different inputs; else NULL. */
 const char *result_layout(const struct result *result);
 
 /* Room for one row of the widest table; the last step of making a result. */

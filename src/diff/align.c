@@ -196,8 +196,8 @@ static struct diff_alignment *tokens_of_axis(struct diff *diff, const struct dif
     return NULL;
 }
 
-/* Whether the shapes differ, and in axes of tokens alone: what aligns each axis from the last one on, NULL where they do
- * not differ. */
+/* Whether the shapes differ, and in axes of tokens alone: what aligns each axis from the last one on, NULL where they
+ * do not differ. */
 static bool differs_in_tokens(struct diff *diff, const struct diff_stage *pair, struct diff_alignment **alignments)
 {
     bool differs = false;

@@ -14,9 +14,9 @@ bool diff_is_given(const struct diff *diff, enum stage stage, bool both);
 /* Whether one of the files says, or shows by what it holds, that query, key and value are made of inputs. */
 bool diff_is_projected(const struct diff *diff);
 
-/* Sets diff->sources (stages that both files were given among them), aligned by tokens where stages are. One that a file lacks counts where both files hold all that
- * they were made from. Sources that cannot meet, as their shapes differ or one is boolean, have a comparison of 0
- * numbers. STATUS_SYSTEM where memory is short. */
+/* Sets diff->sources (stages that both files were given among them), aligned by tokens where stages are. One that a
+ * file lacks counts where both files hold all that they were made from. Sources that cannot meet, as their shapes
+ * differ or one is boolean, have a comparison of 0 numbers. STATUS_SYSTEM where memory is short. */
 enum status diff_compare_sources(struct diff *diff, const struct options *options, struct arena *arena,
                                  struct error *error);
 

@@ -5,8 +5,8 @@
 #include "base/output.h"
 #include "diff/diff.h"
 
-/* "printed      mine.txt shows 4 decimals: numbers agree within 0.00005": a line where digits added to a tolerance, else
- * nothing. */
+/* "printed      mine.txt shows 4 decimals: numbers agree within 0.00005": a line where digits added to a tolerance,
+ * else nothing. */
 void write_printed(const struct diff *diff, struct output *output);
 
 #endif

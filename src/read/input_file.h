@@ -44,7 +44,7 @@ struct input_file {
     bool nameless;     /* its one tensor has no name of its own */
 };
 
-/* A result of sdpa, whose query, key and value are its input; one whose queries and keys are made of different inputs. */
+/* A result of sdpa, whose query, key and value are its input; one whose queries and keys are of different inputs. */
 #define INPUT_FILE_GIVEN "given"
 #define INPUT_FILE_CROSS "cross"
 
@@ -106,8 +106,8 @@ bool input_file_has_layout(const struct input_file *input, const char *layout);
 /* The text of a setting of that name, or NULL. */
 const char *input_file_setting(const struct input_file *input, const char *name);
 
-/* "; did you mean 'inputs'?": the known name that is nearest to an unknown one, or "" where none is near, into hint (size
- * bytes); returns hint. */
+/* "; did you mean 'inputs'?": the known name that is nearest to an unknown one, or "" where none is near, into hint
+ * (size bytes); returns hint. */
 const char *input_file_hint(const char *name, char *hint, size_t size);
 
 /* An unknown name: STATUS_USAGE, with the nearest name that is known. */

@@ -32,8 +32,8 @@ size_t json_count(const cJSON *item);
 /* STATUS_USAGE "source: WHEREkey 'name' is given twice; expected it once". */
 enum status json_check_repeated(const struct json_reader *reader, const cJSON *object, const char *where);
 
-/* The value of "tokens" or "key_tokens", as `name` says, into the labels, and of "settings" into the input. STATUS_USAGE
- * where they are not what they are to be. */
+/* The value of "tokens" or "key_tokens", as `name` says, into the labels, and of "settings" into the input.
+ * STATUS_USAGE where they are not what they are to be. */
 enum status json_read_tokens(const struct json_reader *reader, const cJSON *item, const char *name,
                              struct token_labels *labels);
 enum status json_read_settings(const struct json_reader *reader, const cJSON *object, struct input_file *input);

@@ -34,7 +34,7 @@ enum status npy_header(const char *source, const char *holder, const unsigned ch
                        struct arena *arena, struct npy_array *array, struct error *error);
 
 /* The array becomes the tensor, of which its name and what becomes of it are set. STATUS_USAGE "source: ..." where
- * that is read and cannot be computed with (named_tensors_check), or where its numbers are not all that follows the header. */
+ * that is read and cannot be computed with (named_tensors_check), or where its numbers are not all that follows. */
 enum status npy_tensor(const struct named_tensors *file, const char *source, struct npy_array *array,
                        struct arena *scratch, struct named_tensor *tensor);
 

@@ -1,5 +1,5 @@
-/* The part of Python's pickle that torch.save writes -> values. NOTHING IN A FILE IS EVER RUN: a pickle is a program for
- * a small machine, and this machine can only put values into containers.
+/* The part of Python's pickle that torch.save writes -> values. NOTHING IN A FILE IS EVER RUN: a pickle is a program
+ * for a small machine, and this machine can only put values into containers.
  *
  * Protocols 2 to 5 (the opcodes are those of pickletools): None, booleans, numbers, strings, bytes; lists, tuples,
  * dicts; collections.OrderedDict, which is a dict, and its state, which is left out; a tensor, which is what was given

@@ -1,7 +1,7 @@
 /* A number as people and programs print it: 3, +1.5, 1., .5, 1.5e-07, nan, -inf, True, np.inf.
  *
- * Read to the nearest double, ties to even. No underscores, hexadecimal digits or complex numbers, and no leading zeros:
- * they are what a decimal comma leaves behind. */
+ * Read to the nearest double, ties to even. No underscores, hexadecimal digits or complex numbers, and no leading
+ * zeros: they are what a decimal comma leaves behind. */
 #ifndef ATTN_READ_PRINTED_NUMBER_H
 #define ATTN_READ_PRINTED_NUMBER_H
 

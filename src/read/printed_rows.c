@@ -146,7 +146,7 @@ static bool names_rows(const struct printed_piece *cell)
     return false;
 }
 
-/* Whether the line is pandas' head line of columns 0, 1, 2 ...: a blank first, and beneath it row 0, with one cell more. */
+/* Whether the line is pandas' head line of columns 0, 1, 2 ...: a blank first; beneath it row 0, with a cell more. */
 static bool is_pandas(const char *at, size_t cells)
 {
     static const char BLANKS[] = " \t\r";
@@ -337,8 +337,8 @@ static enum status take_row(struct rows *rows)
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-/* To the next line that holds something, comments aside; returns whether one without anything stood before it. Beneath a
- * row with a label, '#' may be one. */
+/* To the next line that holds something, comments aside; returns whether one without anything stood before it. Beneath
+ * a row with a label, '#' may be one. */
 static bool next_line(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;

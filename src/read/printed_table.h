@@ -42,8 +42,8 @@ struct printed_reader {
 
 enum { PRINTED_PLAIN = INT16_MAX };
 
-/* Past blanks, ends of lines and comments from '#' on; a comment behind a row, in its line, becomes its label: the words
- * before a parenthesis. */
+/* Past blanks, ends of lines and comments from '#' on; a comment behind a row, in its line, becomes its label: the
+ * words before a parenthesis. */
 enum status printed_skip(struct printed_reader *reader, struct printed_table *table);
 
 /* The same, to the end of the line at most. */

@@ -10,8 +10,8 @@ struct text_source {
     const char *text, *end;
 };
 
-/* STATUS_USAGE "source:line:column: " and what is said, printf-like; as detail, the line (clipped around the place) with
- * a caret. Lines and columns count from 1; a column is a character, not a byte. */
+/* STATUS_USAGE "source:line:column: " and what is said, printf-like; as detail, the line (clipped around the place)
+ * with a caret. Lines and columns count from 1; a column is a character, not a byte. */
 enum status text_error_at(const struct text_source *source, const char *at, struct error *error, const char *format,
                           ...) __attribute__((format(printf, 4, 5)));
 

@@ -234,7 +234,7 @@ static enum status find_data(const struct reading *reading, const struct listed 
     return STATUS_OK;
 }
 
-/* Reads the entry that stands there in the directory, which has `left` bytes from there on; *taken of them are its own. */
+/* Reads the entry that stands there in the directory, which has `left` bytes from there; *taken of them are its own. */
 static enum status read_entry(struct reading *reading, const unsigned char *at, size_t left, size_t *taken)
 {
     struct zip *zip = reading->zip;

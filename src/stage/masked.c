@@ -92,7 +92,7 @@ static void write_rule(const struct explanation *e, struct explain_place place, 
         snprintf(text, size, "-inf: key %zu > %s %lld + %lld, outside the window", at, who, position,
                  (long long)mask->right);
         break;
-    case MASK_LENGTH: /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are lengths, or it is not this one */
+    case MASK_LENGTH: /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are lengths, or it is another */
         snprintf(text, size, "-inf: key %zu > length %lld", at, (long long)mask->lengths[place.item]);
         break;
     case MASK_SHORT:

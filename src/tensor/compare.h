@@ -25,8 +25,8 @@ struct compare_side {
                                   INT16_MIN where it was not */
 };
 
-/* |a - b| <= absolute + relative |a| + printed; `dtype` is that of the ULPs. `printed` is 0 unless numbers were rounded as
- * they were printed: then it is half a unit of the last digit, of both sides together, where that is more than
+/* |a - b| <= absolute + relative |a| + printed; `dtype` is that of the ULPs. `printed` is 0 unless numbers were rounded
+ * as they were printed: then it is half a unit of the last digit, of both sides together, where that is more than
  * `absolute`. */
 struct compare_tolerance {
     enum dtype dtype;
