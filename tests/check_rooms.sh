@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every include of src/ against the table of rooms in src/README.md: a file names its own room, those of its row, and what
-# these may use.
+# these may use. And no line is too long to read.
 . tests/counts.sh
 set -f
 
@@ -46,9 +46,23 @@ check "no room comes back to itself${cycles:+: $cycles}" [ -z "$cycles" ]
 found=$(grep -rl '^#include [<"]read/' src/write)
 check "a writer names nothing of read${found:+: $found}" [ -z "$found" ]
 
-# The test itself: an include that goes up is seen.
+# Lines of more than 120 characters, a line each, but for tables that clang-format is kept off; comments it leaves alone.
+too_long() { # FILE...
+    LC_ALL=C awk '
+        FNR == 1 || /clang-format on/ { off = 0 }
+        /clang-format off/ { off = 1 }
+        { gsub(/[\200-\277]/, "") } # of each character its first byte is left
+        !off && length($0) > 120 { print FILENAME ":" FNR }' "$@"
+}
+
+found=$(set +f; too_long src/*.[ch] src/*/*.[ch] src/*/*/*.[ch])
+check "no line is beyond 120 columns${found:+: $found}" [ -z "$found" ]
+
+# The test itself: an include that goes up is seen, and a line that is too long.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 printf '#include "write/csv.h"\n#include "base/text.h"\n' >"$scratch/up.c"
 check "an include that goes up is seen" [ "$(strays compute "$scratch/up.c")" = "$scratch/up.c includes write" ]
+printf '/* é %112s */\n/* %115s */\n' '' '' >"$scratch/long.c"
+check "a line that is too long is seen" [ "$(too_long "$scratch/long.c")" = "$scratch/long.c:2" ]
 finish

@@ -29,8 +29,8 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor);
 
 /* The inputs without the tokens that --without names: rows of inputs, or of query, key and value, rows and columns of
- * attn_mask, labels. `rest` shares what stays as it is. STATUS_USAGE where no token is of that name, where none is left,
- * or where a token is not query and key at once. */
+ * attn_mask, labels. `rest` shares what stays as it is. STATUS_USAGE where no token is of that name, where none is
+ * left, or where a token is not query and key at once. */
 enum status build_without(const struct build *build, struct input_file *rest);
 
 /* The working dtype, where nobody asked for one: that of the tensor, or what a printed one says of itself. */

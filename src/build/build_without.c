@@ -70,8 +70,8 @@ static enum status cut_axis(const struct cut *cut, struct tensor *tensor, size_t
     return STATUS_OK;
 }
 
-/* Rows and columns of attn_mask go with the tokens; an axis of 1 is broadcast. A mask with fewer columns than keys would
- * be another one once a single column is left. */
+/* Rows and columns of attn_mask go with the tokens; an axis of 1 is broadcast. A mask with fewer columns than keys
+ * would be another one once a single column is left. */
 static enum status cut_mask(const struct cut *cut, struct tensor *mask)
 {
     const size_t last = mask->rank - 1, columns = mask->shape[last];

@@ -415,7 +415,7 @@ static bool is_dressed_number(const struct printed_piece *label)
     return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
 }
 
-/* A line that begins with '#' and holds numbers is a row of the token '#', or one that was taken out: nobody can tell. */
+/* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. */
 static enum status check_hashes(struct rows *rows)
 {
     struct printed_number number;
