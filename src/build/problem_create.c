@@ -36,8 +36,9 @@ static enum status take_inputs(const struct build *build)
                            build->inputs->source);
     const struct tensor *inputs = &found->tensor;
     if (inputs->rank < 2 || inputs->rank > 3)
-        return error_usage(build->error, "%s: inputs is %s%s, expected T x d_in or B x T x d_in", build->inputs->source,
-                           inputs->rank == 1 ? "a list of " : "", tensor_shape_text(inputs, shape));
+        return error_usage(build->error, "%s: inputs is %s%s, expected T x d_in or B x T x d_in%s",
+                           build->inputs->source, inputs->rank == 1 ? "a list of " : "",
+                           tensor_shape_text(inputs, shape), inputs->rank == 1 ? "; one token alone is [[...]]" : "");
     const size_t *axes = inputs->shape + inputs->rank - 2;
     problem->has_batch = inputs->rank == 3;
     problem->items = problem->has_batch ? inputs->shape[0] : 1;

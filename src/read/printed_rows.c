@@ -511,7 +511,8 @@ enum status printed_rows(struct printed_reader *reader, struct printed_table *ta
         reader->at += *reader->at == '\n';
         next_line(&rows);
         if (reader->at == reader->in.end)
-            return printed_fail_expected(reader, line + strspn(line, " \t\r"), "JSON, or a table of numbers");
+            return printed_fail_expected(reader, line + strspn(line, " \t\r"),
+                                         "JSON, or a table of numbers, an embedding for each token");
     }
     table->rank = 2;
     return take_rows(&rows) || check_heads(&rows, line) ? reader->error->status : STATUS_OK;
