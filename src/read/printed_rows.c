@@ -471,6 +471,36 @@ static enum status check_commas(struct rows *rows)
         "every second number is 0: are these decimal commas? expected 0.43, or 0.0 for a column of zeros");
 }
 
+static bool same_label(const struct printed_piece *a, const struct printed_piece *b)
+{
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* Columns that are called as the rows are stand in their order: a table of T x T. `line` is the head line. */
+static enum status check_order(struct rows *rows, const char *line)
+{
+    struct printed_reader *reader = rows->reader;
+    const struct printed_table *table = rows->table;
+    const size_t count = table->shape[0], first = rows->heads - table->shape[1];
+    const char *end = reader->at;
+    struct printed_piece cell;
+    if (rows->heads == 0 || count != table->shape[1] || table->labels != count)
+        return STATUS_OK;
+    reader->at = line;
+    for (size_t i = 0; i < rows->heads; i++) {
+        reader->at = skip_spaces(reader->at, rows->separator) + (i > 0 && rows->separator != ' ');
+        if (take_cell(rows, &cell) != STATUS_OK)
+            return reader->error->status;
+        for (size_t row = 0; i >= first && row < count; row++)
+            if (row != i - first && same_label(&cell, &reader->labels[row]) &&
+                !same_label(&cell, &reader->labels[i - first]))
+                return printed_fail(reader, cell.text, "column %zu is called as row %zu is; expected the same order",
+                                    i - first + 1, row + 1);
+    }
+    reader->at = end;
+    return STATUS_OK;
+}
+
 static enum status take_rows(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -515,5 +545,5 @@ enum status printed_rows(struct printed_reader *reader, struct printed_table *ta
                                          "JSON, or a table of numbers, an embedding for each token");
     }
     table->rank = 2;
-    return take_rows(&rows) || check_heads(&rows, line) ? reader->error->status : STATUS_OK;
+    return take_rows(&rows) || check_heads(&rows, line) || check_order(&rows, line) ? reader->error->status : STATUS_OK;
 }
