@@ -481,13 +481,14 @@ static enum status check_order(struct rows *rows, const char *line)
 {
     struct printed_reader *reader = rows->reader;
     const struct printed_table *table = rows->table;
-    const size_t count = table->shape[0], first = rows->heads - table->shape[1];
+    const size_t cells = rows->heads - (rows->headed_labels && rows->separator == ' '); /* a blank is no empty cell */
+    const size_t count = table->shape[0], first = cells - table->shape[1];
     const char *end = reader->at;
     struct printed_piece cell;
     if (rows->heads == 0 || count != table->shape[1] || table->labels != count)
         return STATUS_OK;
     reader->at = line;
-    for (size_t i = 0; i < rows->heads; i++) {
+    for (size_t i = 0; i < cells; i++) {
         reader->at = skip_spaces(reader->at, rows->separator) + (i > 0 && rows->separator != ' ');
         if (take_cell(rows, &cell) != STATUS_OK)
             return reader->error->status;
