@@ -140,17 +140,6 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
-/* The same numbers as a tensor of bytes. */
-static enum status make_boolean(const struct json_reader *reader, struct tensor *tensor)
-{
-    const struct tensor numbers = *tensor;
-    if (tensor_create(tensor, DTYPE_BOOL, numbers.rank, numbers.shape, reader->arena, reader->error) != STATUS_OK)
-        return reader->error->status;
-    for (size_t i = 0; i < tensor_count(tensor); i++)
-        ((uint8_t *)tensor->data)[i] = ((const double *)numbers.data)[i] != 0;
-    return STATUS_OK;
-}
-
 /* `kind` says whether the tensor may hold what is not finite, or be boolean. */
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
@@ -166,7 +155,7 @@ static enum status read_tensor(struct json_reader *reader, const cJSON *item, un
                                INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0;
     double *number = tensor->data;
     status = read_array(reader, item, tensor, index, 0, &number);
-    return status == STATUS_OK && reader->boolean ? make_boolean(reader, tensor) : status;
+    return status == STATUS_OK && reader->boolean ? tensor_to_boolean(tensor, reader->arena, reader->error) : status;
 }
 
 /* `list_number` counts from 1; 0 where there is one plain list. */

@@ -91,16 +91,6 @@ static const int16_t *last_digits(const struct printed_reader *reader, const str
     return digits;
 }
 
-static enum status make_boolean(const struct printed_reader *reader, struct tensor *tensor)
-{
-    const struct tensor numbers = *tensor;
-    if (tensor_create(tensor, DTYPE_BOOL, numbers.rank, numbers.shape, reader->arena, reader->error) != STATUS_OK)
-        return reader->error->status;
-    for (size_t i = 0; i < tensor_count(tensor); i++)
-        ((uint8_t *)tensor->data)[i] = ((const double *)numbers.data)[i] != 0;
-    return STATUS_OK;
-}
-
 static const char *make_token(const struct printed_reader *reader, const struct printed_piece *label)
 {
     char *token = arena_text(reader->arena, label->text, label->length, reader->error), *to = token;
@@ -200,7 +190,7 @@ static enum status add_tensor(struct cell *cell, const struct printed_table *tab
         .last_digit = last_digits(&cell->reader, table),
     };
     memcpy(added->tensor.shape, table->shape, sizeof added->tensor.shape);
-    if (table->boolean && make_boolean(&cell->reader, &added->tensor) != STATUS_OK)
+    if (table->boolean && tensor_to_boolean(&added->tensor, cell->reader.arena, cell->reader.error) != STATUS_OK)
         return cell->reader.error->status;
     struct token_labels *tokens = tokens_of(cell, name);
     return tokens != NULL ? take_tokens(cell, table, tokens) : STATUS_OK;

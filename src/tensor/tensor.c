@@ -8,6 +8,16 @@
 
 enum { CHUNK = 256 };
 
+enum status tensor_to_boolean(struct tensor *tensor, struct arena *arena, struct error *error)
+{
+    const struct tensor numbers = *tensor;
+    if (tensor_create(tensor, DTYPE_BOOL, numbers.rank, numbers.shape, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < tensor_count(tensor); i++)
+        ((uint8_t *)tensor->data)[i] = ((const double *)numbers.data)[i] != 0;
+    return STATUS_OK;
+}
+
 size_t tensor_count(const struct tensor *tensor)
 {
     size_t count = 1;

@@ -19,6 +19,9 @@ struct tensor {
 enum status tensor_create(struct tensor *tensor, enum dtype dtype, size_t rank, const size_t *shape,
                           struct arena *arena, struct error *error);
 
+/* F64 becomes BOOL: true where a number is not 0. STATUS_SYSTEM where memory is short. */
+enum status tensor_to_boolean(struct tensor *tensor, struct arena *arena, struct error *error);
+
 /* How many numbers it has; for a tensor that exists. */
 size_t tensor_count(const struct tensor *tensor);
 
