@@ -44,15 +44,13 @@ static enum status count_tokens(struct cut *cut, const struct input_file *input)
     return STATUS_OK;
 }
 
-/* The tensor without those places of one axis that are out; `axis_count` may be less than the tokens. */
+/* The tensor without those places of an axis of tokens that are out. */
 static enum status cut_axis(const struct cut *cut, struct tensor *tensor, size_t axis)
 {
     const struct tensor whole = *tensor;
-    size_t shape[TENSOR_RANK], outer = 1, inner = dtype_size(whole.dtype), staying = 0;
-    for (size_t i = 0; i < whole.shape[axis]; i++)
-        staying += !cut->out[i];
+    size_t shape[TENSOR_RANK], outer = 1, inner = dtype_size(whole.dtype);
     memcpy(shape, whole.shape, sizeof shape);
-    shape[axis] = staying;
+    shape[axis] = cut->staying;
     for (size_t i = 0; i < axis; i++)
         outer *= whole.shape[i];
     for (size_t i = axis + 1; i < whole.rank; i++)
