@@ -1,0 +1,38 @@
+#include "model/mistake.h"
+
+#include "base/decimal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MISTAKE_ENTRY(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
+const struct mistake_row MISTAKES[MISTAKE_COUNT] = {MISTAKE_ROWS(MISTAKE_ENTRY)};
+
+#define SLOT_NAME(id, name) [MISTAKE_SLOT_##id] = (name),
+static const char *const SLOTS[MISTAKE_SLOT_COUNT] = {MISTAKE_SLOTS(SLOT_NAME)};
+
+const char *mistake_slot_name(enum mistake_slot slot)
+{
+    return SLOTS[slot];
+}
+
+enum mistake mistake_find(const char *name, size_t length)
+{
+    int id = 0;
+    while (id < MISTAKE_COUNT && (strncmp(MISTAKES[id].name, name, length) != 0 || MISTAKES[id].name[length] != '\0'))
+        id++;
+    return (enum mistake)id;
+}
+
+const char *mistake_text(struct mistake_choice choice, char *text)
+{
+    const struct mistake_row *row = &MISTAKES[choice.id];
+    char number[DECIMAL_BYTES];
+    if (row->forms != NULL)
+        snprintf(text, MISTAKE_NAME_BYTES, "%s:%s", row->name, row->forms[(size_t)choice.form]);
+    else if (row->number != NULL)
+        snprintf(text, MISTAKE_NAME_BYTES, "%s:%s", row->name, (decimal_from_double(choice.form, number), number));
+    else
+        snprintf(text, MISTAKE_NAME_BYTES, "%s", row->name);
+    return text;
+}

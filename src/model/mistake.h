@@ -1,0 +1,55 @@
+/* The mistakes that people make: names, sentences and fixes. What each changes is in src/mistake/. */
+#ifndef ATTN_MODEL_MISTAKE_H
+#define ATTN_MODEL_MISTAKE_H
+
+#include "model/mistake_rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MISTAKE_SLOT_ID(id, name) MISTAKE_SLOT_##id,
+enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
+#undef MISTAKE_SLOT_ID
+
+#define MISTAKE_ID(id, ...) MISTAKE_##id,
+enum mistake { MISTAKE_ROWS(MISTAKE_ID) MISTAKE_COUNT };
+#undef MISTAKE_ID
+
+struct mistake_row {
+    const char *name;     /* "scale-missing" */
+    enum mistake_slot slot;
+    const char *sentence; /* what is done wrong, as a clause: "the scores are not divided by sqrt(d_head)" */
+    /* How it is done right, a line each, without a full stop; NULL where there is nothing to say of it. */
+    const char *pytorch, *numpy, *c;
+    const char *section;  /* of the manual: "man attn: Softmax" names it */
+    const char *unseen;   /* why an input may not show it: "no score is above 88"; or NULL */
+
+    /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */
+    const char *number;         /* what the number counts: "keys of a tile"; NULL: it has no forms, or `forms` has them */
+    double from, to;            /* its range, both included, */
+    double usual;               /* what it is where the name stands alone, */
+    bool whole;                 /* and whether it is whole */
+    const char *const *forms;   /* words for forms in place of a number, NULL behind the last; the first is the usual */
+};
+
+extern const struct mistake_row MISTAKES[MISTAKE_COUNT];
+
+/* A mistake, and which form of it: its number, or the place of its word; 0 where it has one form alone. */
+struct mistake_choice {
+    enum mistake id;
+    double form;
+};
+
+/* The name of a slot: "softmax". */
+const char *mistake_slot_name(enum mistake_slot slot);
+
+/* The mistake of that name, or MISTAKE_COUNT. */
+enum mistake mistake_find(const char *name, size_t length);
+
+enum { MISTAKE_NAME_BYTES = 64 };
+
+/* "scale-missing", "tiles-last-alone:4": as --mistake takes it, into text (MISTAKE_NAME_BYTES); returns text. */
+const char *mistake_text(struct mistake_choice choice, char *text);
+
+#endif
