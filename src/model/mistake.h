@@ -26,7 +26,7 @@ struct mistake_row {
     const char *unseen;   /* why an input may not show it: "no score is above 88"; or NULL */
 
     /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */
-    const char *number;         /* what the number counts: "keys of a tile"; NULL: it has no forms, or `forms` has them */
+    const char *number;         /* what the number counts: "keys of a tile"; NULL: no forms, or `forms` has them */
     double from, to;            /* its range, both included, */
     double usual;               /* what it is where the name stands alone, */
     bool whole;                 /* and whether it is whole */
