@@ -58,7 +58,7 @@ static enum status run_usage(const struct call *call)
 {
     const struct options *options = &call->options;
     output_open_stream(call->output, STDERR_FILENO, "standard error", call->error);
-    help_write(options->command == COMMAND_HELP ? COMMAND_COUNT : options->command, call->output);
+    help_write(options->command == COMMAND_HELP ? options->topic : options->command, call->output);
     if (output_close(call->output) != STATUS_OK)
         return call->error->status;
     return error_quietly(call->error, STATUS_USAGE);
@@ -140,10 +140,24 @@ static enum status run_mechanism(const struct call *call)
     return status;
 }
 
+static enum status run_why(const struct call *call)
+{
+    const struct options *options = &call->options;
+    struct job_files files;
+    struct problem problem;
+    if (job_files_want_input(options) && isatty(STDIN_FILENO))
+        return run_usage(call);
+    if (job_files_read(&files, options, call->arena, call->error) ||
+        problem_create(&problem, options, &files, call->arena, call->error))
+        return call->error->status;
+    return error_usage(call->error, "not yet");
+}
+
 #define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_mechanism,
 static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     MECHANISM_ROWS(RUNS_MECHANISM)[COMMAND_INIT] = run_mechanism,
     [COMMAND_DIFF] = run_diff,
+    [COMMAND_WHY] = run_why,
     [COMMAND_JOIN] = run_join,
     [COMMAND_EXAMPLE] = run_example,
     [COMMAND_HELP] = run_help,

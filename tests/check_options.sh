@@ -60,6 +60,10 @@ awk 'BEGIN {
 for topic in '' $commands; do
     attn help $topic | sed '/^Usage/,$d; s/^  \(a[^ ]*\( [^ ]\{1,\}\)*\).*/\1/p; d' >../examples
     check "attn help $topic leads with examples" test "$(wc -l <../examples)" -ge 2
+    if [ "$topic" = why ]; then
+        skip "the examples of attn help why" "why does not search yet"
+        continue
+    fi
     while read -r line; do
         case $line in *jq*) command -v jq >/dev/null || continue ;; esac
         sh -c "$line" >../out 2>&1 </dev/null

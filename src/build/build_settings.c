@@ -1,6 +1,6 @@
 #include "build/build.h"
 
-#include "base/decimal.h"
+#include "cli/option_text.h"
 
 #include <string.h>
 
@@ -46,32 +46,19 @@ static enum status add_truth(const struct build *build, enum option_id id, bool 
     return add_setting(build, id, SETTING_TRUTH, value ? "true" : "false");
 }
 
-static enum status add_real(const struct build *build, enum option_id id, double value)
-{
-    char text[DECIMAL_BYTES];
-    decimal_from_double(value, text);
-    return add_setting(build, id, SETTING_NUMBER, text);
-}
-
 /* Records what the option holds, whether it was given or is a default. Those above record what came of it. */
 static enum status add_option(const struct build *build, enum option_id id)
 {
+    static const enum setting_kind AS[OPTION_KINDS] = {[OPTION_FLAG] = SETTING_TRUTH,
+                                                       [OPTION_NEGATION] = SETTING_TRUTH,
+                                                       [OPTION_REAL] = SETTING_NUMBER,
+                                                       [OPTION_CHOICE] = SETTING_TEXT,
+                                                       [OPTION_TEXT] = SETTING_TEXT};
     const struct option_row *row = &OPTIONS[id];
-    const void *field = (const char *)build->options + row->offset;
-    switch (row->kind) {
-    case OPTION_FLAG:
-    case OPTION_NEGATION:
-        return add_truth(build, id, *(const bool *)field);
-    case OPTION_WHOLE:
-        return add_whole(build, id, *(const uint64_t *)field);
-    case OPTION_REAL:
-        return add_real(build, id, *(const double *)field);
-    case OPTION_CHOICE:
-        return add_setting(build, id, SETTING_TEXT, row->choices[*(const unsigned *)field]);
-    case OPTION_TEXT:
-        return add_setting(build, id, SETTING_TEXT, *(const char *const *)field);
-    }
-    return STATUS_OK;
+    char text[OPTION_TEXT_BYTES];
+    if (row->kind == OPTION_WHOLE)
+        return add_whole(build, id, *(const uint64_t *)((const char *)build->options + row->offset));
+    return add_setting(build, id, AS[row->kind], option_text(build->options, id, text));
 }
 
 /* A seed of inputs that were drawn, whether it was given or not, and of no others. */

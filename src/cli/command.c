@@ -3,9 +3,9 @@
 #include <string.h>
 
 /* All that a mechanism can have. */
-#define OF_MECHANISMS                                                                                          \
-    (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-     ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES)
+#define OF_MECHANISMS                                                                                         \
+    (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | \
+     ABILITY_STACKS | ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES)
 
 #define OF_MECHANISM(id, ...) \
     [COMMAND_##id] = {.words = WORDS_INPUT, .lent = OF_MECHANISMS, .mechanism = MECHANISM_##id},
@@ -57,7 +57,7 @@ enum command command_find(const char *word)
 static unsigned abilities_of(const struct mechanism_row *mechanism)
 {
     const bool chooses = mechanism->causality == CAUSALITY_UNLESS_SAID || mechanism->causality == CAUSALITY_IF_SAID;
-    unsigned abilities = ABILITY_RUNS | ABILITY_COMPUTES;
+    unsigned abilities = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS;
     if (mechanism->projects)
         abilities |= ABILITY_PROJECTS | ABILITY_DRAWS;
     if (mechanism->projects && mechanism->causality != CAUSALITY_ALWAYS)

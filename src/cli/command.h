@@ -25,6 +25,8 @@ enum ability {
     ABILITY_CROSSES = 2048,          /* may make key and value of other inputs than query */
     ABILITY_JOINS = 4096,            /* join */
     ABILITY_GIVES_EXAMPLES = 8192,   /* example */
+    ABILITY_SHOWS = 16384,           /* writes the stages that it computes */
+    ABILITY_SEARCHES = 32768,        /* why */
 };
 
 /* What words that are no options are. */
@@ -68,6 +70,16 @@ struct command_row {
             {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
+    ROW(WHY, .name = "why", .words = WORDS_MECHANISM, .abilities = ABILITY_SEARCHES, \
+        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES, \
+        .foreign = "diagnose debug blame reason cause mistake mistakes", \
+        .manual = {"which mistake gives the table that you have", "attn why MECHANISM [options] [FILE] --mine TABLE", \
+            "Computes as the mechanism does, with things done wrong, and names what gives all numbers of your table. " \
+            "Status 1: nothing does.", \
+            {{"attn why causal inputs.json --mine mine.json", "the last table alone, or all stages"}, \
+             {"attn why self inputs.json -s 789 --mine mine.txt", "a table as Python prints it"}, \
+             {"attn why sdpa qkv.json --mine context.npy -f json", "for a pipe"}}}) \
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
         .manual = {"put the parts of a job together again", "attn join PART... --out FILE", \
             "Puts the parts that --part K/N wrote together: the same bytes as the whole.", \

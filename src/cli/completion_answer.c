@@ -76,14 +76,15 @@ static void offer(struct output *output, const char *word, const char *meaning)
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a name of `length` bytes stands in the list, whose items have commas between them. */
+/* Whether a name of `length` bytes stands in the list, whose items have commas between them, and may have a colon and
+ * more behind the name. */
 static bool stands_in(const char *list, size_t list_length, const char *name, size_t length)
 {
     for (const char *item = list; item < list + list_length;) {
-        const size_t item_length = strcspn(item, ",");
+        const size_t item_length = strcspn(item, ",:");
         if (item_length == length && strncmp(item, name, length) == 0)
             return true;
-        item += item_length + 1;
+        item += strcspn(item, ",") + 1;
     }
     return false;
 }
@@ -103,7 +104,7 @@ static void offer_list(const struct option_row *row, const char *before, size_t 
     const char *comma = strrchr(value, ',');
     const size_t chosen = comma != NULL ? (size_t)(comma + 1 - value) : 0;
     for (const char *item = value; item < value + chosen; item += strcspn(item, ",") + 1)
-        if (!is_listed(row, item, strcspn(item, ",")))
+        if (!is_listed(row, item, strcspn(item, ",:")))
             return;
     for (size_t i = 0; row->listed(i) != NULL; i++) {
         const char *name = row->listed(i);

@@ -14,7 +14,7 @@ const struct format_row *options_format(const struct options *options)
 bool format_is_written(enum command command, const struct format_row *format)
 {
     const unsigned abilities = command < COMMAND_COUNT ? COMMANDS[command].abilities : 0;
-    if (abilities & ABILITY_COMPARES)
+    if (abilities & (ABILITY_COMPARES | ABILITY_SEARCHES))
         return format->reports;
     if (abilities & ABILITY_JOINS)
         return format->holds_whole;
@@ -104,16 +104,31 @@ static enum status check_picture(const struct options *options, struct error *er
     return STATUS_OK;
 }
 
-enum status format_check(const struct options *options, struct error *error)
+static enum status refuse_report(const struct options *options, struct error *error)
 {
-    const struct format_row *format = options_format(options);
-    const bool written = format_is_written(options->command, format);
+    const char *names[FORMAT_COUNT];
+    char list[64];
+    for (int format = 0; format < FORMAT_COUNT; format++)
+        names[format] = format_is_written(options->command, &FORMATS[format]) ? FORMATS[format].name : NULL;
+    return error_usage(error, "%s writes %s, not %s", command_name(options->command),
+                       text_alternatives(names, FORMAT_COUNT, list, sizeof list), options_format(options)->name);
+}
+
+static enum status refuse_format(const struct options *options, struct error *error)
+{
     char suffixes[SUFFIXES_BYTES];
-    if (!written && options->command == COMMAND_INIT)
-        return error_usage(error, "%s", format->refuses_parameters);
-    if (!written)
+    if (options->command == COMMAND_INIT)
+        return error_usage(error, "%s", options_format(options)->refuses_parameters);
+    if (options->command == COMMAND_JOIN)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE%s",
                            list_suffixes(options->command, suffixes));
+    return refuse_report(options, error);
+}
+
+enum status format_check(const struct options *options, struct error *error)
+{
+    if (!format_is_written(options->command, options_format(options)))
+        return refuse_format(options, error);
     if (check_explain(options, error) != STATUS_OK)
         return error->status;
     if (options->command == COMMAND_JOIN)

@@ -59,16 +59,6 @@ static enum status parse_part(struct options *options, struct error *error)
     return STATUS_OK;
 }
 
-static enum status refuse_report(const struct options *options, struct error *error)
-{
-    const char *names[FORMAT_COUNT];
-    char list[64];
-    for (int format = 0; format < FORMAT_COUNT; format++)
-        names[format] = format_is_written(options->command, &FORMATS[format]) ? FORMATS[format].name : NULL;
-    return error_usage(error, "diff writes %s, not %s", text_alternatives(names, FORMAT_COUNT, list, sizeof list),
-                       options_format(options)->name);
-}
-
 /* A and B; the report is for people or for a pipe. */
 static enum status check_diff(struct options *options, struct error *error)
 {
@@ -82,8 +72,6 @@ static enum status check_diff(struct options *options, struct error *error)
         if (!stage_exists(options->stages[i]))
             return error_usage(error, "--stages: '%s' is no stage; diff compares stages such as scores,weights",
                                stage_name(options->stages[i]));
-    if (!format_is_written(options->command, options_format(options)))
-        return refuse_report(options, error);
     if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
         options->precision = 1;
     return STATUS_OK;
@@ -131,6 +119,15 @@ static enum status check_mechanism(const struct options *options, struct error *
     return STATUS_OK;
 }
 
+/* The table that is asked about. */
+static enum status check_why(const struct options *options, struct error *error)
+{
+    if (options->mine != NULL)
+        return STATUS_OK;
+    return error_usage(error, "why needs the table that you have: attn why %s [FILE] --mine TABLE",
+                       MECHANISMS[options->mechanism].name);
+}
+
 /* "needs a mechanism: attn init self, causal or multihead" */
 static enum status lack_mechanism(enum command command, struct error *error)
 {
@@ -144,22 +141,27 @@ static enum status lack_mechanism(enum command command, struct error *error)
                        text_alternatives(names, count, list, sizeof list));
 }
 
+/* The file that the option reads, or NULL; without any, the input is standard input. */
+static const char *file_read(const struct options *options, enum option_id id)
+{
+    if (!OPTIONS[id].reads)
+        return NULL;
+    const char *file = *(const char *const *)((const char *)options + OPTIONS[id].offset);
+    return file == NULL && id == OPTION_IN && options->random == NULL ? "-" : file;
+}
+
 /* Standard input is one file. */
 static enum status check_standard(const struct options *options, struct error *error)
 {
-    const struct {
-        const char *name, *file;
-    } inputs[] = {{"--in", options->in == NULL && options->random == NULL ? "-" : options->in},
-                  {"--weights", options->weights},
-                  {"--key-inputs", options->key_inputs}};
     const char *first = NULL;
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-        if (inputs[i].file == NULL || strcmp(inputs[i].file, "-") != 0)
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const char *file = file_read(options, (enum option_id)id);
+        if (file == NULL || strcmp(file, "-") != 0)
             continue;
         if (first != NULL)
-            return error_usage(error, "%s and %s are both standard input; expected one of them to be a file", first,
-                               inputs[i].name);
-        first = inputs[i].name;
+            return error_usage(error, "--%s and --%s are both standard input; expected one of them to be a file", first,
+                               OPTIONS[id].name);
+        first = OPTIONS[id].name;
     }
     return STATUS_OK;
 }
@@ -182,5 +184,8 @@ enum status option_check(struct options *options, struct error *error)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
     if (parse_stages(options, error) || parse_part(options, error) || format_choose(options, error))
         return error->status;
-    return options->command == COMMAND_DIFF ? check_diff(options, error) : format_check(options, error);
+    if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
+        (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK))
+        return error->status;
+    return format_check(options, error);
 }

@@ -416,7 +416,8 @@ enum status options_parse(struct options *options, int argc, char **argv, struct
     enum status status = parse_command(options, argc, argv, error);
     if (status != STATUS_OK)
         return status;
-    if (options->help && options->command != COMMAND_HELP) {
+    const bool asks_nothing = options->command == COMMAND_WHY && argc == 2;
+    if ((options->help && options->command != COMMAND_HELP) || asks_nothing) {
         options->topic = options->command;
         options->command = COMMAND_HELP;
     } else if (options->version) {

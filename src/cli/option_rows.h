@@ -24,11 +24,11 @@
 
 /* clang-format off */
 #define OPTION_ROWS(ROW, NOT) \
-    ROW(IN, in, FILE, ABILITY_RUNS, .name = "in", .letter = 'i', .argument = "FILE", \
+    ROW(IN, in, FILE, ABILITY_RUNS, .name = "in", .letter = 'i', .argument = "FILE", .reads = true, \
         .foreign = "input inputs file infile data", \
         .fallback = "standard input", \
         .help = "tokens, inputs, parameters: JSON, a printed table, .npy, .npz, .pt, .safetensors; - is standard input; also FILE alone") \
-    ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", \
+    ROW(WEIGHTS, weights, FILE, ABILITY_PROJECTS, .name = "weights", .letter = 'w', .argument = "FILE", .reads = true, \
         .everyday = 11, .foreign = "params parameters statedict checkpoint model load", \
         .fallback = "those in --in, else drawn", .help = "take the parameters from this file; nothing else in it counts") \
     ROW(RANDOM, random, TEXT, ABILITY_COMPUTES, .name = "random", .argument = "SHAPE", .parse = option_parse_random, \
@@ -41,10 +41,16 @@
     ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
         .asked = "without", .foreign = "exclude remove omit", .fallback = "none", \
         .help = "take these tokens out before anything is computed: 2, journey, 2-4 or 1,4-6") \
-    ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", \
+    ROW(KEY_INPUTS, key_inputs, FILE, ABILITY_CROSSES, .name = "key-inputs", .argument = "FILE", .reads = true, \
         .foreign = "cross crossattention encoder encoderhiddenstates memory keyinput", \
         .fallback = "those in --in, else the inputs", \
         .help = "make key and value of these inputs: cross-attention; multihead is then not causal unless asked") \
+    ROW(MINE, mine, FILE, ABILITY_SEARCHES, .name = "mine", .argument = "TABLE", .reads = true, \
+        .foreign = "my table theirs actual got wrong", .fallback = "why needs it", \
+        .help = "the numbers that you have: any file that diff takes, a printed table too; - is standard input") \
+    ROW(BUDGET, budget, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_SEARCHES, .name = "budget", \
+        .argument = "N", .foreign = "effort work limit timeout", .initial = "20", \
+        .help = "how much the search may do, in billions of multiply-adds") \
     ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES, \
         .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
         .fallback = "standard output", .help = "where the result goes") \
@@ -125,6 +131,10 @@
     ROW(EMPTY_ROW, empty_row, CHOICE(enum empty_row, EMPTY_ROWS), ABILITY_COMPUTES, .name = "empty-row", \
         .argument = "WEIGHTS", .setting = true, .asked = "empty row", .initial = "zero", \
         .help = "the weights of a query that may see no key; mean: 1 / keys") \
+    ROW(MISTAKE, mistake_names, LIST(mistake_word), ABILITY_SHOWS, .name = "mistake", .argument = "NAMES", \
+        .setting = true, .parse = option_parse_mistakes, .told = option_tell_mistakes, .asked = "mistake", \
+        .foreign = "mistakes bug error wrong fault", .fallback = "none", \
+        .help = "compute with these things done wrong, such as scale-missing,mask-missing; attn help mistakes lists them") \
     ROW(QUERY, query, TEXT, ABILITY_COMPUTES, .name = "query", .letter = 'q', .argument = "LIST", .setting = true, \
         .everyday = 1, .foreign = "queries token tokens row rows", \
         .fallback = "all", .help = "only these tokens: 2, journey, 2-4 or 1,4-6; the first token is 1") \
@@ -136,16 +146,16 @@
         .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|") \
     ROW(RTOL, rtol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \
         .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that") \
-    ROW(EXPLAIN, cell, TEXT, ABILITY_COMPUTES, .name = "explain", .argument = "CELL", .optional = true, \
+    ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \
         .everyday = 3, .foreign = "verbose steps arithmetic why", \
         .help = "the arithmetic of all, or of a CELL: weights:2,3; of a cell back to the inputs; text alone") \
     ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_RUNS | ABILITY_COMPARES, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
         .initial = "4", .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", \
         .help = "decimals of what is shown; in text, tables, pictures and pages") \
-    ROW(FULL, full, FLAG, ABILITY_RUNS, .foreign = "whole noellipsis threshold", .name = "full", \
+    ROW(FULL, full, FLAG, ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS, .foreign = "whole noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: tables whole; else the first and last 6 of more than 12 rows or columns") \
-    ROW(HEATMAP, heatmap, FLAG, ABILITY_COMPUTES, .name = "heatmap", \
+    ROW(HEATMAP, heatmap, FLAG, ABILITY_SHOWS, .name = "heatmap", \
         .everyday = 4, .foreign = "plot draw graph", \
         .help = "draw tables of T x T as coloured cells; without --stages those alone; text alone") \
     ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES, .name = "color", .argument = "WHEN", \
@@ -161,12 +171,12 @@
     ROW(ROUNDING, rounding, CHOICE(enum rounding, ROUNDINGS), ABILITY_COMPUTES, .name = "rounding", \
         .argument = "WHEN", .setting = true, .asked = "rounding", .initial = "stages", \
         .help = "round to the dtype once a stage, or after every operation, as ONNX's reference does") \
-    ROW(PART, part_text, TEXT, ABILITY_COMPUTES, .name = "part", .argument = "K/N", .fallback = "the whole", \
+    ROW(PART, part_text, TEXT, ABILITY_SHOWS, .name = "part", .argument = "K/N", .fallback = "the whole", \
         .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join") \
     ROW(THREADS, threads, WHOLE(1, 1024), ABILITY_COMPUTES, .name = "threads", .letter = 't', .argument = "N", \
         .foreign = "numthreads nthreads jobs workers cores", \
         .fallback = "the processors available", .help = "threads; the result is the same bits for any number") \
-    ROW(KERNEL, kernel, CHOICE(enum path, PATHS), ABILITY_COMPUTES, .name = "kernel", .argument = "PATH", \
+    ROW(KERNEL, kernel, CHOICE(enum path, PATHS), ABILITY_SHOWS, .name = "kernel", .argument = "PATH", \
         .foreign = "backend impl attnimplementation", \
         .initial = "auto", .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes") \
     ROW(PROGRESS, progress, CHOICE(enum when, WHENS), ABILITY_COMPUTES, .name = "progress", .argument = "WHEN", \

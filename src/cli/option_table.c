@@ -1,3 +1,4 @@
+#include "cli/option_text.h"
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
@@ -12,6 +13,11 @@
 static const char *stage_word(size_t index)
 {
     return index < STAGE_NAMES ? stage_name((enum stage)index) : NULL;
+}
+
+static const char *mistake_word(size_t index)
+{
+    return index < MISTAKE_COUNT ? MISTAKES[index].name : NULL;
 }
 
 static const char *dtype_word(size_t index)
@@ -42,7 +48,7 @@ bool options_takes(enum command command, enum mechanism mechanism, enum option_i
     return (OPTIONS[id].abilities & command_abilities(command, mechanism)) != 0;
 }
 
-static bool is_called(const char *own, const char *name, size_t length)
+bool option_is_called(const char *own, const char *name, size_t length)
 {
     if (own == NULL || strlen(own) != length)
         return false;
@@ -55,8 +61,8 @@ static bool is_called(const char *own, const char *name, size_t length)
 enum option_id options_find(const char *name, size_t length)
 {
     int id = 0;
-    while (id < OPTION_COUNT && !is_called(OPTIONS[id].name, name, length) &&
-           !is_called(OPTIONS[id].alias, name, length))
+    while (id < OPTION_COUNT && !option_is_called(OPTIONS[id].name, name, length) &&
+           !option_is_called(OPTIONS[id].alias, name, length))
         id++;
     return (enum option_id)id;
 }

@@ -1,13 +1,14 @@
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHOICES = 16 };
+enum { MOST_CHOICES = 16, SHOWN = 80 };
 
 /* How a choice is stored, whatever its enum. */
 _Static_assert(sizeof(enum format) == sizeof(unsigned) && sizeof(enum when) == sizeof(unsigned), "an enum is no int");
@@ -131,6 +132,115 @@ enum status option_parse_window(struct options *options, const char *place, cons
     options->window_right = right;
     return STATUS_OK;
 }
+
+/* --- mistakes ---------------------------------------------------------------------------------------------------- */
+
+static enum status unknown_mistake(const char *place, const char *name, struct error *error)
+{
+    const char *names[MISTAKE_COUNT];
+    char hint[128];
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        names[id] = MISTAKES[id].name;
+    suggest_hint(hint, sizeof hint, "", name, names, MISTAKE_COUNT);
+    return error_usage(error, "%s: unknown mistake '%s'%s attn help mistakes lists them", place, name,
+                       hint[0] ? hint : ";");
+}
+
+/* "1..4096, keys of a tile", or the words of its forms: what stands behind the name. */
+static const char *list_forms(const struct mistake_row *row, char *text, size_t size)
+{
+    size_t count = 0;
+    while (row->forms != NULL && row->forms[count] != NULL)
+        count++;
+    if (row->forms != NULL)
+        return text_alternatives(row->forms, count, text, size);
+    snprintf(text, size, "%s%.10g..%.10g, %s", row->whole ? "a whole number, " : "", row->from, row->to, row->number);
+    return text;
+}
+
+/* The place of the word text[0 .. length) among the forms. */
+static bool find_form(const struct mistake_row *row, const char *text, size_t length, double *form)
+{
+    for (size_t i = 0; row->forms[i] != NULL; i++)
+        if (option_is_called(row->forms[i], text, length)) {
+            *form = (double)i;
+            return true;
+        }
+    return false;
+}
+
+/* What stands behind the name and a colon, text[0 .. length). */
+static enum status parse_form(const char *place, const char *text, size_t length, struct mistake_choice *choice,
+                              struct error *error)
+{
+    const struct mistake_row *row = &MISTAKES[choice->id];
+    const int shown = (int)memory_smaller(length, SHOWN);
+    char forms[256];
+    if (row->forms == NULL && row->number == NULL)
+        return error_usage(error, "%s: %s has one form alone; expected nothing behind it, got ':%.*s'", place,
+                           row->name, shown, text);
+    const bool plain = !row->whole || strspn(text, "0123456789") >= length;
+    if (row->forms != NULL ? !find_form(row, text, length, &choice->form)
+                           : !plain || !read_number(text, length, &choice->form))
+        return error_usage(error, "%s: '%.*s' is no form of %s; expected %s", place, shown, text, row->name,
+                           list_forms(row, forms, sizeof forms));
+    if (row->forms == NULL && !(choice->form >= row->from && choice->form <= row->to))
+        return error_usage(error, "%s: %s:%.*s is out of range; expected %s", place, row->name, shown, text,
+                           list_forms(row, forms, sizeof forms));
+    choice->form += 0.0; /* -0 is 0 */
+    return STATUS_OK;
+}
+
+/* One of the list, text[0 .. length): "name" or "name:form". */
+static enum status parse_mistake(const char *place, const char *text, size_t length, struct mistake_choice *choice,
+                                 struct error *error)
+{
+    const size_t end = memory_smaller(strcspn(text, ":"), length);
+    char name[SHOWN + 1];
+    int id = 0;
+    while (id < MISTAKE_COUNT && !option_is_called(MISTAKES[id].name, text, end))
+        id++;
+    snprintf(name, sizeof name, "%.*s", (int)memory_smaller(end, SHOWN), text);
+    if (id == MISTAKE_COUNT)
+        return unknown_mistake(place, name, error);
+    *choice = (struct mistake_choice){(enum mistake)id, MISTAKES[id].number != NULL ? MISTAKES[id].usual : 0};
+    return end < length ? parse_form(place, text + end + 1, length - end - 1, choice, error) : STATUS_OK;
+}
+
+/* Puts it in its place among those that are there, in the order of the slots. */
+static enum status add_mistake(struct options *options, const char *place, struct mistake_choice choice,
+                               struct error *error)
+{
+    const struct mistake_row *row = &MISTAKES[choice.id];
+    size_t at = 0;
+    while (at < options->mistake_count && MISTAKES[options->mistakes[at].id].slot < row->slot)
+        at++;
+    const struct mistake_choice *there = &options->mistakes[at];
+    if (at < options->mistake_count && there->id == choice.id)
+        return error_usage(error, "%s: '%s' is given twice; expected it once", place, row->name);
+    if (at < options->mistake_count && MISTAKES[there->id].slot == row->slot)
+        return error_usage(error, "%s: %s and %s are both about %s; expected one of a slot", place,
+                           MISTAKES[there->id].name, row->name, mistake_slot_name(row->slot));
+    for (size_t i = options->mistake_count++; i > at; i--)
+        options->mistakes[i] = options->mistakes[i - 1];
+    options->mistakes[at] = choice;
+    return STATUS_OK;
+}
+
+enum status option_parse_mistakes(struct options *options, const char *place, const char *text, struct error *error)
+{
+    struct mistake_choice choice = {0};
+    options->mistake_count = 0;
+    for (const char *item = text; item != NULL;) {
+        const size_t length = strcspn(item, ",");
+        if (parse_mistake(place, item, length, &choice, error) || add_mistake(options, place, choice, error))
+            return error->status;
+        item = item[length] == ',' ? item + length + 1 : NULL;
+    }
+    return STATUS_OK;
+}
+
+/* --- choices ----------------------------------------------------------------------------------------------------- */
 
 /* The choice that a word most likely meant; of torch.rand what follows the dot. NULL where none is near. */
 static const char *nearest_choice(const struct option_row *row, const char *text, size_t count)

@@ -10,11 +10,17 @@
 enum status option_store(struct options *options, enum option_id id, const char *place, const char *text,
                          struct error *error);
 
+/* Whether a name, `length` bytes in which _ may stand for -, is the own one, which may be NULL. */
+bool option_is_called(const char *own, const char *name, size_t length);
+
 /* --scale: a number, a quotient such as 1/8 or 1/sqrt(64), or "off". */
 option_parser option_parse_scale;
 
 /* --random "2x6x3": random_rank and random_shape. */
 option_parser option_parse_random;
+
+/* --mistake "scale-missing,tiles-last-alone:4", _ for - in names: mistakes and mistake_count. */
+option_parser option_parse_mistakes;
 
 /* --window "L,R", two whole numbers from -1 on: window_left and window_right. */
 option_parser option_parse_window;

@@ -9,6 +9,7 @@
 #include "cli/option_rows.h"
 #include "model/format.h"
 #include "model/mask.h"
+#include "model/mistake.h"
 #include "model/rounding.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
@@ -55,6 +56,7 @@ struct real_range {
 
 struct options;
 typedef enum status option_parser(struct options *options, const char *place, const char *text, struct error *error);
+typedef const char *option_teller(const struct options *options, char *text);
 
 struct option_row {
     const char *name;     /* without the dashes */
@@ -69,12 +71,14 @@ struct option_row {
     const char *const *choices;          /* ends in NULL */
     const char *(*also)(size_t index);   /* another word for that choice, which is taken; or NULL */
     const char *(*listed)(size_t index); /* the names that may stand in a list, NULL behind the last; or NULL */
-    bool file;                           /* the text names a file */
+    bool file;                           /* the text names a file, */
+    bool reads;                          /* which is read: what is in it counts, not how it is shown */
     bool optional;      /* the argument may be missing; the next word is it where it looks like STAGE:... */
     bool setting;       /* what changes numbers: may stand in a file's "settings" */
     const char *asked;  /* a setting that a result records only where it was asked for, as its text calls it; or NULL */
     unsigned abilities; /* bits of enum ability: commands that have one of these take it */
     option_parser *parse; /* of a text with a grammar of its own: stores what it says; or NULL */
+    option_teller *told;  /* of a text that a result tells otherwise than it was typed: option_text; or NULL */
     const char *initial;  /* the default as it would be typed; NULL: none, 0, the first of the choices */
     const char *fallback; /* the default in words where `initial` does not tell; or NULL */
     const char *help;
@@ -101,15 +105,17 @@ struct options {
     enum command topic;       /* help: which command's, or COMMAND_COUNT */
     enum help_page page;      /* help: which page, or HELP_PAGE_COUNT */
     size_t example;           /* example: its place in EXAMPLES */
-    enum mechanism mechanism; /* that of the command; init: whose parameters are drawn; else MECHANISM_COUNT */
+    enum mechanism mechanism; /* that of the command, or that it names: init, why; else MECHANISM_COUNT */
     OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD) /* a field a row of option_rows.h */
     enum origin origin[OPTION_COUNT];
-    int64_t window_left, window_right;             /* --window; -1: unbounded */
-    size_t random_rank, random_shape[TENSOR_RANK]; /* --random; rank 0: an input is read */
-    size_t part, parts;                            /* --part K/N: K from 1; 0 and 0: the whole */
-    enum stage stages[STAGE_NAMES];                /* what --stages asked for, in order */
-    size_t stage_count;                            /* 0: all */
-    char **files; /* join: the parts that were named; diff: A and B; --complete: all words */
+    int64_t window_left, window_right;                  /* --window; -1: unbounded */
+    size_t random_rank, random_shape[TENSOR_RANK];      /* --random; rank 0: an input is read */
+    struct mistake_choice mistakes[MISTAKE_SLOT_COUNT]; /* --mistake, in the order of the slots */
+    size_t mistake_count;
+    size_t part, parts;             /* --part K/N: K from 1; 0 and 0: the whole */
+    enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
+    size_t stage_count;             /* 0: all */
+    char **files;                   /* join: the parts that were named; diff: A and B; --complete: all words */
     size_t file_count;
 };
 
@@ -143,7 +149,8 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 /* In option_parse.c: */
 
 /* Reads the command line; argv's strings are kept, and _ in the names of options becomes -. STATUS_USAGE with the
- * nearest valid word where one is misspelt. A bare `attn` gives COMMAND_HELP with `help` false. */
+ * nearest valid word where one is misspelt. A bare `attn` gives COMMAND_HELP with `help` false, and so does a bare
+ * `attn why`, with that topic. */
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
 
 /* In option_check.c: */

@@ -13,7 +13,7 @@ struct format_row {
     bool one_table;                        /* holds one table, without a name, of a dtype that .npy has */
     bool holds_part;                       /* can say which part of which job it is */
     bool holds_whole;                      /* every number as it is, of any dtype: what join writes */
-    bool reports;                          /* attn diff writes it */
+    bool reports;                          /* attn diff and attn why write it */
     bool elides;                           /* of long tables the ends, unless --full */
     bool terminal;                         /* for a terminal: --heatmap and --explain are ways to write it */
     bool pictures;                         /* draws tables of inputs and stages; T x T ones matter most */

@@ -24,6 +24,7 @@ static const struct {
     {"query", {"2", "1,3-4", "b"}},
     {"key-inputs", {"tests/pairs/other.json"}},
     {"without", {"2", "1,3-4", "b"}},
+    {"mistake", {"scale-missing", "softmax_queries,mask-missing", "draw-order:vkq", "tiles-last-alone:3"}},
     {"temperature", {"0.5", "1e-300"}},
     {"explain", {NULL, "weights:2,1", "context:1,1,1", "masked:1,1,2,1"}},
     {"precision", {"0", "1", "7", "17"}},
