@@ -7,38 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A weight in double as y = x . W reads it: (d_in, d_out), whichever way it is stored. */
-static enum status load_weight(const struct projection *projection, double **weight, struct arena *arena,
-                               struct error *error)
-{
-    const struct tensor *stored = &projection->weight;
-    const size_t rows = stored->shape[0], columns = stored->shape[1];
-    double *row_numbers = arena_allocate(arena, columns, sizeof *row_numbers, error);
-    *weight = arena_allocate(arena, tensor_count(stored), sizeof **weight, error);
-    if (row_numbers == NULL || *weight == NULL)
-        return error->status;
-    for (size_t row = 0; row < rows; row++) {
-        tensor_load(stored, row * columns, columns, row_numbers);
-        for (size_t column = 0; column < columns; column++)
-            (*weight)[projection->transposed ? column * rows + row : row * columns + column] = row_numbers[column];
-    }
-    return STATUS_OK;
-}
-
-/* A bias in double; NULL where the projection has none. */
-static enum status load_bias(const struct projection *projection, double **bias, struct arena *arena,
-                             struct error *error)
-{
-    *bias = NULL;
-    if (projection->bias.rank == 0)
-        return STATUS_OK;
-    *bias = arena_allocate(arena, projection->bias.shape[0], sizeof **bias, error);
-    if (*bias == NULL)
-        return error->status;
-    tensor_load(&projection->bias, 0, projection->bias.shape[0], *bias);
-    return STATUS_OK;
-}
-
 /* Cuts one row of a module's projection into its heads.
  *   columns    (heads d) of the module, whose first head is `head`
  *   projected  (B, H or H_kv, count, d) written at row `row` of the item */
@@ -100,8 +68,8 @@ static enum status project_module(const struct attention *attention, size_t modu
                                     .of_queries = id == PROJECTION_QUERY,
                                     .head = module * heads,
                                     .heads = heads};
-    if (load_weight(projection, &projecting.weight, &scratch, error) == STATUS_OK &&
-        load_bias(projection, &projecting.bias, &scratch, error) == STATUS_OK)
+    if (projection_weight(projection, &projecting.weight, &scratch, error) == STATUS_OK &&
+        projection_bias(projection, &projecting.bias, &scratch, error) == STATUS_OK)
         projecting.scratch = arena_allocate(&scratch, threads, numbers * sizeof(double), error);
     if (projecting.scratch != NULL)
         threads_run(threads, rows, project_row, &projecting);
@@ -383,7 +351,7 @@ enum status setup_attention(struct attention *attention, const struct problem *p
     attention->output_threads =
         threads_for(problem, (double)problem->items * (double)slots * (double)(problem->heads * problem->d_value) *
                                  (double)problem->plan.d_out);
-    if (load_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)
+    if (projection_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)
         return error->status;
-    return load_bias(&problem->parameters.out, &attention->out_bias, arena, error);
+    return projection_bias(&problem->parameters.out, &attention->out_bias, arena, error);
 }

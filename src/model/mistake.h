@@ -17,20 +17,20 @@ enum mistake { MISTAKE_ROWS(MISTAKE_ID) MISTAKE_COUNT };
 #undef MISTAKE_ID
 
 struct mistake_row {
-    const char *name;     /* "scale-missing" */
+    const char *name; /* "scale-missing" */
     enum mistake_slot slot;
     const char *sentence; /* what is done wrong, as a clause: "the scores are not divided by sqrt(d_head)" */
     /* How it is done right, a line each, without a full stop; NULL where there is nothing to say of it. */
     const char *pytorch, *numpy, *c;
-    const char *section;  /* of the manual: "man attn: Softmax" names it */
-    const char *unseen;   /* why an input may not show it: "no score is above 88"; or NULL */
+    const char *section; /* of the manual: "man attn: Softmax" names it */
+    const char *unseen;  /* why an input may not show it: "no score is above 88"; or NULL */
 
     /* A mistake of several forms, such as tiles of N keys: "tiles-last-alone:4" says which. */
-    const char *number;         /* what the number counts: "keys of a tile"; NULL: no forms, or `forms` has them */
-    double from, to;            /* its range, both included, */
-    double usual;               /* what it is where the name stands alone, */
-    bool whole;                 /* and whether it is whole */
-    const char *const *forms;   /* words for forms in place of a number, NULL behind the last; the first is the usual */
+    const char *number;       /* what the number counts: "keys of a tile"; NULL: no forms, or `forms` has them */
+    double from, to;          /* its range, both included, */
+    double usual;             /* what it is where the name stands alone, */
+    bool whole;               /* and whether it is whole */
+    const char *const *forms; /* words for forms in place of a number, NULL behind the last; the first is the usual */
 };
 
 extern const struct mistake_row MISTAKES[MISTAKE_COUNT];

@@ -127,7 +127,8 @@
     ROW(LENGTHS_MINUS_1_PLACE_KEPT, lengths_minus_1_place_kept, LENGTHS, .name = "lengths-minus-1-place-kept", \
         .sentence = "TODO") \
     ROW(LENGTHS_MISSING, lengths_missing, LENGTHS, .name = "lengths-missing", \
-        .sentence = "TODO") \
+        .sentence = "TODO", \
+        .forms = MISTAKE_FORMS("place-kept", "queries-last", "queries-first")) \
     ROW(PAST_NOT_COUNTED, past_not_counted, LENGTHS, .name = "past-not-counted", \
         .sentence = "TODO") \
     ROW(ATTN_MASK_MISSING, attn_mask_missing, ATTN_MASK, .name = "attn-mask-missing", \

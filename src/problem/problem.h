@@ -12,6 +12,7 @@
 #include "kernel/kernel.h"
 #include "model/mask.h"
 #include "model/mechanism.h"
+#include "model/mistake.h"
 #include "model/rounding.h"
 #include "model/stages.h"
 #include "problem/parameters.h"
@@ -79,9 +80,15 @@ struct problem {
     bool explains;                     /* --explain; then `stages` also has what the explained ones are made from */
     enum stage explained[STAGE_NAMES]; /* in order */
     size_t explained_count;
-    bool has_cell;            /* one number is followed back */
-    struct cell cell;         /* that one */
-    struct setting *settings; /* what changes the numbers, as it came out */
+    bool has_cell;    /* one number is followed back */
+    struct cell cell; /* that one */
+    /* --mistake, in the order of the slots; then what follows from them is in the problem itself, and: */
+    struct mistake_choice mistakes[MISTAKE_SLOT_COUNT];
+    size_t mistake_count;
+    const char *formulas[STAGE_COUNT]; /* how they make a stage, where its own formula does not tell; else NULL */
+    uint64_t wrong;                    /* the stages that are made otherwise than their own files say */
+    const struct recipe *recipe;       /* where it takes more than a problem says, by mistake/plain.h; else NULL */
+    struct setting *settings;          /* what changes the numbers, as it came out */
     size_t setting_count;
     /* What a person is told before the work starts, of an option once at most: "--seed does nothing: ..." */
     const char *warnings[OPTION_COUNT];

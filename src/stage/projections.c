@@ -18,6 +18,36 @@ void projection_row(const double *x, const double *weight, const double *bias, d
         y[j] += bias[j];
 }
 
+enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,
+                              struct error *error)
+{
+    const struct tensor *stored = &projection->weight;
+    const size_t rows = stored->shape[0], columns = stored->shape[1];
+    double *row_numbers = arena_allocate(arena, columns, sizeof *row_numbers, error);
+    *weight = arena_allocate(arena, tensor_count(stored), sizeof **weight, error);
+    if (row_numbers == NULL || *weight == NULL)
+        return error->status;
+    for (size_t row = 0; row < rows; row++) {
+        tensor_load(stored, row * columns, columns, row_numbers);
+        for (size_t column = 0; column < columns; column++)
+            (*weight)[projection->transposed ? column * rows + row : row * columns + column] = row_numbers[column];
+    }
+    return STATUS_OK;
+}
+
+enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,
+                            struct error *error)
+{
+    *bias = NULL;
+    if (projection->bias.rank == 0)
+        return STATUS_OK;
+    *bias = arena_allocate(arena, projection->bias.shape[0], sizeof **bias, error);
+    if (*bias == NULL)
+        return error->status;
+    tensor_load(&projection->bias, 0, projection->bias.shape[0], *bias);
+    return STATUS_OK;
+}
+
 /* --- in words ---------------------------------------------------------------------------------------------------- */
 
 /* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */

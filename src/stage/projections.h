@@ -2,7 +2,7 @@
 #ifndef ATTN_STAGE_PROJECTIONS_H
 #define ATTN_STAGE_PROJECTIONS_H
 
-#include <stddef.h>
+#include "problem/parameters.h"
 
 /* y = x . W + bias, one row.
  *   x       (d_in)
@@ -10,5 +10,12 @@
  *   bias    (d_out), or NULL
  *   y       (d_out) written */
 void projection_row(const double *x, const double *weight, const double *bias, double *y, size_t d_in, size_t d_out);
+
+/* A weight in double as y = x . W reads it, (d_in, d_out), whichever way it is stored; and a bias, (d_out), or NULL where
+ * the projection has none. STATUS_SYSTEM where memory is short. */
+enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,
+                              struct error *error);
+enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,
+                            struct error *error);
 
 #endif

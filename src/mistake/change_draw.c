@@ -1,0 +1,29 @@
+/* Mistakes of slot draw: the job is made with them, in build_draws of build/; nothing is left to change. */
+#include "mistake/recipe.h"
+
+static const char *is_drawn(const struct recipe *recipe)
+{
+    return problem_projects(&recipe->problem) && !recipe->problem.parameters.given ? NULL : "no parameters are drawn";
+}
+
+#define MADE_BEFORE(name)                                               \
+    const char *mistake_draw_##name(struct recipe *recipe, double form) \
+    {                                                                   \
+        (void)form;                                                     \
+        return is_drawn(recipe);                                        \
+    }
+MADE_BEFORE(rand)
+MADE_BEFORE(linear)
+MADE_BEFORE(randn)
+MADE_BEFORE(order)
+MADE_BEFORE(seed)
+MADE_BEFORE(skip)
+MADE_BEFORE(split)
+MADE_BEFORE(stacked)
+
+/* MKL's generator draws for dropout alone. */
+const char *mistake_draw_mkl(struct recipe *recipe, double form)
+{
+    (void)form;
+    return recipe->problem.dropout > 0 ? NULL : "there is no dropout";
+}

@@ -1,0 +1,498 @@
+/* Mistakes of slots roles, weights, matrix, bias, split, merge, out, groups, bits and dtype. */
+#include "mistake/recipe.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char NOT_PROJECTED[] = "query, key and value are given";
+
+/* --- roles ------------------------------------------------------------------------------------------------------- */
+
+static const char OTHER_SHAPES[] = "they have other shapes";
+
+/* Whether query and key, or query and value, are as many rows of as many heads. */
+static bool has_rows_alike(const struct problem *problem)
+{
+    return problem->queries == problem->keys && problem->heads == problem->kv_heads;
+}
+
+static bool has_columns_alike(const struct problem *problem)
+{
+    return problem->d_head == problem->d_value;
+}
+
+static const char *take(struct recipe *recipe, enum projection_id id, enum recipe_role role)
+{
+    recipe->roles[id] = role;
+    if (id == PROJECTION_VALUE)
+        recipe_makes(recipe, STAGE_CONTEXT, "weights . what stands for value");
+    else
+        recipe_makes(recipe, STAGE_SCORES, "what stands for query . what stands for key^T");
+    return NULL;
+}
+
+const char *mistake_roles_query_key_swapped(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_rows_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_QUERY, RECIPE_ROLE_KEY);
+    take(recipe, PROJECTION_KEY, RECIPE_ROLE_QUERY);
+    recipe_tells(recipe, STAGE_SCORES, "key . query^T");
+    return NULL;
+}
+
+const char *mistake_roles_key_value_swapped(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_columns_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_KEY, RECIPE_ROLE_VALUE);
+    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_KEY);
+    recipe_tells(recipe, STAGE_SCORES, "query . value^T");
+    recipe_tells(recipe, STAGE_CONTEXT, "weights . key");
+    return NULL;
+}
+
+const char *mistake_roles_query_value_swapped(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_rows_alike(&recipe->problem) || !has_columns_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_QUERY, RECIPE_ROLE_VALUE);
+    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_QUERY);
+    recipe_tells(recipe, STAGE_SCORES, "value . key^T");
+    recipe_tells(recipe, STAGE_CONTEXT, "weights . query");
+    return NULL;
+}
+
+const char *mistake_roles_key_for_value(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_columns_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_KEY);
+    recipe_tells(recipe, STAGE_CONTEXT, "weights . key");
+    return NULL;
+}
+
+const char *mistake_roles_query_for_key(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_rows_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_KEY, RECIPE_ROLE_QUERY);
+    recipe_tells(recipe, STAGE_SCORES, "query . query^T");
+    return NULL;
+}
+
+const char *mistake_roles_key_for_query(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_rows_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_QUERY, RECIPE_ROLE_KEY);
+    recipe_tells(recipe, STAGE_SCORES, "key . key^T");
+    return NULL;
+}
+
+const char *mistake_roles_query_for_value(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!has_rows_alike(&recipe->problem) || !has_columns_alike(&recipe->problem))
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_QUERY);
+    recipe_tells(recipe, STAGE_CONTEXT, "weights . query");
+    return NULL;
+}
+
+const char *mistake_roles_inputs_for_value(struct recipe *recipe, double form)
+{
+    (void)form;
+    const struct problem *problem = &recipe->problem;
+    if (!problem_projects(problem))
+        return NOT_PROJECTED;
+    if (problem->d_in != problem->d_value && problem->d_in != problem->kv_heads * problem->d_value)
+        return OTHER_SHAPES;
+    take(recipe, PROJECTION_VALUE, RECIPE_ROLE_INPUTS);
+    recipe_tells(recipe, STAGE_CONTEXT, "weights . inputs");
+    return NULL;
+}
+
+const char *mistake_weights_transposed(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.queries != recipe->problem.keys)
+        return "there are not as many queries as keys";
+    recipe->weights_transposed = recipe->across = true;
+    recipe_makes(recipe, STAGE_CONTEXT, "weights^T . value");
+    return NULL;
+}
+
+/* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
+
+/* A copy of the modules, which the problem then has; NULL where nothing is projected. */
+static struct module *copy_modules(struct recipe *recipe)
+{
+    struct parameters *parameters = &recipe->problem.parameters;
+    if (!problem_projects(&recipe->problem))
+        return NULL;
+    struct module *modules = arena_allocate(recipe->arena, parameters->module_count, sizeof modules[0], recipe->error);
+    if (modules != NULL)
+        memcpy(modules, parameters->modules, parameters->module_count * sizeof modules[0]);
+    parameters->modules = modules != NULL ? modules : parameters->modules;
+    return modules;
+}
+
+static bool is_square(const struct projection *projection)
+{
+    return projection->weight.rank == 2 && projection->weight.shape[0] == projection->weight.shape[1];
+}
+
+/* The matrices of a set of projections, read the other way round. */
+static const char *turn(struct recipe *recipe, unsigned ids)
+{
+    struct module *modules = copy_modules(recipe);
+    for (size_t i = 0; modules != NULL && i < recipe->problem.parameters.module_count; i++)
+        for (int id = 0; id < PROJECTION_COUNT; id++) {
+            struct projection *projection = &modules[i].projections[id];
+            if ((ids & 1U << id) == 0)
+                continue;
+            if (!is_square(projection))
+                return "the matrix is not square";
+            projection->transposed = !projection->transposed;
+            recipe->projects_anew[id] = true;
+            recipe_tells(recipe, projection_stage((enum projection_id)id), "inputs . the transpose of the matrix");
+        }
+    return modules == NULL ? NOT_PROJECTED : NULL;
+}
+
+const char *mistake_matrix_transposed(struct recipe *recipe, double form)
+{
+    (void)form;
+    return turn(recipe, 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY | 1U << PROJECTION_VALUE);
+}
+
+const char *mistake_matrix_query_transposed(struct recipe *recipe, double form)
+{
+    (void)form;
+    return turn(recipe, 1U << PROJECTION_QUERY);
+}
+
+const char *mistake_matrix_key_transposed(struct recipe *recipe, double form)
+{
+    (void)form;
+    return turn(recipe, 1U << PROJECTION_KEY);
+}
+
+const char *mistake_matrix_value_transposed(struct recipe *recipe, double form)
+{
+    (void)form;
+    return turn(recipe, 1U << PROJECTION_VALUE);
+}
+
+/* A set of projections without their biases. */
+static const char *leave_bias(struct recipe *recipe, unsigned ids)
+{
+    if (!problem_projects(&recipe->problem) || !recipe->problem.plan.qkv_bias)
+        return "the projections have no bias";
+    struct module *modules = copy_modules(recipe);
+    for (size_t i = 0; modules != NULL && i < recipe->problem.parameters.module_count; i++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            if (ids & 1U << id) {
+                modules[i].projections[id].bias.rank = 0;
+                recipe->projects_anew[id] = true;
+                recipe_tells(recipe, projection_stage((enum projection_id)id), "inputs . the matrix, no bias added");
+            }
+    return NULL;
+}
+
+const char *mistake_bias_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    return leave_bias(recipe, 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY | 1U << PROJECTION_VALUE);
+}
+
+const char *mistake_bias_query_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    return leave_bias(recipe, 1U << PROJECTION_QUERY);
+}
+
+const char *mistake_bias_key_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    return leave_bias(recipe, 1U << PROJECTION_KEY);
+}
+
+const char *mistake_bias_value_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    return leave_bias(recipe, 1U << PROJECTION_VALUE);
+}
+
+/* --- split ------------------------------------------------------------------------------------------------------- */
+
+static const char *split(struct recipe *recipe, enum recipe_split kind, const char *formula)
+{
+    const struct problem *problem = &recipe->problem;
+    if (!problem_projects(problem) || problem->plan.stacked || problem->heads == 1)
+        return "nothing is split into heads";
+    recipe->split = kind;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        recipe_makes(recipe, projection_stage((enum projection_id)id), formula);
+    return NULL;
+}
+
+const char *mistake_split_view(struct recipe *recipe, double form)
+{
+    (void)form;
+    return split(recipe, RECIPE_SPLIT_VIEW, "the projection, its rows read on from head to head");
+}
+
+const char *mistake_split_interleaved(struct recipe *recipe, double form)
+{
+    (void)form;
+    return split(recipe, RECIPE_SPLIT_INTERLEAVED, "the projection, columns dealt out to the heads in turn");
+}
+
+/* Query, key and value side by side have as many columns of the same tokens. */
+static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
+{
+    return recipe->problem.heads != recipe->problem.kv_heads || recipe->problem.crosses ? OTHER_SHAPES
+                                                                                        : split(recipe, kind, formula);
+}
+
+const char *mistake_split_packed_by_head(struct recipe *recipe, double form)
+{
+    (void)form;
+    return split_packed(recipe, RECIPE_SPLIT_BY_HEAD, "query, key, value side by side, read as heads x 3 x d");
+}
+
+const char *mistake_split_packed_by_column(struct recipe *recipe, double form)
+{
+    (void)form;
+    return split_packed(recipe, RECIPE_SPLIT_BY_COLUMN, "query, key, value side by side, read as heads x d x 3");
+}
+
+/* The scores of one head are the sum of those of all. The forms: which root the scale has. */
+const char *mistake_split_missing(struct recipe *recipe, double form)
+{
+    struct problem *problem = &recipe->problem;
+    if (problem->heads == 1 || problem->heads != problem->kv_heads || problem->plan.stacked)
+        return "nothing is split into heads";
+    recipe->split = RECIPE_SPLIT_NONE;
+    recipe_makes(recipe, STAGE_SCORES, "query . key^T of all columns, as one head");
+    if (form == 0)
+        problem->scale /= sqrt((double)problem->heads);
+    return NULL;
+}
+
+/* --- merge, out -------------------------------------------------------------------------------------------------- */
+
+static const char *merge(struct recipe *recipe, enum recipe_merge kind, const char *formula)
+{
+    const struct problem *problem = &recipe->problem;
+    if (problem->heads == 1 || !(problem->packed || problem_projects(problem)))
+        return "heads are not put side by side";
+    recipe->merge = kind;
+    recipe_makes(recipe, problem->packed ? STAGE_CONTEXT : STAGE_OUTPUT, formula);
+    return NULL;
+}
+
+const char *mistake_merge_view(struct recipe *recipe, double form)
+{
+    (void)form;
+    recipe->across = true;
+    return merge(recipe, RECIPE_MERGE_VIEW, "contexts read on from head to head, as if side by side");
+}
+
+const char *mistake_merge_interleaved(struct recipe *recipe, double form)
+{
+    (void)form;
+    return merge(recipe, RECIPE_MERGE_INTERLEAVED, "columns of the heads in turn");
+}
+
+const char *mistake_merge_reversed(struct recipe *recipe, double form)
+{
+    (void)form;
+    return merge(recipe, RECIPE_MERGE_REVERSED, "heads side by side, the last one first");
+}
+
+static const char NO_OUT[] = "there is no out_proj";
+
+const char *mistake_out_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!recipe->problem.plan.has_out)
+        return NO_OUT;
+    recipe->problem.plan.has_out = false;
+    recipe_makes(recipe, STAGE_OUTPUT, "heads side by side");
+    return NULL;
+}
+
+const char *mistake_out_transposed(struct recipe *recipe, double form)
+{
+    (void)form;
+    struct problem *problem = &recipe->problem;
+    if (!problem->plan.has_out)
+        return NO_OUT;
+    problem->parameters.out.transposed = !problem->parameters.out.transposed;
+    recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight");
+    return NULL;
+}
+
+const char *mistake_out_bias_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!recipe->problem.plan.has_out)
+        return NO_OUT;
+    if (recipe->problem.parameters.out.bias.rank == 0)
+        return "out_proj has no bias";
+    recipe->problem.parameters.out.bias.rank = 0;
+    return NULL;
+}
+
+const char *mistake_out_twice(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!recipe->problem.plan.has_out)
+        return NO_OUT;
+    recipe->out_twice = true;
+    recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj, and once more");
+    return NULL;
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------ */
+
+static const char *group(struct recipe *recipe, enum recipe_groups kind, const char *scores, const char *context)
+{
+    const struct problem *problem = &recipe->problem;
+    if (problem->kv_heads == 1 || problem->kv_heads == problem->heads)
+        return "heads of key and value are not shared in groups";
+    recipe->groups = kind;
+    recipe_makes(recipe, STAGE_SCORES, scores);
+    recipe_makes(recipe, STAGE_CONTEXT, context);
+    return NULL;
+}
+
+const char *mistake_groups_tiled(struct recipe *recipe, double form)
+{
+    (void)form;
+    return group(recipe, RECIPE_GROUPS_TILED, "query . key^T of head modulo heads of key",
+                 "weights . value of head modulo heads of value");
+}
+
+const char *mistake_groups_first(struct recipe *recipe, double form)
+{
+    (void)form;
+    return group(recipe, RECIPE_GROUPS_FIRST, "query . key^T of the first head of key",
+                 "weights . value of the first head of value");
+}
+
+/* --- bits -------------------------------------------------------------------------------------------------------- */
+
+static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits bits)
+{
+    if (problem_projects(&recipe->problem))
+        return "query, key and value are not given";
+    if (bits == RECIPE_BITS_BF16 && recipe->problem.dtype != DTYPE_F16)
+        return "nothing is float16";
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (ids & 1U << id) {
+            recipe->bits[id] = bits;
+            recipe_makes(recipe, projection_stage((enum projection_id)id),
+                         bits == RECIPE_BITS_BF16 ? "given in float16, its bits read as bfloat16"
+                                                  : "given, its bytes read in the other order");
+        }
+    return NULL;
+}
+
+enum { ALL_OPERANDS = 1U << PROJECTION_QUERY | 1U << PROJECTION_KEY | 1U << PROJECTION_VALUE };
+
+const char *mistake_bits_bf16(struct recipe *recipe, double form)
+{
+    (void)form;
+    return misread(recipe, ALL_OPERANDS, RECIPE_BITS_BF16);
+}
+
+const char *mistake_bits_query_bf16(struct recipe *recipe, double form)
+{
+    (void)form;
+    return misread(recipe, 1U << PROJECTION_QUERY, RECIPE_BITS_BF16);
+}
+
+const char *mistake_bits_key_bf16(struct recipe *recipe, double form)
+{
+    (void)form;
+    return misread(recipe, 1U << PROJECTION_KEY, RECIPE_BITS_BF16);
+}
+
+const char *mistake_bits_value_bf16(struct recipe *recipe, double form)
+{
+    (void)form;
+    return misread(recipe, 1U << PROJECTION_VALUE, RECIPE_BITS_BF16);
+}
+
+const char *mistake_bits_swapped(struct recipe *recipe, double form)
+{
+    (void)form;
+    return misread(recipe, ALL_OPERANDS, RECIPE_BITS_SWAPPED);
+}
+
+/* --- dtype ------------------------------------------------------------------------------------------------------- */
+
+/* A tensor in the problem's new dtype; what is not there stays so. */
+static void convert(struct recipe *recipe, struct tensor *tensor)
+{
+    bool finite = true;
+    if (tensor->rank > 0 && dtype_is_working(tensor->dtype))
+        tensor_convert(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
+}
+
+static void convert_projection(struct recipe *recipe, struct projection *projection)
+{
+    convert(recipe, &projection->weight);
+    convert(recipe, &projection->bias);
+}
+
+static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
+{
+    struct problem *problem = &recipe->problem;
+    if (problem->dtype == dtype)
+        return "it is the dtype of the job";
+    problem->softmax_dtype = problem->softmax_dtype == problem->dtype ? dtype : problem->softmax_dtype;
+    problem->dtype = dtype;
+    convert(recipe, &problem->inputs);
+    convert(recipe, &problem->key_inputs);
+    for (size_t i = 0; i < PROJECTION_COUNT; i++)
+        convert(recipe, &problem->given[i]);
+    struct module *modules = copy_modules(recipe);
+    for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            convert_projection(recipe, &modules[i].projections[id]);
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        recipe->projects_anew[id] = true;
+    convert_projection(recipe, &problem->parameters.out);
+    return NULL;
+}
+
+const char *mistake_dtype_bf16(struct recipe *recipe, double form)
+{
+    (void)form;
+    return change_dtype(recipe, DTYPE_BF16);
+}
+
+const char *mistake_dtype_f16(struct recipe *recipe, double form)
+{
+    (void)form;
+    return change_dtype(recipe, DTYPE_F16);
+}
+
+const char *mistake_overflow_f16(struct recipe *recipe, double form)
+{
+    (void)form;
+    recipe->overflows = true;
+    recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
+    return NULL;
+}

@@ -1,0 +1,132 @@
+/* Mistakes of slot scale and softcap. */
+#include "mistake/recipe.h"
+
+#include <math.h>
+
+/* --- scale ------------------------------------------------------------------------------------------------------- */
+
+/* The scores times another factor; there is nothing to see where it is the same one. */
+static const char *scale_by(struct recipe *recipe, double scale)
+{
+    recipe->problem.scale = scale;
+    return NULL;
+}
+
+const char *mistake_scale_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    return scale_by(recipe, 1);
+}
+
+const char *mistake_scale_twice(struct recipe *recipe, double form)
+{
+    (void)form;
+    return scale_by(recipe, recipe->problem.scale * recipe->problem.scale);
+}
+
+const char *mistake_scale_inverted(struct recipe *recipe, double form)
+{
+    (void)form;
+    return recipe->problem.scale == 0 ? "the scale is 0" : scale_by(recipe, 1 / recipe->problem.scale);
+}
+
+/* The columns of all heads together. */
+static double d_model(const struct problem *problem)
+{
+    return (double)(problem->heads * problem->d_head);
+}
+
+const char *mistake_scale_d_model(struct recipe *recipe, double form)
+{
+    (void)form;
+    return recipe->problem.heads == 1 ? "there is one head, so that d_head is d_model"
+                                      : scale_by(recipe, 1 / sqrt(d_model(&recipe->problem)));
+}
+
+const char *mistake_scale_1_over_d_model(struct recipe *recipe, double form)
+{
+    (void)form;
+    return scale_by(recipe, 1 / d_model(&recipe->problem));
+}
+
+const char *mistake_scale_d_in(struct recipe *recipe, double form)
+{
+    (void)form;
+    return problem_projects(&recipe->problem) ? scale_by(recipe, 1 / sqrt((double)recipe->problem.d_in))
+                                              : "there are no inputs";
+}
+
+const char *mistake_scale_tokens(struct recipe *recipe, double form)
+{
+    (void)form;
+    return scale_by(recipe, 1 / sqrt((double)recipe->problem.keys));
+}
+
+const char *mistake_scale_heads(struct recipe *recipe, double form)
+{
+    (void)form;
+    return recipe->problem.heads == 1 ? "there is one head" : scale_by(recipe, 1 / sqrt((double)recipe->problem.heads));
+}
+
+const char *mistake_scale_fourth_root(struct recipe *recipe, double form)
+{
+    (void)form;
+    return scale_by(recipe, pow((double)recipe->problem.d_head, -0.25));
+}
+
+const char *mistake_scale_after_softmax(struct recipe *recipe, double form)
+{
+    (void)form;
+    recipe->weights_factor = recipe->problem.scale;
+    recipe_makes(recipe, STAGE_WEIGHTS, "softmax of what is not scaled, then x the scale");
+    return scale_by(recipe, 1);
+}
+
+/* --- softcap ----------------------------------------------------------------------------------------------------- */
+
+static const char NO_SOFTCAP[] = "there is no softcap";
+
+static const char *cap(struct recipe *recipe, enum recipe_softcap softcap, enum stage stage, const char *formula)
+{
+    if (recipe->problem.softcap == 0)
+        return NO_SOFTCAP;
+    recipe->softcap = softcap;
+    recipe_makes(recipe, stage, formula);
+    return NULL;
+}
+
+const char *mistake_softcap_after_mask(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (!recipe->problem.masks)
+        return "there is no mask";
+    static const enum stage SEEN[] = {STAGE_MASKED, STAGE_WEIGHTS, STAGE_DROPPED, STAGE_CONTEXT};
+    static const char *const FORMULAS[] = {"softcap x tanh(masked / softcap), of -inf -softcap",
+                                           "softmax(masked), of all keys", "weights, of all keys",
+                                           "weights . value, of all keys"};
+    for (size_t i = 0; i < sizeof SEEN / sizeof SEEN[0] && recipe->problem.softcap > 0; i++)
+        if ((recipe->problem.wrong & STAGE_BIT(SEEN[i])) == 0)
+            recipe_makes(recipe, SEEN[i], FORMULAS[i]);
+    return cap(recipe, RECIPE_SOFTCAP_AFTER_MASK, STAGE_CAPPED, "scaled, not yet capped");
+}
+
+const char *mistake_softcap_before_scale(struct recipe *recipe, double form)
+{
+    (void)form;
+    return cap(recipe, RECIPE_SOFTCAP_BEFORE_SCALE, STAGE_CAPPED, "softcap x tanh(scores / softcap) x scale");
+}
+
+const char *mistake_softcap_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.softcap == 0)
+        return NO_SOFTCAP;
+    recipe->problem.softcap = 0;
+    return NULL;
+}
+
+const char *mistake_softcap_not_multiplied(struct recipe *recipe, double form)
+{
+    (void)form;
+    return cap(recipe, RECIPE_SOFTCAP_NOT_MULTIPLIED, STAGE_CAPPED, "tanh(scaled / softcap)");
+}

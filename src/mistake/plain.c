@@ -1,0 +1,346 @@
+#include "mistake/plain.h"
+
+#include "stage/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t plain_count(const struct problem *problem, enum stage stage, size_t row_count)
+{
+    const size_t matrices = problem->items * (STAGES[stage].joins_heads ? 1 : problem->heads);
+    return matrices * row_count * problem_columns_of_head(problem, stage);
+}
+
+double plain_bytes(const struct problem *problem, size_t row_count)
+{
+    double numbers = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        numbers += (double)problem->items * (double)problem->heads * (double)row_count *
+                   (double)problem_columns_of_head(problem, (enum stage)stage);
+    return 2 * sizeof(double) * numbers;
+}
+
+size_t plain_first_key(const struct plain *plain, size_t item, size_t head)
+{
+    const struct problem *problem = plain->problem;
+    const size_t group = problem->heads / problem->kv_heads;
+    const enum recipe_groups groups = plain->recipe->groups;
+    const size_t kv_head = groups == RECIPE_GROUPS_TILED   ? head % problem->kv_heads
+                           : groups == RECIPE_GROUPS_FIRST ? 0
+                                                           : head / group;
+    return (item * problem->kv_heads + kv_head) * problem->keys;
+}
+
+/* --- what rows need ---------------------------------------------------------------------------------------------- */
+
+/* What the mask says of one row; whether it forbids all keys. */
+static bool load_bias(const struct plain *plain, size_t item, size_t head, size_t query, double *bias)
+{
+    const struct mask *mask = &plain->problem->mask;
+    const struct span span = mask_span(mask, item, query);
+    bool empty = true;
+    for (size_t j = 0; j < mask->keys; j++)
+        bias[j] = j >= span.first && j < span.end ? 0 : -INFINITY;
+    if (mask_has_bias(mask))
+        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
+    for (size_t j = span.first; j < span.end; j++)
+        empty = empty && bias[j] == -INFINITY;
+    return empty;
+}
+
+static enum status load_biases(struct plain *plain)
+{
+    const struct problem *problem = plain->problem;
+    const size_t rows = problem->items * problem->heads * plain->row_count;
+    plain->bias = arena_allocate(plain->arena, rows, problem->keys * sizeof *plain->bias, plain->error);
+    plain->empty = arena_allocate(plain->arena, rows, sizeof *plain->empty, plain->error);
+    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++)
+        plain->empty[index] =
+            load_bias(plain, index / plain->row_count / problem->heads, index / plain->row_count % problem->heads,
+                      plain->rows[index % plain->row_count], plain->bias + index * problem->keys);
+    return plain->error->status;
+}
+
+/* Of every row, in the order in which dropout draws, those that are computed are kept. */
+static enum status draw_kept(struct plain *plain)
+{
+    const struct problem *problem = plain->problem;
+    const size_t matrices = problem->items * problem->heads, keys = problem->keys;
+    struct torch_random generator = problem->generator;
+    bool *kept = arena_allocate(plain->arena, keys, sizeof *kept, plain->error);
+    plain->kept = arena_allocate(plain->arena, matrices * plain->row_count, keys * sizeof *plain->kept, plain->error);
+    for (size_t i = 0; i < matrices && kept != NULL && plain->kept != NULL; i++) {
+        const bool stacked = problem->plan.stacked; /* a call for each head */
+        const size_t matrix = stacked ? i % problem->items * problem->heads + i / problem->items : i;
+        if (i == 0 || (stacked && i % problem->items == 0))
+            torch_random_dropout_begin(&generator);
+        for (size_t query = 0, row = 0; query < problem->queries; query++) {
+            torch_random_dropout(&generator, problem->dropout, kept, keys);
+            if (row < plain->row_count && plain->rows[row] == query)
+                memcpy(plain->kept + (matrix * plain->row_count + row++) * keys, kept, keys * sizeof *kept);
+        }
+    }
+    return plain->error->status;
+}
+
+/* --- a stage, all rows of it ------------------------------------------------------------------------------------- */
+
+/* What its rows are made with, by the equations of stage/. */
+struct maker {
+    struct plain *plain;
+    struct tensor query, key, value; /* as they are used */
+    double *operand, *factor, *cast, *turned;
+};
+
+/* A column of the weights of its head, as a row. */
+static void turn_weights(const struct maker *maker, size_t index)
+{
+    const struct plain *plain = maker->plain;
+    const size_t keys = plain->problem->keys, rows = plain->row_count, column = index % rows;
+    const double *dropped = plain->stages[STAGE_DROPPED] + index / rows * rows * keys;
+    for (size_t j = 0; j < keys; j++)
+        maker->turned[j] = dropped[j * keys + column];
+}
+
+static void make_row(const struct maker *maker, enum stage stage, size_t index)
+{
+    const struct plain *plain = maker->plain;
+    const struct problem *problem = plain->problem;
+    const size_t matrix = index / plain->row_count, head = matrix % problem->heads, d = problem->d_head;
+    const size_t query = plain->rows[index % plain->row_count];
+    double *stages[STAGE_COUNT];
+    for (int each = 0; each < STAGE_COUNT; each++)
+        stages[each] = plain->stages[each] == NULL
+                           ? NULL
+                           : plain->stages[each] + index * problem_columns_of_head(problem, (enum stage)each);
+    stages[STAGE_QUERY] = maker->factor + d;
+    struct attention_row row = {.problem = problem,
+                                .key = &maker->key,
+                                .value = &maker->value,
+                                .first_key = plain_first_key(plain, matrix / problem->heads, head),
+                                .stages = stages,
+                                .bias = plain->bias + index * problem->keys,
+                                .empty = plain->empty[index],
+                                .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
+                                .kept = plain->kept != NULL ? plain->kept + index * problem->keys : NULL,
+                                .operand = maker->operand,
+                                .factor = maker->factor,
+                                .cast = maker->cast};
+    if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
+        tensor_load(&maker->query, (matrix * problem->queries + query) * d, d, stages[STAGE_QUERY]);
+    if (stage == STAGE_CONTEXT && plain->recipe->weights_transposed) {
+        turn_weights(maker, index);
+        stages[STAGE_DROPPED] = maker->turned;
+        row.bias = maker->turned + problem->keys; /* zeros */
+        row.empty = false;
+    }
+    stage_make(&row, stage);
+}
+
+static void make_rows(const struct maker *maker, enum stage stage)
+{
+    const struct plain *plain = maker->plain;
+    for (size_t index = 0; index < plain->problem->items * plain->problem->heads * plain->row_count; index++)
+        make_row(maker, stage, index);
+}
+
+/* --- stages that the recipe makes otherwise ---------------------------------------------------------------------- */
+
+/* Scores of one head of all columns: the sum of those of the heads. */
+static void join_scores(const struct plain *plain, double *scores)
+{
+    const struct problem *problem = plain->problem;
+    const size_t matrix = plain->row_count * problem->keys;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t i = 0; i < matrix; i++) {
+            double *of_item = scores + item * problem->heads * matrix + i, sum = 0;
+            for (size_t head = 0; head < problem->heads; head++)
+                sum += of_item[head * matrix];
+            dtype_round(problem->dtype, &sum, 1);
+            for (size_t head = 0; head < problem->heads; head++)
+                of_item[head * matrix] = sum;
+        }
+}
+
+static void make_scores(const struct plain *plain, double *scores)
+{
+    if (plain->recipe->split == RECIPE_SPLIT_NONE)
+        join_scores(plain, scores);
+    if (plain->recipe->overflows)
+        dtype_round(DTYPE_F16, scores, plain_count(plain->problem, STAGE_SCORES, plain->row_count));
+}
+
+static void make_capped(const struct plain *plain, double *capped)
+{
+    const struct problem *problem = plain->problem;
+    const double softcap = problem->softcap, *scores = plain->stages[STAGE_SCORES],
+                 *scaled = plain->stages[STAGE_SCALED];
+    const size_t count = plain_count(problem, STAGE_CAPPED, plain->row_count);
+    for (size_t i = 0; i < count; i++)
+        switch (plain->recipe->softcap) {
+        case RECIPE_SOFTCAP_NOT_MULTIPLIED:
+            capped[i] = tanh(scaled[i] / softcap);
+            break;
+        case RECIPE_SOFTCAP_BEFORE_SCALE:
+            capped[i] = softcap * tanh(scores[i] / softcap) * problem->scale;
+            break;
+        case RECIPE_SOFTCAP_AFTER_MASK:
+            capped[i] = scaled[i];
+            break;
+        case RECIPE_SOFTCAP_CAPS:
+            break;
+        }
+    dtype_round(problem->dtype, capped, count);
+}
+
+/* Where forbidden scores become numbers, they take part from here on. */
+static void make_masked(const struct plain *plain, double *masked)
+{
+    const struct recipe *recipe = plain->recipe;
+    const double softcap = plain->problem->softcap, *capped = plain->stages[STAGE_CAPPED];
+    const size_t count = plain_count(plain->problem, STAGE_MASKED, plain->row_count), keys = plain->problem->keys;
+    const bool caps = recipe->softcap == RECIPE_SOFTCAP_AFTER_MASK;
+    for (size_t i = 0; i < count; i++) {
+        if (recipe->fills_weights && plain->bias[i] == -INFINITY)
+            masked[i] = capped[i];
+        else if (recipe->fill != -INFINITY && plain->bias[i] == -INFINITY)
+            masked[i] = recipe->fill;
+        if (caps)
+            masked[i] = softcap * tanh(masked[i] / softcap);
+        if (masked[i] > -INFINITY || isnan(masked[i])) {
+            plain->bias[i] = plain->bias[i] == -INFINITY ? 0 : plain->bias[i];
+            plain->empty[i / keys] = false;
+        }
+    }
+    dtype_round(plain->problem->dtype, masked, count);
+}
+
+static void make_dropped(const struct plain *plain, double *dropped)
+{
+    const struct problem *problem = plain->problem;
+    const enum recipe_dropout dropout = plain->recipe->dropout;
+    const double *weights = plain->stages[STAGE_WEIGHTS];
+    const double factor = dropout == RECIPE_DROPOUT_BY_P ? 1 / problem->dropout : 1;
+    const size_t count = plain_count(problem, STAGE_DROPPED, plain->row_count);
+    for (size_t i = 0; i < count; i++)
+        dropped[i] = plain->kept[i] || dropout == RECIPE_DROPOUT_SCORES ? weights[i] * factor : 0;
+    dtype_round(problem->dtype, dropped, count);
+}
+
+static void make_lse(const struct plain *plain, double *lse)
+{
+    const struct problem *problem = plain->problem;
+    const size_t count = plain_count(problem, STAGE_LSE, plain->row_count), keys = problem->keys;
+    for (size_t index = 0; index < count; index++) {
+        double largest = -INFINITY;
+        for (size_t j = 0; j < keys; j++)
+            if (plain->bias[index * keys + j] > -INFINITY)
+                largest = fmax(largest, plain->stages[STAGE_MASKED][index * keys + j]);
+        if (plain->recipe->lse == RECIPE_LSE_BASE_2)
+            lse[index] /= log(2);
+        else if (plain->recipe->lse == RECIPE_LSE_SHIFTED)
+            lse[index] -= largest;
+    }
+    dtype_round(problem->dtype, lse, count);
+}
+
+/* The log of the sum of exponentials of what was not scaled. */
+static void make_unscaled_lse(const struct plain *plain, double *lse)
+{
+    const size_t keys = plain->problem->keys;
+    for (size_t index = 0; index < plain_count(plain->problem, STAGE_LSE, plain->row_count); index++) {
+        const double *scores = plain->stages[STAGE_SCORES] + index * keys, *bias = plain->bias + index * keys;
+        double largest = -INFINITY, sum = 0;
+        for (size_t j = 0; j < keys; j++)
+            if (bias[j] > -INFINITY)
+                largest = fmax(largest, scores[j]);
+        for (size_t j = 0; j < keys; j++)
+            sum += bias[j] > -INFINITY ? exp(scores[j] - largest) : 0;
+        lse[index] = sum > 0 ? largest + log(sum) : -INFINITY;
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+static enum status make_stage(struct maker *maker, enum stage stage)
+{
+    struct plain *plain = maker->plain;
+    const struct recipe *recipe = plain->recipe;
+    const bool wrong = (plain->problem->wrong & STAGE_BIT(stage)) != 0;
+    double *numbers = plain->stages[stage];
+    if (plain->own[stage] != NULL) {
+        memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
+        return STATUS_OK;
+    }
+    if (stage == STAGE_OUTPUT)
+        return plain_output(plain);
+    if (stage == STAGE_WEIGHTS && wrong)
+        return plain_weights(plain);
+    if (stage == STAGE_CONTEXT && recipe->tiles != RECIPE_TILES_NONE)
+        return plain_tiles(plain, &maker->value);
+    make_rows(maker, stage);
+    if (stage == STAGE_SCORES && wrong)
+        make_scores(plain, numbers);
+    else if (stage == STAGE_CAPPED && recipe->softcap != RECIPE_SOFTCAP_CAPS)
+        make_capped(plain, numbers);
+    else if (stage == STAGE_MASKED && wrong)
+        make_masked(plain, numbers);
+    else if (stage == STAGE_DROPPED && recipe->dropout != RECIPE_DROPOUT_WEIGHTS)
+        make_dropped(plain, numbers);
+    else if (stage == STAGE_LSE && recipe->lse == RECIPE_LSE_UNSCALED)
+        make_unscaled_lse(plain, numbers);
+    else if (stage == STAGE_LSE && recipe->lse != RECIPE_LSE_NATURAL)
+        make_lse(plain, numbers);
+    return STATUS_OK;
+}
+
+static enum status make_room(struct maker *maker, uint64_t stages)
+{
+    struct plain *plain = maker->plain;
+    const struct problem *problem = plain->problem;
+    const size_t widest = memory_larger(problem->d_head, problem->d_value), keys = problem->keys;
+    maker->operand = arena_allocate(plain->arena, widest, sizeof(double), plain->error);
+    maker->factor = arena_allocate(plain->arena, problem->d_head, 2 * sizeof(double), plain->error);
+    maker->cast = arena_allocate(plain->arena, keys, sizeof(double), plain->error);
+    maker->turned = arena_allocate(plain->arena, keys, 2 * sizeof(double), plain->error);
+    if (plain->error->status != STATUS_OK)
+        return plain->error->status;
+    for (size_t j = 0; j < keys; j++)
+        maker->turned[keys + j] = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && !STAGES[stage].operand && !STAGES[stage].repeats) {
+            plain->stages[stage] = arena_allocate(
+                plain->arena, plain_count(problem, (enum stage)stage, plain->row_count), sizeof(double), plain->error);
+            if (plain->stages[stage] == NULL)
+                return plain->error->status;
+        }
+    return STATUS_OK;
+}
+
+enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
+                      uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,
+                      struct error *error)
+{
+    struct maker maker = {.plain = plain};
+    plain->recipe = recipe;
+    plain->problem = &recipe->problem;
+    plain->rows = rows;
+    plain->row_count = row_count;
+    plain->arena = arena;
+    plain->error = error;
+    if (make_room(&maker, stages) || load_biases(plain) || plain_operands(plain, columns, lasting) ||
+        (recipe->problem.dropout > 0 && draw_kept(plain)))
+        return error->status;
+    maker.query = plain->operands[PROJECTION_QUERY];
+    maker.key = plain->operands[PROJECTION_KEY];
+    maker.value = plain->operands[PROJECTION_VALUE];
+    if (!recipe->roles_early) {
+        plain_operand(plain, PROJECTION_QUERY, &maker.query);
+        plain_operand(plain, PROJECTION_KEY, &maker.key);
+        plain_operand(plain, PROJECTION_VALUE, &maker.value);
+    }
+    for (int stage = 0; stage < STAGE_COUNT && error->status == STATUS_OK; stage++)
+        if (plain->stages[stage] != NULL)
+            make_stage(&maker, (enum stage)stage);
+    return error->status;
+}

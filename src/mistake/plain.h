@@ -1,0 +1,63 @@
+/* A recipe -> whole stages, in double, each rounded once to the working dtype as it is stored. For small jobs: T x T
+ * is held. Without mistakes the numbers are those of the reference, bit for bit. */
+#ifndef ATTN_MISTAKE_PLAIN_H
+#define ATTN_MISTAKE_PLAIN_H
+
+#include "mistake/recipe.h"
+
+/* What projections make, which trials of one problem share: x . W + bias of query, key and value, (B, T, columns). */
+struct plain_columns {
+    double *made[PROJECTION_COUNT]; /* NULL: not yet */
+};
+
+struct plain {
+    const struct recipe *recipe;
+    const struct problem *problem;            /* the recipe's */
+    const size_t *rows;                       /* (S) the queries that are computed, from 0, ascending */
+    size_t row_count;                         /* S */
+    struct tensor operands[PROJECTION_COUNT]; /* query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v) */
+    double *stages[STAGE_COUNT]; /* those that were asked for and what they are made from: T x T (B, H, S, Tk), context
+                                      (B, H, S, d_v), lse (B, H, S), output (B, S, columns); else NULL */
+    bool *kept;                  /* (B, H, S, Tk) what dropout keeps; NULL without dropout */
+    double *bias;                /* (B, H, S, Tk) what the mask adds; minus infinity: the key takes no part */
+    bool *empty;                 /* (B, H, S) the mask forbids all keys */
+    /* Somebody's own stages, to go on from in place of what would be made: as `operands` and `stages`; else NULL. */
+    const double *own[STAGE_COUNT];
+    struct arena *arena;
+    struct error *error;
+};
+
+/* Computes the stages, a set closed under stage_closure, of those rows; where recipe->across all queries must be among
+ * them. `plain` begins as {0}, or with `own`. `columns` is used and filled where the recipe leaves the projections as
+ * they are; it lives in `lasting`. NULL: nothing is shared. STATUS_SYSTEM where memory is short. */
+enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
+                      uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,
+                      struct error *error);
+
+/* Bytes that a run needs, about. */
+double plain_bytes(const struct problem *problem, size_t row_count);
+
+/* How many numbers a stage has, for S rows. */
+size_t plain_count(const struct problem *problem, enum stage stage, size_t row_count);
+
+/* In plain_operands.c: query, key and value. */
+enum status plain_operands(struct plain *plain, struct plain_columns *columns, struct arena *lasting);
+
+/* What stands in the place of an operand where it is used: of another role, in (B, heads, T, columns). */
+const struct tensor *plain_operand(struct plain *plain, enum projection_id id, struct tensor *room);
+
+/* In plain_weights.c and plain_context.c: stages that the recipe makes otherwise, all rows of them. */
+enum status plain_weights(struct plain *plain);
+enum status plain_tiles(struct plain *plain, const struct tensor *value);
+enum status plain_output(struct plain *plain);
+
+/* The first key of a head of query among those of all items and heads, as the groups have it. */
+size_t plain_first_key(const struct plain *plain, size_t item, size_t head);
+
+/* Row `row` of those of item and head; where it begins in a stage. */
+static inline size_t plain_row(const struct plain *plain, size_t item, size_t head, size_t row)
+{
+    return (item * plain->problem->heads + head) * plain->row_count + row;
+}
+
+#endif

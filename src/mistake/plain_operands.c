@@ -1,0 +1,265 @@
+/* query, key and value of a recipe. */
+#include "mistake/plain.h"
+
+#include "stage/projections.h"
+
+#include <string.h>
+
+static size_t heads_of(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? problem->heads : problem->kv_heads;
+}
+
+static size_t tokens_of(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? problem->queries : problem->keys;
+}
+
+static size_t columns_of(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_VALUE ? problem->d_value : problem->d_head;
+}
+
+/* --- x . W + bias ------------------------------------------------------------------------------------------------ */
+
+/* The projection of one module, into its columns of made (B, T, columns). */
+static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, double *made)
+{
+    const struct problem *problem = plain->problem;
+    const struct tensor *inputs = id == PROJECTION_QUERY ? &problem->inputs : &problem->key_inputs;
+    const size_t columns = heads_of(problem, id) * problem->d_head, own = columns / problem->plan.module_count;
+    const struct projection *projection = &problem->parameters.modules[module].projections[id];
+    struct arena scratch = {0};
+    double *weight = NULL, *bias = NULL, *x = arena_allocate(&scratch, problem->d_in, sizeof *x, plain->error);
+    if (x != NULL && projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
+        projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK)
+        for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
+            tensor_load(inputs, row * problem->d_in, problem->d_in, x);
+            projection_row(x, weight, bias, made + row * columns + module * own, problem->d_in, own);
+        }
+    arena_free(&scratch);
+    return plain->error->status;
+}
+
+/* (B, T, columns), of all modules side by side. */
+static const double *project(const struct plain *plain, enum projection_id id, struct plain_columns *columns,
+                             struct arena *lasting)
+{
+    const struct problem *problem = plain->problem;
+    const bool shared = columns != NULL && !plain->recipe->projects_anew[id];
+    if (shared && columns->made[id] != NULL)
+        return columns->made[id];
+    const size_t count = problem->items * tokens_of(problem, id) * heads_of(problem, id) * problem->d_head;
+    double *made = arena_allocate(shared ? lasting : plain->arena, count, sizeof *made, plain->error);
+    for (size_t module = 0; module < problem->plan.module_count && made != NULL; module++)
+        if (project_module(plain, id, module, made) != STATUS_OK)
+            return NULL;
+    if (shared)
+        columns->made[id] = made;
+    return made;
+}
+
+/* --- cut into heads ---------------------------------------------------------------------------------------------- */
+
+/* Which of the projections' columns, and of which projection, is column c of head h; of one token. */
+static size_t packed_column(const struct problem *problem, enum recipe_split split, enum projection_id *id, size_t head,
+                            size_t column)
+{
+    const size_t d = problem->d_head, width = problem->heads * d;
+    const size_t at = split == RECIPE_SPLIT_BY_HEAD ? (head * PROJECTION_COUNT + *id) * d + column
+                                                    : (head * d + column) * PROJECTION_COUNT + *id;
+    *id = (enum projection_id)(at / width);
+    return at % width;
+}
+
+/* Where it is among those of its projection, (B, T, columns). */
+static size_t source_of(const struct plain *plain, enum projection_id *id, size_t item, size_t head, size_t token,
+                        size_t column)
+{
+    const struct problem *problem = plain->problem;
+    const size_t d = problem->d_head, heads = heads_of(problem, *id), width = heads * d;
+    const size_t tokens = tokens_of(problem, *id), first = (item * tokens + token) * width;
+    switch (plain->recipe->split) {
+    case RECIPE_SPLIT_VIEW:
+        return item * tokens * width + (head * tokens + token) * d + column;
+    case RECIPE_SPLIT_INTERLEAVED:
+        return first + column * heads + head;
+    case RECIPE_SPLIT_BY_HEAD:
+    case RECIPE_SPLIT_BY_COLUMN:
+        return first + packed_column(problem, plain->recipe->split, id, head, column);
+    case RECIPE_SPLIT_HEADS:
+    case RECIPE_SPLIT_NONE:
+        break;
+    }
+    return first + head * d + column;
+}
+
+static void split_heads(const struct plain *plain, const double *const made[PROJECTION_COUNT], enum projection_id id,
+                        double *row, const struct tensor *operand)
+{
+    const struct problem *problem = plain->problem;
+    const size_t d = operand->shape[3], tokens = operand->shape[2];
+    for (size_t matrix = 0; matrix < operand->shape[0] * operand->shape[1]; matrix++)
+        for (size_t token = 0; token < tokens; token++) {
+            for (size_t column = 0; column < d; column++) {
+                enum projection_id from = id;
+                const size_t at =
+                    source_of(plain, &from, matrix / operand->shape[1], matrix % operand->shape[1], token, column);
+                row[column] = made[from][at];
+            }
+            dtype_round(problem->dtype, row, d);
+            tensor_store(operand, (matrix * tokens + token) * d, d, row);
+        }
+}
+
+/* --- bits that are misread --------------------------------------------------------------------------------------- */
+
+static double misread(enum dtype dtype, enum recipe_bits bits, double number)
+{
+    unsigned char bytes[sizeof(double)], turned[sizeof(double)];
+    const size_t size = dtype_size(dtype);
+    if (bits == RECIPE_BITS_BF16) {
+        const uint16_t half = (uint16_t)dtype_bits(DTYPE_F16, number);
+        dtype_load(DTYPE_BF16, &half, 1, &number);
+        return number;
+    }
+    uint64_t whole = dtype_bits(dtype, number);
+    for (size_t i = 0; i < size; i++, whole >>= 8)
+        bytes[size - 1 - i] = (unsigned char)whole; /* the least significant last */
+    uint64_t other = 0;
+    for (size_t i = size; i-- > 0;)
+        other = other << 8 | bytes[i];
+    const uint32_t word = (uint32_t)other;
+    const uint16_t half = (uint16_t)other;
+    const void *const read[] = {&half, &word, &other};
+    memcpy(turned, read[size / 4], size);
+    dtype_load(dtype, turned, 1, &number);
+    return number;
+}
+
+static enum status misread_all(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
+{
+    struct tensor made;
+    if (tensor_create(&made, operand->dtype, operand->rank, operand->shape, plain->arena, plain->error) != STATUS_OK)
+        return plain->error->status;
+    for (size_t i = 0; i < tensor_count(operand); i++) {
+        double number;
+        tensor_load(operand, i, 1, &number);
+        number = misread(plain->problem->dtype, bits, number);
+        tensor_store(&made, i, 1, &number);
+    }
+    *operand = made;
+    return STATUS_OK;
+}
+
+/* --- operands ---------------------------------------------------------------------------------------------------- */
+
+static enum status make_room(struct plain *plain, enum projection_id id)
+{
+    const struct problem *problem = plain->problem;
+    const size_t shape[] = {problem->items, heads_of(problem, id), tokens_of(problem, id), columns_of(problem, id)};
+    return tensor_create(&plain->operands[id], dtype_storage(problem->dtype), 4, shape, plain->arena, plain->error);
+}
+
+/* Somebody's own, or those that are made or given. */
+static enum status make_operand(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT],
+                                double *row)
+{
+    const struct problem *problem = plain->problem;
+    const double *own = plain->own[projection_stage(id)];
+    if (own == NULL && !problem_projects(problem)) {
+        plain->operands[id] = problem->given[id];
+        return STATUS_OK;
+    }
+    if (make_room(plain, id) != STATUS_OK)
+        return plain->error->status;
+    if (own != NULL)
+        tensor_store(&plain->operands[id], 0, tensor_count(&plain->operands[id]), own);
+    else
+        split_heads(plain, made, id, row, &plain->operands[id]);
+    return STATUS_OK;
+}
+
+static enum status exchange_early(struct plain *plain)
+{
+    struct tensor exchanged[PROJECTION_COUNT];
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        exchanged[id] = *plain_operand(plain, (enum projection_id)id, &exchanged[id]);
+    memcpy(plain->operands, exchanged, sizeof exchanged);
+    return plain->error->status;
+}
+
+enum status plain_operands(struct plain *plain, struct plain_columns *columns, struct arena *lasting)
+{
+    const struct problem *problem = plain->problem;
+    const double *made[PROJECTION_COUNT] = {NULL};
+    double *row =
+        arena_allocate(plain->arena, memory_larger(problem->d_head, problem->d_value), sizeof *row, plain->error);
+    for (int id = 0; id < PROJECTION_COUNT && problem_projects(problem) && row != NULL; id++) {
+        made[id] = project(plain, (enum projection_id)id, columns, lasting);
+        if (made[id] == NULL)
+            return plain->error->status;
+    }
+    for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++) {
+        const enum recipe_bits bits = plain->recipe->bits[id];
+        if (make_operand(plain, (enum projection_id)id, made, row) ||
+            (bits != RECIPE_BITS_KEPT && misread_all(plain, bits, &plain->operands[id])))
+            return plain->error->status;
+    }
+    return row != NULL && plain->recipe->roles_early ? exchange_early(plain) : plain->error->status;
+}
+
+/* --- roles ------------------------------------------------------------------------------------------------------- */
+
+/* The key inputs cut into heads as values are; where their width is that of one head, each head has them whole. */
+static enum status cut_inputs(struct plain *plain, struct tensor *cut)
+{
+    const struct problem *problem = plain->problem;
+    const size_t d = problem->d_value, keys = problem->keys, shape[] = {problem->items, problem->kv_heads, keys, d};
+    const size_t step = problem->d_in == d ? 0 : d;
+    double *row = arena_allocate(plain->arena, d, sizeof *row, plain->error);
+    if (row == NULL ||
+        tensor_create(cut, dtype_storage(problem->dtype), 4, shape, plain->arena, plain->error) != STATUS_OK)
+        return plain->error->status;
+    for (size_t i = 0; i < problem->items * problem->kv_heads * keys; i++) {
+        const size_t token = i % keys, head = i / keys % problem->kv_heads, item = i / keys / problem->kv_heads;
+        tensor_load(&problem->key_inputs, (item * keys + token) * problem->d_in + head * step, d, row);
+        tensor_store(cut, i * d, d, row);
+    }
+    return STATUS_OK;
+}
+
+/* Row j of the result is row j + 1, or j - 1, of the values; behind the ends zeros, or round. */
+static enum status shift_values(struct plain *plain, const struct tensor *value, struct tensor *shifted)
+{
+    const enum recipe_shift shift = plain->recipe->shift;
+    const bool next = shift == RECIPE_SHIFT_NEXT || shift == RECIPE_SHIFT_NEXT_ROUND;
+    const bool round = shift == RECIPE_SHIFT_NEXT_ROUND || shift == RECIPE_SHIFT_PREVIOUS_ROUND;
+    const size_t keys = value->shape[2], row = value->shape[3] * dtype_size(value->dtype);
+    struct tensor made;
+    if (tensor_create(&made, value->dtype, 4, value->shape, plain->arena, plain->error) != STATUS_OK)
+        return plain->error->status;
+    for (size_t i = 0; i < value->shape[0] * value->shape[1] * keys; i++) {
+        const size_t key = i % keys, from = next ? (key + 1) % keys : (key + keys - 1) % keys;
+        const bool beyond = next ? key + 1 == keys : key == 0;
+        char *to = (char *)made.data + i * row;
+        if (beyond && !round)
+            memset(to, 0, row);
+        else
+            memcpy(to, (const char *)value->data + (i - key + from) * row, row);
+    }
+    *shifted = made;
+    return STATUS_OK;
+}
+
+const struct tensor *plain_operand(struct plain *plain, enum projection_id id, struct tensor *room)
+{
+    const struct recipe *recipe = plain->recipe;
+    const enum recipe_role role = recipe->roles[id];
+    *room = plain->operands[role == RECIPE_ROLE_OWN || role == RECIPE_ROLE_INPUTS ? id : role - RECIPE_ROLE_QUERY];
+    if (role == RECIPE_ROLE_INPUTS)
+        cut_inputs(plain, room);
+    if (id == PROJECTION_VALUE && recipe->shift != RECIPE_SHIFT_NONE && plain->error->status == STATUS_OK)
+        shift_values(plain, room, room);
+    return room;
+}

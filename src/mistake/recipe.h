@@ -1,0 +1,136 @@
+/* A problem with mistakes in it. What can be said by a problem is changed in a copy of it; the rest is said here, and
+ * plain.h computes it.
+ *
+ *   B items, H heads of query, H_kv of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
+#ifndef ATTN_MISTAKE_RECIPE_H
+#define ATTN_MISTAKE_RECIPE_H
+
+#include "problem/problem.h"
+
+enum recipe_softmax {
+    RECIPE_SOFTMAX_KEYS, /* as it should be: over the keys of a row */
+    RECIPE_SOFTMAX_QUERIES,
+    RECIPE_SOFTMAX_HEADS,
+    RECIPE_SOFTMAX_ITEMS,
+    RECIPE_SOFTMAX_ALL,       /* keys and queries of a head together */
+    RECIPE_SOFTMAX_BASE_2,    /* powers of 2 */
+    RECIPE_SOFTMAX_UNSHIFTED, /* exp in the dtype, the largest not taken off */
+    RECIPE_SOFTMAX_NONE,      /* the scores themselves */
+    RECIPE_SOFTMAX_SHARES,    /* each score over the sum of its row */
+};
+
+/* Where column c of head h is taken from in what the projections make. */
+enum recipe_split {
+    RECIPE_SPLIT_HEADS,       /* as it should be: column h d + c */
+    RECIPE_SPLIT_VIEW,        /* rows and columns of (T, H d) read on as (H, T, d) */
+    RECIPE_SPLIT_INTERLEAVED, /* column c H + h */
+    RECIPE_SPLIT_BY_HEAD,     /* query, key and value side by side, read as (H, 3, d) */
+    RECIPE_SPLIT_BY_COLUMN,   /* the same, read as (H, d, 3) */
+    RECIPE_SPLIT_NONE,        /* one head of all columns */
+};
+
+enum recipe_merge { RECIPE_MERGE_HEADS, RECIPE_MERGE_VIEW, RECIPE_MERGE_INTERLEAVED, RECIPE_MERGE_REVERSED };
+
+enum recipe_groups { RECIPE_GROUPS_NEXT, RECIPE_GROUPS_TILED, RECIPE_GROUPS_FIRST };
+
+enum recipe_softcap {
+    RECIPE_SOFTCAP_CAPS,
+    RECIPE_SOFTCAP_AFTER_MASK,
+    RECIPE_SOFTCAP_BEFORE_SCALE,
+    RECIPE_SOFTCAP_NOT_MULTIPLIED
+};
+
+enum recipe_dropout { RECIPE_DROPOUT_WEIGHTS, RECIPE_DROPOUT_NOT_RESCALED, RECIPE_DROPOUT_BY_P, RECIPE_DROPOUT_SCORES };
+
+enum recipe_tiles {
+    RECIPE_TILES_NONE,
+    RECIPE_TILES_CONTEXT_KEPT,
+    RECIPE_TILES_CONTEXT_DIVIDED,
+    RECIPE_TILES_SUM_KEPT,
+    RECIPE_TILES_LAST
+};
+
+enum recipe_lse { RECIPE_LSE_NATURAL, RECIPE_LSE_BASE_2, RECIPE_LSE_SHIFTED, RECIPE_LSE_UNSCALED };
+
+enum recipe_bits { RECIPE_BITS_KEPT, RECIPE_BITS_BF16, RECIPE_BITS_SWAPPED };
+
+/* What stands in the place of query, key and value. */
+enum recipe_role { RECIPE_ROLE_OWN, RECIPE_ROLE_QUERY, RECIPE_ROLE_KEY, RECIPE_ROLE_VALUE, RECIPE_ROLE_INPUTS };
+
+/* Which value a weight meets. */
+enum recipe_shift {
+    RECIPE_SHIFT_NONE,
+    RECIPE_SHIFT_NEXT,
+    RECIPE_SHIFT_PREVIOUS,
+    RECIPE_SHIFT_NEXT_ROUND,
+    RECIPE_SHIFT_PREVIOUS_ROUND
+};
+
+/* The mask of one item, its length and the place of its queries said by itself. */
+struct recipe_mask {
+    struct mask mask;   /* lengths NULL, offset that of the item */
+    size_t item, limit; /* keys from here on are beyond the item's length */
+};
+
+/* A rule of the mask that struct mask does not have. */
+struct recipe_rule {
+    void (*place)(struct recipe_mask *mask);                                   /* moves queries or the end; or NULL */
+    bool (*forbids)(const struct recipe_mask *mask, size_t query, size_t key); /* one key more; or NULL */
+};
+
+enum { RECIPE_RULES = 4 };
+
+struct recipe {
+    struct problem problem;               /* changed */
+    bool plain;                           /* a field below is set, so that plain.h alone can compute it */
+    bool across;                          /* queries meet: no row can be made without all others */
+    bool projects_anew[PROJECTION_COUNT]; /* its parameters are changed */
+    enum recipe_split split;
+    enum recipe_bits bits[PROJECTION_COUNT];
+    enum recipe_role roles[PROJECTION_COUNT];
+    bool roles_early; /* they are exchanged as they are made, so that the stages show it; else where they are used */
+    enum recipe_groups groups;
+    struct recipe_rule rules[RECIPE_RULES];
+    size_t rule_count;
+    bool overflows; /* scores in float16 */
+    enum recipe_softcap softcap;
+    double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
+    bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
+    enum recipe_softmax softmax;
+    double weights_factor;
+    enum recipe_dropout dropout;
+    bool weights_transposed;
+    enum recipe_shift shift;
+    enum recipe_tiles tiles;
+    size_t tile; /* keys of one */
+    enum recipe_merge merge;
+    bool out_twice;
+    enum recipe_lse lse;
+    struct arena *arena; /* of what is changed */
+    struct error *error;
+};
+
+/* Makes the recipe of a problem with these mistakes, in the order of their slots. Where one does not apply, *refused is
+ * its place among the choices, and *reason says why: "there are no sinks"; else *reason is NULL. STATUS_SYSTEM where
+ * memory is short. */
+enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
+                          size_t count, size_t *refused, const char **reason, struct arena *arena, struct error *error);
+
+/* A stage is made otherwise than its own file says, by plain.h; how, as a formula. */
+void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
+
+/* It is made as ever, of a problem that is changed; another formula tells more. */
+void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
+
+/* In recipe_mask.c: the mask of the changed problem with the rules, as numbers for each query and key. STATUS_SYSTEM
+ * where memory is short. */
+enum status recipe_mask(struct recipe *recipe);
+
+/* The functions of the rows in model/mistake_rows.h: what a mistake changes. NULL, or why it cannot be made here. Memory
+ * that is short is in recipe->error, whose status tells. */
+typedef const char *mistake_change(struct recipe *recipe, double form);
+#define MISTAKE_DECLARE(id, function, ...) mistake_change mistake_##function;
+MISTAKE_ROWS(MISTAKE_DECLARE)
+#undef MISTAKE_DECLARE
+
+#endif

@@ -1,0 +1,100 @@
+/* The mask of a recipe whose rules struct mask does not have: all that it says, as numbers. */
+#include "mistake/recipe.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The rules as the recipe moves them, of one item. */
+static struct recipe_mask place(const struct recipe *recipe, size_t item)
+{
+    const struct mask *mask = &recipe->problem.mask;
+    struct recipe_mask placed = {
+        .mask = *mask, .item = item, .limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys};
+    placed.mask.offset = mask_offset(mask, item);
+    placed.mask.lengths = NULL;
+    for (size_t i = 0; i < recipe->rule_count; i++)
+        if (recipe->rules[i].place != NULL)
+            recipe->rules[i].place(&placed);
+    return placed;
+}
+
+static bool forbids(const struct recipe *recipe, const struct recipe_mask *placed, size_t query, size_t key)
+{
+    bool forbidden = key >= placed->limit;
+    for (size_t i = 0; i < recipe->rule_count && !forbidden; i++)
+        forbidden = recipe->rules[i].forbids != NULL && recipe->rules[i].forbids(placed, query, key);
+    return forbidden;
+}
+
+static void fill_row(const struct recipe *recipe, const struct recipe_mask *placed, size_t head, size_t query,
+                     double *bias)
+{
+    const size_t keys = placed->mask.keys;
+    const struct span span = mask_span(&placed->mask, placed->item, query);
+    for (size_t key = 0; key < keys; key++)
+        bias[key] = key >= span.first && key < span.end ? 0 : -INFINITY;
+    if (mask_has_bias(&placed->mask))
+        mask_bias(&placed->mask, placed->item, head, query, span.first, span.end - span.first, bias + span.first);
+    for (size_t key = 0; key < keys; key++)
+        if (forbids(recipe, placed, query, key))
+            bias[key] = -INFINITY;
+}
+
+/* The same of truth values, where nothing is added to any score. */
+static enum status to_truth(struct recipe *recipe, struct tensor *mask)
+{
+    const double *numbers = mask->data;
+    const size_t count = tensor_count(mask);
+    struct tensor truths;
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] != 0 && numbers[i] != -INFINITY)
+            return STATUS_OK;
+    if (tensor_create(&truths, DTYPE_BOOL, mask->rank, mask->shape, recipe->arena, recipe->error) != STATUS_OK)
+        return recipe->error->status;
+    for (size_t i = 0; i < count; i++)
+        ((uint8_t *)truths.data)[i] = numbers[i] == 0;
+    *mask = truths;
+    return STATUS_OK;
+}
+
+/* One mask for all heads where none is a head's own. */
+static enum status flatten(struct recipe *recipe)
+{
+    const struct problem *problem = &recipe->problem;
+    const struct mask *mask = &problem->mask;
+    const bool by_head = mask->alibi_slopes != NULL || (mask->attn_mask.rank > 0 && mask->strides[1] > 0);
+    const size_t heads = by_head ? problem->heads : 1, queries = mask->queries, keys = mask->keys;
+    const size_t shape[] = {problem->items, heads, queries, keys};
+    struct tensor flat;
+    if (tensor_create(&flat, DTYPE_F64, MASK_RANK, shape, recipe->arena, recipe->error) != STATUS_OK)
+        return recipe->error->status;
+    for (size_t item = 0; item < problem->items; item++) {
+        const struct recipe_mask placed = place(recipe, item);
+        for (size_t i = 0; i < heads * queries; i++)
+            fill_row(recipe, &placed, i / queries, i % queries,
+                     (double *)flat.data + (item * heads * queries + i) * keys);
+    }
+    if (to_truth(recipe, &flat) != STATUS_OK)
+        return recipe->error->status;
+    recipe->problem.mask = (struct mask){.queries = queries,
+                                         .keys = keys,
+                                         .left = -1,
+                                         .right = -1,
+                                         .attn_mask = flat,
+                                         .strides = {heads * queries * keys, by_head ? queries * keys : 0, keys, 1},
+                                         .masked_keys = keys,
+                                         .sinks = mask->sinks,
+                                         .empty_row = mask->empty_row};
+    recipe->plain = true;
+    return STATUS_OK;
+}
+
+enum status recipe_mask(struct recipe *recipe)
+{
+    struct mask *mask = &recipe->problem.mask;
+    if (recipe->rule_count > 0 && flatten(recipe) != STATUS_OK)
+        return recipe->error->status;
+    recipe->problem.masks =
+        mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
+    return STATUS_OK;
+}
