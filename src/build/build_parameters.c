@@ -92,6 +92,7 @@ static enum status plan_parameters(const struct build *build)
         .qkv_bias = options->qkv_bias,
         .init = options->init,
         .dtype = problem->dtype,
+        .order = build_draw_order(build),
         .as_matrix = problem->parameters_only && options->origin[OPTION_AS] != ORIGIN_DEFAULT
                          ? options->as == ORIENTATION_MATRIX
                          : options->init != INIT_LINEAR,

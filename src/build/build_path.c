@@ -80,8 +80,11 @@ enum status build_path(const struct build *build)
     const char *why = obstacle(problem, text, sizeof text);
     if (path == PATH_FUSED && why != NULL)
         return error_usage(build->error, "--kernel fused: %s", why);
+    if (problem->recipe != NULL && path == PATH_FUSED)
+        return error_usage(build->error, "--kernel fused: it makes no mistakes; expected --kernel auto");
     problem->forced = path == PATH_FUSED;
     problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
+    problem->fused = problem->fused && problem->recipe == NULL;
     problem->float32_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype));
     return STATUS_OK;
 }

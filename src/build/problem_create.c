@@ -246,7 +246,8 @@ static enum status finish_problem(const struct build *build)
         return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
                            dtype_title(problem->dtype));
     problem->softmax_dtype = build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem->dtype;
-    if (build_said(build, OPTION_DROPOUT_SEED))
+    problem->dropout_seeded = build_said(build, OPTION_DROPOUT_SEED);
+    if (problem->dropout_seeded)
         torch_random_seed(&problem->generator, options->rng, options->dropout_seed);
     problem->first_query = first_query(problem);
     problem->explains = build_said(build, OPTION_EXPLAIN);
@@ -258,7 +259,8 @@ static enum status finish_problem(const struct build *build)
                                          "--rounding stages");
     if (problem->has_cell && build_cell(build) != STATUS_OK)
         return build->error->status;
-    if (build_stages(build) || (!problem->parameters_only && (build_page(build) || build_path(build))))
+    if (build_mistakes(build) || build_stages(build) ||
+        (!problem->parameters_only && (build_page(build) || build_path(build))))
         return build->error->status;
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
 }
@@ -300,6 +302,7 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (name_all(&build, &merged) != STATUS_OK)
             return error->status;
     }
+    build_draws(&build);
     start_problem(&build);
     if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))

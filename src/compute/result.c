@@ -1,5 +1,6 @@
 #include "compute/result.h"
 
+#include "compute/plain_path.h"
 #include "compute/setup.h"
 #include <string.h>
 
@@ -92,7 +93,8 @@ static void add_stage(struct result *result, enum stage stage)
     const bool whole = STAGES[stage].whole_shape;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
-    table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED);
+    table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
+                   (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0;
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->items);
@@ -194,7 +196,11 @@ enum status result_create(struct result *result, const struct problem *problem, 
         if (stage_exists(problem->stages[i]))
             stages |=
                 STAGE_BIT(problem_is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
-    if (stages != 0) {
+    if (stages != 0 && problem->recipe != NULL) {
+        if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
+            return error->status;
+        result->rows = (struct row_stream){.problem = problem, .attention = &result->attention};
+    } else if (stages != 0) {
         const size_t *positions;
         size_t slots;
         if (choose_rows(result, &positions, &slots, arena, error) ||
@@ -341,6 +347,9 @@ void result_row(struct result *result, const struct result_table *table, size_t 
     }
     if (table->tensor != NULL) {
         held_row(result, table, matrix, row, numbers);
+        if (table->stage == STAGE_DROPPED && result->attention.kept != NULL) /* for row_stream_kept */
+            result->rows.kept =
+                result->attention.kept + matrix * result->attention.slots * result->attention.problem->keys;
         if (dtype_is_working(table->dtype))
             dtype_round(table->dtype, numbers, columns);
         return;

@@ -134,8 +134,8 @@ static bool shows_some(const struct input_file *input)
 static enum status check_rows(const struct diff *diff, struct error *error)
 {
     const struct input_file *a = &diff->a.input, *b = &diff->b.input;
-    if (a->tokens.texts == NULL || b->tokens.texts == NULL || a->tokens.count == b->tokens.count ||
-        !a->is_result || !b->is_result || (!shows_some(a) && !shows_some(b)))
+    if (a->tokens.texts == NULL || b->tokens.texts == NULL || a->tokens.count == b->tokens.count || !a->is_result ||
+        !b->is_result || (!shows_some(a) && !shows_some(b)))
         return STATUS_OK;
     return error_usage(error,
                        "%s holds some queries alone, and the other file has other tokens; expected all rows "

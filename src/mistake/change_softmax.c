@@ -1,12 +1,6 @@
 /* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
 #include "mistake/recipe.h"
 
-#include "base/text.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
 static const char *softmax(struct recipe *recipe, enum recipe_softmax kind, const char *formula)
@@ -148,14 +142,6 @@ const char *mistake_dropout_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
-static bool has_setting(const struct problem *problem, const char *name)
-{
-    for (size_t i = 0; i < problem->setting_count; i++)
-        if (strcmp(problem->settings[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* The generator stands behind the parameters, drawn or not: where they are given and nothing was dropped, it has not
  * moved. */
 const char *mistake_dropout_on(struct recipe *recipe, double form)
@@ -166,7 +152,7 @@ const char *mistake_dropout_on(struct recipe *recipe, double form)
     if (problem->dropout > 0)
         return "there is dropout";
     problem->dropout = form;
-    if (problem->parameters.given && !has_setting(problem, "dropout_seed"))
+    if (problem->parameters.given && !problem->dropout_seeded)
         parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, recipe->error);
     arena_free(&scratch);
     return NULL;

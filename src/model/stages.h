@@ -27,7 +27,7 @@ struct stage_row {
     const char *name;
     const char *aliases[STAGE_ALIASES]; /* other names that are read, never written; NULL where there are fewer */
     const char *foreign;                /* what others call it: suggest_knows; or NULL */
-    uint64_t from; /* what it is made from, inputs and key inputs included */
+    uint64_t from;                      /* what it is made from, inputs and key inputs included */
     enum stage_columns columns;
     bool of_keys;     /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
     bool joins_heads; /* its rows are those of all heads, (B, Tq, …) */

@@ -442,6 +442,13 @@ static enum status draw_projection(struct projection *projection, enum projectio
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
 }
 
+/* Which projection is drawn i-th. */
+static enum projection_id drawn_at(const struct parameters_plan *plan, int i)
+{
+    static const char LETTERS[] = "qkv";
+    return (enum projection_id)(plan->order != NULL ? strchr(LETTERS, plan->order[i]) - LETTERS : i);
+}
+
 enum status parameters_draw(struct parameters *parameters, const struct parameters_plan *plan,
                             struct torch_random *generator, struct arena *arena, struct error *error)
 {
@@ -450,10 +457,12 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
     if (parameters->modules == NULL)
         return error->status;
     for (size_t module = 0; module < plan->module_count; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (draw_projection(&parameters->modules[module].projections[id], (enum projection_id)id, plan, generator,
-                                arena, error) != STATUS_OK)
+        for (int i = 0; i < PROJECTION_COUNT; i++) {
+            const enum projection_id id = drawn_at(plan, i);
+            if (draw_projection(&parameters->modules[module].projections[id], id, plan, generator, arena, error) !=
+                STATUS_OK)
                 return error->status;
+        }
     if (!plan->has_out)
         return STATUS_OK;
     if (draw_linear(&parameters->out, plan->d_out, plan->d_out, true, generator, arena, error) != STATUS_OK)

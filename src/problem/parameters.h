@@ -44,8 +44,9 @@ struct parameters_plan {
     bool has_out;
     bool qkv_bias;
     enum init init;
-    enum dtype dtype; /* the working dtype: parameters are drawn in float32 and then widened */
-    bool as_matrix;   /* name and store drawn projections as W_query (d_in, d_out) */
+    const char *order; /* in which they are drawn, "kqv"; NULL: query, key, value */
+    enum dtype dtype;  /* the working dtype: parameters are drawn in float32 and then widened */
+    bool as_matrix;    /* name and store drawn projections as W_query (d_in, d_out) */
 };
 
 enum { PARAMETER_NAME_BYTES = 48 };

@@ -65,6 +65,7 @@ struct problem {
     struct parameters_plan plan;
     struct parameters parameters;
     struct torch_random generator; /* where dropout begins */
+    bool dropout_seeded;           /* which --dropout-seed says */
     size_t *rows;                  /* (S) the queries asked for, from 0, ascending */
     size_t row_count;              /* S */
     size_t part, parts;            /* these rows are part K of N, K from 1; 0 and 0: the whole */

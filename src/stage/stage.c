@@ -1,5 +1,7 @@
 #include "stage/stage.h"
 
+#include "stage/wrong.h"
+
 #define STAGE_FUNCTIONS(id, functions, ...) [STAGE_##id] = &stage_##functions,
 static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(STAGE_FUNCTIONS)};
 
@@ -22,7 +24,9 @@ enum status stage_check(const struct problem *problem, enum stage stage, const c
 void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size)
 {
     struct text text = text_begin(formula, size);
-    if (stage_exists(stage))
+    if (stage_exists(stage) && problem->formulas[stage] != NULL)
+        text_add(&text, "%s", problem->formulas[stage]);
+    else if (stage_exists(stage))
         FUNCTIONS[stage]->formula(problem, stage, &text);
 }
 
@@ -65,5 +69,8 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
 
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    FUNCTIONS[stage]->explain(e, stage, place);
+    if (e->problem->wrong & STAGE_BIT(stage))
+        explain_wrong(e, stage, place);
+    else
+        FUNCTIONS[stage]->explain(e, stage, place);
 }

@@ -1,0 +1,42 @@
+#include "stage/wrong.h"
+
+#include "stage/stage.h"
+
+/* Whether the row before it has a number for each of its own. */
+static bool goes_on_from(enum stage before, enum stage stage)
+{
+    return stage_is_square(before) && stage_is_square(stage);
+}
+
+static void write_number(struct explanation *e, enum stage before, enum stage stage, size_t index)
+{
+    if (goes_on_from(before, stage)) {
+        worked_line_term(&e->lines, explain_number(e, (int)before, e->operand[index]));
+        worked_line_words(&e->lines, " becomes ");
+    }
+    worked_line_words(&e->lines, explain_number(e, (int)stage, e->made[index]));
+    worked_line_end(&e->lines);
+}
+
+void explain_wrong(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const enum stage before = stage_before(e->problem, stage);
+    const bool square = stage_is_square(stage), one = !stage_has_columns(stage);
+    const struct explain_range all = one      ? (struct explain_range){place.row, place.row + 1}
+                                     : square ? explain_keys(e)
+                                              : explain_columns(e, stage);
+    if (goes_on_from(before, stage))
+        explain_load(e, before, place, e->operand);
+    explain_load(e, stage, place, e->made);
+    explain_heading(e, stage, place, "a mistake on purpose");
+    for (size_t i = all.first; i < all.end; i = explain_next(e, all, i)) {
+        if (square)
+            explain_key_line(e, EXPLAIN_LINES, place.item, i);
+        else if (one)
+            explain_line(e, EXPLAIN_LINES, "lse");
+        else
+            explain_line(e, EXPLAIN_LINES, "column %zu", i + 1);
+        write_number(e, before, stage, i);
+        explain_gap(e, all, i, square ? "keys" : "columns", NULL);
+    }
+}
