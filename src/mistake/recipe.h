@@ -126,8 +126,8 @@ void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
  * where memory is short. */
 enum status recipe_mask(struct recipe *recipe);
 
-/* The functions of the rows in model/mistake_rows.h: what a mistake changes. NULL, or why it cannot be made here. Memory
- * that is short is in recipe->error, whose status tells. */
+/* The functions of the rows in model/mistake_rows.h: what a mistake changes. NULL, or why it cannot be made here.
+ * Memory that is short is in recipe->error, whose status tells. */
 typedef const char *mistake_change(struct recipe *recipe, double form);
 #define MISTAKE_DECLARE(id, function, ...) mistake_change mistake_##function;
 MISTAKE_ROWS(MISTAKE_DECLARE)

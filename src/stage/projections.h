@@ -11,8 +11,8 @@
  *   y       (d_out) written */
 void projection_row(const double *x, const double *weight, const double *bias, double *y, size_t d_in, size_t d_out);
 
-/* A weight in double as y = x . W reads it, (d_in, d_out), whichever way it is stored; and a bias, (d_out), or NULL where
- * the projection has none. STATUS_SYSTEM where memory is short. */
+/* A weight in double as y = x . W reads it, (d_in, d_out), whichever way it is stored; and a bias, (d_out), or NULL
+ * where the projection has none. STATUS_SYSTEM where memory is short. */
 enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,
                               struct error *error);
 enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,
