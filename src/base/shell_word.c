@@ -1,0 +1,55 @@
+#include "base/shell_word.h"
+
+#include <string.h>
+
+static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
+
+/* A word that begins with = is a command's path in zsh. */
+static bool is_plain(const char *word)
+{
+    return word[0] != '\0' && word[0] != '=' && word[strspn(word, PLAIN)] == '\0';
+}
+
+/* Bytes of the next character that can be shown as it is; 0 where it cannot. */
+static size_t shown_bytes(const char *word)
+{
+    const char *next = word;
+    return text_character(word) > 0 && !text_is_hidden(text_next(&next)) ? text_character(word) : 0;
+}
+
+static bool is_shown(const char *word)
+{
+    while (*word != '\0' && shown_bytes(word) > 0)
+        word += shown_bytes(word);
+    return *word == '\0';
+}
+
+static void add_quoted(struct text *text, const char *word)
+{
+    for (; *word != '\0'; word++)
+        text_add(text, *word == '\'' ? "'\\%c'" : "%c", *word);
+}
+
+static void add_escaped(struct text *text, const char *word)
+{
+    while (*word != '\0') {
+        const size_t shown = shown_bytes(word);
+        if (shown == 0)
+            text_add(text, "\\%03o", (unsigned)(unsigned char)*word);
+        else
+            text_add(text, "%s%.*s", *word == '\'' || *word == '\\' ? "\\" : "", (int)shown, word);
+        word += shown > 0 ? shown : 1;
+    }
+}
+
+void shell_word(struct text *text, const char *word)
+{
+    if (is_plain(word)) {
+        text_add(text, "%s", word);
+        return;
+    }
+    const bool shown = is_shown(word);
+    text_add(text, shown ? "'" : "$'");
+    (shown ? add_quoted : add_escaped)(text, word);
+    text_add(text, "'");
+}

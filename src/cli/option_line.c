@@ -1,0 +1,58 @@
+#include "cli/option_line.h"
+
+#include "base/shell_word.h"
+#include "cli/option_text.h"
+
+#include <string.h>
+
+static bool is_told(const struct options *options, enum option_id id)
+{
+    const struct option_row *row = &OPTIONS[id];
+    return options->origin[id] == ORIGIN_COMMAND_LINE && (row->setting || row->reads) && id != OPTION_IN &&
+           options_takes(command_of(options->mechanism), options->mechanism, id);
+}
+
+/* The option that says no to the flag. */
+static enum option_id negation_of(enum option_id flag)
+{
+    int id = 0;
+    while (id < OPTION_COUNT && (OPTIONS[id].kind != OPTION_NEGATION || OPTIONS[id].negated != flag))
+        id++;
+    return (enum option_id)id;
+}
+
+/* " -s 789", " --causal", " --no-causal" */
+static void add_option(const struct options *options, enum option_id id, struct text *line)
+{
+    const struct option_row *row = &OPTIONS[id];
+    char room[OPTION_TEXT_BYTES];
+    const char *value = option_text(options, id, room);
+    const bool denied = row->kind == OPTION_FLAG && strcmp(value, "false") == 0;
+    const enum option_id said = denied ? negation_of(id) : id;
+    if (said == OPTION_COUNT)
+        return;
+    if (OPTIONS[said].letter != '\0')
+        text_add(line, " -%c", OPTIONS[said].letter);
+    else
+        text_add(line, " --%s", OPTIONS[said].name);
+    if (row->argument == NULL)
+        return;
+    text_add(line, " ");
+    shell_word(line, value);
+}
+
+void option_line_input(const char *file, struct text *line)
+{
+    text_add(line, file[0] == '-' && file[1] != '\0' ? " -i " : " ");
+    shell_word(line, file);
+}
+
+void options_command_line(const struct options *options, struct text *line)
+{
+    text_add(line, "attn %s", MECHANISMS[options->mechanism].name);
+    if (options->in != NULL)
+        option_line_input(options->in, line);
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (is_told(options, (enum option_id)id))
+            add_option(options, (enum option_id)id, line);
+}
