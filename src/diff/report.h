@@ -11,6 +11,7 @@ struct sheet {
     int precision; /* digits of an error behind its point */
     int decimals;  /* of a number in a table */
     bool color;
+    const char *why; /* the command line that asks for the mistake; NULL where there is nothing to ask */
     struct output *output;
 };
 

@@ -253,6 +253,8 @@ void report_json(const struct sheet *sheet)
     write_settings(diff, output);
     write_sources(diff, output);
     write_alignments(diff, output);
+    output_print(output, ",\n");
+    write_text_member("why", sheet->why, output);
     output_print(output, ",\n\"stages\": {");
     for (size_t i = 0; i < diff->count; i++) {
         output_print(output, "%s", i ? ",\n" : "");

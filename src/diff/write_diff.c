@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
+#include "cli/option_line.h"
+#include "diff/ask_why.h"
 #include "diff/place.h"
 #include "diff/report.h"
 #include "diff/write_printed.h"
@@ -134,6 +136,14 @@ static void write_stage(const struct sheet *sheet, const struct diff_stage *stag
         write_departure(sheet, stage);
 }
 
+static void write_why(const struct sheet *sheet)
+{
+    if (sheet->why == NULL)
+        return;
+    output_print(sheet->output, "\nask why: ");
+    output_print(sheet->output, "%s\n", sheet->why);
+}
+
 static void write_text(const struct sheet *sheet)
 {
     const struct diff *diff = sheet->diff;
@@ -156,6 +166,7 @@ static void write_text(const struct sheet *sheet)
     for (size_t i = 0; i < diff->count; i++)
         write_stage(sheet, &diff->stages[i], name_width);
     report_tables(sheet);
+    write_why(sheet);
 }
 
 /* --- the format asked for ---------------------------------------------------------------------------------------- */
@@ -170,10 +181,13 @@ enum status write_diff(const struct options *options, const struct diff *diff, s
                        struct error *error)
 {
     const bool said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT;
+    char bytes[OPTION_LINE_BYTES];
+    struct text why = text_begin(bytes, sizeof bytes);
     const struct sheet sheet = {.diff = diff,
                                 .precision = (int)options->precision,
                                 .decimals = said ? (int)options->precision : CELL_DECIMALS,
                                 .color = options_want_color(options, output),
+                                .why = diff_ask_why(diff, options, &why) ? bytes : NULL,
                                 .output = output};
     REPORTS[options->format](&sheet);
     if (output_close(output) != STATUS_OK || diff_agrees(diff))
