@@ -256,7 +256,9 @@ void help_write_all(struct output *output)
     write_everyday(output, &telling);
     write_others(output, &telling);
     output_write(output, "\n", 1);
-    help_wrap(output, "Exit status: 0 success; 1 diff: different; 2 usage or input; 3 system refused.", 0, 0);
+    help_wrap(output,
+              "Exit status: 0 success; 1 diff: different, why: not explained; 2 usage or input; 3 system refused.", 0,
+              0);
 }
 
 void help_write_page(enum help_page page, struct output *output)
