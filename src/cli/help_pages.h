@@ -2,11 +2,12 @@
 #ifndef ATTN_CLI_HELP_PAGES_H
 #define ATTN_CLI_HELP_PAGES_H
 
-/* A row a page: its identifier, its name behind `attn help`, what it tells, and the function of help.c or
- * help_classes.c that writes it. */
-#define HELP_PAGE_ROWS(ROW)                                                                   \
-    ROW(COMMANDS, "commands", "the commands, and how each is called", help_write_commands)    \
-    ROW(CLASSES, "classes", "the command line for each class of PyTorch", help_write_classes) \
+/* A row a page: its identifier, its name behind `attn help`, what it tells, and the function that writes it,
+ * of help.c or a file of its own. */
+#define HELP_PAGE_ROWS(ROW)                                                                           \
+    ROW(COMMANDS, "commands", "the commands, and how each is called", help_write_commands)            \
+    ROW(CLASSES, "classes", "the command line for each class of PyTorch", help_write_classes)         \
+    ROW(MISTAKES, "mistakes", "the mistakes that people make in attention code", help_write_mistakes) \
     ROW(ALL, "all", "all options of all commands", help_write_all)
 
 #define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,

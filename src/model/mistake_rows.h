@@ -44,277 +44,777 @@
 
 #define MISTAKE_ROWS(ROW) \
     ROW(SCALE_MISSING, scale_missing, SCALE, .name = "scale-missing", \
-        .sentence = "TODO") \
+        .sentence = "the scores are not divided by sqrt(d_head)", \
+        .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1)", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])", \
+        .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)", \
+        .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SCALE_TWICE, scale_twice, SCALE, .name = "scale-twice", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by sqrt(d_head) twice", \
+        .pytorch = "F.scaled_dot_product_attention divides, too: give it queries as they are", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # q is not divided", \
+        .c = "q[i] or s[i][j] is divided by sqrt(d), not both", \
+        .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SCALE_INVERTED, scale_inverted, SCALE, .name = "scale-inverted", \
-        .sentence = "TODO") \
+        .sentence = "the scores are multiplied by sqrt(d_head), not divided by it", \
+        .pytorch = "attn_scores / keys.shape[-1]**0.5, not attn_scores * keys.shape[-1]**0.5", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) * k.shape[-1]**-0.5", \
+        .c = "s[i][j] /= sqrt(d), not s[i][j] *= sqrt(d)", \
+        .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SCALE_D_MODEL, scale_d_model, SCALE, .name = "scale-d-model", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by sqrt(heads * d_head), not by sqrt(d_head)", \
+        .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)", \
+        .c = "s[i][j] /= sqrt(d), where d is d_model / H", \
+        .section = "Several heads, split", .unseen = "there is one head") \
     ROW(SCALE_1_OVER_D_MODEL, scale_1_over_d_model, SCALE, .name = "scale-1-over-d-model", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by heads * d_head, not by sqrt(d_head)", \
+        .pytorch = "attn_scores / head_dim**0.5, with head_dim = d_out // num_heads", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # k is (H, T, d)", \
+        .c = "s[i][j] /= sqrt(d), where d is d_model / H", \
+        .section = "Several heads, split", .unseen = "d_model is 1") \
     ROW(SCALE_D_IN, scale_d_in, SCALE, .name = "scale-d-in", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by sqrt(d_in), not by sqrt(d_head)", \
+        .pytorch = "attn_scores / keys.shape[-1]**0.5, not x.shape[-1]**0.5", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not x.shape[-1]", \
+        .c = "s[i][j] /= sqrt(d), where d is the columns of a key, not of an input", \
+        .section = "Why the square root", .unseen = "a head has as many columns as an input") \
     ROW(SCALE_TOKENS, scale_tokens, SCALE, .name = "scale-tokens", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by sqrt(tokens), not by sqrt(d_head)", \
+        .pytorch = "attn_scores / keys.shape[-1]**0.5, not keys.shape[-2]**0.5", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not k.shape[-2]", \
+        .c = "s[i][j] /= sqrt(d), not sqrt(T)", \
+        .section = "Why the square root", .unseen = "a head has as many columns as there are tokens") \
     ROW(SCALE_HEADS, scale_heads, SCALE, .name = "scale-heads", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by sqrt(heads), not by sqrt(d_head)", \
+        .pytorch = "attn_scores / head_dim**0.5, not num_heads**0.5", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not k.shape[0]", \
+        .c = "s[i][j] /= sqrt(d), not sqrt(H)", \
+        .section = "Why the square root", .unseen = "a head has as many columns as there are heads") \
     ROW(SCALE_FOURTH_ROOT, scale_fourth_root, SCALE, .name = "scale-fourth-root", \
-        .sentence = "TODO") \
+        .sentence = "the scores are divided by the fourth root of d_head, not the square root", \
+        .pytorch = "attn_scores / head_dim**0.5; or both queries and keys / head_dim**0.25", \
+        .numpy = "s = (q / d**0.25) @ (k / d**0.25).swapaxes(-1, -2)  # both, not q alone", \
+        .c = "s[i][j] /= sqrt(d); or both q[i] and k[j] are divided by sqrt(sqrt(d))", \
+        .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SCALE_AFTER_SOFTMAX, scale_after_softmax, SCALE, .name = "scale-after-softmax", \
-        .sentence = "TODO") \
+        .sentence = "the weights are divided by sqrt(d_head) after softmax, not the scores before", \
+        .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1): inside the brackets", \
+        .numpy = "e = np.exp((s - s.max(-1, keepdims=True)) / np.sqrt(d))  # inside exp", \
+        .c = "w[i][j] = exp((s[i][j] - max) / sqrt(d)) / sum", \
+        .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SOFTMAX_QUERIES, softmax_queries, SOFTMAX, .name = "softmax-queries", \
-        .sentence = "TODO") \
+        .sentence = "softmax runs over the queries, not over the keys of a row", \
+        .pytorch = "torch.softmax(attn_scores, dim=-1), not dim=0 or dim=-2", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "for each i, max and sum run over j of s[i][j]", \
+        .section = "Softmax") \
     ROW(SOFTMAX_HEADS, softmax_heads, SOFTMAX, .name = "softmax-heads", \
-        .sentence = "TODO") \
+        .sentence = "softmax runs over the heads, not over the keys of a row", \
+        .pytorch = "torch.softmax(attn_scores, dim=-1), not dim=1 of (b, num_heads, T, T)", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "for each h and i, max and sum run over j of s[h][i][j]", \
+        .section = "Softmax") \
     ROW(SOFTMAX_ITEMS, softmax_items, SOFTMAX, .name = "softmax-items", \
-        .sentence = "TODO") \
+        .sentence = "softmax runs over the items of the batch, not over the keys of a row", \
+        .pytorch = "torch.softmax(attn_scores, dim=-1), not dim=0 of (b, num_heads, T, T)", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "for each item b and each i, max and sum run over j of s[b][i][j]", \
+        .section = "Softmax") \
     ROW(SOFTMAX_ALL, softmax_all, SOFTMAX, .name = "softmax-all", \
-        .sentence = "TODO") \
+        .sentence = "one softmax runs over the whole table of scores, not one over each row", \
+        .pytorch = "torch.softmax(attn_scores, dim=-1), not of attn_scores.flatten()", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "max and sum start anew for each i", \
+        .section = "Softmax", .unseen = "each table has one row") \
     ROW(SOFTMAX_BASE_2, softmax_base_2, SOFTMAX, .name = "softmax-base-2", \
-        .sentence = "TODO") \
+        .sentence = "softmax takes powers of 2, not of e", \
+        .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)", \
+        .numpy = "e = np.exp2((s - s.max(-1, keepdims=True)) * np.log2(np.e))  # or np.exp", \
+        .c = "expf(x), or exp2f(x * 1.44269504f), not exp2f(x)", \
+        .section = "Softmax") \
     ROW(SOFTMAX_OVERFLOW, softmax_overflow, SOFTMAX, .name = "softmax-overflow", \
-        .sentence = "TODO") \
+        .sentence = "softmax does not subtract the largest score of a row, so exp overflows", \
+        .pytorch = "torch.softmax(attn_scores, dim=-1) subtracts it; torch.exp alone does not", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "w[i][j] = exp(s[i][j] - max), where max is the largest of row i", \
+        .section = "Softmax", .unseen = "no score is above 88") \
     ROW(SOFTMAX_MISSING, softmax_missing, SOFTMAX, .name = "softmax-missing", \
-        .sentence = "TODO") \
+        .sentence = "there is no softmax: the scores are used as the weights", \
+        .pytorch = "torch.softmax(attn_scores / keys.shape[-1]**0.5, dim=-1) @ values", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "w[i][j] = exp(s[i][j] - max) / sum", \
+        .section = "Softmax") \
     ROW(SOFTMAX_SUM_OF_SCORES, softmax_sum_of_scores, SOFTMAX, .name = "softmax-sum-of-scores", \
-        .sentence = "TODO") \
+        .sentence = "each score is divided by the sum of its row, without exp", \
+        .pytorch = "torch.softmax(attn_scores, dim=-1), not attn_scores / its sum", \
+        .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
+        .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up these exp", \
+        .section = "Softmax") \
     ROW(MASK_MISSING, mask_missing, MASK, .name = "mask-missing", \
-        .sentence = "TODO") \
+        .sentence = "the causal mask is missing: queries see the keys after them", \
+        .pytorch = "attn_scores.masked_fill_(mask.bool()[:num_tokens, :num_tokens], -torch.inf)", \
+        .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)", \
+        .c = "for query i, j runs from 0 to i: no key after it is read", \
+        .section = "The causal mask", .unseen = "no query could see a key after its own") \
     ROW(MASK_ONE_AHEAD, mask_one_ahead, MASK, .name = "mask-one-ahead", \
-        .sentence = "TODO") \
+        .sentence = "each query also sees the key after its own", \
+        .pytorch = "hide torch.triu(torch.ones(T, T), diagonal=1), not diagonal=2", \
+        .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not k=1", \
+        .c = "key j is seen where j <= i, not j <= i + 1", \
+        .section = "The causal mask", .unseen = "no query could see a key after its own") \
     ROW(MASK_HIDES_OWN, mask_hides_own, MASK, .name = "mask-hides-own", \
-        .sentence = "TODO") \
+        .sentence = "each query sees only the keys before it, not its own", \
+        .pytorch = "hide torch.triu(torch.ones(T, T), diagonal=1), not diagonal=0", \
+        .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not k=-1", \
+        .c = "key j is seen where j <= i, not j < i", \
+        .section = "The causal mask") \
     ROW(MASK_INVERTED, mask_inverted, MASK, .name = "mask-inverted", \
-        .sentence = "TODO") \
+        .sentence = "the causal mask is inverted: queries see only the keys after their own", \
+        .pytorch = "masked_fill_ hides where mask is True: torch.triu(..., diagonal=1), not tril", \
+        .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # seen where True", \
+        .c = "key j is seen where j <= i, not j > i", \
+        .section = "The causal mask") \
     ROW(MASK_INVERTED_OWN_SEEN, mask_inverted_own_seen, MASK, .name = "mask-inverted-own-seen", \
-        .sentence = "TODO") \
+        .sentence = "the causal mask is inverted: queries see their own key and those after it", \
+        .pytorch = "attn_mask=torch.ones(T, T).tril().bool(): True is seen, so not .triu()", \
+        .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not np.tri(T).T", \
+        .c = "key j is seen where j <= i, not j >= i", \
+        .section = "The causal mask") \
     ROW(MASK_MIRRORED, mask_mirrored, MASK, .name = "mask-mirrored", \
-        .sentence = "TODO") \
+        .sentence = "the mask is upside down: the first query sees all keys, the last only one", \
+        .pytorch = "hide torch.triu(torch.ones(T, T), diagonal=1), with no .flip(0)", \
+        .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)  # not [::-1]", \
+        .c = "key j is seen where j <= i, not j <= T - 1 - i", \
+        .section = "The causal mask") \
     ROW(MASK_CORNER, mask_corner, MASK, .name = "mask-corner", \
-        .sentence = "TODO") \
+        .sentence = "with fewer queries than keys, the mask starts in the wrong corner", \
+        .pytorch = "queries first: torch.ones(Tq, Tk).tril().bool(); queries last: .tril(Tk - Tq)", \
+        .numpy = "seen = np.tri(Tq, Tk, Tk - Tq, dtype=bool)  # 0 where queries come first", \
+        .c = "queries that come first see j <= i, those that come last j <= i + Tk - Tq", \
+        .section = "The mechanism", .unseen = "there are as many queries as keys") \
     ROW(MASK_OFFSET_MISSING, mask_offset_missing, MASK, .name = "mask-offset-missing", \
-        .sentence = "TODO") \
+        .sentence = "a query's place does not count the keys that come before the queries", \
+        .pytorch = "torch.ones(Tq, Tk).tril(past).bool(): key j is seen where j <= past + i", \
+        .numpy = "seen = np.arange(Tk) <= past + np.arange(Tq)[:, None]", \
+        .c = "key j is seen where j <= past + i; with lengths, past is length - Tq", \
+        .section = "Your own query, key and value", .unseen = "no key comes before the queries") \
     ROW(MASK_OFFSET_PLUS_1, mask_offset_plus_1, MASK, .name = "mask-offset-plus-1", \
-        .sentence = "TODO") \
+        .sentence = "each query's place among the keys is one too high, so it sees one too many", \
+        .pytorch = "torch.ones(Tq, Tk).tril(past).bool(), not .tril(past + 1)", \
+        .numpy = "seen = np.arange(Tk) <= past + np.arange(Tq)[:, None]  # not past + 1", \
+        .c = "key j is seen where j <= past + i; with lengths, past is length - Tq", \
+        .section = "Your own query, key and value", .unseen = "nothing depends on the place of a query") \
     ROW(MASK_OFFSET_MINUS_1, mask_offset_minus_1, MASK, .name = "mask-offset-minus-1", \
-        .sentence = "TODO") \
+        .sentence = "each query's place among the keys is one too low, so its own key is hidden", \
+        .pytorch = "torch.ones(Tq, Tk).tril(past).bool(), not .tril(past - 1)", \
+        .numpy = "seen = np.arange(Tk) <= past + np.arange(Tq)[:, None]  # not past - 1", \
+        .c = "key j is seen where j <= past + i; with lengths, past is length - Tq", \
+        .section = "Your own query, key and value", .unseen = "nothing depends on the place of a query") \
     ROW(MASK_CAUSAL, mask_causal, MASK, .name = "mask-causal", \
-        .sentence = "TODO") \
+        .sentence = "a causal mask is applied, though none was asked for", \
+        .pytorch = "no masked_fill_; F.scaled_dot_product_attention(..., is_causal=False)", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # and no np.tri", \
+        .c = "j runs over all keys, from 0 to Tk - 1, not only up to i", \
+        .section = "The mechanism") \
     ROW(FILL_ZERO, fill_zero, FILL, .name = "fill-zero", \
-        .sentence = "TODO") \
+        .sentence = "hidden scores become 0, not minus infinity, so these keys still get weight", \
+        .pytorch = "attn_scores.masked_fill(mask.bool(), -torch.inf), not 0", \
+        .numpy = "s = np.where(seen, s, -np.inf)  # not 0, not s * seen", \
+        .c = "s[i][j] = -INFINITY where key j is hidden, not 0", \
+        .section = "The causal mask", .unseen = "no score is hidden") \
     ROW(FILL_SMALL, fill_small, FILL, .name = "fill-small", \
-        .sentence = "TODO", \
+        .sentence = "hidden scores become a number such as -9, not minus infinity", \
+        .pytorch = "attn_scores.masked_fill(mask.bool(), -torch.inf), not -9", \
+        .numpy = "s = np.where(seen, s, -np.inf)  # not -9", \
+        .c = "s[i][j] = -INFINITY where key j is hidden, not -9", \
+        .section = "The causal mask", .unseen = "no score is hidden", \
         .number = "what stands for minus infinity", .from = -10000, .to = 10000, .usual = -9) \
     ROW(FILL_AFTER_SOFTMAX, fill_after_softmax, FILL, .name = "fill-after-softmax", \
-        .sentence = "TODO") \
+        .sentence = "weights are set to 0 after softmax, and not divided by their new sum", \
+        .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), once some are 0", \
+        .numpy = "w = w * seen; w = w / w.sum(-1, keepdims=True)", \
+        .c = "sum the exp of the keys that are seen, and divide by that", \
+        .section = "The causal mask", .unseen = "no score is hidden") \
     ROW(WINDOW_LEFT_PLUS_1, window_left_plus_1, WINDOW, .name = "window-left-plus-1", \
-        .sentence = "TODO") \
+        .sentence = "the window reaches back by one key too many", \
+        .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)", \
+        .numpy = "seen = np.arange(T)[:, None] - np.arange(T) <= L  # not L + 1", \
+        .c = "the first j is i - L, or 0 where that is below 0; not i - L - 1", \
+        .section = "The mechanism", .unseen = "no query could see a key at that edge") \
     ROW(WINDOW_LEFT_MINUS_1, window_left_minus_1, WINDOW, .name = "window-left-minus-1", \
-        .sentence = "TODO") \
+        .sentence = "the window reaches back by one key too few", \
+        .pytorch = "i - j <= L, not < L: L keys before the query's own, L + 1 with it", \
+        .numpy = "seen = np.arange(T)[:, None] - np.arange(T) <= L  # not < L", \
+        .c = "the first j is i - L, or 0 where that is below 0; not i - L + 1", \
+        .section = "The mechanism", .unseen = "no query could see a key at that edge") \
     ROW(WINDOW_RIGHT_PLUS_1, window_right_plus_1, WINDOW, .name = "window-right-plus-1", \
-        .sentence = "TODO") \
+        .sentence = "the window reaches ahead by one key too many", \
+        .pytorch = "j - i <= R, with i = torch.arange(T)[:, None] and j = torch.arange(T)", \
+        .numpy = "seen = np.arange(T) - np.arange(T)[:, None] <= R  # not R + 1", \
+        .c = "the last j is i + R, or T - 1 where that is less; not i + R + 1", \
+        .section = "The mechanism", .unseen = "no query could see a key at that edge") \
     ROW(WINDOW_RIGHT_MINUS_1, window_right_minus_1, WINDOW, .name = "window-right-minus-1", \
-        .sentence = "TODO") \
+        .sentence = "the window reaches ahead by one key too few", \
+        .pytorch = "j - i <= R, not < R: R keys after the query's own", \
+        .numpy = "seen = np.arange(T) - np.arange(T)[:, None] <= R  # not < R", \
+        .c = "the last j is i + R, or T - 1 where that is less; not i + R - 1", \
+        .section = "The mechanism", .unseen = "no query could see a key at that edge") \
     ROW(WINDOW_MISSING, window_missing, WINDOW, .name = "window-missing", \
-        .sentence = "TODO") \
+        .sentence = "the window is left out: queries see keys that are too far away", \
+        .pytorch = "seen = (i - j <= L) & (j - i <= R), i = torch.arange(T)[:, None], j = i.T", \
+        .numpy = "i = np.arange(T)[:, None]; seen = (i - i.T <= L) & (i.T - i <= R)", \
+        .c = "j runs from i - L to i + R, and stays within 0 and T - 1", \
+        .section = "The mechanism", .unseen = "the window holds every key that a query could see") \
     ROW(LENGTHS_PLUS_1, lengths_plus_1, LENGTHS, .name = "lengths-plus-1", \
-        .sentence = "TODO") \
+        .sentence = "kv_lengths are one too large, and the queries stand one place later", \
+        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None], not <=", \
+        .numpy = "seen = np.arange(Tk) < lengths[:, None, None, None]  # not <=", \
+        .c = "j < length, and query i stands at length - Tq + i; not length + 1", \
+        .section = "Your own query, key and value", .unseen = "all keys count already") \
     ROW(LENGTHS_MINUS_1, lengths_minus_1, LENGTHS, .name = "lengths-minus-1", \
-        .sentence = "TODO") \
+        .sentence = "kv_lengths are one too small, and the queries stand one place earlier", \
+        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None], not lengths - 1", \
+        .numpy = "seen = np.arange(Tk) < lengths[:, None, None, None]  # not lengths - 1", \
+        .c = "j < length, and query i stands at length - Tq + i; not length - 1", \
+        .section = "Your own query, key and value") \
     ROW(LENGTHS_PLUS_1_PLACE_KEPT, lengths_plus_1_place_kept, LENGTHS, .name = "lengths-plus-1-place-kept", \
-        .sentence = "TODO") \
+        .sentence = "kv_lengths are one too large, but the queries stand where they should", \
+        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None], not <=", \
+        .numpy = "seen = np.arange(Tk) < lengths[:, None, None, None]  # not <=", \
+        .c = "j < length, not j <= length", \
+        .section = "Your own query, key and value", .unseen = "no query could see a key behind an item's length") \
     ROW(LENGTHS_MINUS_1_PLACE_KEPT, lengths_minus_1_place_kept, LENGTHS, .name = "lengths-minus-1-place-kept", \
-        .sentence = "TODO") \
+        .sentence = "kv_lengths are one too small, but the queries stand where they should", \
+        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None], not lengths - 1", \
+        .numpy = "seen = np.arange(Tk) < lengths[:, None, None, None]  # not lengths - 1", \
+        .c = "j < length, not j < length - 1", \
+        .section = "Your own query, key and value") \
     ROW(LENGTHS_MISSING, lengths_missing, LENGTHS, .name = "lengths-missing", \
-        .sentence = "TODO", \
+        .sentence = "kv_lengths are not used: keys behind an item's length count, too", \
+        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None]; hide the others", \
+        .numpy = "s = np.where(np.arange(Tk) < lengths[:, None, None, None], s, -np.inf)", \
+        .c = "j < length of the item, not j < Tk", \
+        .section = "Your own query, key and value", .unseen = "no query could see a key behind an item's length", \
         .forms = MISTAKE_FORMS("place-kept", "queries-last", "queries-first")) \
     ROW(PAST_NOT_COUNTED, past_not_counted, LENGTHS, .name = "past-not-counted", \
-        .sentence = "TODO") \
+        .sentence = "the length of the keys leaves out the past: the last keys are not read", \
+        .pytorch = "keys = torch.cat([past_keys, keys], dim=-2); the length is keys.shape[-2]", \
+        .numpy = "k = np.concatenate([past_k, k], -2); length = k.shape[-2]", \
+        .c = "j < past + T, not j < T, where T keys are new", \
+        .section = "Your own query, key and value", .unseen = "no query sees the last keys") \
     ROW(ATTN_MASK_MISSING, attn_mask_missing, ATTN_MASK, .name = "attn-mask-missing", \
-        .sentence = "TODO") \
+        .sentence = "attn_mask is not used", \
+        .pytorch = "attn_scores.masked_fill(~attn_mask, -torch.inf); of numbers: + attn_mask", \
+        .numpy = "s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask", \
+        .c = "if (!mask[i][j]) s[i][j] = -INFINITY; of numbers: s[i][j] += mask[i][j]", \
+        .section = "Your own query, key and value", .unseen = "attn_mask changes nothing") \
     ROW(ATTN_MASK_INVERTED, attn_mask_inverted, ATTN_MASK, .name = "attn-mask-inverted", \
-        .sentence = "TODO") \
+        .sentence = "attn_mask is inverted: True and False are taken for each other", \
+        .pytorch = "F.scaled_dot_product_attention: True is seen; nn.MultiheadAttention: hidden", \
+        .numpy = "s = np.where(mask, s, -np.inf)  # True is seen; ~mask where True hides", \
+        .c = "if (!mask[i][j]) s[i][j] = -INFINITY, where true is a key that is seen", \
+        .section = "The mechanism") \
     ROW(ATTN_MASK_TRANSPOSED, attn_mask_transposed, ATTN_MASK, .name = "attn-mask-transposed", \
-        .sentence = "TODO") \
+        .sentence = "attn_mask is read with queries and keys swapped", \
+        .pytorch = "attn_mask is (..., queries, keys): use it without .transpose(-2, -1)", \
+        .numpy = "s = np.where(mask, s, -np.inf)  # mask is (Tq, Tk), not mask.T", \
+        .c = "mask[i][j], not mask[j][i], for query i and key j", \
+        .section = "Your own query, key and value", .unseen = "attn_mask is symmetric") \
     ROW(ATTN_MASK_ALONG_QUERIES, attn_mask_along_queries, ATTN_MASK, .name = "attn-mask-along-queries", \
-        .sentence = "TODO") \
+        .sentence = "a padding mask hides rows of queries, not columns of keys", \
+        .pytorch = "padding[:, None, None, :] of (b, num_tokens), not padding[:, None, :, None]", \
+        .numpy = "s = np.where(mask[:, None, None, :], s, -np.inf)  # mask of (B, T)", \
+        .c = "mask[b][j] hides key j from each query i, not mask[b][i]", \
+        .section = "Your own query, key and value") \
     ROW(ATTN_MASK_ADDED, attn_mask_added, ATTN_MASK, .name = "attn-mask-added", \
-        .sentence = "TODO") \
+        .sentence = "True and False of attn_mask are added to the scores as 1 and 0", \
+        .pytorch = "attn_scores.masked_fill(~attn_mask, -torch.inf), not attn_scores + attn_mask", \
+        .numpy = "s = np.where(mask, s, -np.inf)  # not s + mask", \
+        .c = "if (!mask[i][j]) s[i][j] = -INFINITY, not s[i][j] += mask[i][j]", \
+        .section = "Your own query, key and value") \
     ROW(ATTN_MASK_ITEMS_FOR_HEADS, attn_mask_items_for_heads, ATTN_MASK, .name = "attn-mask-items-for-heads", \
-        .sentence = "TODO") \
+        .sentence = "item 1's mask goes to head 1 of every item, item 2's to head 2, and so on", \
+        .pytorch = "attn_mask[:, None], so that (b, T, T) becomes (b, 1, T, T)", \
+        .numpy = "s = np.where(mask[:, None], s, -np.inf)  # (B, T, T) to (B, 1, T, T)", \
+        .c = "mask[b][i][j] for all heads of item b, not mask[h][i][j]", \
+        .section = "Your own query, key and value", .unseen = "all items have the same mask") \
     ROW(EMPTY_ZERO, empty_zero, EMPTY, .name = "empty-zero", \
-        .sentence = "TODO") \
+        .sentence = "a query that sees no key gets zeros, where NaN or the mean was asked for", \
+        .pytorch = "torch.softmax of a row of -torch.inf is NaN: leave it, or fill in 1 / Tk", \
+        .numpy = "w = np.where(seen.any(-1, keepdims=True), w, np.nan)  # the mean: 1 / Tk", \
+        .c = "where no key is seen, w[i][j] = NAN; for the mean, 1.0 / Tk", \
+        .section = "The mechanism", .unseen = "no row is empty") \
     ROW(EMPTY_NAN, empty_nan, EMPTY, .name = "empty-nan", \
-        .sentence = "TODO") \
+        .sentence = "a query that sees no key gets NaN, where zeros or the mean was asked for", \
+        .pytorch = "attn_weights.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0)", \
+        .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # the mean: 1 / Tk", \
+        .c = "where no key is seen, w[i][j] = 0; -INFINITY - -INFINITY is NaN", \
+        .section = "The mechanism", .unseen = "no row is empty") \
     ROW(EMPTY_MEAN, empty_mean, EMPTY, .name = "empty-mean", \
-        .sentence = "TODO") \
+        .sentence = "a query that sees no key gets the mean, where zeros or NaN was asked for", \
+        .pytorch = "hide with -torch.inf, not -1e9: then such a row is NaN; set it to 0 for zeros", \
+        .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # -np.inf, not -1e9", \
+        .c = "hide with -INFINITY, not -1e9; where no key is seen, w[i][j] = 0", \
+        .section = "The mechanism", .unseen = "no row is empty") \
     ROW(KEYS_LAST_MISSING, keys_last_missing, KEYS, .name = "keys-last-missing", \
-        .sentence = "TODO") \
+        .sentence = "the last key is left out", \
+        .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., :-1, :]", \
+        .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :-1, :]", \
+        .c = "for (j = 0; j < T; j++), not j < T - 1", \
+        .section = "The scores of one token", .unseen = "no query sees the last key") \
     ROW(KEYS_FIRST_MISSING, keys_first_missing, KEYS, .name = "keys-first-missing", \
-        .sentence = "TODO") \
+        .sentence = "the first key is left out", \
+        .pytorch = "queries @ keys.transpose(-2, -1), not keys[..., 1:, :]", \
+        .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., 1:, :]", \
+        .c = "for (j = 0; j < T; j++), not j = 1", \
+        .section = "The scores of one token", .unseen = "no query sees the first key") \
     ROW(KEYS_AS_QUERIES, keys_as_queries, KEYS, .name = "keys-as-queries", \
-        .sentence = "TODO") \
+        .sentence = "only as many keys are read as there are queries", \
+        .pytorch = "attn_scores has keys.shape[-2] columns, not queries.shape[-2]", \
+        .numpy = "s = q @ k.swapaxes(-1, -2)  # not k[..., :q.shape[-2], :]", \
+        .c = "for (j = 0; j < Tk; j++), not j < Tq", \
+        .section = "Your own query, key and value", .unseen = "no query sees a key beyond the number of queries") \
     ROW(KEYS_PADDING_COUNTED, keys_padding_counted, KEYS, .name = "keys-padding-counted", \
-        .sentence = "TODO", \
-        .number = "keys, up to a multiple of which", .from = 2, .to = 4096, .usual = 64, .whole = true) \
+        .sentence = "zeros that fill the last tile of keys take a share of the softmax", \
+        .pytorch = "attn_scores[..., num_tokens:] = -torch.inf, before softmax", \
+        .numpy = "s[..., T:] = -np.inf  # before softmax", \
+        .c = "s[i][j] = -INFINITY for each j >= T of the last tile, not 0", \
+        .section = "NUMBERS", .unseen = "no query could see a padded key", \
+        .number = "keys of a tile", .from = 2, .to = 4096, .usual = 64, .whole = true) \
     ROW(VALUES_SHIFTED, values_shifted, KEYS, .name = "values-shifted", \
-        .sentence = "TODO", \
+        .sentence = "each weight meets the value of the key beside its own", \
+        .pytorch = "context_vec = attn_weights @ values, not values.roll(-1, dims=-2)", \
+        .numpy = "context = w @ v  # not np.roll(v, -1, axis=-2)", \
+        .c = "context[i] += w[i][j] * v[j], not v[j + 1] or v[j - 1]", \
+        .section = "The context", \
         .forms = MISTAKE_FORMS("next", "previous", "next-round", "previous-round")) \
     ROW(ROLES_QUERY_KEY_SWAPPED, roles_query_key_swapped, ROLES, .name = "roles-query-key-swapped", \
-        .sentence = "TODO") \
+        .sentence = "queries and keys are swapped", \
+        .pytorch = "queries @ keys.transpose(-2, -1), not keys @ queries.transpose(-2, -1)", \
+        .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ q.swapaxes(-1, -2)", \
+        .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], q[j], d)", \
+        .section = "Query, key and value") \
     ROW(ROLES_KEY_VALUE_SWAPPED, roles_key_value_swapped, ROLES, .name = "roles-key-value-swapped", \
-        .sentence = "TODO") \
+        .sentence = "keys and values are swapped", \
+        .pytorch = "keys = self.W_key(x); values = self.W_value(x); attn_weights @ values", \
+        .numpy = "k = x @ W_key; v = x @ W_value  # then w @ v, where w is made of q and k", \
+        .c = "s[i][j] = dot(q[i], k[j], d); then context[i] += w[i][j] * v[j]", \
+        .section = "Query, key and value") \
     ROW(ROLES_QUERY_VALUE_SWAPPED, roles_query_value_swapped, ROLES, .name = "roles-query-value-swapped", \
-        .sentence = "TODO") \
+        .sentence = "queries and values are swapped", \
+        .pytorch = "queries = self.W_query(x); values = self.W_value(x); attn_weights @ values", \
+        .numpy = "q = x @ W_query; v = x @ W_value  # then w @ v, where w is made of q and k", \
+        .c = "s[i][j] = dot(q[i], k[j], d); then context[i] += w[i][j] * v[j]", \
+        .section = "Query, key and value") \
     ROW(ROLES_KEY_FOR_VALUE, roles_key_for_value, ROLES, .name = "roles-key-for-value", \
-        .sentence = "TODO") \
+        .sentence = "the weighted sum is made of the keys, not of the values", \
+        .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_key(x)", \
+        .numpy = "context = w @ v  # v = x @ W_value, not x @ W_key", \
+        .c = "context[i] += w[i][j] * v[j], not k[j]", \
+        .section = "The context") \
     ROW(ROLES_QUERY_FOR_KEY, roles_query_for_key, ROLES, .name = "roles-query-for-key", \
-        .sentence = "TODO") \
+        .sentence = "the scores are made of queries and queries, not of queries and keys", \
+        .pytorch = "queries @ keys.transpose(-2, -1), with keys = self.W_key(x)", \
+        .numpy = "s = q @ k.swapaxes(-1, -2)  # not q @ q.swapaxes(-1, -2)", \
+        .c = "s[i][j] = dot(q[i], k[j], d), not dot(q[i], q[j], d)", \
+        .section = "The scores of one token") \
     ROW(ROLES_KEY_FOR_QUERY, roles_key_for_query, ROLES, .name = "roles-key-for-query", \
-        .sentence = "TODO") \
+        .sentence = "the scores are made of keys and keys, not of queries and keys", \
+        .pytorch = "queries @ keys.transpose(-2, -1), with queries = self.W_query(x)", \
+        .numpy = "s = q @ k.swapaxes(-1, -2)  # not k @ k.swapaxes(-1, -2)", \
+        .c = "s[i][j] = dot(q[i], k[j], d), not dot(k[i], k[j], d)", \
+        .section = "The scores of one token") \
     ROW(ROLES_QUERY_FOR_VALUE, roles_query_for_value, ROLES, .name = "roles-query-for-value", \
-        .sentence = "TODO") \
+        .sentence = "the weighted sum is made of the queries, not of the values", \
+        .pytorch = "attn_weights @ values, with values = self.W_value(x), not self.W_query(x)", \
+        .numpy = "context = w @ v  # v = x @ W_value, not x @ W_query", \
+        .c = "context[i] += w[i][j] * v[j], not q[j]", \
+        .section = "The context") \
     ROW(ROLES_INPUTS_FOR_VALUE, roles_inputs_for_value, ROLES, .name = "roles-inputs-for-value", \
-        .sentence = "TODO") \
+        .sentence = "the weighted sum is made of the inputs, not of the values", \
+        .pytorch = "attn_weights @ values, with values = self.W_value(x), not x", \
+        .numpy = "context = w @ v  # v = x @ W_value, not x", \
+        .c = "context[i] += w[i][j] * v[j], not x[j]", \
+        .section = "The context") \
     ROW(WEIGHTS_TRANSPOSED, weights_transposed, WEIGHTS, .name = "weights-transposed", \
-        .sentence = "TODO") \
+        .sentence = "the weights are transposed before they meet the values", \
+        .pytorch = "attn_weights @ values, not attn_weights.transpose(-2, -1) @ values", \
+        .numpy = "context = w @ v  # not w.swapaxes(-1, -2) @ v", \
+        .c = "context[i] += w[i][j] * v[j], not w[j][i] * v[j]", \
+        .section = "The context") \
     ROW(MATRIX_TRANSPOSED, matrix_transposed, MATRIX, .name = "matrix-transposed", \
-        .sentence = "TODO") \
+        .sentence = "W_query, W_key and W_value are all used transposed", \
+        .pytorch = "x @ W_query of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T", \
+        .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
     ROW(MATRIX_QUERY_TRANSPOSED, matrix_query_transposed, MATRIX, .name = "matrix-query-transposed", \
-        .sentence = "TODO") \
+        .sentence = "W_query is used transposed", \
+        .pytorch = "x @ W_query of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T", \
+        .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
     ROW(MATRIX_KEY_TRANSPOSED, matrix_key_transposed, MATRIX, .name = "matrix-key-transposed", \
-        .sentence = "TODO") \
+        .sentence = "W_key is used transposed", \
+        .pytorch = "x @ W_key of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .numpy = "k = x @ W_key  # W_key is (d_in, d_out); nn.Linear stores its .T", \
+        .c = "k[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
     ROW(MATRIX_VALUE_TRANSPOSED, matrix_value_transposed, MATRIX, .name = "matrix-value-transposed", \
-        .sentence = "TODO") \
+        .sentence = "W_value is used transposed", \
+        .pytorch = "x @ W_value of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T", \
+        .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
     ROW(BIAS_MISSING, bias_missing, BIAS, .name = "bias-missing", \
-        .sentence = "TODO") \
+        .sentence = "the biases of queries, keys and values are not added", \
+        .pytorch = "queries = x @ W_query.weight.T + W_query.bias, as self.W_query(x) does", \
+        .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value", \
+        .c = "q[i][c] starts at b_query[c], not at 0; k and v alike", \
+        .section = "STAGES", .unseen = "queries and values have biases of 0") \
     ROW(BIAS_QUERY_MISSING, bias_query_missing, BIAS, .name = "bias-query-missing", \
-        .sentence = "TODO") \
+        .sentence = "the bias of the queries is not added", \
+        .pytorch = "queries = x @ W_query.weight.T + W_query.bias, as self.W_query(x) does", \
+        .numpy = "q = x @ W_query + b_query", \
+        .c = "q[i][c] starts at b_query[c], not at 0", \
+        .section = "STAGES", .unseen = "the queries' bias is 0") \
     ROW(BIAS_KEY_MISSING, bias_key_missing, BIAS, .name = "bias-key-missing", \
-        .sentence = "TODO") \
+        .sentence = "the bias of the keys is not added", \
+        .pytorch = "keys = x @ W_key.weight.T + W_key.bias, as self.W_key(x) does", \
+        .numpy = "k = x @ W_key + b_key", \
+        .c = "k[j][c] starts at b_key[c], not at 0", \
+        .section = "STAGES", .unseen = "it adds the same to all scores of a row, so that no weight changes") \
     ROW(BIAS_VALUE_MISSING, bias_value_missing, BIAS, .name = "bias-value-missing", \
-        .sentence = "TODO") \
+        .sentence = "the bias of the values is not added", \
+        .pytorch = "values = x @ W_value.weight.T + W_value.bias, as self.W_value(x) does", \
+        .numpy = "v = x @ W_value + b_value", \
+        .c = "v[j][c] starts at b_value[c], not at 0", \
+        .section = "STAGES", .unseen = "the values' bias is 0") \
     ROW(SPLIT_VIEW, split_view, SPLIT, .name = "split-view", \
-        .sentence = "TODO") \
+        .sentence = "one view cuts tokens into heads, where it should cut columns", \
+        .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)", \
+        .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(H, T, d)", \
+        .c = "column c of key j in head h is k[j * H * d + h * d + c]", \
+        .section = "Several heads, split") \
     ROW(SPLIT_INTERLEAVED, split_interleaved, SPLIT, .name = "split-interleaved", \
-        .sentence = "TODO") \
+        .sentence = "columns are dealt to the heads in turn, not d_head neighbours to each head", \
+        .pytorch = "keys.view(b, num_tokens, num_heads, head_dim), not (..., head_dim, num_heads)", \
+        .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(T, d, H)", \
+        .c = "column c of head h is column h * d + c, not c * H + h", \
+        .section = "Several heads, split", .unseen = "a head has one column") \
     ROW(SPLIT_PACKED_BY_HEAD, split_packed_by_head, SPLIT, .name = "split-packed-by-head", \
-        .sentence = "TODO") \
+        .sentence = "packed query, key, value are read as heads x 3 x d, not as 3 x heads x d", \
+        .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, 3, head_dim)", \
+        .numpy = "q, k, v = np.moveaxis(qkv.reshape(T, 3, H, d), 1, 0)  # not (T, H, 3, d)", \
+        .c = "the key of head h has columns (H + h) * d + c, not (3 * h + 1) * d + c", \
+        .section = "The input") \
     ROW(SPLIT_PACKED_BY_COLUMN, split_packed_by_column, SPLIT, .name = "split-packed-by-column", \
-        .sentence = "TODO") \
+        .sentence = "packed query, key, value are read as heads x d x 3, not as 3 x heads x d", \
+        .pytorch = "qkv.view(b, T, 3, num_heads, head_dim), not (b, T, num_heads, head_dim, 3)", \
+        .numpy = "q, k, v = np.moveaxis(qkv.reshape(T, 3, H, d), 1, 0)  # not (T, H, d, 3)", \
+        .c = "the key of head h has columns (H + h) * d + c, not (h * d + c) * 3 + 1", \
+        .section = "The input") \
     ROW(SPLIT_MISSING, split_missing, SPLIT, .name = "split-missing", \
-        .sentence = "TODO", \
+        .sentence = "the heads are never split: one large head, scaled by its d_out or by d_head", \
+        .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2), before scores", \
+        .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # q and v alike, before the scores", \
+        .c = "for each h, the dot product runs over d columns from h * d on, not all H * d", \
+        .section = "Several heads, split", \
         .forms = MISTAKE_FORMS("by-d-out", "by-d-head")) \
     ROW(MERGE_VIEW, merge_view, MERGE, .name = "merge-view", \
-        .sentence = "TODO") \
+        .sentence = "one view puts heads together without a transpose, so tokens are mixed", \
+        .pytorch = "context_vec.transpose(1, 2).contiguous().view(b, num_tokens, d_out)", \
+        .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # from (H, T, d)", \
+        .c = "out[i][h * d + c] = context[h][i][c]", \
+        .section = "Several heads, split") \
     ROW(MERGE_INTERLEAVED, merge_interleaved, MERGE, .name = "merge-interleaved", \
-        .sentence = "TODO") \
+        .sentence = "the heads' columns take turns in the output, not head after head", \
+        .pytorch = "context_vec.transpose(1, 2), then view; not context_vec.permute(0, 2, 3, 1)", \
+        .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not transpose(1, 2, 0)", \
+        .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]", \
+        .section = "Several heads, split", .unseen = "a head has one column") \
     ROW(MERGE_REVERSED, merge_reversed, MERGE, .name = "merge-reversed", \
-        .sentence = "TODO") \
+        .sentence = "the heads are put side by side in reverse order, the last one first", \
+        .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), in that order", \
+        .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not context[::-1]", \
+        .c = "out[i][h * d + c] = context[h][i][c], not context[H - 1 - h][i][c]", \
+        .section = "Several heads, split") \
     ROW(OUT_MISSING, out_missing, OUT, .name = "out-missing", \
-        .sentence = "TODO") \
+        .sentence = "out_proj is left out: the heads side by side are the output", \
+        .pytorch = "context_vec = self.out_proj(context_vec)", \
+        .numpy = "output = context @ W_out.T + b_out", \
+        .c = "output[i][r] = b_out[r] + the sum of context[i][c] * W_out[r][c] over c", \
+        .section = "Several heads, split") \
     ROW(OUT_TRANSPOSED, out_transposed, OUT, .name = "out-transposed", \
-        .sentence = "TODO") \
+        .sentence = "the weight of out_proj is used transposed", \
+        .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does", \
+        .numpy = "output = context @ W_out.T + b_out  # W_out as nn.Linear stores it", \
+        .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]", \
+        .section = "Several heads, split", .unseen = "out_proj.weight is symmetric") \
     ROW(OUT_BIAS_MISSING, out_bias_missing, OUT, .name = "out-bias-missing", \
-        .sentence = "TODO") \
+        .sentence = "the bias of out_proj is not added", \
+        .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does", \
+        .numpy = "output = context @ W_out.T + b_out", \
+        .c = "output[i][r] starts at b_out[r], not at 0", \
+        .section = "Several heads, split", .unseen = "out_proj.bias is 0") \
     ROW(OUT_TWICE, out_twice, OUT, .name = "out-twice", \
-        .sentence = "TODO") \
+        .sentence = "out_proj is applied twice", \
+        .pytorch = "self.out_proj(context_vec) once: in forward, not in what calls it, too", \
+        .numpy = "output = context @ W_out.T + b_out  # once", \
+        .c = "the product with W_out is made once, from context into output", \
+        .section = "Several heads, split") \
     ROW(GROUPS_TILED, groups_tiled, GROUPS, .name = "groups-tiled", \
-        .sentence = "TODO") \
+        .sentence = "query head h reads key head h mod kv_heads, not the one of its group", \
+        .pytorch = "keys.repeat_interleave(num_heads // kv_heads, dim=1), not keys.repeat", \
+        .numpy = "k = np.repeat(k, H // H_kv, axis=0)  # not np.tile", \
+        .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]", \
+        .section = "Heads that share", .unseen = "there is one head of key and value") \
     ROW(GROUPS_FIRST, groups_first, GROUPS, .name = "groups-first", \
-        .sentence = "TODO") \
+        .sentence = "all query heads read the first head of key and value", \
+        .pytorch = "keys.repeat_interleave(num_heads // kv_heads, dim=1), not keys[:, :1]", \
+        .numpy = "k = np.repeat(k, H // H_kv, axis=0)  # not k[:1]", \
+        .c = "head h reads k[h / (H / H_kv)], not k[0]", \
+        .section = "Heads that share", .unseen = "there is one head of key and value") \
     ROW(SOFTCAP_AFTER_MASK, softcap_after_mask, SOFTCAP, .name = "softcap-after-mask", \
-        .sentence = "TODO") \
+        .sentence = "the softcap comes after the mask, so hidden keys get a finite score", \
+        .pytorch = "softcap * torch.tanh(attn_scores / softcap) first, masked_fill after it", \
+        .numpy = "s = np.where(seen, softcap * np.tanh(s / softcap), -np.inf)", \
+        .c = "s = softcap * tanh(s / softcap), and then -INFINITY where key j is hidden", \
+        .section = "The mechanism", .unseen = "no score is hidden") \
     ROW(SOFTCAP_BEFORE_SCALE, softcap_before_scale, SOFTCAP, .name = "softcap-before-scale", \
-        .sentence = "TODO") \
+        .sentence = "the softcap comes before the scale, not after it", \
+        .pytorch = "softcap * torch.tanh(attn_scores / head_dim**0.5 / softcap)", \
+        .numpy = "s = softcap * np.tanh(q @ k.swapaxes(-1, -2) / np.sqrt(d) / softcap)", \
+        .c = "s[i][j] = softcap * tanh(dot(q[i], k[j], d) / sqrt(d) / softcap)", \
+        .section = "The mechanism", .unseen = "the scale is 1") \
     ROW(SOFTCAP_MISSING, softcap_missing, SOFTCAP, .name = "softcap-missing", \
-        .sentence = "TODO") \
+        .sentence = "the softcap is left out", \
+        .pytorch = "softcap * torch.tanh(attn_scores / softcap), after the scale", \
+        .numpy = "s = softcap * np.tanh(s / softcap)", \
+        .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)", \
+        .section = "The mechanism", .unseen = "all scores are small beside the softcap") \
     ROW(SOFTCAP_NOT_MULTIPLIED, softcap_not_multiplied, SOFTCAP, .name = "softcap-not-multiplied", \
-        .sentence = "TODO") \
+        .sentence = "tanh(score / softcap) is not multiplied by the softcap", \
+        .pytorch = "softcap * torch.tanh(attn_scores / softcap), not torch.tanh alone", \
+        .numpy = "s = softcap * np.tanh(s / softcap)", \
+        .c = "s[i][j] = softcap * tanh(s[i][j] / softcap)", \
+        .section = "The mechanism", .unseen = "the softcap is 1") \
     ROW(ALIBI_SIGN, alibi_sign, ALIBI, .name = "alibi-sign", \
-        .sentence = "TODO") \
+        .sentence = "ALiBi raises the scores of distant keys, where it should lower them", \
+        .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), not +", \
+        .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)", \
+        .c = "s[h][i][j] -= slope[h] * abs(i - j), not +=", \
+        .section = "The input") \
     ROW(ALIBI_MISSING, alibi_missing, ALIBI, .name = "alibi-missing", \
-        .sentence = "TODO") \
+        .sentence = "the ALiBi bias is left out", \
+        .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), of query i and key j", \
+        .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)", \
+        .c = "s[h][i][j] -= slope[h] * abs(i - j)", \
+        .section = "The input") \
     ROW(ALIBI_DOUBLED, alibi_doubled, ALIBI, .name = "alibi-doubled", \
-        .sentence = "TODO") \
+        .sentence = "the ALiBi bias is twice as large as it should be", \
+        .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), once", \
+        .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)", \
+        .c = "s[h][i][j] -= slope[h] * abs(i - j), once", \
+        .section = "The input") \
     ROW(ALIBI_HALVED, alibi_halved, ALIBI, .name = "alibi-halved", \
-        .sentence = "TODO") \
+        .sentence = "the ALiBi bias is half as large as it should be", \
+        .pytorch = "attn_scores - slopes[:, None, None] * (i - j).abs(), not half of that", \
+        .numpy = "i = np.arange(T); s = s - slopes[:, None, None] * abs(i[:, None] - i)", \
+        .c = "s[h][i][j] -= slope[h] * abs(i - j), not half of that", \
+        .section = "The input") \
     ROW(ALIBI_REVERSED, alibi_reversed, ALIBI, .name = "alibi-reversed", \
-        .sentence = "TODO") \
+        .sentence = "the ALiBi slopes are given to the heads in reverse order", \
+        .pytorch = "slopes[h] for head h, not slopes.flip(0)", \
+        .numpy = "s = s - slopes[:, None, None] * distance  # not slopes[::-1]", \
+        .c = "slope[h] for head h, not slope[H - 1 - h]", \
+        .section = "The input", .unseen = "the slopes are the same from either end") \
     ROW(ALIBI_ONE_HEAD_OFF, alibi_one_head_off, ALIBI, .name = "alibi-one-head-off", \
-        .sentence = "TODO", \
+        .sentence = "each head uses the ALiBi slope of the head after or before it", \
+        .pytorch = "slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads): from 1 on", \
+        .numpy = "slopes = 2.0 ** (-8 * np.arange(1, H + 1) / H)  # from 1, for H a power of 2", \
+        .c = "slope[h] = pow(2, -8.0 * (h + 1) / H), for H a power of 2 and h from 0", \
+        .section = "The input", \
         .forms = MISTAKE_FORMS("later", "earlier")) \
     ROW(ALIBI_SCALED, alibi_scaled, ALIBI, .name = "alibi-scaled", \
-        .sentence = "TODO") \
+        .sentence = "the ALiBi bias is added before the scaling, so it is scaled, too", \
+        .pytorch = "attn_scores / head_dim**0.5 + bias, not (attn_scores + bias) / head_dim**0.5", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d) + bias  # bias is not divided", \
+        .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)", \
+        .section = "The input", .unseen = "the scale is 1") \
     ROW(SINKS_MISSING, sinks_missing, SINKS, .name = "sinks-missing", \
-        .sentence = "TODO") \
+        .sentence = "the sinks are left out of the softmax's sum", \
+        .pytorch = "torch.softmax(torch.cat([attn_scores, sinks], dim=-1), dim=-1)[..., :-1]", \
+        .numpy = "s = np.concatenate([s, sinks], -1)  # sinks (H, T, 1); then w[..., :-1]", \
+        .c = "sum += exp(sink[h] - max), where max counts sink[h], too", \
+        .section = "The input", .unseen = "the sinks are too low to take any weight") \
     ROW(LSE_BASE_2, lse_base_2, LSE, .name = "lse-base-2", \
-        .sentence = "TODO") \
+        .sentence = "the logarithm in lse is to base 2, not to base e", \
+        .pytorch = "torch.logsumexp(attn_scores, dim=-1), not torch.log2", \
+        .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))", \
+        .c = "lse[i] = max + log(sum), not log2", \
+        .section = "STAGES", .unseen = "lse is not among the stages") \
     ROW(LSE_MAXIMUM_MISSING, lse_maximum_missing, LSE, .name = "lse-maximum-missing", \
-        .sentence = "TODO") \
+        .sentence = "the largest score, subtracted for softmax, is not added back to the lse", \
+        .pytorch = "torch.logsumexp(attn_scores, dim=-1) adds it itself", \
+        .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))", \
+        .c = "lse[i] = max + log(sum), not log(sum)", \
+        .section = "STAGES", .unseen = "lse is not among the stages") \
     ROW(LSE_BEFORE_SCALE, lse_before_scale, LSE, .name = "lse-before-scale", \
-        .sentence = "TODO") \
+        .sentence = "the lse is made of the scores before they are scaled", \
+        .pytorch = "torch.logsumexp(attn_scores / head_dim**0.5, dim=-1)", \
+        .numpy = "lse = np.logaddexp.reduce(s / np.sqrt(d), axis=-1)", \
+        .c = "max and sum are of dot(q[i], k[j], d) / sqrt(d)", \
+        .section = "STAGES", .unseen = "lse is not among the stages, or the scale is 1") \
     ROW(DROPOUT_NOT_RESCALED, dropout_not_rescaled, DROPOUT, .name = "dropout-not-rescaled", \
-        .sentence = "TODO") \
+        .sentence = "the weights that dropout keeps are not divided by 1 - p", \
+        .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)", \
+        .numpy = "w = w * (rng.random(w.shape) >= p) / (1 - p)", \
+        .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0", \
+        .section = "Dropout") \
     ROW(DROPOUT_DIVIDED_BY_P, dropout_divided_by_p, DROPOUT, .name = "dropout-divided-by-p", \
-        .sentence = "TODO") \
+        .sentence = "the weights that dropout keeps are divided by p, not by 1 - p", \
+        .pytorch = "nn.Dropout(p) divides; by hand: attn_weights * kept / (1 - p)", \
+        .numpy = "w = w * kept / (1 - p)  # p is the share that is dropped", \
+        .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0, where p is the share that is dropped", \
+        .section = "Dropout", .unseen = "p and 1 - p are both 0.5") \
     ROW(DROPOUT_BEFORE_SOFTMAX, dropout_before_softmax, DROPOUT, .name = "dropout-before-softmax", \
-        .sentence = "TODO") \
+        .sentence = "dropout sets scores to 0 before softmax, not weights after it", \
+        .pytorch = "attn_weights = self.dropout(torch.softmax(attn_scores, dim=-1))", \
+        .numpy = "w = w * kept / (1 - p)  # w after softmax, not s before it", \
+        .c = "w[i][j] is dropped, after it was divided by the sum; not s[i][j]", \
+        .section = "Dropout") \
     ROW(DROPOUT_MISSING, dropout_missing, DROPOUT, .name = "dropout-missing", \
-        .sentence = "TODO") \
+        .sentence = "dropout is left out, though it was asked for", \
+        .pytorch = "attn_weights = self.dropout(attn_weights), and model.train(), not model.eval()", \
+        .numpy = "w = w * kept / (1 - p)", \
+        .c = "w[i][j] = kept ? w[i][j] / (1 - p) : 0", \
+        .section = "Dropout") \
     ROW(DROPOUT_ON, dropout_on, DROPOUT, .name = "dropout-on", \
-        .sentence = "TODO", \
+        .sentence = "dropout is on, though none was asked for", \
+        .pytorch = "model.eval() first; F.scaled_dot_product_attention takes dropout_p=0.0", \
+        .numpy = "context = w @ v  # w as softmax makes it", \
+        .c = "p = 0, unless the model is in training", \
+        .section = "Dropout", \
         .number = "the share that is dropped", .from = 0.001, .to = 0.999, .usual = 0.1) \
     ROW(DRAW_RAND, draw_rand, DRAW, .name = "draw-rand", \
-        .sentence = "TODO") \
+        .sentence = "the matrices are drawn by torch.rand, which is not what was asked for", \
+        .pytorch = "--init linear: nn.Linear(d_in, d_out, bias=False); randn: torch.randn(...)", \
+        .section = "torch.rand and nn.Linear", .unseen = "it is what was asked for") \
     ROW(DRAW_LINEAR, draw_linear, DRAW, .name = "draw-linear", \
-        .sentence = "TODO") \
+        .sentence = "the matrices are drawn by nn.Linear, which is not what was asked for", \
+        .pytorch = "--init rand: torch.rand(d_in, d_out); --init randn: torch.randn(d_in, d_out)", \
+        .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)", \
+        .section = "torch.rand and nn.Linear", .unseen = "it is what was asked for") \
     ROW(DRAW_RANDN, draw_randn, DRAW, .name = "draw-randn", \
-        .sentence = "TODO") \
+        .sentence = "the matrices are drawn by torch.randn, which is not what was asked for", \
+        .pytorch = "--init linear: nn.Linear(d_in, d_out, bias=False); rand: torch.rand(...)", \
+        .section = "Parameters", .unseen = "it is what was asked for") \
     ROW(DRAW_ORDER, draw_order, DRAW, .name = "draw-order", \
-        .sentence = "TODO", \
+        .sentence = "the matrices of query, key and value are drawn in another order", \
+        .pytorch = "in __init__: self.W_query first, then self.W_key, then self.W_value", \
+        .section = "Seeds and skipped draws", \
         .forms = MISTAKE_FORMS("kqv", "vkq", "vqk", "kvq", "qvk")) \
     ROW(DRAW_SEED, draw_seed, DRAW, .name = "draw-seed", \
-        .sentence = "TODO", \
+        .sentence = "the parameters are drawn from another seed", \
+        .pytorch = "torch.manual_seed(SEED), with the seed asked for, right before the module", \
+        .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)", \
+        .section = "Seeds and skipped draws", \
         .number = "the seed", .to = 4294967295.0, .usual = 42, .whole = true) \
     ROW(DRAW_SKIP, draw_skip, DRAW, .name = "draw-skip", \
-        .sentence = "TODO", \
+        .sentence = "other numbers are drawn between the seed and the module", \
+        .pytorch = "torch.manual_seed(SEED) right before the module, not once for all modules", \
+        .section = "Seeds and skipped draws", \
         .number = "the draws before", .to = 4294967295.0, .usual = 18, .whole = true) \
     ROW(DRAW_SPLIT, draw_split, DRAW, .name = "draw-split", \
-        .sentence = "TODO") \
+        .sentence = "the matrices are drawn as for split heads, where stacked ones were asked for", \
+        .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention", \
+        .section = "Several heads, split", .unseen = "the heads are drawn so, or there is one") \
     ROW(DRAW_STACKED, draw_stacked, DRAW, .name = "draw-stacked", \
-        .sentence = "TODO") \
+        .sentence = "the matrices are drawn as for stacked heads, where split ones were asked for", \
+        .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper", \
+        .section = "Several heads, split", .unseen = "the heads are drawn so, or there is one") \
     ROW(DRAW_MKL, draw_mkl, DRAW, .name = "draw-mkl", \
-        .sentence = "TODO") \
+        .sentence = "dropout is drawn by Intel's MKL: no mistake, but another build of PyTorch", \
+        .pytorch = "nothing to mend; attn --rng torch-mkl draws as this build of PyTorch does", \
+        .section = "Another dropout table", .unseen = "there is no dropout") \
     ROW(TILES_CONTEXT_NOT_RESCALED, tiles_context_not_rescaled, TILES, .name = "tiles-context-not-rescaled", \
-        .sentence = "TODO", \
+        .sentence = "the context so far is not rescaled when a tile raises the maximum", \
+        .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]", \
+        .numpy = "context = context * np.exp(old_max - new_max) + e @ v[..., tile, :]", \
+        .c = "context[c] *= exp(old_max - new_max), before the tile is added", \
+        .section = "NUMBERS", .unseen = "no row has its largest score behind its first tile", \
         .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
     ROW(TILES_CONTEXT_DIVIDED, tiles_context_divided, TILES, .name = "tiles-context-divided", \
-        .sentence = "TODO", \
+        .sentence = "the context is divided by the running sum in each tile, not once at the end", \
+        .pytorch = "context_vec = context_vec / total, once, after the last tile", \
+        .numpy = "context = context / total  # once, after the last tile", \
+        .c = "context[c] /= sum, once, after the last tile", \
+        .section = "NUMBERS", .unseen = "there are fewer keys than a tile", \
         .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
     ROW(TILES_SUM_NOT_RESCALED, tiles_sum_not_rescaled, TILES, .name = "tiles-sum-not-rescaled", \
-        .sentence = "TODO", \
+        .sentence = "the sum so far is not rescaled when a tile raises the maximum", \
+        .pytorch = "total = total * torch.exp(old_max - new_max) + e.sum(dim=-1, keepdim=True)", \
+        .numpy = "total = total * np.exp(old_max - new_max) + e.sum(-1, keepdims=True)", \
+        .c = "sum *= exp(old_max - new_max), before the tile is added", \
+        .section = "NUMBERS", .unseen = "no row has its largest score behind its first tile", \
         .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
     ROW(TILES_LAST_ALONE, tiles_last_alone, TILES, .name = "tiles-last-alone", \
-        .sentence = "TODO", \
+        .sentence = "the last tile replaces what the tiles before it have summed", \
+        .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]", \
+        .numpy = "context = context * np.exp(old_max - new_max) + e @ v[..., tile, :]", \
+        .c = "set context[c] and sum to 0 before the first tile, not before each", \
+        .section = "NUMBERS", .unseen = "there are fewer keys than a tile", \
         .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
     ROW(BITS_BF16, bits_bf16, BITS, .name = "bits-bf16", \
-        .sentence = "TODO") \
+        .sentence = "the bits of float16 query, key and value are read as bfloat16", \
+        .pytorch = "torch.frombuffer(data, dtype=torch.float16), not torch.bfloat16", \
+        .numpy = "x = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", \
+        .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7", \
+        .section = "Binary files") \
     ROW(BITS_QUERY_BF16, bits_query_bf16, BITS, .name = "bits-query-bf16", \
-        .sentence = "TODO") \
+        .sentence = "the bits of a float16 query are read as bfloat16", \
+        .pytorch = "queries.to(torch.bfloat16) converts; queries.view(torch.bfloat16) does not", \
+        .numpy = "q = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", \
+        .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7", \
+        .section = "Binary files") \
     ROW(BITS_KEY_BF16, bits_key_bf16, BITS, .name = "bits-key-bf16", \
-        .sentence = "TODO") \
+        .sentence = "the bits of a float16 key are read as bfloat16", \
+        .pytorch = "keys.to(torch.bfloat16) converts; keys.view(torch.bfloat16) does not", \
+        .numpy = "k = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", \
+        .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7", \
+        .section = "Binary files") \
     ROW(BITS_VALUE_BF16, bits_value_bf16, BITS, .name = "bits-value-bf16", \
-        .sentence = "TODO") \
+        .sentence = "the bits of a float16 value are read as bfloat16", \
+        .pytorch = "values.to(torch.bfloat16) converts; values.view(torch.bfloat16) does not", \
+        .numpy = "v = np.frombuffer(data, np.float16)  # NumPy has no bfloat16", \
+        .c = "float16: 5 bits of exponent, 10 of fraction; bfloat16: 8 bits and 7", \
+        .section = "Binary files") \
     ROW(BITS_SWAPPED, bits_swapped, BITS, .name = "bits-swapped", \
-        .sentence = "TODO") \
+        .sentence = "the bytes of each number are read in the wrong order", \
+        .pytorch = "torch.from_numpy(x.byteswap()), where x was read in the other order", \
+        .numpy = "x = np.frombuffer(data, '<f2')  # little-endian; '>f2' is big-endian", \
+        .c = "little-endian: bits = bytes[0] | bytes[1] << 8; big-endian the other way", \
+        .section = "Binary files") \
     ROW(DTYPE_BF16, dtype_bf16, DTYPE, .name = "dtype-bf16", \
-        .sentence = "TODO") \
+        .sentence = "all is computed in bfloat16: no mistake, but low precision", \
+        .pytorch = "queries.float(), keys.float(), values.float(); .bfloat16() at the very end", \
+        .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))", \
+        .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float", \
+        .section = "How it is computed") \
     ROW(DTYPE_F16, dtype_f16, DTYPE, .name = "dtype-f16", \
-        .sentence = "TODO") \
+        .sentence = "all is computed in float16: no mistake, but low precision", \
+        .pytorch = "queries.float(), keys.float(), values.float(); .half() at the very end", \
+        .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))", \
+        .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float", \
+        .section = "How it is computed") \
     ROW(OVERFLOW_F16, overflow_f16, DTYPE, .name = "overflow-f16", \
-        .sentence = "TODO")
+        .sentence = "the scores are kept in float16, where those above 65504 are infinite", \
+        .pytorch = "(queries / head_dim**0.5) @ keys.transpose(-2, -1), or .float() before", \
+        .numpy = "s = (q / np.sqrt(d)) @ k.swapaxes(-1, -2)  # or .astype(np.float32) before", \
+        .c = "s[i][j] is a float, or q[i] is divided by sqrt(d) before the product", \
+        .section = "How it is computed", .unseen = "no score is above 65504")
 /* clang-format on */
 
 #endif
