@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/write_diff.h"
+#include "why/why.h"
 #include "write/format/format.h"
 
 #include <fcntl.h>
@@ -145,12 +146,23 @@ static enum status run_why(const struct call *call)
     const struct options *options = &call->options;
     struct job_files files;
     struct problem problem;
+    struct progress progress;
+    struct why *why = arena_allocate(call->arena, 1, sizeof *why, call->error);
+    if (why == NULL)
+        return call->error->status;
     if (job_files_want_input(options) && isatty(STDIN_FILENO))
         return run_usage(call);
     if (job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
-    return error_usage(call->error, "not yet");
+    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
+    if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    if (why_search(why, options, &files, &problem, NULL, &progress, call->arena, call->error) != STATUS_OK) {
+        output_abandon(call->output);
+        return output_close(call->output);
+    }
+    return why_write(why, call->output);
 }
 
 #define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_mechanism,

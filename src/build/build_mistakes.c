@@ -29,6 +29,8 @@ void build_draws(const struct build *build)
         options->seed = (uint64_t)form;
     if (has(build, MISTAKE_DRAW_SKIP, &form))
         options->skip = (uint64_t)form;
+    if (has(build, MISTAKE_DRAW_D_OUT, &form))
+        options->d_out = (uint64_t)form;
     if (has(build, MISTAKE_DRAW_SPLIT, &form))
         options->stacked = false;
     if (has(build, MISTAKE_DRAW_STACKED, &form))

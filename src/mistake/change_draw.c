@@ -18,6 +18,7 @@ MADE_BEFORE(randn)
 MADE_BEFORE(order)
 MADE_BEFORE(seed)
 MADE_BEFORE(skip)
+MADE_BEFORE(d_out)
 MADE_BEFORE(split)
 MADE_BEFORE(stacked)
 

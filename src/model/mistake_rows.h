@@ -727,6 +727,11 @@
         .pytorch = "torch.manual_seed(SEED) right before the module, not once for all modules", \
         .section = "Seeds and skipped draws", \
         .number = "the draws before", .to = 4294967295.0, .usual = 18, .whole = true) \
+    ROW(DRAW_D_OUT, draw_d_out, DRAW, .name = "draw-d-out", \
+        .sentence = "the projections have another number of columns, d_out", \
+        .pytorch = "nn.Linear(d_in, d_out), d_out of each head where heads are stacked", \
+        .section = "Several heads, split", .unseen = "the columns are as many", \
+        .number = "the columns", .from = 1, .to = 1048576, .usual = 2, .whole = true) \
     ROW(DRAW_SPLIT, draw_split, DRAW, .name = "draw-split", \
         .sentence = "the matrices are drawn as for split heads, where stacked ones were asked for", \
         .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention", \

@@ -1,0 +1,360 @@
+/* Other settings that draw: seeds, skips, how and in which order parameters are drawn, how many columns they have. */
+#include "why/why.h"
+
+#include "base/threads.h"
+#include "build/problem_create.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128 };
+
+/* Settings other than those that were asked for, and what they are called. */
+struct variation {
+    struct trial_guess names; /* of slot draw, as many as differ */
+    uint64_t seed, skip, d_out, dropout_seed;
+    bool stacked, seeds_dropout;
+    enum init init;
+    enum torch_random_build rng;
+    size_t order; /* 0: as it should be; else a form of draw-order, from 1 */
+};
+
+/* --- the settings of a variation --------------------------------------------------------------------------------- */
+
+static void say(struct options *options, enum option_id id)
+{
+    options->origin[id] = ORIGIN_COMMAND_LINE;
+}
+
+static void name(struct variation *variation, enum mistake id, double form)
+{
+    variation->names.choices[variation->names.count++] = (struct mistake_choice){id, form};
+}
+
+/* As it was asked for. */
+static struct variation start_from(const struct why *why)
+{
+    const struct options *options = why->options;
+    const struct parameters_plan *plan = &why->problem->plan;
+    return (struct variation){.seed = options->seed,
+                              .skip = options->skip,
+                              .d_out = plan->d_out,
+                              .stacked = plan->stacked,
+                              .init = plan->init,
+                              .rng = why->problem->generator.build};
+}
+
+/* What differs, by the names of slot draw. */
+static void name_differences(const struct why *why, struct variation *variation)
+{
+    static const enum mistake INITS_NAMED[] = {MISTAKE_DRAW_LINEAR, MISTAKE_DRAW_RAND, MISTAKE_DRAW_RANDN};
+    const struct variation asked = start_from(why);
+    variation->names.count = 0;
+    if (variation->init != asked.init)
+        name(variation, INITS_NAMED[variation->init], 0);
+    if (variation->stacked != asked.stacked)
+        name(variation, variation->stacked ? MISTAKE_DRAW_STACKED : MISTAKE_DRAW_SPLIT, 0);
+    if (variation->d_out != asked.d_out)
+        name(variation, MISTAKE_DRAW_D_OUT, (double)variation->d_out);
+    if (variation->order > 0)
+        name(variation, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
+    if (variation->seed != asked.seed)
+        name(variation, MISTAKE_DRAW_SEED, (double)variation->seed);
+    if (variation->seeds_dropout)
+        name(variation, MISTAKE_DRAW_SEED, (double)variation->dropout_seed);
+    if (variation->skip != asked.skip)
+        name(variation, MISTAKE_DRAW_SKIP, (double)variation->skip);
+    if (variation->rng != asked.rng)
+        name(variation, MISTAKE_DRAW_MKL, 0);
+}
+
+/* The command line that the variation is. */
+static void apply(const struct why *why, const struct variation *variation, struct options *options)
+{
+    const struct variation asked = start_from(why);
+    *options = *why->options;
+    options->seed = variation->seed;
+    options->skip = variation->skip;
+    options->init = variation->init;
+    options->stacked = variation->stacked;
+    options->rng = variation->rng;
+    options->dropout_seed = variation->dropout_seed;
+    options->d_out = variation->d_out;
+    if (variation->seed != asked.seed)
+        say(options, OPTION_SEED);
+    if (variation->skip != asked.skip)
+        say(options, OPTION_SKIP);
+    if (variation->init != asked.init)
+        say(options, OPTION_INIT);
+    if (variation->stacked != asked.stacked)
+        say(options, OPTION_STACKED);
+    if (variation->rng != asked.rng)
+        say(options, OPTION_RNG);
+    if (variation->seeds_dropout)
+        say(options, OPTION_DROPOUT_SEED);
+    if (variation->d_out != asked.d_out)
+        say(options, OPTION_D_OUT);
+    else
+        options->d_out = why->options->d_out;
+    if (variation->order == 0)
+        return;
+    options->mistakes[0] = (struct mistake_choice){MISTAKE_DRAW_ORDER, (double)(variation->order - 1)};
+    options->mistake_count = 1;
+}
+
+/* --- one variation ----------------------------------------------------------------------------------------------- */
+
+/* The problem of a variation, and how the tables stand in it; false where there is none, or they fit no stage. */
+static bool make(const struct why *why, const struct variation *variation, struct options *options,
+                 struct problem *problem, struct mine *mine, struct arena *arena)
+{
+    struct error error = {0};
+    apply(why, variation, options);
+    *mine = why->mine;
+    if (problem_create(problem, options, why->files, arena, &error) != STATUS_OK)
+        return false;
+    const bool same = why->mine.count > 0 && problem->plan.d_out == why->problem->plan.d_out &&
+                      problem->plan.stacked == why->problem->plan.stacked;
+    return same || mine_place(mine, problem, why->options, arena, &error) == STATUS_OK;
+}
+
+struct batch {
+    struct why *why;
+    const struct variation *variations;
+    const struct why_guesses *guesses; /* mistakes to be tried with each; NULL: none alone */
+    bool agrees[CHUNK];
+    size_t guess[CHUNK]; /* which of them agrees */
+};
+
+static void run_variation(void *context, size_t task, unsigned thread)
+{
+    (void)thread;
+    struct batch *batch = context;
+    const struct trial_guess none = {.count = 0};
+    struct arena arena = {0};
+    struct error error = {0};
+    struct options options;
+    struct problem problem;
+    struct mine mine;
+    struct trial_base base;
+    batch->agrees[task] = false;
+    if (make(batch->why, &batch->variations[task], &options, &problem, &mine, &arena) &&
+        trial_start_bare(&base, &problem, &mine, &arena, &error) == STATUS_OK)
+        for (size_t i = 0; i < (batch->guesses != NULL ? batch->guesses->count : 1) && !batch->agrees[task]; i++) {
+            const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : &none;
+            struct arena scratch = {0};
+            struct trial trial;
+            batch->agrees[task] =
+                trial_run(&base, guess, false, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES;
+            batch->guess[task] = i;
+            arena_free(&scratch);
+        }
+    arena_free(&arena);
+}
+
+/* What was found becomes an explanation, with all that lasts. */
+static enum status take_found(struct why *why, const struct variation *variation, const struct trial_guess *with)
+{
+    struct options *options = arena_allocate(why->arena, 1, sizeof *options, why->error);
+    struct problem *problem = arena_allocate(why->arena, 1, sizeof *problem, why->error);
+    struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
+    struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
+    struct arena scratch = {0};
+    struct trial trial;
+    struct variation named = *variation;
+    if (why->error->status != STATUS_OK || !make(why, variation, options, problem, mine, why->arena) ||
+        trial_start(base, problem, mine, why->arena, why->error) ||
+        trial_run(base, with, true, &trial, &scratch, why->error))
+        return why->error->status;
+    name_differences(why, &named);
+    struct trial_guess guess = *with;
+    for (size_t i = 0; i < named.names.count && guess.count < TRIAL_CHOICES; i++)
+        guess.choices[guess.count++] = named.names.choices[i];
+    if (trial.end == TRIAL_AGREES)
+        why_add(why, base, options, &guess, &trial);
+    arena_free(&scratch);
+    return why->error->status;
+}
+
+static double work_of(const struct why *why, const struct why_guesses *guesses)
+{
+    const struct trial_base base = {.problem = why->problem};
+    return trial_work(&base) * (guesses != NULL ? (double)guesses->count : 2);
+}
+
+/* Variations one after the other, until some agree or the budget ends. */
+static enum status try_all(struct why *why, const struct variation *variations, size_t count,
+                           const struct why_guesses *guesses)
+{
+    const struct trial_guess none = {.count = 0};
+    const double work = work_of(why, guesses);
+    struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
+    size_t tried = 0;
+    if (batch == NULL)
+        return why->error->status;
+    progress_begin(why->progress, guesses != NULL ? "settings and a mistake" : "settings", (double)count);
+    while (tried < count && why->count == 0 && why->budget.done < why->budget.most) {
+        const size_t now = memory_smaller(CHUNK, count - tried);
+        *batch = (struct batch){.why = why, .variations = variations + tried, .guesses = guesses};
+        threads_run(why->problem->threads, now, run_variation, batch);
+        for (size_t i = 0; i < now; i++)
+            if (batch->agrees[i] && take_found(why, &batch->variations[i],
+                                               guesses != NULL ? &guesses->items[batch->guess[i]] : &none) != STATUS_OK)
+                return why->error->status;
+        tried += now;
+        why->budget.done += work * (double)now;
+        *(guesses != NULL ? &why->budget.both : &why->budget.settings) += now * (guesses != NULL ? guesses->count : 1);
+        progress_update(why->progress, (double)tried);
+    }
+    if (why->count == 0)
+        why->budget.left += work * (double)(count - tried);
+    progress_end(why->progress);
+    return STATUS_OK;
+}
+
+/* --- which variations -------------------------------------------------------------------------------------------- */
+
+/* Columns of the projections with which the last table may have as many as it has. */
+static size_t list_sizes(const struct why *why, uint64_t sizes[MOST_SIZES])
+{
+    const struct tensor *tensor = &why->mine.file.tensors[0].tensor;
+    const uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 0, heads = why->problem->heads;
+    const uint64_t wanted[] = {why->problem->plan.d_out, columns, columns % heads == 0 ? columns / heads : 0,
+                               columns * heads};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        bool again = wanted[i] == 0 || wanted[i] > 1 << 20;
+        for (size_t k = 0; k < count; k++)
+            again = again || sizes[k] == wanted[i];
+        if (!again)
+            sizes[count++] = wanted[i];
+    }
+    return count;
+}
+
+static bool may_draw_parameters(const struct why *why)
+{
+    return problem_projects(why->problem) && !why->problem->parameters.given;
+}
+
+/* Each way to draw the parameters, in each number of columns; one after the other, the nearest first. */
+static size_t list_near(const struct why *why, bool orders, struct variation near[MOST_NEAR])
+{
+    const struct variation asked = start_from(why);
+    uint64_t sizes[MOST_SIZES];
+    const size_t size_count = list_sizes(why, sizes), order_count = orders ? 6 : 1;
+    const bool splits = MECHANISMS[why->problem->mechanism].splits && why->problem->heads == why->problem->kv_heads;
+    size_t count = 0;
+    for (size_t size = 0; size < size_count; size++)
+        for (int other = 0; other <= (int)splits; other++)
+            for (int init = 0; init < 3; init++)
+                for (size_t order = 0; order < order_count && count < MOST_NEAR; order++) {
+                    struct variation *added = &near[count++];
+                    *added = asked;
+                    added->d_out = sizes[size];
+                    added->stacked = other ? !asked.stacked : asked.stacked;
+                    added->init = (enum init)(((int)asked.init + init) % 3);
+                    added->order = order;
+                }
+    return count;
+}
+
+/* The same with MKL's dropout, and with a seed right before dropout. */
+static size_t add_dropout(const struct why *why, struct variation *list, size_t count, size_t most)
+{
+    static const uint64_t SEEDS[] = {123, 0, 42, 1, 789, 1234};
+    const struct variation asked = start_from(why);
+    if (why->problem->dropout == 0)
+        return count;
+    for (int mkl = 0; mkl < 2; mkl++)
+        for (size_t i = 0; i <= sizeof SEEDS / sizeof SEEDS[0] && count < most; i++) {
+            struct variation *added = &list[count++];
+            *added = asked;
+            added->rng = mkl ? TORCH_RANDOM_MKL : asked.rng;
+            added->seeds_dropout = i > 0;
+            added->dropout_seed = i > 0 ? SEEDS[i - 1] : 0;
+        }
+    return count;
+}
+
+/* Seeds that are used beyond the small ones: round numbers, runs of digits, the days of some years. */
+static size_t list_far_seeds(uint64_t *seeds)
+{
+    static const uint64_t USUAL[] = {12345,     54321,      31337,      65535,      65536,      99999,
+                                     100000,    112358,     123123,     123456,     271828,     314159,
+                                     424242,    654321,     1000000,    1234567,    12345678,   123456789,
+                                     987654321, 1234567890, 2147483647, 3141592653, 3735928559, 4294967295};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof USUAL / sizeof USUAL[0]; i++)
+        seeds[count++] = USUAL[i];
+    for (uint64_t year = 2018; year <= 2027; year++)
+        for (uint64_t month = 1; month <= 12; month++)
+            for (uint64_t day = 1; day <= 31; day++)
+                seeds[count++] = (year * 100 + month) * 100 + day;
+    return count;
+}
+
+enum { MOST_SEEDS = LAST_SEED + 1 + 64 + 10 * 12 * 31 };
+
+/* Skips first, then seeds, each with the ways to draw that are given. */
+static enum status try_far(struct why *why, const struct variation *near, size_t near_count,
+                           const struct why_guesses *guesses)
+{
+    uint64_t *seeds = arena_allocate(why->arena, MOST_SEEDS, sizeof *seeds, why->error);
+    struct variation *list = arena_allocate(why->arena, MOST_SEEDS, sizeof *list, why->error);
+    if (seeds == NULL || list == NULL)
+        return why->error->status;
+    size_t count = 0;
+    for (uint64_t seed = 0; seed <= LAST_SEED; seed++)
+        seeds[count++] = seed;
+    count += list_far_seeds(seeds + count);
+    for (size_t i = 0; i < near_count; i++)
+        for (int by_seed = 0; by_seed < 2 && why->count == 0; by_seed++) {
+            const size_t many = by_seed ? count : LAST_SKIP + 1;
+            for (size_t k = 0; k < many; k++) {
+                list[k] = near[i];
+                if (by_seed)
+                    list[k].seed = seeds[k];
+                else
+                    list[k].skip = k;
+            }
+            if (try_all(why, list, many, guesses) != STATUS_OK)
+                return why->error->status;
+        }
+    return STATUS_OK;
+}
+
+/* The seed right before dropout. */
+static enum status try_dropout_seeds(struct why *why, const struct why_guesses *guesses)
+{
+    struct variation *list = arena_allocate(why->arena, LAST_SEED + 1, sizeof *list, why->error);
+    for (int mkl = 0; mkl < 2 && list != NULL && why->problem->dropout > 0 && why->count == 0; mkl++) {
+        for (uint64_t seed = 0; seed <= LAST_SEED; seed++) {
+            list[seed] = start_from(why);
+            list[seed].seeds_dropout = true;
+            list[seed].dropout_seed = seed;
+            list[seed].rng = mkl ? TORCH_RANDOM_MKL : list[seed].rng;
+        }
+        if (try_all(why, list, LAST_SEED + 1, guesses) != STATUS_OK)
+            return why->error->status;
+    }
+    return list == NULL ? why->error->status : STATUS_OK;
+}
+
+enum status why_draws(struct why *why, enum why_depth depth)
+{
+    struct variation *near = arena_allocate(why->arena, MOST_NEAR, sizeof *near, why->error);
+    struct why_guesses singles;
+    if (near == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
+        return why->error->status;
+    size_t count = may_draw_parameters(why) ? list_near(why, depth != WHY_FAR, near) : 0;
+    count = depth == WHY_FAR ? count : add_dropout(why, near, count, MOST_NEAR);
+    if (depth == WHY_NEAR)
+        return try_all(why, near, count, NULL);
+    if (depth == WHY_BOTH && try_all(why, near, count, &singles) != STATUS_OK)
+        return why->error->status;
+    count = may_draw_parameters(why) ? list_near(why, false, near) : 0;
+    if (why->count > 0 || try_far(why, near, count, depth == WHY_BOTH ? &singles : NULL) != STATUS_OK)
+        return why->error->status;
+    return why->count > 0 ? STATUS_OK : try_dropout_seeds(why, depth == WHY_BOTH ? &singles : NULL);
+}

@@ -1,0 +1,128 @@
+/* What is guessed, in which order. */
+#include "why/why.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_FORMS = 256 };
+
+/* --- forms ------------------------------------------------------------------------------------------------------- */
+
+static size_t list_numbers(const double *from, size_t count, double *forms)
+{
+    for (size_t i = 0; i < count; i++)
+        forms[i] = from[i];
+    return count;
+}
+
+/* Tiles with fewer keys than there are; where few are wanted, powers of 2. */
+static size_t list_tiles(const struct problem *problem, bool common, double *forms)
+{
+    enum { MOST_TILE = 128 };
+    size_t count = 0;
+    for (size_t tile = 1; tile <= MOST_TILE && tile < problem->keys; tile = common ? tile * 2 : tile + 1)
+        forms[count++] = (double)tile;
+    return count;
+}
+
+/* Multiples up to which keys are padded, one for each number of keys that are added. */
+static size_t list_paddings(const struct problem *problem, double *forms)
+{
+    size_t count = 0, seen[8];
+    for (size_t multiple = 4; multiple <= 128; multiple *= 2) {
+        const size_t added = (multiple - problem->keys % multiple) % multiple;
+        bool again = added == 0;
+        for (size_t i = 0; i < count; i++)
+            again = again || seen[i] == added;
+        if (again)
+            continue;
+        seen[count] = added;
+        forms[count++] = (double)multiple;
+    }
+    return count;
+}
+
+static size_t list_words(const char *const *words, double *forms)
+{
+    size_t count = 0;
+    for (; words[count] != NULL; count++)
+        forms[count] = (double)count;
+    return count;
+}
+
+/* The forms that a mistake is guessed in. */
+static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
+{
+    static const double SHARES[] = {0.1, 0.2, 0.25, 0.3, 0.5}, FILLS[] = {-9, -1, -5, -10, -100};
+    const struct mistake_row *row = &MISTAKES[id];
+    forms[0] = 0;
+    if (row->forms != NULL)
+        return list_words(row->forms, forms);
+    if (row->number == NULL)
+        return 1;
+    if (row->slot == MISTAKE_SLOT_TILES)
+        return list_tiles(problem, common, forms);
+    if (id == MISTAKE_KEYS_PADDING_COUNTED)
+        return list_paddings(problem, forms);
+    if (id == MISTAKE_DROPOUT_ON)
+        return list_numbers(SHARES, sizeof SHARES / sizeof SHARES[0], forms);
+    if (id == MISTAKE_FILL_SMALL)
+        return list_numbers(FILLS, common ? 1 : sizeof FILLS / sizeof FILLS[0], forms);
+    return 0;
+}
+
+/* --- one mistake ------------------------------------------------------------------------------------------------- */
+
+static bool has_stage(const struct why *why, enum stage stage)
+{
+    for (size_t i = 0; i < why->mine.count; i++)
+        if (why->mine.tables[i].stage == stage)
+            return true;
+    return false;
+}
+
+/* Draws are settings, a dtype is told by the numbers themselves, and lse is nobody's source. */
+static bool is_guessed(const struct why *why, enum mistake id)
+{
+    if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && !has_stage(why, STAGE_LSE))
+        return false;
+    return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && id != MISTAKE_DTYPE_BF16 && id != MISTAKE_DTYPE_F16 &&
+           (why->left_out == NULL || !why->left_out[id]);
+}
+
+enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses)
+{
+    double forms[MOST_FORMS];
+    size_t most = 0;
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        most += list_forms(problem, (enum mistake)id, common, forms);
+    *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0};
+    for (int id = 0; id < MISTAKE_COUNT && guesses->items != NULL; id++) {
+        const size_t count =
+            is_guessed(why, (enum mistake)id) ? list_forms(problem, (enum mistake)id, common, forms) : 0;
+        for (size_t i = 0; i < count; i++)
+            guesses->items[guesses->count++] = (struct trial_guess){{{(enum mistake)id, forms[i]}}, 1};
+    }
+    return guesses->items == NULL ? why->error->status : STATUS_OK;
+}
+
+/* --- two of them ------------------------------------------------------------------------------------------------- */
+
+static enum mistake_slot slot_of(const struct trial_guess *guess)
+{
+    return MISTAKES[guess->choices[0].id].slot;
+}
+
+enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs)
+{
+    const size_t count = singles->count;
+    *pairs = (struct why_guesses){
+        arena_allocate(why->arena, count * (count + 1) / 2, sizeof pairs->items[0], why->error), 0};
+    for (size_t sum = 1; sum + 1 < 2 * count && pairs->items != NULL; sum++)
+        for (size_t i = sum < count ? 0 : sum - count + 1; 2 * i < sum; i++) {
+            const struct trial_guess *a = &singles->items[i], *b = &singles->items[sum - i];
+            if (slot_of(a) != slot_of(b))
+                pairs->items[pairs->count++] = (struct trial_guess){{a->choices[0], b->choices[0]}, 2};
+        }
+    return pairs->items == NULL ? why->error->status : STATUS_OK;
+}

@@ -1,0 +1,432 @@
+#include "why/mine.h"
+
+#include "read/load.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- the file ---------------------------------------------------------------------------------------------------- */
+
+enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
+{
+    *mine = (struct mine){.decimals = -1};
+    if (load_file(options->mine, INPUT_FILE_OF_DIFF, arena, &mine->file, error) != STATUS_OK)
+        return error->status;
+    if (mine->file.tensor_count == 0)
+        return error_usage(error, "%s: holds no table; expected a result, or one table", mine->file.source);
+    return STATUS_OK;
+}
+
+/* --- how far a number may be off --------------------------------------------------------------------------------- */
+
+enum { MOST_DECIMALS = 6, LEAST_NUMBERS = 4 };
+
+static bool has_decimals(double number, int decimals)
+{
+    const double shifted = number * pow(10, decimals);
+    return !isfinite(number) || fabs(shifted - round(shifted)) <= 1e-9 * fmax(1, fabs(shifted));
+}
+
+/* JSON keeps no last digit; where all numbers have few decimals they were rounded to as many. */
+static int decimals_of(const double *numbers, size_t count)
+{
+    for (int decimals = 0; decimals <= MOST_DECIMALS && count >= LEAST_NUMBERS; decimals++) {
+        size_t i = 0;
+        while (i < count && has_decimals(numbers[i], decimals))
+            i++;
+        if (i == count)
+            return decimals;
+    }
+    return -1;
+}
+
+static bool are_all_of(enum dtype dtype, const double *numbers, size_t count)
+{
+    bool plain = true;
+    for (size_t i = 0; i < count; i++) {
+        double rounded = numbers[i];
+        dtype_round(dtype, &rounded, 1);
+        if (rounded != numbers[i] && !isnan(numbers[i]))
+            return false;
+        plain = plain && (numbers[i] == floor(numbers[i]) || isnan(numbers[i]));
+    }
+    return !plain; /* whole numbers tell nothing */
+}
+
+/* The dtype that a table's numbers tell of: what it states, or what all of them are. */
+static enum dtype dtype_of(const struct file_tensor *named, enum dtype of_job, const double *numbers, size_t count)
+{
+    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
+    if (dtype_precision(of_job) < dtype_precision(DTYPE_F32))
+        return of_job;
+    if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
+        return named->stated;
+    if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
+        return named->tensor.dtype;
+    for (size_t i = 0; i < 2 && named->last_digit == NULL && count >= LEAST_NUMBERS; i++)
+        if (are_all_of(COARSE[i], numbers, count) && decimals_of(numbers, count) < 0)
+            return COARSE[i];
+    return of_job;
+}
+
+/* Errors of a computation in that dtype, as a share of the largest number. */
+static double share_of(enum dtype dtype)
+{
+    return dtype_precision(dtype) >= dtype_precision(DTYPE_F32) ? 5e-6 : 3 * pow(2, -dtype_precision(dtype));
+}
+
+static double half_unit(const struct file_tensor *named, size_t i, int decimals)
+{
+    if (named->last_digit != NULL)
+        return named->last_digit[i] == INT16_MIN ? 0 : 0.5 * pow(10, named->last_digit[i]);
+    return decimals < 0 ? 0 : 0.5 * pow(10, -decimals);
+}
+
+/* What the job's dtype and the last digit leave open, for each number. */
+static enum status set_tolerance(struct mine *mine, struct mine_table *table, enum dtype of_job, struct arena *arena,
+                                 struct error *error)
+{
+    double *numbers = arena_allocate(arena, table->count, sizeof *numbers, error), largest = 0;
+    double *tolerance = arena_allocate(arena, table->count, sizeof *tolerance, error);
+    if (numbers == NULL || tolerance == NULL)
+        return error->status;
+    tensor_load(&table->named->tensor, 0, table->count, numbers);
+    for (size_t i = 0; i < table->count; i++)
+        largest = isfinite(numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
+    const enum dtype dtype = dtype_of(table->named, of_job, numbers, table->count);
+    const int decimals =
+        mine->file.is_text && table->named->last_digit == NULL ? decimals_of(numbers, table->count) : -1;
+    for (size_t i = 0; i < table->count; i++) {
+        const double unit = half_unit(table->named, i, decimals);
+        tolerance[i] = unit * (1 + 1e-9) + share_of(dtype) * (unit > 0 ? fabs(numbers[i]) : largest) +
+                       (isfinite(numbers[i]) ? share_of(dtype) * fabs(numbers[i]) : 0);
+    }
+    if (dtype_precision(dtype) < dtype_precision(mine->dtype))
+        mine->dtype = dtype;
+    if (decimals >= 0)
+        mine->decimals = decimals > mine->decimals ? decimals : mine->decimals;
+    table->numbers = numbers;
+    table->tolerance = tolerance;
+    return STATUS_OK;
+}
+
+/* The decimals of all printed numbers, where they are as many. */
+static void set_decimals(struct mine *mine)
+{
+    int common = INT16_MIN;
+    for (size_t i = 0; i < mine->count; i++)
+        for (size_t k = 0; k < mine->tables[i].count && mine->tables[i].named->last_digit != NULL; k++) {
+            const int digit = mine->tables[i].named->last_digit[k];
+            if (digit != INT16_MIN && (common == INT16_MIN || digit < common))
+                common = digit;
+        }
+    if (common != INT16_MIN)
+        mine->decimals = common < 0 ? -common : 0;
+}
+
+/* --- where a table stands ---------------------------------------------------------------------------------------- */
+
+/* The sizes of a stage's axes; of what it lacks 1. */
+static void shape_of(const struct problem *problem, enum stage stage, size_t whole[MINE_AXES])
+{
+    const bool of_keys = stage_is_of_keys(stage), joins = problem_is_side_by_side(problem, stage);
+    whole[MINE_ITEM] = problem->items;
+    whole[MINE_HEAD] = joins ? 1 : of_keys ? problem->kv_heads : problem->heads;
+    whole[MINE_ROW] = of_keys ? problem->keys : problem->row_count;
+    whole[MINE_COLUMN] = stage_has_columns(stage) ? problem_columns(problem, stage) : 1;
+}
+
+/* How well a layout fits: 0 not at all, more is better. */
+enum fit { FIT_NONE, FIT_SOME, FIT_ROWS, FIT_WHOLE };
+
+/* The axes of the stage that `kept` has bits of, in that order, are those of the table that are longer than 1. */
+static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_AXES], unsigned kept,
+                           const int order[MINE_AXES], struct mine_layout *layout)
+{
+    size_t axis = 0, stride[TENSOR_RANK + 1];
+    enum fit fit = FIT_WHOLE;
+    stride[tensor->rank] = 1;
+    for (size_t i = tensor->rank; i-- > 0;)
+        stride[i] = stride[i + 1] * tensor->shape[i];
+    for (int i = 0; i < MINE_AXES; i++) {
+        const int of_stage = order[i];
+        layout->axis[of_stage] = -1;
+        layout->size[of_stage] = 1;
+        layout->whole[of_stage] = whole[of_stage];
+        layout->stride[of_stage] = 0;
+        if ((kept & 1U << of_stage) == 0) {
+            if (whole[of_stage] > 1 && of_stage == MINE_COLUMN)
+                return FIT_NONE;
+            if (whole[of_stage] > 1)
+                fit = of_stage == MINE_ROW && fit != FIT_SOME ? FIT_ROWS : FIT_SOME;
+            continue;
+        }
+        while (axis < tensor->rank && tensor->shape[axis] == 1)
+            axis++;
+        if (axis == tensor->rank || whole[of_stage] == 1)
+            return FIT_NONE;
+        const size_t size = tensor->shape[axis];
+        if (size > whole[of_stage] || (size < whole[of_stage] && of_stage != MINE_ROW))
+            return FIT_NONE;
+        if (size < whole[of_stage])
+            fit = fit == FIT_SOME ? FIT_SOME : FIT_ROWS;
+        layout->axis[of_stage] = (int)axis;
+        layout->size[of_stage] = size;
+        layout->stride[of_stage] = stride[axis + 1];
+        axis++;
+    }
+    while (axis < tensor->rank && tensor->shape[axis] == 1)
+        axis++;
+    return axis == tensor->rank ? fit : FIT_NONE;
+}
+
+/* The best layout of a table in a stage; heads before rows, as stages have them, or behind, as they lie before they are
+ * transposed. */
+static enum fit find_layout(const struct tensor *tensor, const struct problem *problem, enum stage stage,
+                            struct mine_layout *best)
+{
+    static const int ORDERS[][MINE_AXES] = {{MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
+                                            {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN}};
+    size_t whole[MINE_AXES];
+    enum fit found = FIT_NONE;
+    shape_of(problem, stage, whole);
+    for (size_t order = 0; order < 2; order++)
+        for (unsigned kept = 1U << MINE_AXES; kept-- > 0;) {
+            struct mine_layout layout = {.rows = NULL};
+            const enum fit fit = try_layout(tensor, whole, kept, ORDERS[order], &layout);
+            if (fit > found) {
+                found = fit;
+                *best = layout;
+            }
+        }
+    return found;
+}
+
+/* Rows by their labels, where the table has its own and all of them are found once. */
+static enum status find_rows(const struct mine *mine, const struct problem *problem, struct mine_layout *layout,
+                             struct arena *arena, struct error *error)
+{
+    const struct token_labels *labels = &mine->file.tokens;
+    const char **queries = problem_query_labels(problem, 0);
+    const size_t count = layout->size[MINE_ROW];
+    if (labels->texts == NULL || queries == NULL || labels->lists != 1 || labels->count != count ||
+        count == layout->whole[MINE_ROW])
+        return STATUS_OK;
+    size_t *rows = arena_allocate(arena, count, sizeof *rows, error);
+    if (rows == NULL)
+        return error->status;
+    for (size_t i = 0; i < count; i++) {
+        size_t found = 0;
+        for (size_t row = 0; row < problem->row_count; row++)
+            if (strcmp(queries[problem->rows[row]], labels->texts[i]) == 0) {
+                rows[i] = row;
+                found++;
+            }
+        if (found != 1)
+            return STATUS_OK;
+    }
+    layout->rows = rows;
+    return STATUS_OK;
+}
+
+static bool is_shown(const struct problem *problem, enum stage stage)
+{
+    return stage_exists(stage) && !STAGES[stage].repeats && problem_shows_stage(problem, stage);
+}
+
+/* The last stage that the table fits best. */
+static enum stage guess_stage(const struct problem *problem, const struct tensor *tensor, struct mine_layout *layout)
+{
+    enum stage stage = STAGE_NAMES;
+    enum fit best = FIT_NONE;
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        struct mine_layout found;
+        const enum fit fit = is_shown(problem, (enum stage)i) && !STAGES[i].on_demand
+                                 ? find_layout(tensor, problem, (enum stage)i, &found)
+                                 : FIT_NONE;
+        if (fit != FIT_NONE && fit >= best) {
+            best = fit;
+            stage = (enum stage)i;
+            *layout = found;
+        }
+    }
+    return stage;
+}
+
+/* "context 6 x 2, weights 6 x 6": the shapes that the stages have. */
+static void list_shapes(const struct problem *problem, struct text *text)
+{
+    bool first = true;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        size_t whole[MINE_AXES];
+        if (!is_shown(problem, (enum stage)stage) || STAGES[stage].on_demand)
+            continue;
+        shape_of(problem, (enum stage)stage, whole);
+        text_add(text, "%s%s ", first ? "" : ", ", stage_name((enum stage)stage));
+        for (int axis = 0, more = 0; axis < MINE_AXES; axis++)
+            if (whole[axis] > 1 || axis >= MINE_ROW)
+                text_add(text, "%s%zu", more++ ? " x " : "", whole[axis]);
+        first = false;
+    }
+}
+
+static enum status refuse(const struct mine *mine, const struct problem *problem, const struct file_tensor *named,
+                          enum stage stage, struct error *error)
+{
+    char shape[TENSOR_SHAPE_BYTES], shapes[512];
+    struct text text = text_begin(shapes, sizeof shapes);
+    list_shapes(problem, &text);
+    return error_usage(error, "%s: %s%s is %s, which is no part of %s; expected one of %s", mine->file.source,
+                       mine->file.nameless ? "the table" : named->name, "", tensor_shape_text(&named->tensor, shape),
+                       stage == STAGE_NAMES ? "any stage" : stage_name(stage), shapes);
+}
+
+/* --- all tables -------------------------------------------------------------------------------------------------- */
+
+/* Which stage a table says that it is; STAGE_NAMES: it says nothing. */
+static enum stage stage_said(const struct mine *mine, const struct file_tensor *named, const struct options *options)
+{
+    const enum stage stage = mine->file.nameless ? STAGE_NAMES : stage_find(named->name, strlen(named->name));
+    if (stage_exists(stage))
+        return stage;
+    return options->stage_count == 1 && mine->file.tensor_count == 1 ? options->stages[0] : STAGE_NAMES;
+}
+
+static enum status place_table(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
+                               enum stage said, struct arena *arena, struct error *error)
+{
+    struct mine_table *table = &mine->tables[mine->count];
+    *table = (struct mine_table){.named = named,
+                                 .stage = stage_of_numbers(said == STAGE_NAMES ? STAGE_QUERY : said),
+                                 .count = tensor_count(&named->tensor),
+                                 .told = said != STAGE_NAMES};
+    if (said == STAGE_NAMES)
+        table->stage = guess_stage(problem, &named->tensor, &table->layout);
+    else if (find_layout(&named->tensor, problem, table->stage, &table->layout) == FIT_NONE)
+        return refuse(mine, problem, named, said, error);
+    if (table->stage == STAGE_NAMES)
+        return refuse(mine, problem, named, STAGE_NAMES, error);
+    if (find_rows(mine, problem, &table->layout, arena, error) ||
+        set_tolerance(mine, table, problem->dtype, arena, error))
+        return error->status;
+    mine->count++;
+    return STATUS_OK;
+}
+
+static bool was_asked(const struct options *options, enum stage stage)
+{
+    for (size_t i = 0; i < options->stage_count; i++)
+        if (options->stages[i] == stage)
+            return true;
+    return options->stage_count == 0;
+}
+
+/* One stage after the other, so that the tables are in their order. */
+static enum status place_named(struct mine *mine, const struct problem *problem, const struct options *options,
+                               struct arena *arena, struct error *error)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        for (size_t i = 0; i < mine->file.tensor_count; i++) {
+            const struct file_tensor *named = &mine->file.tensors[i];
+            if (named->tensor.rank > 0 && stage_said(mine, named, options) == (enum stage)stage &&
+                was_asked(options, (enum stage)stage) && !STAGES[stage].repeats &&
+                place_table(mine, problem, named, (enum stage)stage, arena, error) != STATUS_OK)
+                return error->status;
+        }
+    return STATUS_OK;
+}
+
+enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
+                       struct arena *arena, struct error *error)
+{
+    mine->count = 0;
+    mine->decimals = -1;
+    mine->dtype = problem->dtype;
+    if (place_named(mine, problem, options, arena, error) != STATUS_OK)
+        return error->status;
+    if (mine->count == 0 && mine->file.tensor_count == 1 &&
+        place_table(mine, problem, &mine->file.tensors[0], STAGE_NAMES, arena, error) != STATUS_OK)
+        return error->status;
+    if (mine->count == 0)
+        return error_usage(error,
+                           "%s: no table in it is named as a stage; expected one, such as %s, or one table alone",
+                           mine->file.source, stage_name(STAGE_CONTEXT));
+    for (size_t i = 0; i < mine->file.tensor_count && !mine->file.is_result; i++)
+        if (mine->file.tensor_count > 1 && !stage_exists(stage_said(mine, &mine->file.tensors[i], options)) &&
+            mine->passed == NULL)
+            mine->passed = mine->file.tensors[i].name;
+    set_decimals(mine);
+    return STATUS_OK;
+}
+
+/* --- places ------------------------------------------------------------------------------------------------------ */
+
+/* How many indices an axis leaves open. */
+static size_t choices_of(const struct mine_layout *layout, int axis)
+{
+    if (axis == MINE_ROW)
+        return layout->rows != NULL ? 1 : layout->whole[axis] - layout->size[axis] + 1;
+    return layout->axis[axis] < 0 ? layout->whole[axis] : 1;
+}
+
+size_t mine_indices(const struct mine_table *table)
+{
+    size_t count = 1;
+    for (int axis = 0; axis < MINE_AXES; axis++)
+        count *= choices_of(&table->layout, axis);
+    return count;
+}
+
+struct mine_index mine_index(const struct mine_table *table, size_t i)
+{
+    struct mine_index index = {{0}};
+    for (int axis = MINE_AXES; axis-- > 0; i /= choices_of(&table->layout, axis))
+        index.at[axis] = i % choices_of(&table->layout, axis);
+    return index;
+}
+
+struct mine_index mine_place_of(const struct mine_table *table, struct mine_index first, size_t i)
+{
+    const struct mine_layout *layout = &table->layout;
+    for (int axis = 0; axis < MINE_AXES; axis++) {
+        const size_t at = layout->axis[axis] < 0 ? 0 : i / layout->stride[axis] % layout->size[axis];
+        first.at[axis] = axis == MINE_ROW && layout->rows != NULL ? layout->rows[at] : first.at[axis] + at;
+    }
+    return first;
+}
+
+static void add_row(const struct problem *problem, enum stage stage, size_t item, size_t row, struct text *text)
+{
+    size_t position = row + 1;
+    const char *label = problem_label(problem, stage_is_of_keys(stage), item, row, &position);
+    char shown[128];
+    text_add(text, " %zu", position);
+    if (label == NULL)
+        return;
+    text_shown(label, 20, shown, sizeof shown);
+    text_add(text, " (%s)", shown);
+}
+
+void mine_describe(const struct mine_table *table, const struct problem *problem, struct mine_index first,
+                   struct text *text)
+{
+    const struct mine_layout *layout = &table->layout;
+    const size_t rows = layout->size[MINE_ROW], item = first.at[MINE_ITEM];
+    text_add(text, "%s", stage_name(table->stage));
+    if (layout->axis[MINE_ITEM] < 0 && layout->whole[MINE_ITEM] > 1)
+        text_add(text, ", item %zu", item + 1);
+    if (layout->axis[MINE_HEAD] < 0 && layout->whole[MINE_HEAD] > 1)
+        text_add(text, ", head %zu", first.at[MINE_HEAD] + 1);
+    if (rows == layout->whole[MINE_ROW])
+        return;
+    text_add(text, rows == 1 ? ", row" : ", rows");
+    for (size_t i = 0; i < rows && layout->rows != NULL; i++)
+        add_row(problem, table->stage, item, layout->rows[i], text);
+    if (layout->rows != NULL)
+        return;
+    add_row(problem, table->stage, item, first.at[MINE_ROW], text);
+    if (rows > 1) {
+        text_add(text, " to");
+        add_row(problem, table->stage, item, first.at[MINE_ROW] + rows - 1, text);
+    }
+}

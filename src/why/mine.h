@@ -1,0 +1,64 @@
+/* What somebody has: tables of a file, each the numbers of a stage, or of some of its rows, items or heads. */
+#ifndef ATTN_WHY_MINE_H
+#define ATTN_WHY_MINE_H
+
+#include "cli/options.h"
+#include "problem/problem.h"
+#include "read/input_file.h"
+
+/* The axes that stages have, in their order. */
+enum mine_axis { MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN, MINE_AXES };
+
+/* How a table meets a stage: an axis of the stage is one of the table, or has one index alone. */
+struct mine_layout {
+    int axis[MINE_AXES];      /* which of the table's axes, of those that are longer than 1; -1: one index */
+    size_t size[MINE_AXES];   /* of the table along it; 1 where it has none */
+    size_t whole[MINE_AXES];  /* of the stage along it */
+    size_t stride[MINE_AXES]; /* in the table */
+    const size_t *rows;       /* (size[MINE_ROW]) by label: which of the queries asked for; NULL: they are in a row */
+};
+
+struct mine_table {
+    const struct file_tensor *named;
+    enum stage stage;
+    struct mine_layout layout;
+    const double *numbers;   /* (count) */
+    const double *tolerance; /* (count) how far a number may be off */
+    size_t count;
+    bool told; /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
+};
+
+struct mine {
+    struct input_file file;
+    struct mine_table tables[STAGE_COUNT]; /* in the order of the stages */
+    size_t count;
+    int decimals;       /* that all numbers were printed with; -1: they are whole, or differ */
+    enum dtype dtype;   /* coarser than the job's where all numbers are numbers of it; else the job's */
+    const char *passed; /* the first table that is no stage, and so is not compared; or NULL */
+};
+
+/* Reads --mine. STATUS_USAGE where it holds no table. */
+enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error);
+
+/* Finds where the tables stand among the problem's stages: by name, by --stages, or by shape. STATUS_USAGE where a table
+ * is no stage's, with the shapes that would be. */
+enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
+                       struct arena *arena, struct error *error);
+
+/* The indices that a place leaves open: of each axis that has one index, and the first row. */
+struct mine_index {
+    size_t at[MINE_AXES];
+};
+
+/* How many of them there are, and the i-th. */
+size_t mine_indices(const struct mine_table *table);
+struct mine_index mine_index(const struct mine_table *table, size_t i);
+
+/* Where number `i` of the table is in the stage, by that index. */
+struct mine_index mine_place_of(const struct mine_table *table, struct mine_index first, size_t i);
+
+/* "context, row 2" or "context, head 1, rows 3 to 5", with labels, into text. */
+void mine_describe(const struct mine_table *table, const struct problem *problem, struct mine_index first,
+                   struct text *text);
+
+#endif

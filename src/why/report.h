@@ -1,0 +1,19 @@
+/* What was found, in words and as JSON. */
+#ifndef ATTN_WHY_REPORT_H
+#define ATTN_WHY_REPORT_H
+
+#include "why/why.h"
+
+enum { REPORT_COMMAND_BYTES = 4200 };
+
+/* "attn causal data/inputs.json -s 789 --mistake scale-missing": what gives the table; into text
+ * (REPORT_COMMAND_BYTES). Returns text, or NULL where no line is long enough. */
+const char *why_command(const struct why_explanation *explanation, char *text);
+
+/* The mistakes of a guess that --mistake names: those that no other option says. */
+bool why_is_named(const struct why_explanation *explanation, struct mistake_choice choice);
+
+void why_write_text(const struct why *why, bool color, struct output *output);
+void why_write_json(const struct why *why, struct output *output);
+
+#endif

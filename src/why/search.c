@@ -1,0 +1,273 @@
+#include "why/why.h"
+
+#include "base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- many guesses, by all threads -------------------------------------------------------------------------------- */
+
+/* Guesses that are tried together, between two looks at the clock and the budget. */
+enum { CHUNK = 256 };
+
+struct batch {
+    const struct trial_base *base;
+    const struct trial_guess *guesses;
+    struct trial trials[CHUNK];
+    struct arena arenas[CHUNK]; /* of those that agree, which stay */
+    struct error errors[CHUNK];
+};
+
+static void run_guess(void *context, size_t task, unsigned thread)
+{
+    (void)thread;
+    struct batch *batch = context;
+    if (trial_run(batch->base, &batch->guesses[task], false, &batch->trials[task], &batch->arenas[task],
+                  &batch->errors[task]) != STATUS_OK ||
+        batch->trials[task].end != TRIAL_AGREES)
+        arena_free(&batch->arenas[task]);
+}
+
+/* What a guess that agrees is like, as a copy that lasts. */
+static enum status keep_shown(struct why *why, struct trial *trial, size_t count)
+{
+    double *copy = trial->shown == NULL ? NULL : arena_allocate(why->arena, count, sizeof *copy, why->error);
+    if (copy != NULL)
+        memcpy(copy, trial->shown, count * sizeof *copy);
+    trial->shown = copy;
+    return why->error->status;
+}
+
+enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
+                    const struct trial_guess *guess, const struct trial *trial)
+{
+    enum { MOST = 256 };
+    if (why->explanations == NULL)
+        why->explanations = arena_allocate(why->arena, MOST, sizeof why->explanations[0], why->error);
+    if (why->explanations == NULL || why->count == MOST)
+        return why->error->status;
+    struct why_explanation *added = &why->explanations[why->count];
+    *added = (struct why_explanation){*guess, options, base->problem, base->mine, *trial, why->count};
+    if (keep_shown(why, &added->trial, trial_numbers(base)) != STATUS_OK)
+        return why->error->status;
+    for (size_t i = 0; i < why->count && added->same_as == why->count; i++)
+        if (why->explanations[i].problem == base->problem &&
+            trial_same(base, why->explanations[i].trial.shown, added->trial.shown))
+            added->same_as = why->explanations[i].same_as;
+    why->count++;
+    return STATUS_OK;
+}
+
+/* All numbers once more, for the counts, and the explanation. */
+static enum status take_found(struct why *why, const struct trial_base *base, const struct options *options,
+                              const struct trial_guess *guess)
+{
+    struct arena scratch = {0};
+    struct trial trial;
+    if (trial_run(base, guess, true, &trial, &scratch, why->error) == STATUS_OK && trial.end == TRIAL_AGREES)
+        why_add(why, base, options, guess, &trial);
+    arena_free(&scratch);
+    return why->error->status;
+}
+
+static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
+                             struct trial *trials)
+{
+    memset(batch->arenas, 0, sizeof batch->arenas);
+    memset(batch->errors, 0, sizeof batch->errors);
+    threads_run(why->problem->threads, count, run_guess, batch);
+    for (size_t i = 0; i < count; i++) {
+        if (batch->errors[i].status != STATUS_OK && why->error->status == STATUS_OK)
+            *why->error = batch->errors[i];
+        if (why->error->status == STATUS_OK && batch->trials[i].end == TRIAL_AGREES)
+            take_found(why, batch->base, options, &batch->guesses[i]);
+        arena_free(&batch->arenas[i]);
+        batch->trials[i].shown = NULL;
+        if (trials != NULL)
+            trials[i] = batch->trials[i];
+    }
+    return why->error->status;
+}
+
+enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
+                    const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried)
+{
+    struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
+    const double work = trial_work(base);
+    if (batch == NULL)
+        return why->error->status;
+    batch->base = base;
+    progress_begin(why->progress, name, (double)guesses->count);
+    for (*tried = 0; *tried < guesses->count && why->budget.done < why->budget.most;) {
+        const double left = ceil((why->budget.most - why->budget.done) / work);
+        size_t count = memory_smaller(CHUNK, guesses->count - *tried);
+        count = left < (double)count ? (size_t)left : count;
+        batch->guesses = guesses->items + *tried;
+        if (try_chunk(why, batch, options, count, trials == NULL ? NULL : trials + *tried) != STATUS_OK)
+            return why->error->status;
+        *tried += count;
+        why->budget.done += work * (double)count;
+        progress_update(why->progress, (double)*tried);
+    }
+    why->budget.left += work * (double)(guesses->count - *tried);
+    progress_end(why->progress);
+    return STATUS_OK;
+}
+
+/* --- mistakes ---------------------------------------------------------------------------------------------------- */
+
+/* Which can be made, but are not seen; of those with several forms, in any of them. */
+static void note_hidden(struct why *why, const struct why_guesses *singles, const struct trial *trials, size_t tried)
+{
+    for (size_t i = 0; i < tried; i++)
+        if (trials[i].end != TRIAL_REFUSED && trials[i].hidden)
+            why->hidden[singles->items[i].choices[0].id] = true;
+    for (size_t i = 0; i < tried; i++)
+        if (trials[i].end != TRIAL_REFUSED && !trials[i].hidden)
+            why->hidden[singles->items[i].choices[0].id] = false;
+}
+
+static enum status try_singles(struct why *why, const struct trial_base *base)
+{
+    struct why_guesses singles;
+    if (why_singles(why, why->problem, false, &singles) != STATUS_OK)
+        return why->error->status;
+    struct trial *trials = arena_allocate(why->arena, singles.count, sizeof *trials, why->error);
+    size_t tried;
+    if (trials == NULL || why_try(why, base, why->options, &singles, "one mistake", trials, &tried) != STATUS_OK)
+        return why->error->status;
+    note_hidden(why, &singles, trials, tried);
+    for (size_t i = 0; i < tried; i++)
+        why->budget.singles += trials[i].end != TRIAL_REFUSED;
+    return STATUS_OK;
+}
+
+/* Those that can be made here, one by one. */
+static enum status list_possible(struct why *why, struct why_guesses *singles)
+{
+    size_t count = 0;
+    if (why_singles(why, why->problem, true, singles) != STATUS_OK)
+        return why->error->status;
+    for (size_t i = 0; i < singles->count; i++) {
+        struct arena scratch = {0};
+        struct recipe recipe;
+        const char *reason;
+        size_t refused;
+        const enum status status =
+            recipe_create(&recipe, why->problem, singles->items[i].choices, 1, &refused, &reason, &scratch, why->error);
+        arena_free(&scratch);
+        if (status != STATUS_OK)
+            return status;
+        if (reason == NULL)
+            singles->items[count++] = singles->items[i];
+    }
+    singles->count = count;
+    return STATUS_OK;
+}
+
+static enum status try_pairs(struct why *why, const struct trial_base *base)
+{
+    struct why_guesses singles, pairs;
+    if (list_possible(why, &singles) || why_pairs(why, &singles, &pairs) ||
+        why_try(why, base, why->options, &pairs, "two mistakes", NULL, &why->budget.pairs))
+        return why->error->status;
+    why->budget.pairs_left = pairs.count - why->budget.pairs;
+    return STATUS_OK;
+}
+
+/* Each mistake of a pair alone, to be told beside it. */
+static enum status try_halves(struct why *why, const struct trial_base *base)
+{
+    const struct trial_guess *pair = why->count > 0 ? &why->explanations[0].guess : NULL;
+    for (size_t i = 0; i < 2 && pair != NULL && pair->count == 2 && why->explanations[0].problem == why->problem; i++) {
+        struct arena scratch = {0};
+        const struct trial_guess half = {{pair->choices[i]}, 1};
+        trial_run(base, &half, true, &why->halves[i], &scratch, why->error);
+        arena_free(&scratch);
+    }
+    return why->error->status;
+}
+
+/* --- the search -------------------------------------------------------------------------------------------------- */
+
+/* The numbers as they should be: nothing is wrong, or how far they are off. */
+static enum status try_right(struct why *why, const struct trial_base *base)
+{
+    struct arena scratch = {0};
+    const struct trial_guess none = {.count = 0};
+    if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK &&
+        why->right.end == TRIAL_AGREES) {
+        struct trial_guess guess = {.count = 0};
+        why->low_precision = why->mine.dtype != why->problem->dtype;
+        if (why->low_precision) {
+            guess.count = 1;
+            guess.choices[0].id = why->mine.dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+        }
+        why_add(why, base, why->options, &guess, &why->right);
+    }
+    arena_free(&scratch);
+    return why->error->status;
+}
+
+static enum status search(struct why *why, const struct trial_base *base)
+{
+    if (why->mine.count > 1 && why_steps(why, base) != STATUS_OK)
+        return why->error->status;
+    if (why->count == 0 && try_singles(why, base) != STATUS_OK)
+        return why->error->status;
+    if (why->count == 0 && why->is_drawn && why_draws(why, WHY_NEAR) != STATUS_OK)
+        return why->error->status;
+    if (why->count == 0 && try_pairs(why, base) != STATUS_OK)
+        return why->error->status;
+    if (why->count == 0 && why->is_drawn && why_draws(why, WHY_FAR) != STATUS_OK)
+        return why->error->status;
+    if (why->count == 0 && why->is_drawn && why_draws(why, WHY_BOTH) != STATUS_OK)
+        return why->error->status;
+    return try_halves(why, base);
+}
+
+/* Where the table is no stage's, other sizes may be what differs. */
+static enum status search_sizes(struct why *why)
+{
+    const struct error refused = *why->error;
+    *why->error = (struct error){0};
+    if (!why->is_drawn || why_draws(why, WHY_NEAR) || why->count > 0)
+        return why->error->status;
+    *why->error = refused;
+    return refused.status;
+}
+
+enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
+                       const struct problem *problem, const bool *left_out, struct progress *progress,
+                       struct arena *arena, struct error *error)
+{
+    struct trial_base *base = arena_allocate(arena, 1, sizeof *base, error);
+    *why = (struct why){.options = options,
+                        .files = files,
+                        .problem = problem,
+                        .budget = {.most = options->budget * 1e9},
+                        .left_out = left_out,
+                        .progress = progress,
+                        .arena = arena,
+                        .error = error};
+    why->is_drawn = (problem_projects(problem) && !problem->parameters.given) || problem->dropout > 0;
+    if (base == NULL || mine_read(&why->mine, options, arena, error) != STATUS_OK)
+        return error->status;
+    if (mine_place(&why->mine, problem, options, arena, error) != STATUS_OK)
+        return error->status == STATUS_USAGE ? search_sizes(why) : error->status;
+    if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
+        return error->status;
+    return why->count > 0 ? STATUS_OK : search(why, base);
+}
+
+uint64_t why_departs(const struct why *why)
+{
+    uint64_t stages = 0;
+    for (size_t i = 0; i < why->step_count; i++)
+        if (why->steps[i].departs)
+            stages |= STAGE_BIT(why->steps[i].stage);
+    if (why->step_count == 0 && why->right.end == TRIAL_DEPARTS)
+        for (size_t i = 0; i < why->mine.count; i++)
+            stages |= STAGE_BIT(why->mine.tables[i].stage);
+    return stages;
+}

@@ -1,0 +1,355 @@
+#include "why/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEW = 3, MANY = 12 };
+
+enum stage trial_stage(const struct mine *mine)
+{
+    return mine->tables[mine->count - 1].stage;
+}
+
+/* --- a number of a stage ----------------------------------------------------------------------------------------- */
+
+/* Which of the plain's rows is the query that was asked for as `row`-th; they ascend. */
+static size_t row_of(const struct plain *plain, size_t row)
+{
+    const size_t query = plain->problem->rows[row];
+    size_t first = 0, end = plain->row_count;
+    while (first + 1 < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (plain->rows[middle] <= query)
+            first = middle;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static double number_of(const struct plain *plain, enum stage stage, struct mine_index index)
+{
+    const struct problem *problem = plain->problem;
+    const size_t item = index.at[MINE_ITEM], head = index.at[MINE_HEAD], column = index.at[MINE_COLUMN];
+    if (STAGES[stage].operand) {
+        const struct tensor *operand = &plain->operands[projection_of(stage)];
+        const size_t token = stage_is_of_keys(stage) ? index.at[MINE_ROW] : problem->rows[index.at[MINE_ROW]];
+        double number;
+        tensor_load(operand,
+                    ((item * operand->shape[1] + head) * operand->shape[2] + token) * operand->shape[3] + column, 1,
+                    &number);
+        return number;
+    }
+    const bool joins = problem_is_side_by_side(problem, stage);
+    const enum stage made = joins ? STAGE_OUTPUT : stage;
+    const size_t columns = problem_columns_of_head(problem, made), heads = joins ? 1 : problem->heads;
+    const size_t row = row_of(plain, index.at[MINE_ROW]);
+    return plain->stages[made][((item * heads + head) * plain->row_count + row) * columns + column];
+}
+
+/* --- somebody's numbers against it ------------------------------------------------------------------------------- */
+
+/* What stands for minus infinity in scores that are masked: any number that no softmax would see. */
+static bool is_masked(enum stage stage, double mine, double made)
+{
+    return stage == STAGE_MASKED && made == -INFINITY && mine <= -1e4;
+}
+
+/* How far apart they are; infinite where one of them alone is no number. */
+static double error_of(enum stage stage, double mine, double made)
+{
+    if (isfinite(mine) && isfinite(made))
+        return fabs(mine - made);
+    return (isnan(mine) && isnan(made)) || mine == made || is_masked(stage, mine, made) ? 0 : INFINITY;
+}
+
+struct fit {
+    size_t agree, of;
+    double largest;
+};
+
+static struct fit fit_at(const struct plain *plain, const struct mine_table *table, struct mine_index first,
+                         const bool *is_few, bool whole)
+{
+    struct fit fit = {0, 0, 0};
+    for (size_t i = 0; i < table->count; i++) {
+        const struct mine_index index = mine_place_of(table, first, i);
+        if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
+            continue;
+        const double error = error_of(table->stage, table->numbers[i], number_of(plain, table->stage, index));
+        fit.of++;
+        fit.largest = fmax(fit.largest, error);
+        if (error <= table->tolerance[i])
+            fit.agree++;
+        else if (!whole)
+            return fit;
+    }
+    return fit;
+}
+
+static struct fit fit_best(const struct plain *plain, const struct mine_table *table, const bool *is_few, bool whole,
+                           size_t *best)
+{
+    const size_t indices = mine_indices(table);
+    struct fit found = {0, 0, INFINITY};
+    *best = 0;
+    for (size_t i = 0; i < indices; i++) {
+        const struct fit fit = fit_at(plain, table, mine_index(table, i), is_few, whole);
+        if (i == 0 || fit.agree > found.agree || (fit.agree == found.agree && fit.largest < found.largest)) {
+            found = fit;
+            *best = i;
+        }
+        if (fit.agree == fit.of)
+            break;
+    }
+    return found;
+}
+
+void trial_compare(const struct trial_base *base, const struct plain *plain, const bool *is_few, bool whole,
+                   enum stage only, struct trial *trial)
+{
+    trial->end = TRIAL_AGREES;
+    trial->agree = trial->of = 0;
+    trial->largest = 0;
+    for (size_t i = 0; i < base->mine->count; i++) {
+        const struct mine_table *table = &base->mine->tables[i];
+        if (only != STAGE_NAMES && table->stage != only)
+            continue;
+        const struct fit fit = fit_best(plain, table, is_few, whole, &trial->indices[i]);
+        trial->agree += fit.agree;
+        trial->of += fit.of;
+        trial->largest = fmax(trial->largest, fit.largest);
+        if (fit.agree < fit.of)
+            trial->end = TRIAL_DEPARTS;
+        if (trial->end == TRIAL_DEPARTS && !whole)
+            return;
+    }
+}
+
+/* --- a guess ----------------------------------------------------------------------------------------------------- */
+
+/* The stages that the tables are, and what they are made from. */
+static uint64_t stages_of(const struct trial_base *base)
+{
+    uint64_t stages = 0;
+    for (size_t i = 0; i < base->mine->count; i++) {
+        const enum stage stage = base->mine->tables[i].stage;
+        stages |= STAGE_BIT(problem_is_side_by_side(base->problem, stage) ? STAGE_OUTPUT : stage);
+    }
+    return stage_closure(stages);
+}
+
+/* The main stage as it was made, and how many numbers it has. */
+static const double *shown_of(const struct plain *plain, enum stage stage, size_t *count, struct arena *arena,
+                              struct error *error)
+{
+    const enum stage made = problem_is_side_by_side(plain->problem, stage) ? STAGE_OUTPUT : stage;
+    if (!STAGES[stage].operand) {
+        *count = plain_count(plain->problem, made, plain->row_count);
+        return plain->stages[made];
+    }
+    const struct tensor *operand = &plain->operands[projection_of(stage)];
+    *count = tensor_count(operand);
+    double *numbers = arena_allocate(arena, *count, sizeof *numbers, error);
+    if (numbers != NULL)
+        tensor_load(operand, 0, *count, numbers);
+    return numbers;
+}
+
+static bool are_alike(double a, double b, double largest)
+{
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * largest;
+}
+
+static bool all_alike(const double *a, const double *b, size_t count, double largest)
+{
+    size_t i = 0;
+    while (i < count && are_alike(a[i], b[i], largest))
+        i++;
+    return i == count;
+}
+
+static const size_t *all_queries(const struct problem *problem, struct arena *arena, struct error *error)
+{
+    size_t *rows = arena_allocate(arena, problem->queries, sizeof *rows, error);
+    for (size_t i = 0; i < problem->queries && rows != NULL; i++)
+        rows[i] = i;
+    return rows;
+}
+
+/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them. */
+static enum status make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
+                        struct plain *plain, struct arena *arena, struct error *error)
+{
+    struct plain_columns columns = base->columns;
+    if (recipe->across) {
+        rows = all_queries(base->problem, arena, error);
+        count = base->problem->queries;
+    }
+    return rows == NULL ? error->status
+                        : plain_run(plain, recipe, rows, count, stages_of(base), &columns, arena, arena, error);
+}
+
+/* Whether the main stage is as it is without mistakes; of queries that meet, only where all were asked for. */
+static bool is_hidden(const struct trial_base *base, const struct plain *plain, const double *base_shown,
+                      struct arena *arena, struct error *error)
+{
+    size_t count;
+    const bool all = plain->row_count == base->problem->row_count;
+    const double *shown = shown_of(plain, trial_stage(base->mine), &count, arena, error);
+    if (plain->recipe->across)
+        base_shown = all ? base->shown : NULL;
+    return shown != NULL && base_shown != NULL && all_alike(shown, base_shown, count, base->largest);
+}
+
+static enum status look_at(const struct trial_base *base, const struct recipe *recipe, bool few, bool whole,
+                           struct trial *trial, struct arena *arena, struct error *error)
+{
+    struct plain plain = {0};
+    const struct problem *problem = base->problem;
+    size_t count;
+    if (make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, &plain, arena,
+             error) != STATUS_OK)
+        return error->status;
+    trial_compare(base, &plain, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
+    trial->hidden = is_hidden(base, &plain, few ? base->shown_few : base->shown, arena, error);
+    trial->has_counts = whole;
+    const double *shown = shown_of(&plain, trial_stage(base->mine), &count, arena, error);
+    trial->shown = trial->end == TRIAL_AGREES && !(few && !recipe->across) && plain.row_count == problem->row_count
+                       ? (double *)shown
+                       : NULL;
+    return error->status;
+}
+
+enum status trial_run(const struct trial_base *base, const struct trial_guess *guess, bool whole, struct trial *trial,
+                      struct arena *arena, struct error *error)
+{
+    struct recipe recipe;
+    const char *reason;
+    size_t refused;
+    *trial = (struct trial){.end = TRIAL_REFUSED, .work = trial_work(base)};
+    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, arena, error) !=
+        STATUS_OK)
+        return error->status;
+    if (reason != NULL)
+        return STATUS_OK;
+    if (base->few_count > 0 && !recipe.across && !whole) {
+        if (look_at(base, &recipe, true, false, trial, arena, error) != STATUS_OK ||
+            (trial->end == TRIAL_DEPARTS && !trial->hidden))
+            return error->status;
+    }
+    return look_at(base, &recipe, false, whole, trial, arena, error);
+}
+
+size_t trial_numbers(const struct trial_base *base)
+{
+    const enum stage stage = trial_stage(base->mine);
+    const struct problem *problem = base->problem;
+    if (STAGES[stage].operand)
+        return problem->items *
+               (stage_is_of_keys(stage) ? problem->kv_heads * problem->keys : problem->heads * problem->queries) *
+               problem_columns(problem, stage);
+    return problem->items * problem->row_count * problem_columns(problem, stage) *
+           (problem_is_side_by_side(problem, stage) ? 1 : problem->heads);
+}
+
+bool trial_same(const struct trial_base *base, const double *shown, const double *other)
+{
+    return shown != NULL && other != NULL && all_alike(shown, other, trial_numbers(base), base->largest);
+}
+
+double trial_work(const struct trial_base *base)
+{
+    const struct problem *problem = base->problem;
+    const double rows = (double)(base->few_count > 0 ? base->few_count : problem->row_count);
+    const double pairs = (double)problem->items * (double)problem->heads * rows * (double)problem->keys;
+    const double operands = (double)problem->items * (double)(problem->queries + 2 * problem->keys) *
+                            (double)(problem->heads * problem->d_head);
+    const double out = problem->plan.has_out
+                           ? (double)problem->items * (rows + 4) * (double)(problem->heads * problem->d_value) *
+                                 (double)problem->plan.d_out
+                           : 0;
+    return 4e3 + pairs * (double)(problem->d_head + problem->d_value + 24) + 4 * operands + out;
+}
+
+/* --- the base ---------------------------------------------------------------------------------------------------- */
+
+/* A few of somebody's rows, where there are many and it is known which they are. */
+static enum status choose_few(struct trial_base *base, struct error *error)
+{
+    const struct problem *problem = base->problem;
+    const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
+    const struct mine_layout *layout = &table->layout;
+    const size_t rows = layout->size[MINE_ROW];
+    const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
+    if (problem->row_count < MANY || !known || stage_is_of_keys(table->stage) || rows < FEW)
+        return STATUS_OK;
+    base->few = arena_allocate(base->arena, FEW, sizeof base->few[0], error);
+    base->is_few = arena_allocate(base->arena, problem->row_count, sizeof base->is_few[0], error);
+    if (base->few == NULL || base->is_few == NULL)
+        return error->status;
+    memset(base->is_few, 0, problem->row_count * sizeof base->is_few[0]);
+    for (size_t i = 0; i < FEW; i++) {
+        const size_t at = i * (rows - 1) / (FEW - 1);
+        base->is_few[layout->rows != NULL ? layout->rows[at] : at] = true;
+    }
+    for (size_t row = 0; row < problem->row_count; row++)
+        if (base->is_few[row])
+            base->few[base->few_count++] = problem->rows[row];
+    return STATUS_OK;
+}
+
+/* The main stage without mistakes, of some rows, as a copy that lasts. */
+static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
+                              double **shown, struct error *error)
+{
+    struct plain plain = {0};
+    struct arena scratch = {0};
+    size_t numbers = 0;
+    const double *made = NULL;
+    if (plain_run(&plain, recipe, rows, count, stages_of(base), &base->columns, base->arena, &scratch, error) ==
+        STATUS_OK)
+        made = shown_of(&plain, trial_stage(base->mine), &numbers, &scratch, error);
+    *shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof **shown, error);
+    if (*shown != NULL)
+        memcpy(*shown, made, numbers * sizeof **shown);
+    for (size_t i = 0; i < numbers && *shown != NULL; i++)
+        base->largest = isfinite(made[i]) ? fmax(base->largest, fabs(made[i])) : base->largest;
+    arena_free(&scratch);
+    return error->status;
+}
+
+/* x . W is made once for all guesses. */
+static enum status make_columns(struct trial_base *base, struct error *error)
+{
+    struct recipe recipe;
+    const char *reason;
+    size_t refused;
+    struct plain plain = {0};
+    return recipe_create(&recipe, base->problem, NULL, 0, &refused, &reason, base->arena, error) ||
+                   plain_run(&plain, &recipe, base->problem->rows, 0, 0, &base->columns, base->arena, base->arena,
+                             error)
+               ? error->status
+               : STATUS_OK;
+}
+
+enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
+                             struct arena *arena, struct error *error)
+{
+    *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
+    return choose_few(base, error) || make_columns(base, error) ? error->status : STATUS_OK;
+}
+
+enum status trial_start(struct trial_base *base, const struct problem *problem, const struct mine *mine,
+                        struct arena *arena, struct error *error)
+{
+    struct recipe recipe;
+    const char *reason;
+    size_t refused;
+    *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
+    if (recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, error) || choose_few(base, error) ||
+        keep_shown(base, &recipe, problem->rows, problem->row_count, &base->shown, error))
+        return error->status;
+    return base->few_count > 0 ? keep_shown(base, &recipe, base->few, base->few_count, &base->shown_few, error)
+                               : STATUS_OK;
+}

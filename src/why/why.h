@@ -1,0 +1,104 @@
+/* attn why: which mistakes, or which other settings, give somebody's numbers.
+ *
+ * Nothing is an explanation unless it gives all of them. Guesses are made in the order of model/mistake_rows.h: one
+ * mistake, settings that draw otherwise, two mistakes, then other skips and seeds, and both together. */
+#ifndef ATTN_WHY_WHY_H
+#define ATTN_WHY_WHY_H
+
+#include "base/progress.h"
+#include "build/job_files.h"
+#include "why/trial.h"
+
+/* What gives all numbers. Those that are the same computation as an earlier one have its place as `same_as`. */
+struct why_explanation {
+    struct trial_guess guess;      /* mistakes; those of slot draw are in `options`, too */
+    const struct options *options; /* the command line that gives the table, but for --mistake */
+    const struct problem *problem; /* which those options make */
+    const struct mine *mine;       /* how the tables stand in it */
+    struct trial trial;
+    size_t same_as; /* its own place where it is the first of its kind */
+};
+
+/* One step, of those that go on from somebody's own stages. */
+struct why_step {
+    enum stage stage;
+    bool departs;   /* it is not what its own stages before it give */
+    bool explained; /* these mistakes alone, made in that step, give it: */
+    struct trial_guess guess;
+    size_t agree, of;
+    double largest;
+};
+
+struct why_budget {
+    double most, done;     /* multiply-adds */
+    size_t singles, pairs; /* guesses that were tried: one mistake, two, */
+    size_t settings;       /* other settings, */
+    size_t both;           /* and these with a mistake */
+    size_t pairs_left;     /* which the budget left out */
+    double left;           /* multiply-adds that these would take, and what else was left out */
+};
+
+struct why {
+    const struct options *options;
+    const struct job_files *files;
+    const struct problem *problem;
+    struct mine mine;
+    struct trial right; /* without mistakes */
+    bool low_precision; /* it is right, but in mine.dtype */
+    bool is_drawn;      /* settings are guessed, too */
+    struct why_explanation *explanations;
+    size_t count;
+    struct why_step steps[STAGE_COUNT]; /* where several stages are there, in their order */
+    size_t step_count;
+    bool masked_first;          /* masked before it was scaled, which changes no weight */
+    bool hidden[MISTAKE_COUNT]; /* can be made, but nothing of the main stage shows it */
+    struct trial halves[2];     /* of an answer of two mistakes: each of them alone */
+    struct why_budget budget;
+    const bool *left_out; /* by mistake: not to be guessed; NULL: none. For tests */
+    struct progress *progress;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* Searches. The problem is the one that options and files make. STATUS_USAGE where the table is no stage's,
+ * STATUS_SYSTEM where memory is short. */
+enum status why_search(struct why *why, const struct options *options, const struct job_files *files,
+                       const struct problem *problem, const bool *left_out, struct progress *progress,
+                       struct arena *arena, struct error *error);
+
+/* The stages that depart: of several the steps, of one table that one; a set. */
+uint64_t why_departs(const struct why *why);
+
+/* The text or the JSON object of --format, and the exit status: STATUS_OK explained, STATUS_DIFFERENT not. */
+enum status why_write(const struct why *why, struct output *output);
+
+/* --- what the parts of the search share -------------------------------------------------------------------------- */
+
+/* A list that grows. */
+struct why_guesses {
+    struct trial_guess *items;
+    size_t count;
+};
+
+/* In guesses.c: each mistake that is guessed, with each of its forms; few forms where `common`. And pairs of them of
+ * different slots, the most common ones first. */
+enum status why_singles(const struct why *why, const struct problem *problem, bool common, struct why_guesses *guesses);
+enum status why_pairs(const struct why *why, const struct why_guesses *singles, struct why_guesses *pairs);
+
+/* In search.c: tries guesses on a base until the budget ends; trials (guesses.count) written where it is not NULL;
+ * returns how many were tried. Those that agree become explanations with these options. */
+enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
+                    const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried);
+
+/* Adds an explanation. */
+enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
+                    const struct trial_guess *guess, const struct trial *trial);
+
+/* In draws.c: settings that draw otherwise. `depth`: the near ones; skips and seeds, too; each with a mistake. */
+enum why_depth { WHY_NEAR, WHY_FAR, WHY_BOTH };
+enum status why_draws(struct why *why, enum why_depth depth);
+
+/* In steps.c: each stage from somebody's own ones before it. */
+enum status why_steps(struct why *why, const struct trial_base *base);
+
+#endif
