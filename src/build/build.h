@@ -103,9 +103,9 @@ enum status build_path(const struct build *build);
 /* Whether something is drawn that depends on one of --seed, --skip, --init and --rng: parameters, or dropout. */
 bool build_changes_draws(const struct build *build, enum option_id id);
 
-/* The mistakes of slot draw, before anything is drawn: options that draw otherwise. And the order in which query, key
- * and value are drawn, "kqv"; NULL: as they should be. */
-void build_draws(const struct build *build);
+/* The mistakes of slot draw, before anything is drawn: options that draw otherwise; STATUS_USAGE where they are so
+ * already. And the order in which query, key and value are drawn, "kqv"; NULL: as they should be. */
+enum status build_draws(const struct build *build);
 const char *build_draw_order(const struct build *build);
 
 /* The problem with the mistakes in it, once all else of it is known. STATUS_USAGE where one cannot be made here. */

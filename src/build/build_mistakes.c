@@ -15,9 +15,32 @@ static bool has(const struct build *build, enum mistake id, double *form)
     return false;
 }
 
-void build_draws(const struct build *build)
+/* Settings of a result tell how it was drawn with its mistake. */
+static bool is_of_result(const struct build *build)
+{
+    return build->options->origin[OPTION_MISTAKE] == ORIGIN_FILE && build->inputs->is_result;
+}
+
+/* There is one mistake of the slot; where it changes no option, it is none. */
+static enum status check_draws(const struct build *build, const struct options *before)
+{
+    const struct options *options = build->options;
+    char place[BUILD_PLACE_BYTES];
+    const bool same = before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
+                      before->stacked == options->stacked && before->rng == options->rng;
+    for (size_t i = 0; i < options->mistake_count && same && !is_of_result(build); i++)
+        if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_DRAW &&
+            options->mistakes[i].id != MISTAKE_DRAW_ORDER)
+            return error_usage(build->error, "%s: %s cannot be made here: it is what is asked for",
+                               build_place(build, OPTION_MISTAKE, place, sizeof place),
+                               MISTAKES[options->mistakes[i].id].name);
+    return STATUS_OK;
+}
+
+enum status build_draws(const struct build *build)
 {
     struct options *options = build->options;
+    const struct options before = *options;
     double form = 0;
     if (has(build, MISTAKE_DRAW_LINEAR, &form))
         options->init = INIT_LINEAR;
@@ -37,6 +60,7 @@ void build_draws(const struct build *build)
         options->stacked = true;
     if (has(build, MISTAKE_DRAW_MKL, &form))
         options->rng = TORCH_RANDOM_MKL;
+    return check_draws(build, &before);
 }
 
 const char *build_draw_order(const struct build *build)
@@ -45,11 +69,31 @@ const char *build_draw_order(const struct build *build)
     return has(build, MISTAKE_DRAW_ORDER, &form) ? MISTAKES[MISTAKE_DRAW_ORDER].forms[(size_t)form] : NULL;
 }
 
+/* A result that says how it was drawn has what was drawn: nothing is left to change. */
+static bool is_made_already(const struct build *build, enum mistake id)
+{
+    return MISTAKES[id].slot == MISTAKE_SLOT_DRAW && is_of_result(build) && build->problem->parameters.given &&
+           build->weights == NULL;
+}
+
+/* Those that change the problem now; returns how many. */
+static size_t choose_changes(const struct build *build, struct mistake_choice changes[MISTAKE_SLOT_COUNT])
+{
+    const struct options *options = build->options;
+    size_t count = 0;
+    for (size_t i = 0; i < options->mistake_count; i++)
+        if (!is_made_already(build, options->mistakes[i].id))
+            changes[count++] = options->mistakes[i];
+    return count;
+}
+
 /* The problem becomes the one with the mistakes in it. */
 enum status build_mistakes(const struct build *build)
 {
     struct problem *problem = build->problem;
     const struct options *options = build->options;
+    struct mistake_choice changes[MISTAKE_SLOT_COUNT];
+    const size_t count = choose_changes(build, changes);
     char place[BUILD_PLACE_BYTES];
     const char *reason;
     size_t refused;
@@ -57,15 +101,18 @@ enum status build_mistakes(const struct build *build)
         return STATUS_OK;
     memcpy(problem->mistakes, options->mistakes, sizeof problem->mistakes);
     problem->mistake_count = options->mistake_count;
+    struct problem *right = arena_allocate(build->arena, 1, sizeof *right, build->error);
     struct recipe *recipe = arena_allocate(build->arena, 1, sizeof *recipe, build->error);
-    if (recipe == NULL || recipe_create(recipe, problem, options->mistakes, options->mistake_count, &refused, &reason,
-                                        build->arena, build->error) != STATUS_OK)
+    if (right == NULL || recipe == NULL ||
+        recipe_create(recipe, problem, changes, count, &refused, &reason, build->arena, build->error) != STATUS_OK)
         return build->error->status;
     if (reason != NULL)
         return error_usage(build->error, "%s: %s cannot be made here: %s",
-                           build_place(build, OPTION_MISTAKE, place, sizeof place),
-                           MISTAKES[options->mistakes[refused].id].name, reason);
+                           build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[changes[refused].id].name,
+                           reason);
+    *right = *problem;
     *problem = recipe->problem;
+    problem->right = right;
     if (recipe->plain)
         problem->recipe = recipe;
     return STATUS_OK;

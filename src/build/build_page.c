@@ -28,6 +28,20 @@ enum status build_page_stages(const struct build *build)
 /* What a browser computes and draws at once: cells of one head, and numbers of all. */
 enum { PAGE_CELLS = 1 << 22, PAGE_NUMBERS = 1 << 23 };
 
+/* With mistakes in them stages are written whole, each with all that it is made from. */
+static double made_numbers(const struct problem *problem)
+{
+    double numbers = 0;
+    uint64_t stages = 0;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        stages |= STAGE_BIT(problem->stages[i]);
+    stages = stage_closure(stages);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && STAGES[stage].on_page && !STAGES[stage].operand)
+            numbers += (double)problem->row_count * (double)problem_columns_of_head(problem, (enum stage)stage);
+    return numbers * (double)problem->items * (double)problem->heads;
+}
+
 enum status build_page(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -44,7 +58,8 @@ enum status build_page(const struct build *build)
     const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
                                     keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
                            (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
-                           (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0);
+                           (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0) +
+                           (problem->recipe != NULL ? made_numbers(problem) : 0);
     if (numbers > PAGE_NUMBERS)
         return error_usage(build->error,
                            "query, key, value, mask and what dropout keeps are as much as %.0f numbers, a page holds "

@@ -95,7 +95,7 @@ static enum status record_parameters(const struct build *build)
         add_option(build, OPTION_RNG) || add_whole(build, OPTION_D_OUT, problem->plan.d_out) ||
         (problem->has_heads && record_heads(build)) || add_truth(build, OPTION_QKV_BIAS, problem->plan.qkv_bias))
         return build->error->status;
-    return add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype));
+    return add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem_right(problem)->dtype));
 }
 
 static enum status record_computation(const struct build *build)
@@ -103,7 +103,7 @@ static enum status record_computation(const struct build *build)
     const struct problem *problem = build->problem;
     if (add_option(build, OPTION_DROPOUT) ||
         (build_said(build, OPTION_DROPOUT_SEED) && add_option(build, OPTION_DROPOUT_SEED)) ||
-        (problem->has_heads && add_truth(build, OPTION_CAUSAL, problem->mask.causal)) ||
+        (problem->has_heads && add_truth(build, OPTION_CAUSAL, problem_right(problem)->mask.causal)) ||
         (build->options->context_length != 0 && add_option(build, OPTION_CONTEXT_LENGTH)))
         return build->error->status;
     return record_asked(build);
@@ -122,13 +122,14 @@ static enum status record_dropout(const struct build *build)
 static enum status record_sdpa(const struct build *build)
 {
     const struct problem *problem = build->problem;
-    if (problem->dropout > 0 && record_dropout(build))
+    const bool drops = problem->dropout > 0 || problem_right(problem)->dropout > 0;
+    if (drops && record_dropout(build))
         return build->error->status;
     if (problem->packed &&
         (add_whole(build, OPTION_HEADS, problem->heads) || add_whole(build, OPTION_KV_HEADS, problem->kv_heads)))
         return build->error->status;
-    if (add_truth(build, OPTION_CAUSAL, problem->mask.causal) ||
-        add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype)))
+    if (add_truth(build, OPTION_CAUSAL, problem_right(problem)->mask.causal) ||
+        add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem_right(problem)->dtype)))
         return build->error->status;
     return record_asked(build);
 }

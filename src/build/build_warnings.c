@@ -92,9 +92,9 @@ static enum status warn_of_numbers(const struct build *build)
 {
     const struct problem *problem = build->problem;
     const struct options *options = build->options;
-    const struct tensor *attn_mask = &problem->mask.attn_mask;
-    const bool lengths = problem->mask.lengths != NULL,
-               booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
+    const struct mask *mask = &problem_right(problem)->mask;
+    const struct tensor *attn_mask = &mask->attn_mask;
+    const bool lengths = mask->lengths != NULL, booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
     const bool placed = problem->has_past || lengths;
     const struct idle idle[] = {
         {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},

@@ -302,7 +302,8 @@ enum status problem_create(struct problem *problem, const struct options *option
         if (name_all(&build, &merged) != STATUS_OK)
             return error->status;
     }
-    build_draws(&build);
+    if (build_draws(&build) != STATUS_OK)
+        return error->status;
     start_problem(&build);
     if (!problem_projects(problem)) {
         if (build_operands(&build) || build_names(&build))

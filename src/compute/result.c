@@ -66,7 +66,7 @@ static enum status add_tensor(struct result *result, const char *name, const str
 
 static enum status add_parameters(struct result *result, struct arena *arena, struct error *error)
 {
-    const struct parameters *parameters = &result->problem->parameters;
+    const struct parameters *parameters = &problem_right(result->problem)->parameters;
     const bool stacked = result->problem->plan.stacked;
     char name[PARAMETER_NAME_BYTES];
     for (size_t module = 0; module < parameters->module_count; module++)

@@ -17,7 +17,7 @@ void explain_load(const struct explanation *e, enum stage stage, struct explain_
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->problem;
-    if (!problem->masks)
+    if (!problem->masks || problem->wrong & STAGE_BIT(STAGE_MASKED)) /* all have numbers, which take part */
         return MASK_ALLOWS;
     return mask_rule_of(&problem->mask, place.item, place.head, problem->rows[place.row], key);
 }
@@ -58,6 +58,14 @@ static struct explain_range range_of(bool one, size_t index, size_t count)
     return one ? (struct explain_range){index, index + 1} : (struct explain_range){0, count};
 }
 
+/* Whether a mistake may have made the cell of heads and tokens that have no part in it otherwise. */
+static bool is_mixed(const struct explanation *e)
+{
+    static const uint64_t MIXES = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_OUTPUT);
+    const struct problem *problem = e->problem;
+    return problem->has_cell && (problem->wrong & MIXES & stage_closure(STAGE_BIT(problem->cell.stage))) != 0;
+}
+
 struct explain_range explain_items(const struct explanation *e)
 {
     const struct problem *problem = e->problem;
@@ -71,7 +79,8 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     const bool of_keys = stage_is_of_keys(stage);
     if (problem_is_side_by_side(problem, stage))
         return range_of(false, 0, 1);
-    if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out))
+    if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out) ||
+        (is_mixed(e) && stage != cell->stage))
         return range_of(false, 0, of_keys ? problem->kv_heads : problem->heads);
     size_t head = cell->head == SIZE_MAX ? 0 : cell->head;
     if (problem_is_side_by_side(problem, cell->stage))
@@ -90,7 +99,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
         return range_of(false, 0, problem->row_count);
     if (!problem->has_cell)
         return range_of(false, 0, problem->keys);
-    const bool of_one_key = stage_is_square(cell->stage);
+    const bool of_one_key = stage_is_square(cell->stage) && !is_mixed(e);
     return range_of(of_one_key || stage == cell->stage, of_one_key ? cell->column : cell->row, problem->keys);
 }
 
@@ -98,7 +107,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
 static bool asks_mask(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
-    return problem->has_cell && stage_is_of_keys(stage) &&
+    return problem->has_cell && stage_is_of_keys(stage) && !is_mixed(e) &&
            (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
 }
 

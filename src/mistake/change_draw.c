@@ -16,11 +16,28 @@ MADE_BEFORE(rand)
 MADE_BEFORE(linear)
 MADE_BEFORE(randn)
 MADE_BEFORE(order)
-MADE_BEFORE(seed)
-MADE_BEFORE(skip)
 MADE_BEFORE(d_out)
 MADE_BEFORE(split)
 MADE_BEFORE(stacked)
+
+/* Dropout goes on where the parameters end, whether they were drawn or not. */
+static const char *draws_on(const struct recipe *recipe)
+{
+    const struct problem *problem = &recipe->problem;
+    return problem->dropout > 0 && !problem->dropout_seeded ? NULL : is_drawn(recipe);
+}
+
+const char *mistake_draw_seed(struct recipe *recipe, double form)
+{
+    (void)form;
+    return draws_on(recipe);
+}
+
+const char *mistake_draw_skip(struct recipe *recipe, double form)
+{
+    (void)form;
+    return draws_on(recipe);
+}
 
 /* MKL's generator draws for dropout alone. */
 const char *mistake_draw_mkl(struct recipe *recipe, double form)

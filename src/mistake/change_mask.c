@@ -170,18 +170,12 @@ const char *mistake_mask_causal(struct recipe *recipe, double form)
 
 /* --- fill -------------------------------------------------------------------------------------------------------- */
 
-/* Stages in which keys take part that the mask forbids. */
-static const char *fill(struct recipe *recipe, const char *masked, const char *weights)
+/* From here on all keys take part: what follows is made as ever. */
+static const char *fill(struct recipe *recipe, const char *masked)
 {
     if (!recipe->problem.masks)
         return "there is no mask";
     recipe_makes(recipe, STAGE_MASKED, masked);
-    if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
-        recipe_makes(recipe, STAGE_WEIGHTS, weights);
-    if (recipe->problem.dropout > 0 && (recipe->problem.wrong & STAGE_BIT(STAGE_DROPPED)) == 0)
-        recipe_makes(recipe, STAGE_DROPPED, "weights after dropout, of all keys");
-    if ((recipe->problem.wrong & STAGE_BIT(STAGE_CONTEXT)) == 0)
-        recipe_makes(recipe, STAGE_CONTEXT, "weights . value, of all keys");
     return NULL;
 }
 
@@ -189,20 +183,22 @@ const char *mistake_fill_zero(struct recipe *recipe, double form)
 {
     (void)form;
     recipe->fill = 0;
-    return fill(recipe, "scores, 0 where they are masked", "softmax(masked), of all keys");
+    return fill(recipe, "scores, 0 where they are masked");
 }
 
 const char *mistake_fill_small(struct recipe *recipe, double form)
 {
     recipe->fill = form;
-    return fill(recipe, "scores, a number where they are masked", "softmax(masked), of all keys");
+    return fill(recipe, "scores, a number where they are masked");
 }
 
 const char *mistake_fill_after_softmax(struct recipe *recipe, double form)
 {
     (void)form;
     recipe->fills_weights = true;
-    return fill(recipe, "scores, not yet masked", "softmax of all keys, then 0 where masked");
+    if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+        recipe_makes(recipe, STAGE_WEIGHTS, "softmax of all keys, then 0 where masked");
+    return fill(recipe, "scores, not yet masked");
 }
 
 /* --- window ------------------------------------------------------------------------------------------------------ */

@@ -71,7 +71,7 @@ const char *mistake_scale_heads(struct recipe *recipe, double form)
 const char *mistake_scale_fourth_root(struct recipe *recipe, double form)
 {
     (void)form;
-    return scale_by(recipe, pow((double)recipe->problem.d_head, -0.25));
+    return scale_by(recipe, 1 / sqrt(sqrt((double)recipe->problem.d_head)));
 }
 
 const char *mistake_scale_after_softmax(struct recipe *recipe, double form)
@@ -100,13 +100,8 @@ const char *mistake_softcap_after_mask(struct recipe *recipe, double form)
     (void)form;
     if (!recipe->problem.masks)
         return "there is no mask";
-    static const enum stage SEEN[] = {STAGE_MASKED, STAGE_WEIGHTS, STAGE_DROPPED, STAGE_CONTEXT};
-    static const char *const FORMULAS[] = {"softcap x tanh(masked / softcap), of -inf -softcap",
-                                           "softmax(masked), of all keys", "weights, of all keys",
-                                           "weights . value, of all keys"};
-    for (size_t i = 0; i < sizeof SEEN / sizeof SEEN[0] && recipe->problem.softcap > 0; i++)
-        if ((recipe->problem.wrong & STAGE_BIT(SEEN[i])) == 0)
-            recipe_makes(recipe, SEEN[i], FORMULAS[i]);
+    if (recipe->problem.softcap > 0)
+        recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(masked / softcap), of -inf -softcap");
     return cap(recipe, RECIPE_SOFTCAP_AFTER_MASK, STAGE_CAPPED, "scaled, not yet capped");
 }
 

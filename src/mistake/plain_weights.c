@@ -44,8 +44,10 @@ static void softmax_along(const double *scores, const double *bias, double *weig
         weights[i * stride] = bias[i * stride] > -INFINITY ? weights[i * stride] / sum : 0;
 }
 
+/* A row whose keys are all forbidden has weights of 0, as what is not over its keys leaves them. */
 static void softmax_elsewhere(const struct plain *plain, const double *scores, double *weights)
 {
+    memset(plain->empty, 0, plain->problem->items * plain->problem->heads * plain->row_count * sizeof *plain->empty);
     const struct softmax_axis axis = axis_of(plain);
     for (size_t outer = 0; outer < axis.outer; outer++)
         for (size_t inner = 0; inner < axis.inner; inner++) {

@@ -85,6 +85,7 @@ static enum status flatten(struct recipe *recipe)
                                          .masked_keys = keys,
                                          .sinks = mask->sinks,
                                          .empty_row = mask->empty_row};
+    recipe->problem.mask_made = true;
     recipe->plain = true;
     return STATUS_OK;
 }

@@ -12,6 +12,11 @@ const char **problem_key_labels(const struct problem *problem, size_t item)
     return problem->labels.texts + (problem->labels.lists > 1 ? item * problem->keys : 0);
 }
 
+const struct problem *problem_right(const struct problem *problem)
+{
+    return problem->right != NULL ? problem->right : problem;
+}
+
 enum stage problem_source(const struct problem *problem, enum stage stage)
 {
     return problem->crosses && stage_is_of_keys(stage) ? STAGE_KEY_INPUTS : STAGE_INPUTS;

@@ -89,6 +89,8 @@ struct problem {
     const char *formulas[STAGE_COUNT]; /* how they make a stage, where its own formula does not tell; else NULL */
     uint64_t wrong;                    /* the stages that are made otherwise than their own files say */
     const struct recipe *recipe;       /* where it takes more than a problem says, by mistake/plain.h; else NULL */
+    bool mask_made;                    /* attn_mask stands for the whole mask, as a mistake makes it */
+    const struct problem *right;       /* as it was before them; NULL: there are none */
     struct setting *settings;          /* what changes the numbers, as it came out */
     size_t setting_count;
     /* What a person is told before the work starts, of an option once at most: "--seed does nothing: ..." */
@@ -98,6 +100,9 @@ struct problem {
 
 /* Whether query, key and value are made of inputs, by parameters; else they are given. */
 bool problem_projects(const struct problem *problem);
+
+/* The problem without its mistakes: what was asked for, which settings and parameters of a result tell. */
+const struct problem *problem_right(const struct problem *problem);
 
 /* Key or value: what it is made of, STAGE_INPUTS or STAGE_KEY_INPUTS; of query always the first. */
 enum stage problem_source(const struct problem *problem, enum stage stage);

@@ -115,6 +115,8 @@ uint64_t shard_library(const struct problem *problem, bool fused)
 {
     uint64_t asked = 0;
     unsigned functions = 0;
+    if (problem->recipe != NULL) /* whatever the mistakes take */
+        return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH);
     for (size_t i = 0; i < problem->stage_count; i++)
         if (stage_exists(problem->stages[i]))
             asked |= STAGE_BIT(problem->stages[i]);

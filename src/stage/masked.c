@@ -80,6 +80,10 @@ static void write_rule(const struct explanation *e, struct explain_place place, 
     const long long position = (long long)problem->rows[place.row] + (long long)mask_offset(mask, place.item) + 1;
     const char *who = mask->lengths != NULL || mask->offset != 0 ? "the query's place" : "query";
     const size_t at = key + 1;
+    if (problem->mask_made) {
+        snprintf(text, size, "-inf: the mask with the mistake hides it");
+        return;
+    }
     switch (mask_rule_of(mask, place.item, place.head, problem->rows[place.row], key)) {
     case MASK_CAUSAL:
         snprintf(text, size, "-inf: key %zu > %s %lld", at, who, position);

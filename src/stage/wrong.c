@@ -2,6 +2,8 @@
 
 #include "stage/stage.h"
 
+#include <stdio.h>
+
 /* Whether the row before it has a number for each of its own. */
 static bool goes_on_from(enum stage before, enum stage stage)
 {
@@ -10,11 +12,16 @@ static bool goes_on_from(enum stage before, enum stage stage)
 
 static void write_number(struct explanation *e, enum stage before, enum stage stage, size_t index)
 {
+    char number[EXPLAIN_NUMBER_BYTES];
+    snprintf(number, sizeof number, "%s", explain_number(e, (int)stage, e->made[index]));
     if (goes_on_from(before, stage)) {
         worked_line_term(&e->lines, explain_number(e, (int)before, e->operand[index]));
-        worked_line_words(&e->lines, " becomes ");
+        worked_line_words(&e->lines, e->operand[index] == e->made[index] ? ", as it was" : " becomes ");
+        if (e->operand[index] != e->made[index])
+            worked_line_words(&e->lines, number);
+    } else {
+        worked_line_term(&e->lines, number);
     }
-    worked_line_words(&e->lines, explain_number(e, (int)stage, e->made[index]));
     worked_line_end(&e->lines);
 }
 
@@ -39,4 +46,6 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
         write_number(e, before, stage, i);
         explain_gap(e, all, i, square ? "keys" : "columns", NULL);
     }
+    if (e->problem->has_cell)
+        explain_note(e, "(the mistake may take it from other rows, too: --explain %s shows them)", stage_name(stage));
 }

@@ -13,7 +13,7 @@ let compared = 0;
 
 const dataOf = (id) => {
     const element = new RegExp(`<script[^>]* id="${id}">([^<]*)</script>`).exec(page);
-    return { textContent: element ? element[1] : '' };
+    return element ? { textContent: element[1] } : null;
 };
 const context = vm.createContext({ document: { getElementById: dataOf }, matchMedia: () => ({ matches: false }), atob });
 const run = (code) => vm.runInContext(code, context);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512, CHUNK = 512 };
+enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512, CHUNK = 512, NAME_BYTES = 32 };
 
 /* --- the JSON object --------------------------------------------------------------------------------------------- */
 
@@ -134,6 +134,20 @@ static void write_stages(const struct result *result, struct output *output)
     output_print(output, "]");
 }
 
+/* The stages that mistakes make otherwise than the page would; null where it computes all of them. */
+static void write_wrong(const struct problem *problem, struct output *output)
+{
+    bool first = true;
+    write_key("wrong", output);
+    output_print(output, problem->recipe == NULL ? "null" : "[");
+    for (int stage = 0; stage < STAGE_COUNT && problem->recipe != NULL; stage++)
+        if (problem->wrong & STAGE_BIT(stage)) {
+            output_print(output, "%s\"%s\"", first ? "" : ", ", stage_name((enum stage)stage));
+            first = false;
+        }
+    output_print(output, problem->recipe == NULL ? "" : "]");
+}
+
 /* The positions of the queries asked for, from 0. */
 static void write_positions(const struct problem *problem, struct output *output)
 {
@@ -220,6 +234,8 @@ static void write_object(const struct result *result, int precision, struct outp
     write_real("dropout", problem->dropout, output);
     write_mask(problem, output);
     write_stages(result, output);
+    write_wrong(problem, output);
+    write_truth("mask_made", problem->mask_made, output);
     write_positions(problem, output);
     write_tokens(problem, output);
     output_print(output, "}\n</script>\n");
@@ -299,9 +315,42 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     close_numbers(&base64);
 }
 
+/* Where row i of those of all items and heads begins; in a context of packed heads these lie side by side. */
+static size_t made_at(const struct problem *problem, bool side_by_side, size_t i, size_t columns)
+{
+    const size_t rows = problem->row_count, head = i / rows % problem->heads, item = i / rows / problem->heads;
+    return columns * (side_by_side ? (item * rows + i % rows) * problem->heads + head : i);
+}
+
+/* What mistakes have made, whole: no equation of the page gives it. */
+static void write_made(struct result *result, enum stage stage, struct output *output)
+{
+    const struct problem *problem = result->problem;
+    const bool side_by_side = problem_is_side_by_side(problem, stage);
+    const struct tensor *held = &result->attention.held[side_by_side ? STAGE_OUTPUT : stage];
+    const size_t columns = problem_columns_of_head(problem, stage);
+    struct base64 base64 = {.output = output};
+    double numbers[CHUNK];
+    char name[NAME_BYTES];
+    if (held->rank == 0)
+        return;
+    snprintf(name, sizeof name, "made-%s", stage_name(stage));
+    open_numbers(name, output);
+    for (size_t i = 0; i < problem->items * problem->heads * problem->row_count; i++)
+        for (size_t first = 0; first < columns; first += CHUNK) {
+            const size_t now = memory_smaller(columns - first, CHUNK);
+            tensor_load(held, made_at(problem, side_by_side, i, columns) + first, now, numbers);
+            add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
+        }
+    close_numbers(&base64);
+}
+
 static void write_data(struct result *result, int precision, struct output *output)
 {
     write_object(result, precision, output);
+    for (int stage = 0; stage < STAGE_COUNT && result->problem->recipe != NULL; stage++)
+        if (STAGES[stage].on_page && !STAGES[stage].operand)
+            write_made(result, (enum stage)stage, output);
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (STAGES[table->stage].operand)

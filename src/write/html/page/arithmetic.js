@@ -98,7 +98,7 @@ function whyMasked(line, key) {
     if (job.causal && key > span.position) return `${name} comes after ${where}: the causal mask`;
     if (job.right >= 0 && key > span.position + job.right) return `${name} is more than ${job.right} after ${where}: the window`;
     if (job.left >= 0 && key < span.position - job.left) return `${name} is more than ${job.left} before ${where}: the window`;
-    return `attn_mask forbids ${name}`;
+    return `${job.mask_made ? 'the mask with the mistake' : 'attn_mask'} forbids ${name}`;
 }
 
 function maskedStep(line, key) {
@@ -177,16 +177,28 @@ function pairHeading(line, key) {
         element('span', { class: 'arrow', 'aria-label': 'looks at' }, '→'), end('key', key + 1, label));
 }
 
+/* A stage that no right arithmetic gives. */
+function wrongStep(stage, title, line, key) {
+    const parts = stage === 'context' ? [] : [formulaLine(result(line[stage][key], stage))];
+    return arithmeticStep(stage, title, ...parts, element('p', { class: 'note' }, 'A mistake on purpose.'));
+}
+
+const STEPS = {
+    scores: ['Score', (line, key) => arithmeticStep('scores', 'Score', dotTable(line, key))],
+    scaled: ['Scaled', scaledStep],
+    capped: ['Capped', cappedStep],
+    masked: ['Masked', maskedStep],
+    weights: ['Weight', weightStep],
+    dropped: ['After dropout', droppedStep],
+    context: ['Share of the context', shareStep],
+};
+
 /* The steps as a list, of those stages that the page has. */
 function showArithmetic(place, cell) {
     const line = lineOf(place.item, place.head, cell.row), key = cell.key;
-    const steps = [
-        ['scores', () => arithmeticStep('scores', 'Score', dotTable(line, key))],
-        ['scaled', () => scaledStep(line, key)], ['capped', () => cappedStep(line, key)],
-        ['masked', () => maskedStep(line, key)], ['weights', () => weightStep(line, key)],
-        ['dropped', () => droppedStep(line, key)], ['context', () => shareStep(line, key)],
-    ].filter(([stage]) => job.has(stage) && (stage !== 'dropped' || job.kept));
-    byId('arithmetic').replaceChildren(pairHeading(line, key), element('ol', {}, ...steps.map(([, make]) => make())));
+    const steps = Object.entries(STEPS).filter(([stage]) => job.has(stage) && (stage !== 'dropped' || job.kept));
+    const make = ([stage, [title, step]]) => (job.isWrong(stage) ? wrongStep(stage, title, line, key) : step(line, key));
+    byId('arithmetic').replaceChildren(pairHeading(line, key), element('ol', {}, ...steps.map(make)));
 }
 
 /* The same in a sentence, for those who listen. */

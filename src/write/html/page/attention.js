@@ -33,6 +33,10 @@ if (job.attn_mask)
     job.attn_mask.numbers = job.attn_mask.adds ? decodeNumbers('attn_mask') : decodeBytes('attn_mask');
 
 const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
+job.made = {}; // (B, H, S, Tk), context (B, H, S, d_v): what mistakes have made; {} where the page computes it
+for (const stage of job.wrong ? [...SQUARE_STAGES, 'context'] : [])
+    if (byId('data-made-' + stage)) job.made[stage] = decodeNumbers('made-' + stage);
+job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
 job.squares = job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name));
 job.has = (stage) => stage in job.formulas;
 
@@ -151,30 +155,42 @@ function addBias(score, bias) {
     return bias < 0 && score > -Infinity && sum < -DTYPE.largest ? -DTYPE.largest : round(sum);
 }
 
+/* A row of a stage as mistakes have made it, or what `compute` makes. */
+function madeRow(stage, { item, head, row }, columns, compute) {
+    const first = ((item * job.heads + head) * job.rows + row) * columns;
+    return stage in job.made ? Float64Array.from(job.made[stage].subarray(first, first + columns)) : compute();
+}
+
 /* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
 function attentionRow(item, head, row) {
-    const query = job.positions[row], bias = maskRow(item, head, query);
+    const query = job.positions[row], place = { item, head, row };
+    const made = (stage, compute) => madeRow(stage, place, job.keys, compute);
+    const bias = job.isWrong('masked') ? new Float64Array(job.keys) : maskRow(item, head, query); /* then all keys take part */
     const at = queryAt(item, head, row), from = keysAt(item, head) * job.d_head;
-    const scores = new Float64Array(job.keys);
-    for (let key = 0; key < job.keys; key++)
-        scores[key] = round(dotProduct(job.query, at, job.key, from + key * job.d_head, job.d_head));
-    const scaled = scores.map((score) => round(score * job.scale));
-    const capped = job.softcap > 0
-        ? scaled.map((score) => round(job.softcap * Math.tanh(score / job.softcap))) : scaled;
-    const masked = capped.map((score, key) => addBias(score, bias[key]));
+    const scores = made('scores', () => Float64Array.from({ length: job.keys }, (nothing, key) =>
+        round(dotProduct(job.query, at, job.key, from + key * job.d_head, job.d_head))));
+    const scaled = made('scaled', () => scores.map((score) => round(score * job.scale)));
+    const capped = made('capped', () => (job.softcap > 0
+        ? scaled.map((score) => round(job.softcap * Math.tanh(score / job.softcap))) : scaled));
+    const masked = made('masked', () => capped.map((score, key) => addBias(score, bias[key])));
     const empty = bias.every((number) => number === -Infinity);
     const sink = job.sinks ? job.sinks[head] : null;
     const softened = empty
         ? { weights: new Float64Array(job.keys).fill(round(EMPTY_WEIGHTS[job.empty_row])) }
         : softmax(masked, bias, sink);
-    const dropped = job.kept
-        ? softened.weights.map((weight, key) => round(weight * (isKept(item, head, row, key) ? dropoutFactor : 0)))
-        : softened.weights;
-    return { item, head, row, query, bias, empty, sink, scores, scaled, capped, masked, ...softened, dropped };
+    const weights = made('weights', () => softened.weights);
+    const dropped = made('dropped', () => (job.kept
+        ? weights.map((weight, key) => round(weight * (isKept(item, head, row, key) ? dropoutFactor : 0)))
+        : weights));
+    return { item, head, row, query, bias, empty, sink, scores, scaled, capped, masked, ...softened, weights, dropped };
 }
 
 /* context = weights . value, (d_v). */
 function contextOf(line) {
+    return madeRow('context', line, job.d_value, () => computeContext(line));
+}
+
+function computeContext(line) {
     const from = keysAt(line.item, line.head) * job.d_value;
     const context = new Float64Array(job.d_value);
     if (line.empty && job.empty_row !== 'mean') return context.fill(EMPTY_WEIGHTS[job.empty_row]);

@@ -97,12 +97,15 @@ function contextRow(place, row, most, cells, looked) {
 }
 
 function showContext(place, chosen, looked) {
-    const line = lineOf(place.item, place.head, chosen.row), context = contextOf(line), rows = contextRows(line);
+    const line = lineOf(place.item, place.head, chosen.row), context = contextOf(line);
+    const rows = job.isWrong('context') ? [] : contextRows(line); /* no shares add up to a context made by mistake */
     const narrow = job.d_value <= MOST_BARS, cells = (narrow ? barCells : stripCells)(rows, context);
     const most = Math.max(...rows.map((row) => row.weight), 0);
     const total = element('tr', { class: 'total', id: 'context-total' }, element('th', { scope: 'row', colspan: '2' }, 'context'),
         ...cells.ofTotal());
-    byId('context').replaceChildren(element('table', { class: narrow ? 'shares' : 'shares wide' },
+    const note = job.isWrong('context')
+        ? [element('p', { class: 'note' }, `A mistake on purpose: ${job.formulas.context}.`)] : [];
+    byId('context').replaceChildren(...note, element('table', { class: narrow ? 'shares' : 'shares wide' },
         element('caption', { class: 'unseen' }, 'What each key gives to the context'),
         contextHead(narrow), element('tbody', {}, ...rows.map((row) => contextRow(place, row, most, cells, looked))),
         element('tfoot', {}, total)));
