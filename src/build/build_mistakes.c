@@ -21,19 +21,33 @@ static bool is_of_result(const struct build *build)
     return build->options->origin[OPTION_MISTAKE] == ORIGIN_FILE && build->inputs->is_result;
 }
 
-/* There is one mistake of the slot; where it changes no option, it is none. */
+/* Why the draws of a mistake cannot be made, or are no mistake; NULL: they can. */
+static const char *why_not_drawn(const struct options *options, const struct options *before)
+{
+    if (before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
+        before->stacked == options->stacked && before->rng == options->rng)
+        return "it is what is asked for";
+    if (options->qkv_bias && options->init != before->init && options->init != INIT_LINEAR)
+        return "torch.rand and torch.randn draw no biases";
+    if (options->stacked && options->kv_heads > 0 && options->kv_heads != options->heads)
+        return "stacked heads have a key and value each";
+    if (before->stacked && !options->stacked && options->heads > 0 && options->d_out % options->heads > 0)
+        return "d_out is no multiple of the heads";
+    return NULL;
+}
+
+/* There is one mistake of the slot; the order of drawing is no option. */
 static enum status check_draws(const struct build *build, const struct options *before)
 {
     const struct options *options = build->options;
+    const char *why = is_of_result(build) ? NULL : why_not_drawn(options, before);
     char place[BUILD_PLACE_BYTES];
-    const bool same = before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
-                      before->stacked == options->stacked && before->rng == options->rng;
-    for (size_t i = 0; i < options->mistake_count && same && !is_of_result(build); i++)
+    for (size_t i = 0; i < options->mistake_count && why != NULL; i++)
         if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_DRAW &&
             options->mistakes[i].id != MISTAKE_DRAW_ORDER)
-            return error_usage(build->error, "%s: %s cannot be made here: it is what is asked for",
+            return error_usage(build->error, "%s: %s cannot be made here: %s",
                                build_place(build, OPTION_MISTAKE, place, sizeof place),
-                               MISTAKES[options->mistakes[i].id].name);
+                               MISTAKES[options->mistakes[i].id].name, why);
     return STATUS_OK;
 }
 

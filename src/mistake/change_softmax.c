@@ -139,6 +139,7 @@ const char *mistake_dropout_missing(struct recipe *recipe, double form)
     if (recipe->problem.dropout == 0)
         return NO_DROPOUT;
     recipe->problem.dropout = 0;
+    recipe_tells(recipe, STAGE_DROPPED, "weights, nothing dropped");
     return NULL;
 }
 

@@ -238,7 +238,7 @@ static void make_lse(const struct plain *plain, double *lse)
                 largest = fmax(largest, plain->stages[STAGE_MASKED][index * keys + j]);
         if (plain->recipe->lse == RECIPE_LSE_BASE_2)
             lse[index] /= log(2);
-        else if (plain->recipe->lse == RECIPE_LSE_SHIFTED)
+        else if (plain->recipe->lse == RECIPE_LSE_SHIFTED && largest > -INFINITY)
             lse[index] -= largest;
     }
     dtype_round(problem->dtype, lse, count);

@@ -13,7 +13,7 @@ static bool applies(const struct problem *problem)
 
 static enum status check(const struct problem *problem, const char *place, struct error *error)
 {
-    return applies(problem)
+    return problem_right(problem)->dropout > 0
                ? STATUS_OK
                : error_usage(error, "%s: there is no 'dropped' without dropout; expected --dropout above 0", place);
 }
@@ -73,6 +73,10 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     const struct problem *problem = e->problem;
     const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
     char share[DECIMAL_BYTES], what[WORKED_LINE_LABEL_BYTES], dropout[DECIMAL_BYTES];
+    if (!applies(problem)) {
+        explain_kept(e, stage, place, "nothing is dropped, so as they were");
+        return;
+    }
     explain_list_weighed(e, place);
     write_share_kept(problem->dropout, share, sizeof share);
     decimal_from_double(problem->dropout, dropout);

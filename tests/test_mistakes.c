@@ -1,0 +1,337 @@
+/* Mistakes on purpose (src/mistake/), in a grid of small jobs: the plain implementation without a mistake against the
+ * reference, bit for bit, and each mistake in each job: refused with a reason, or numbers of which the stages before the
+ * slot's are those of the right job. */
+#include "check.h"
+#include "mistake/plain.h"
+#include "stage/stage.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JSON_BYTES = 1 << 16, LINE_BYTES = 512, MOST_NUMBERS = 1 << 12, MOST_FORMS = 8 };
+
+/* --- jobs -------------------------------------------------------------------------------------------------------- */
+
+struct job {
+    const char *name, *line; /* what is asked for */
+    size_t heads, kv_heads;  /* of sdpa; 0: there are inputs */
+    size_t items, queries, keys, d;
+    size_t d_value;    /* of sdpa; of inputs 0 */
+    const char *extra; /* what else the JSON holds: ", \"sinks\": [...]", or "" */
+};
+
+/* Of sdpa most stages are shown only where they are asked for. */
+#define ALL " --stages query,key,value,scores,scaled,capped,masked,weights,context,lse"
+
+static const struct job JOBS[] = {
+    {"self", "self" ALL, 0, 0, 1, 5, 5, 3, 0, ""},
+    {"square", "self --init rand", 0, 0, 1, 4, 4, 4, 0, ""},
+    {"causal", "causal -d 2 -s 789", 0, 0, 1, 6, 6, 3, 0, ""},
+    {"dropout", "causal --dropout 0.5", 0, 0, 1, 6, 6, 3, 0, ""},
+    {"dropout of a batch", "multihead -H 2 --stacked --dropout 0.3 --dropout-seed 5", 0, 0, 2, 5, 5, 4, 0, ""},
+    {"split", "multihead -H 2 -d 4 --qkv-bias", 0, 0, 1, 5, 5, 4, 0, ""},
+    {"stacked", "multihead -H 3 -d 2 --stacked --no-causal", 0, 0, 1, 5, 5, 3, 0, ""},
+    {"groups", "multihead -H 4 --kv-heads 2 -d 8", 0, 0, 1, 6, 6, 5, 0, ""},
+    {"batch", "multihead -H 2 -d 6 --softcap 1.5", 0, 0, 2, 4, 4, 6, 0, ""},
+    {"mkl", "multihead -H 2 -d 6 --dropout 0.5 --rng torch-mkl", 0, 0, 2, 4, 4, 6, 0, ""},
+    {"float16", "multihead -H 2 -d 4 --dtype f16", 0, 0, 1, 5, 5, 4, 0, ""},
+    {"bfloat16, softmax in float32", "causal --dtype bf16 --softmax-dtype f32 --window 2,-1", 0, 0, 1, 6, 6, 3, 0, ""},
+    {"float64", "self --dtype f64 --window 1,2 --temperature 0.5", 0, 0, 1, 6, 6, 3, 0, ""},
+    {"some queries", "causal -q 2,4-5", 0, 0, 1, 6, 6, 3, 0, ""},
+    {"some queries with dropout", "multihead -H 2 -d 4 --dropout 0.3 -q 1,5", 0, 0, 2, 5, 5, 4, 0, ""},
+    {"one token", "causal", 0, 0, 1, 1, 1, 3, 0, ""},
+    {"kernel", "sdpa --causal --window 2,-1 --softcap 2" ALL, 4, 2, 2, 5, 5, 3, 2,
+     ", \"alibi_slopes\": [0.5, 0.25, 0.125, 0.0625], \"sinks\": [0.5, -1, 0, 2]"},
+    {"rectangular", "sdpa --causal --align bottom-right" ALL, 2, 2, 1, 3, 5, 4, 4, ""},
+    {"mask", "sdpa" ALL, 2, 1, 1, 3, 5, 4, 4,
+     ", \"attn_mask\": [[true, false, true, true, true], [true, true, false, true, true], [true, true, true, true, "
+     "true]]"},
+    {"numbers added", "sdpa --softcap 1" ALL, 2, 2, 2, 3, 3, 2, 2,
+     ", \"attn_mask\": [[0, -1, null], [0.5, 0, 1], [null, 0, 0]]"},
+    {"padding", "sdpa" ALL, 2, 2, 2, 4, 4, 3, 3,
+     ", \"attn_mask\": [[[[true, true, true, false]]], [[[true, true, false, false]]]]"},
+    {"empty rows", "sdpa --empty-row mean" ALL, 1, 1, 1, 3, 3, 2, 2,
+     ", \"attn_mask\": [[false, false, false], [true, false, true], [true, true, true]]"},
+    {"empty rows that are zero", "sdpa --dropout 0.5" ALL ",dropped", 1, 1, 1, 3, 3, 2, 2,
+     ", \"attn_mask\": [[false, false, false], [true, false, true], [true, true, true]]"},
+    {"lengths", "sdpa --causal --window 2,0" ALL, 2, 1, 2, 2, 5, 3, 3, ", \"kv_lengths\": [4, 3]"},
+    {"lengths alone", "sdpa" ALL, 2, 1, 2, 2, 5, 3, 3, ", \"kv_lengths\": [4, 3]"},
+    {"past", "sdpa --causal" ALL, 1, 1, 1, 2, 2, 1, 1,
+     ", \"past_key\": [[[[1], [2], [-1]]]], \"past_value\": [[[[3], [2], [1]]]]"},
+    {"operands in float16", "sdpa --dtype f16" ALL, 2, 2, 1, 4, 4, 3, 3, ""},
+    {"rounded operations",
+     "sdpa --rounding operations --causal --softcap 3"
+     " --stages query,key,value,scaled,capped,masked,weights,context",
+     2, 1, 1, 4, 4, 3, 2, ""},
+};
+
+/* Numbers that look drawn, exact in every dtype: sevenths of a turn, in eighths. */
+static double number(size_t i)
+{
+    return (double)((int)((i * 37 + i * i * 11) % 29) - 14) / 8;
+}
+
+static void add_tensor(struct text *text, const char *name, const size_t *shape, size_t rank, size_t seed)
+{
+    size_t count = 1, inner;
+    for (size_t axis = 0; axis < rank; axis++)
+        count *= shape[axis];
+    text_add(text, "\"%s\": ", name);
+    for (size_t i = 0; i < count; i++) {
+        inner = 1;
+        for (size_t axis = rank; axis-- > 0; inner *= shape[axis])
+            text_add(text, "%s", i % (inner * shape[axis]) == 0 ? "[" : "");
+        text_add(text, "%g", number(i + seed));
+        inner = 1;
+        for (size_t axis = rank; axis-- > 0; inner *= shape[axis])
+            text_add(text, "%s", (i + 1) % (inner * shape[axis]) == 0 ? "]" : "");
+        text_add(text, "%s", i + 1 < count ? ", " : "");
+    }
+}
+
+static void write_input(const struct job *job, char *json)
+{
+    struct text text = text_begin(json, JSON_BYTES);
+    const size_t inputs[] = {job->items, job->queries, job->d},
+                 query[] = {job->items, job->heads, job->queries, job->d};
+    const size_t key[] = {job->items, job->kv_heads, job->keys, job->d},
+                 value[] = {job->items, job->kv_heads, job->keys, job->d_value};
+    text_add(&text, "{");
+    if (job->heads == 0) {
+        add_tensor(&text, "inputs", inputs + (job->items == 1), job->items == 1 ? 2 : 3, 1);
+    } else {
+        add_tensor(&text, "query", query, 4, 1);
+        text_add(&text, ", ");
+        add_tensor(&text, "key", key, 4, 5);
+        text_add(&text, ", ");
+        add_tensor(&text, "value", value, 4, 9);
+    }
+    text_add(&text, "%s}", job->extra);
+}
+
+static enum status make(struct made *made, const struct job *job, const char *mistake)
+{
+    static char json[JSON_BYTES];
+    char line[LINE_BYTES];
+    write_input(job, json);
+    snprintf(line, sizeof line, "%s%s%s", job->line, mistake != NULL ? " --mistake " : "",
+             mistake != NULL ? mistake : "");
+    return support_make(made, line, json);
+}
+
+/* --- without a mistake -------------------------------------------------------------------------------------------- */
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+/* A stage of the plain run, as a table has it: operands in their dtype, the rest in double. */
+static size_t load_stage(const struct plain *plain, enum stage stage, double *numbers)
+{
+    const size_t count = plain_count(plain->problem, stage, plain->row_count);
+    if (plain->stages[stage] != NULL) {
+        memcpy(numbers, plain->stages[stage], count * sizeof *numbers);
+        return count;
+    }
+    const struct tensor *operand = &plain->operands[stage == STAGE_KEY     ? PROJECTION_KEY
+                                                    : stage == STAGE_VALUE ? PROJECTION_VALUE
+                                                                           : PROJECTION_QUERY];
+    const size_t rows = stage == STAGE_QUERY ? plain->row_count : operand->shape[2], columns = operand->shape[3];
+    for (size_t i = 0; i < operand->shape[0] * operand->shape[1] * rows; i++) {
+        const size_t row = stage == STAGE_QUERY ? plain->rows[i % rows] : i % rows;
+        tensor_load(operand, (i / rows * operand->shape[2] + row) * columns, columns, numbers + i * columns);
+    }
+    return operand->shape[0] * operand->shape[1] * rows * columns;
+}
+
+static void compare_stage(struct made *made, const struct plain *plain, const struct result_table *table)
+{
+    static double expected[MOST_NUMBERS], got[MOST_NUMBERS];
+    const size_t count = support_table_numbers(made, table, expected, MOST_NUMBERS);
+    CHECK(count <= MOST_NUMBERS && load_stage(plain, table->stage, got) == count, "%s: another count than %zu",
+          table->name, count);
+    for (size_t i = 0; i < count; i++)
+        if (!CHECK(same_bits(expected[i], got[i]), "%s, number %zu: the reference has %.17g, got %.17g", table->name, i,
+                   expected[i], got[i]))
+            return;
+}
+
+static void test_reference(const struct job *job)
+{
+    struct made made;
+    struct recipe recipe;
+    struct plain plain = {0};
+    size_t refused;
+    const char *reason;
+    uint64_t stages = 0;
+    check_begin("without a mistake: %s", job->name);
+    if (CHECK(make(&made, job, NULL) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
+        for (size_t i = 0; i < made.result.table_count; i++)
+            if (stage_exists(made.result.tables[i].stage))
+                stages |= STAGE_BIT(made.result.tables[i].stage);
+        CHECK(recipe_create(&recipe, &made.problem, NULL, 0, &refused, &reason, &made.arena, &made.error) ==
+                      STATUS_OK &&
+                  plain_run(&plain, &recipe, made.problem.rows, made.problem.row_count, stage_closure(stages), NULL,
+                            NULL, &made.arena, &made.error) == STATUS_OK,
+              "expected a run, got: %s", made.error.message);
+        for (size_t i = 0; i < made.result.table_count; i++)
+            if (stage_exists(made.result.tables[i].stage))
+                compare_stage(&made, &plain, &made.result.tables[i]);
+    }
+    arena_free(&made.arena);
+}
+
+/* --- with each mistake -------------------------------------------------------------------------------------------- */
+
+/* The stages that a mistake of a slot may be the first to change. */
+#define BIT(id) STAGE_BIT(STAGE_##id)
+static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
+    [MISTAKE_SLOT_SCALE] = BIT(SCALED),
+    [MISTAKE_SLOT_SOFTMAX] = BIT(WEIGHTS),
+    [MISTAKE_SLOT_MASK] = BIT(MASKED),
+    [MISTAKE_SLOT_FILL] = BIT(MASKED),
+    [MISTAKE_SLOT_WINDOW] = BIT(MASKED),
+    [MISTAKE_SLOT_LENGTHS] = BIT(MASKED),
+    [MISTAKE_SLOT_ATTN_MASK] = BIT(MASKED),
+    [MISTAKE_SLOT_EMPTY] = BIT(WEIGHTS),
+    [MISTAKE_SLOT_KEYS] = BIT(MASKED) | BIT(WEIGHTS) | BIT(CONTEXT),
+    [MISTAKE_SLOT_ROLES] = BIT(SCORES) | BIT(CONTEXT),
+    [MISTAKE_SLOT_WEIGHTS] = BIT(CONTEXT),
+    [MISTAKE_SLOT_MATRIX] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
+    [MISTAKE_SLOT_BIAS] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
+    [MISTAKE_SLOT_SPLIT] = BIT(QUERY) | BIT(KEY) | BIT(VALUE) | BIT(SCORES),
+    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT),
+    [MISTAKE_SLOT_OUT] = BIT(OUTPUT),
+    [MISTAKE_SLOT_GROUPS] = BIT(SCORES),
+    [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
+    [MISTAKE_SLOT_ALIBI] = BIT(MASKED),
+    [MISTAKE_SLOT_SINKS] = BIT(WEIGHTS),
+    [MISTAKE_SLOT_LSE] = BIT(LSE),
+    [MISTAKE_SLOT_DROPOUT] = BIT(WEIGHTS) | BIT(DROPPED) | BIT(CONTEXT), /* where `dropped` is not shown */
+    [MISTAKE_SLOT_DRAW] = BIT(QUERY) | BIT(KEY) | BIT(VALUE) | BIT(DROPPED) | BIT(OUTPUT),
+    [MISTAKE_SLOT_TILES] = BIT(CONTEXT),
+    [MISTAKE_SLOT_BITS] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
+    [MISTAKE_SLOT_DTYPE] = BIT(QUERY) | BIT(KEY) | BIT(VALUE) | BIT(SCORES) | BIT(SCALED) | BIT(MASKED) | BIT(WEIGHTS),
+};
+
+/* Those whose numbers may be infinite or none. */
+static bool may_overflow(enum mistake id)
+{
+    return id == MISTAKE_EMPTY_NAN || id == MISTAKE_SOFTMAX_OVERFLOW || id == MISTAKE_OVERFLOW_F16 ||
+           MISTAKES[id].slot == MISTAKE_SLOT_BITS;
+}
+
+static bool is_finite(enum stage stage, double number)
+{
+    return isfinite(number) || (number == -INFINITY && (stage == STAGE_MASKED || stage == STAGE_LSE));
+}
+
+/* The first stage that both do not have alike; STAGE_COUNT: all are the same. */
+static enum stage first_changed(struct made *right, struct made *wrong)
+{
+    static double expected[MOST_NUMBERS], got[MOST_NUMBERS];
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const struct result_table *a = result_table_of(&right->result, (enum stage)stage),
+                                  *b = result_table_of(&wrong->result, (enum stage)stage);
+        const size_t count = a != NULL ? support_table_numbers(right, a, expected, MOST_NUMBERS) : 0;
+        if ((b != NULL ? support_table_numbers(wrong, b, got, MOST_NUMBERS) : 0) != count)
+            return (enum stage)stage;
+        for (size_t i = 0; i < count; i++)
+            if (!same_bits(expected[i], got[i]))
+                return (enum stage)stage;
+    }
+    return STAGE_COUNT;
+}
+
+static void check_finite(struct made *made, const char *mistake)
+{
+    static double numbers[MOST_NUMBERS];
+    for (size_t i = 0; i < made->result.table_count; i++) {
+        const struct result_table *table = &made->result.tables[i];
+        const size_t count = support_table_numbers(made, table, numbers, MOST_NUMBERS);
+        for (size_t n = 0; n < count; n++)
+            if (stage_exists(table->stage) && !CHECK(is_finite(table->stage, numbers[n]), "%s: %s, number %zu, is %g",
+                                                     mistake, table->name, n, numbers[n]))
+                return;
+    }
+}
+
+/* How often it was refused, and how often it changed something. */
+struct tried {
+    size_t refused, changed;
+};
+
+static void try_mistake(struct made *right, const struct job *job, struct mistake_choice choice, struct tried *tried)
+{
+    char mistake[MISTAKE_NAME_BYTES], reason[LINE_BYTES];
+    struct made wrong;
+    mistake_text(choice, mistake);
+    const enum status status = make(&wrong, job, mistake);
+    snprintf(reason, sizeof reason, "--mistake: %s cannot be made here: ", MISTAKES[choice.id].name);
+    if (status != STATUS_OK) {
+        CHECK(status == STATUS_USAGE && strncmp(wrong.error.message, reason, strlen(reason)) == 0 &&
+                  strlen(wrong.error.message) > strlen(reason),
+              "%s: expected '%s...', got '%s'", mistake, reason, wrong.error.message);
+        tried->refused++;
+        arena_free(&wrong.arena);
+        return;
+    }
+    const enum stage first = first_changed(right, &wrong);
+    CHECK(first == STAGE_COUNT || FIRST[MISTAKES[choice.id].slot] & STAGE_BIT(first), "%s changes %s first", mistake,
+          stage_name(first));
+    tried->changed += first != STAGE_COUNT;
+    if (!may_overflow(choice.id))
+        check_finite(&wrong, mistake);
+    arena_free(&wrong.arena);
+}
+
+static size_t count_forms(enum mistake id)
+{
+    size_t count = 0;
+    while (MISTAKES[id].forms != NULL && MISTAKES[id].forms[count] != NULL)
+        count++;
+    return count > 0 ? count : 1;
+}
+
+/* Small enough for the jobs here. */
+static double usual(enum mistake id)
+{
+    return id == MISTAKE_KEYS_PADDING_COUNTED ? 4 : MISTAKES[id].usual;
+}
+
+static void test_mistakes(const struct job *job, struct tried tried[MISTAKE_COUNT][MOST_FORMS])
+{
+    struct made right;
+    check_begin("with each mistake: %s", job->name);
+    if (CHECK(make(&right, job, NULL) == STATUS_OK, "expected a result, got: %s", right.error.message))
+        for (int id = 0; id < MISTAKE_COUNT; id++)
+            for (size_t form = 0; form < count_forms((enum mistake)id); form++) {
+                const double number_of = MISTAKES[id].forms != NULL ? (double)form : usual((enum mistake)id);
+                try_mistake(&right, job, (struct mistake_choice){(enum mistake)id, number_of}, &tried[id][form]);
+            }
+    arena_free(&right.arena);
+}
+
+/* Each can be made in some job, where it changes something. */
+static void test_all_made(struct tried tried[MISTAKE_COUNT][MOST_FORMS])
+{
+    check_begin("each mistake changes something somewhere");
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        for (size_t form = 0; form < count_forms((enum mistake)id); form++)
+            CHECK(tried[id][form].changed > 0, "%s, form %zu: changed nothing, refused %zu times", MISTAKES[id].name,
+                  form, tried[id][form].refused);
+}
+
+int main(void)
+{
+    static struct tried tried[MISTAKE_COUNT][MOST_FORMS];
+    for (size_t i = 0; i < sizeof JOBS / sizeof JOBS[0]; i++)
+        test_reference(&JOBS[i]);
+    for (size_t i = 0; i < sizeof JOBS / sizeof JOBS[0]; i++)
+        test_mistakes(&JOBS[i], tried);
+    test_all_made(tried);
+    return check_end();
+}
