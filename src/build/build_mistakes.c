@@ -83,11 +83,16 @@ const char *build_draw_order(const struct build *build)
     return has(build, MISTAKE_DRAW_ORDER, &form) ? MISTAKES[MISTAKE_DRAW_ORDER].forms[(size_t)form] : NULL;
 }
 
-/* A result that says how it was drawn has what was drawn: nothing is left to change. */
+/* A result has what was drawn, and its dtype: nothing is left to change. */
 static bool is_made_already(const struct build *build, enum mistake id)
 {
-    return MISTAKES[id].slot == MISTAKE_SLOT_DRAW && is_of_result(build) && build->problem->parameters.given &&
-           build->weights == NULL;
+    const struct problem *problem = build->problem;
+    if (!is_of_result(build))
+        return false;
+    if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW)
+        return problem->parameters.given && build->weights == NULL;
+    return (id == MISTAKE_DTYPE_F16 && problem->dtype == DTYPE_F16) ||
+           (id == MISTAKE_DTYPE_BF16 && problem->dtype == DTYPE_BF16);
 }
 
 /* Those that change the problem now; returns how many. */

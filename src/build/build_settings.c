@@ -95,7 +95,7 @@ static enum status record_parameters(const struct build *build)
         add_option(build, OPTION_RNG) || add_whole(build, OPTION_D_OUT, problem->plan.d_out) ||
         (problem->has_heads && record_heads(build)) || add_truth(build, OPTION_QKV_BIAS, problem->plan.qkv_bias))
         return build->error->status;
-    return add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem_right(problem)->dtype));
+    return add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype));
 }
 
 static enum status record_computation(const struct build *build)
@@ -129,7 +129,7 @@ static enum status record_sdpa(const struct build *build)
         (add_whole(build, OPTION_HEADS, problem->heads) || add_whole(build, OPTION_KV_HEADS, problem->kv_heads)))
         return build->error->status;
     if (add_truth(build, OPTION_CAUSAL, problem_right(problem)->mask.causal) ||
-        add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem_right(problem)->dtype)))
+        add_setting(build, OPTION_DTYPE, SETTING_TEXT, dtype_name(problem->dtype)))
         return build->error->status;
     return record_asked(build);
 }

@@ -442,11 +442,30 @@ const char *mistake_bits_swapped(struct recipe *recipe, double form)
 
 /* --- dtype ------------------------------------------------------------------------------------------------------- */
 
-/* A tensor in the problem's new dtype; what is not there stays so. */
+/* Whether a number is finite only as long as it is not in that dtype. */
+static bool overflows(const struct tensor *tensor, enum dtype dtype)
+{
+    for (size_t i = 0; i < tensor_count(tensor); i++) {
+        double number;
+        tensor_load(tensor, i, 1, &number);
+        const bool finite = isfinite(number);
+        dtype_round(dtype, &number, 1);
+        if (finite && !isfinite(number))
+            return true;
+    }
+    return false;
+}
+
+/* A tensor in the problem's new dtype; what is not there stays so. recipe->too_large tells of numbers that it does not
+ * hold. */
 static void convert(struct recipe *recipe, struct tensor *tensor)
 {
     bool finite = true;
-    if (tensor->rank > 0 && dtype_is_working(tensor->dtype))
+    if (tensor->rank == 0 || !dtype_is_working(tensor->dtype))
+        return;
+    if (overflows(tensor, recipe->problem.dtype))
+        recipe->too_large = true;
+    else
         tensor_convert(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
 }
 
@@ -454,6 +473,22 @@ static void convert_projection(struct recipe *recipe, struct projection *project
 {
     convert(recipe, &projection->weight);
     convert(recipe, &projection->bias);
+}
+
+/* Slopes or sinks of their own for the changed problem. */
+static void convert_list(struct recipe *recipe, const double **list)
+{
+    const size_t heads = recipe->problem.heads;
+    if (*list == NULL)
+        return;
+    double *rounded = arena_allocate(recipe->arena, heads, sizeof *rounded, recipe->error);
+    if (rounded == NULL)
+        return;
+    memcpy(rounded, *list, heads * sizeof *rounded);
+    dtype_round(recipe->problem.dtype, rounded, heads);
+    for (size_t head = 0; head < heads; head++)
+        recipe->too_large = recipe->too_large || (isfinite((*list)[head]) && !isfinite(rounded[head]));
+    *list = rounded;
 }
 
 static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
@@ -474,7 +509,10 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     for (int id = 0; id < PROJECTION_COUNT; id++)
         recipe->projects_anew[id] = true;
     convert_projection(recipe, &problem->parameters.out);
-    return NULL;
+    convert(recipe, &problem->mask.attn_mask);
+    convert_list(recipe, &problem->mask.alibi_slopes);
+    convert_list(recipe, &problem->mask.sinks);
+    return recipe->too_large ? "it does not hold numbers as large as there are" : NULL;
 }
 
 const char *mistake_dtype_bf16(struct recipe *recipe, double form)

@@ -17,20 +17,25 @@ void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
     recipe->problem.formulas[stage] = formula;
 }
 
+/* Those of slot dtype, or all others, until one is refused. */
+static enum status make(struct recipe *recipe, const struct mistake_choice *choices, size_t count, bool dtype,
+                        size_t *refused, const char **reason)
+{
+    for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++)
+        if ((MISTAKES[choices[i].id].slot == MISTAKE_SLOT_DTYPE) == dtype) {
+            *refused = i;
+            *reason = CHANGES[choices[i].id](recipe, choices[i].form);
+        }
+    return recipe->error->status;
+}
+
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, size_t *refused, const char **reason, struct arena *arena, struct error *error)
 {
     *recipe =
         (struct recipe){.problem = *problem, .fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
     *reason = NULL;
-    for (*refused = 0; *refused < count && *reason == NULL; ++*refused) {
-        *reason = CHANGES[choices[*refused].id](recipe, choices[*refused].form);
-        if (error->status != STATUS_OK)
-            return error->status;
-    }
-    if (*reason != NULL) {
-        --*refused;
-        return STATUS_OK;
-    }
-    return recipe_mask(recipe);
+    if (make(recipe, choices, count, true, refused, reason) || make(recipe, choices, count, false, refused, reason))
+        return error->status;
+    return *reason == NULL ? recipe_mask(recipe) : STATUS_OK;
 }

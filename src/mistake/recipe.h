@@ -93,6 +93,7 @@ struct recipe {
     struct recipe_rule rules[RECIPE_RULES];
     size_t rule_count;
     bool overflows; /* scores in float16 */
+    bool too_large; /* the dtype asked for does not hold what the job has */
     enum recipe_softcap softcap;
     double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
     bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
@@ -110,7 +111,8 @@ struct recipe {
     struct error *error;
 };
 
-/* Makes the recipe of a problem with these mistakes, in the order of their slots. Where one does not apply, *refused is
+/* Makes the recipe of a problem with these mistakes: the dtype first, so that all else is changed in it, then the others
+ * in the order of their slots. Where one does not apply, *refused is
  * its place among the choices, and *reason says why: "there are no sinks"; else *reason is NULL. STATUS_SYSTEM where
  * memory is short. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHOSEN = 8, MOST_TEXTS = 1024 };
+enum { MOST_CHOSEN = 16, MOST_TEXTS = 1024 };
 
 /* Where the kind of an option does not say what is worth trying. */
 static const struct {
@@ -24,7 +24,10 @@ static const struct {
     {"query", {"2", "1,3-4", "b"}},
     {"key-inputs", {"tests/pairs/other.json"}},
     {"without", {"2", "1,3-4", "b"}},
-    {"mistake", {"scale-missing", "softmax_queries,mask-missing", "draw-order:vkq", "tiles-last-alone:3"}},
+    {"mistake",
+     {"scale-missing", "softmax_queries,mask-missing", "draw-order:vkq", "tiles-last-alone:3", "fill-zero",
+      "mask-one-ahead", "weights-transposed", "roles-query-key-swapped,dtype-f16", "split-view", "merge-reversed",
+      "keys-padding-counted:4", "dropout-on:0.5,lse-base-2", "bits-swapped", "matrix-transposed"}},
     {"temperature", {"0.5", "1e-300"}},
     {"explain", {NULL, "weights:2,1", "context:1,1,1", "masked:1,1,2,1"}},
     {"precision", {"0", "1", "7", "17"}},
