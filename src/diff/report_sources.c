@@ -101,14 +101,14 @@ static void write_sources(const struct sheet *sheet, size_t told)
 
 static void add_setting(struct wrap *line, const char *name, const char *text_a, const char *text_b)
 {
-    char shown[DIFF_TOKEN_BYTES], in_a[DIFF_TOKEN_BYTES], in_b[DIFF_TOKEN_BYTES];
+    char shown[DIFF_TOKEN_BYTES], in_a[4 * SOURCE_COLUMNS + 64], in_b[4 * SOURCE_COLUMNS + 64];
     text_a = text_a != NULL ? text_a : "absent";
     text_b = text_b != NULL ? text_b : "absent";
     if (strcmp(text_a, text_b) == 0)
         return;
     text_shown(name, DIFF_TOKEN_COLUMNS, shown, sizeof shown);
-    text_shown(text_a, DIFF_TOKEN_COLUMNS, in_a, sizeof in_a);
-    text_shown(text_b, DIFF_TOKEN_COLUMNS, in_b, sizeof in_b);
+    text_shown(text_a, SOURCE_COLUMNS, in_a, sizeof in_a);
+    text_shown(text_b, SOURCE_COLUMNS, in_b, sizeof in_b);
     wrap_add(line, "%s%s %s, not %s", line->column == 0 ? "  settings: " : "", shown, in_b, in_a);
 }
 

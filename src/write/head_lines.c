@@ -85,15 +85,25 @@ static void add_draws(struct wrap *line, const struct problem *problem)
         add_setting(line, problem, "dropout_seed", "dropout seed", NULL);
 }
 
-/* What was asked for beside: numbers, then words, the queries last. */
+/* An item for each, so that none is cut. */
+static void add_mistakes(struct wrap *line, const struct problem *problem)
+{
+    char text[MISTAKE_NAME_BYTES];
+    for (size_t i = 0; i < problem->mistake_count; i++)
+        wrap_add(line, "mistake %s", mistake_text(problem->mistakes[i], text));
+}
+
+/* What was asked for beside: numbers, then words, mistakes and queries last. */
 static void add_asked(struct wrap *line, const struct problem *problem)
 {
     for (int texts = 0; texts <= 1; texts++)
         for (size_t i = 0; i < problem->setting_count; i++) {
             const struct setting *setting = &problem->settings[i];
-            if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts)
+            const bool mistakes = setting->words != NULL && strcmp(setting->words, OPTIONS[OPTION_MISTAKE].asked) == 0;
+            if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts && !mistakes)
                 add_setting(line, problem, setting->name, setting->words, NULL);
         }
+    add_mistakes(line, problem);
     add_setting(line, problem, "query", "query", NULL);
 }
 

@@ -82,14 +82,19 @@ static void write_setting(const char *name, const char *text, bool first, struct
 static void write_settings(const struct problem *problem, struct output *output)
 {
     bool first = !problem->parameters.given;
+    char mistake[MISTAKE_NAME_BYTES];
     write_key("settings", output);
     output_print(output, "[");
     if (problem->parameters.given)
         write_setting("parameters from", problem->parameters.source, true, output);
     for (size_t i = 0; i < problem->setting_count; i++) {
-        if (problem->settings[i].idle)
+        if (problem->settings[i].idle || strcmp(problem->settings[i].name, "mistake") == 0)
             continue;
         write_setting(problem->settings[i].name, problem->settings[i].text, first, output);
+        first = false;
+    }
+    for (size_t i = 0; i < problem->mistake_count; i++) { /* one by one, so that none is cut */
+        write_setting("mistake", mistake_text(problem->mistakes[i], mistake), first, output);
         first = false;
     }
     output_print(output, "]");

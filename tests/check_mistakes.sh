@@ -1,0 +1,96 @@
+#!/bin/sh
+# --mistake, each of them in some jobs: a result is an input again and gives the same bytes, by any number of threads and
+# from parts; every format takes it, and diff tells of it.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+names=$(sed -n 's/.*\.name = "\([a-z0-9-]*\)".*/\1/p' src/model/mistake_rows.h)
+names="$names values-shifted:previous-round lengths-missing:queries-last split-missing:by-d-head alibi-one-head-off:earlier
+    draw-order:vkq keys-padding-counted:4 fill-small:2"
+made='' # that some job has
+
+# each of a name, its files in $scratch: result.json and the rest. Exit 2 of the first run is a refusal that says why.
+again() { "$attn" "$mechanism" $input "$scratch/result.json" -f json | cmp -s - "$scratch/result.json"; }
+by_threads() { "$attn" "$@" --mistake "$name" --threads 3 -f json | cmp -s - "$scratch/result.json"; }
+in_parts() {
+    "$attn" "$@" --mistake "$name" --part 1/2 -o "$scratch/1.safetensors" &&
+        "$attn" "$@" --mistake "$name" --part 2/2 -o "$scratch/2.safetensors" &&
+        "$attn" join "$scratch/1.safetensors" "$scratch/2.safetensors" -f json >"$scratch/joined.json" &&
+        "$attn" "$@" --mistake "$name" -f json | cmp -s - "$scratch/joined.json"
+}
+binary_again() {
+    "$attn" "$@" --mistake "$name" -o "$scratch/a.safetensors" &&
+        "$attn" "$mechanism" $input "$scratch/a.safetensors" -o "$scratch/b.safetensors" &&
+        cmp -s "$scratch/a.safetensors" "$scratch/b.safetensors"
+}
+told() { # where the numbers differ from the right ones; the head line of text tells of it always
+    "$attn" diff "$scratch/right.json" "$scratch/result.json" >"$scratch/diff" 2>&1
+    case $?$name in 0* | 1* | 2draw-s*) ;; *) return 1 ;; esac # a result with other heads has other shapes
+    { ! grep -q '^different' "$scratch/diff" || grep -q "mistake $name" "$scratch/diff"; } &&
+        "$attn" "$@" --mistake "$name" | head -n 4 | tr -d '\n' | grep -q "mistake  *$name"
+}
+formats() {
+    for format in csv markdown latex svg; do
+        "$attn" "$@" --mistake "$name" -f $format >"$scratch/out" && test -s "$scratch/out" || return 1
+    done
+    "$attn" "$@" --mistake "$name" --heatmap >"$scratch/out" && "$attn" "$@" --mistake "$name" --explain >"$scratch/out"
+}
+
+job() { # MECHANISM OPTION...: a job in which every mistake is tried; $input are the stages that make it an input again
+    mechanism=$1
+    "$attn" "$@" $input -f json >"$scratch/right.json"
+    check "the right result of $*" test -s "$scratch/right.json"
+    for name in $names; do
+        "$attn" "$@" --mistake "$name" $input -f json >"$scratch/result.json" 2>"$scratch/message"
+        case $? in
+        0) ;;
+        2)
+            check "$name: $*: why it is refused" grep -q "^attn: --mistake: ${name%:*} cannot be made here: ." "$scratch/message"
+            continue
+            ;;
+        *) check "$name: $*: $(cat "$scratch/message")" false ;;
+        esac
+        made="$made $name"
+        check "$name: read back, the same bytes" again
+        check "$name: by three threads" by_threads "$@" $input
+        check "$name: in binary, too" binary_again "$@" $input
+        check "$name: in parts" in_parts "$@"
+        check "$name: diff and text tell of it" told "$@"
+        check "$name: in every format" formats "$@"
+    done
+}
+
+echo '{"query": [[[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]]]], "key": [[[[1, 0], [0, 1], [1, 1], [2, 0]]]],
+    "value": [[[[1, 3], [2, -1], [3, 0], [4, 2]]]], "sinks": [0.5, -1], "alibi_slopes": [0.5, 0.25],
+    "kv_lengths": [3], "attn_mask": [[true, false, true, true], [true, true, true, true], [false, false, true, true]]}' \
+    >"$scratch/kernel.json"
+input=''
+job multihead -H 2 -d 4 --init rand --dropout 0.5 data/inputs.json
+input='--stages inputs,scores,scaled,capped,masked,weights,context,lse'
+job sdpa "$scratch/kernel.json" --softcap 2 --window 2,-1
+input=''
+if [ -z "${ATTN_QUICK-}" ]; then
+    job causal -s 789 --window 2,-1 --dtype f16 data/inputs.json
+    job multihead -H 4 --kv-heads 2 -d 8 --qkv-bias data/batch.json
+    job multihead -H 3 -d 2 --stacked --no-causal data/inputs.json
+fi
+check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt 70
+
+# A part with another mistake is no part of the same job, nor is one without.
+"$attn" self data/inputs.json --mistake softmax-queries --part 1/2 -o "$scratch/1.safetensors"
+for other in '--mistake softmax-all' ''; do
+    "$attn" self data/inputs.json $other --part 2/2 -o "$scratch/2.safetensors"
+    "$attn" join "$scratch/1.safetensors" "$scratch/2.safetensors" -f json >"$scratch/out" 2>"$scratch/message"
+    check "a part with another mistake is refused: $other" test $? -eq 2
+    check "and why" grep -q 'part of another job' "$scratch/message"
+done
+
+# In place of the dtype that was asked for.
+for dtype in f16 bf16; do
+    "$attn" sdpa "$scratch/kernel.json" --mistake dtype-$dtype --stages weights -f json | sed 's/, "mistake": "[^"]*"//' >"$scratch/a"
+    "$attn" sdpa "$scratch/kernel.json" --dtype $dtype --stages weights -f json >"$scratch/b"
+    check "dtype-$dtype is --dtype $dtype" cmp "$scratch/a" "$scratch/b"
+done
+finish
