@@ -259,6 +259,26 @@ static void check_finite(struct made *made, const char *mistake)
     }
 }
 
+/* What is shown as hidden by the mask has no number that takes part. */
+static void check_hidden(struct made *made, const char *mistake)
+{
+    struct result *result = &made->result;
+    for (size_t i = 0; i < result->table_count; i++) {
+        const struct result_table *table = &result->tables[i];
+        for (size_t row = 0; row < result_matrices(table) * result_rows(table) && table->hides; row++) {
+            const size_t matrix = row / result_rows(table), line = row % result_rows(table);
+            const struct result_mask mask = result_mask_of(result, table, matrix, line);
+            result_row(result, table, matrix, line, result->numbers);
+            for (size_t key = 0; key < result_columns(table); key++)
+                if (result_masks(&mask, key) &&
+                    !CHECK(result->numbers[key] == (table->stage == STAGE_MASKED ? -INFINITY : 0),
+                           "%s: %s is hidden at matrix %zu, row %zu, key %zu, where it is %g", mistake, table->name,
+                           matrix, line, key, result->numbers[key]))
+                    return;
+        }
+    }
+}
+
 /* How often it was refused, and how often it changed something. */
 struct tried {
     size_t refused, changed;
@@ -283,6 +303,7 @@ static void try_mistake(struct made *right, const struct job *job, struct mistak
     CHECK(first == STAGE_COUNT || FIRST[MISTAKES[choice.id].slot] & STAGE_BIT(first), "%s changes %s first", mistake,
           stage_name(first));
     tried->changed += first != STAGE_COUNT;
+    check_hidden(&wrong, mistake);
     if (!may_overflow(choice.id))
         check_finite(&wrong, mistake);
     arena_free(&wrong.arena);

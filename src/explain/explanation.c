@@ -80,7 +80,7 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     if (problem_is_side_by_side(problem, stage))
         return range_of(false, 0, 1);
     if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out) ||
-        (is_mixed(e) && stage != cell->stage))
+        (is_mixed(e) && (STAGES[stage].operand || problem->wrong & STAGE_BIT(STAGE_OUTPUT)) && stage != cell->stage))
         return range_of(false, 0, of_keys ? problem->kv_heads : problem->heads);
     size_t head = cell->head == SIZE_MAX ? 0 : cell->head;
     if (problem_is_side_by_side(problem, cell->stage))

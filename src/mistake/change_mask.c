@@ -1,7 +1,9 @@
 /* Mistakes of slots mask, fill, window, lengths, attn_mask, empty, keys and alibi. */
+#include "base/decimal.h"
 #include "mistake/recipe.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *add_rule(struct recipe *recipe, void (*place)(struct recipe_mask *),
@@ -50,7 +52,7 @@ static bool is_two_ahead(const struct recipe_mask *mask, size_t query, size_t ke
 const char *mistake_mask_one_ahead(struct recipe *recipe, double form)
 {
     (void)form;
-    return replace_causal(recipe, is_two_ahead, "scores, -inf where key > query + 1");
+    return replace_causal(recipe, is_two_ahead, ", -inf where key > query + 1");
 }
 
 static bool is_not_before(const struct recipe_mask *mask, size_t query, size_t key)
@@ -61,7 +63,7 @@ static bool is_not_before(const struct recipe_mask *mask, size_t query, size_t k
 const char *mistake_mask_hides_own(struct recipe *recipe, double form)
 {
     (void)form;
-    return replace_causal(recipe, is_not_before, "scores, -inf where key >= query");
+    return replace_causal(recipe, is_not_before, ", -inf where key >= query");
 }
 
 static bool is_not_behind(const struct recipe_mask *mask, size_t query, size_t key)
@@ -72,7 +74,7 @@ static bool is_not_behind(const struct recipe_mask *mask, size_t query, size_t k
 const char *mistake_mask_inverted(struct recipe *recipe, double form)
 {
     (void)form;
-    return replace_causal(recipe, is_not_behind, "scores, -inf where key <= query");
+    return replace_causal(recipe, is_not_behind, ", -inf where key <= query");
 }
 
 static bool is_before(const struct recipe_mask *mask, size_t query, size_t key)
@@ -83,7 +85,7 @@ static bool is_before(const struct recipe_mask *mask, size_t query, size_t key)
 const char *mistake_mask_inverted_own_seen(struct recipe *recipe, double form)
 {
     (void)form;
-    return replace_causal(recipe, is_before, "scores, -inf where key < query");
+    return replace_causal(recipe, is_before, ", -inf where key < query");
 }
 
 /* The triangle of the other corner: the first query sees all keys, the last one the first. */
@@ -95,7 +97,7 @@ static bool is_beyond_mirror(const struct recipe_mask *mask, size_t query, size_
 const char *mistake_mask_mirrored(struct recipe *recipe, double form)
 {
     (void)form;
-    return replace_causal(recipe, is_beyond_mirror, "scores, -inf where key > keys + 1 - query");
+    return replace_causal(recipe, is_beyond_mirror, ", -inf where key > keys + 1 - query");
 }
 
 /* Whether anything asks where a query stands. */
@@ -144,19 +146,19 @@ const char *mistake_mask_offset_missing(struct recipe *recipe, double form)
     const struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL && mask->offset == 0)
         return "the first query stands at the first key";
-    return move_queries(recipe, place_first, "scores, masked as if the first query stood at the first key");
+    return move_queries(recipe, place_first, ", masked as if the first query stood at the first key");
 }
 
 const char *mistake_mask_offset_plus_1(struct recipe *recipe, double form)
 {
     (void)form;
-    return move_queries(recipe, place_later, "scores, masked as if queries stood one place later");
+    return move_queries(recipe, place_later, ", masked as if queries stood one place later");
 }
 
 const char *mistake_mask_offset_minus_1(struct recipe *recipe, double form)
 {
     (void)form;
-    return move_queries(recipe, place_earlier, "scores, masked as if queries stood one place earlier");
+    return move_queries(recipe, place_earlier, ", masked as if queries stood one place earlier");
 }
 
 const char *mistake_mask_causal(struct recipe *recipe, double form)
@@ -183,13 +185,16 @@ const char *mistake_fill_zero(struct recipe *recipe, double form)
 {
     (void)form;
     recipe->fill = 0;
-    return fill(recipe, "scores, 0 where they are masked");
+    return fill(recipe, ", 0 where masked");
 }
 
 const char *mistake_fill_small(struct recipe *recipe, double form)
 {
+    char formula[DECIMAL_BYTES + sizeof ",  where masked"], number[DECIMAL_BYTES];
+    decimal_from_double(form, number);
+    const int length = snprintf(formula, sizeof formula, ", %s where masked", number);
     recipe->fill = form;
-    return fill(recipe, "scores, a number where they are masked");
+    return fill(recipe, arena_text(recipe->arena, formula, (size_t)length, recipe->error));
 }
 
 const char *mistake_fill_after_softmax(struct recipe *recipe, double form)
@@ -198,7 +203,7 @@ const char *mistake_fill_after_softmax(struct recipe *recipe, double form)
     recipe->fills_weights = true;
     if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax of all keys, then 0 where masked");
-    return fill(recipe, "scores, not yet masked");
+    return fill(recipe, ", not yet masked");
 }
 
 /* --- window ------------------------------------------------------------------------------------------------------ */
@@ -304,13 +309,13 @@ static const char *move_end(struct recipe *recipe, void (*place)(struct recipe_m
 const char *mistake_lengths_plus_1_place_kept(struct recipe *recipe, double form)
 {
     (void)form;
-    return move_end(recipe, end_later, "scores, -inf where key > length + 1");
+    return move_end(recipe, end_later, ", -inf where key > length + 1");
 }
 
 const char *mistake_lengths_minus_1_place_kept(struct recipe *recipe, double form)
 {
     (void)form;
-    return move_end(recipe, end_earlier, "scores, -inf where key >= length");
+    return move_end(recipe, end_earlier, ", -inf where key >= length");
 }
 
 /* The forms: queries stay where they are, stand last, or first. */
@@ -320,7 +325,7 @@ const char *mistake_lengths_missing(struct recipe *recipe, double form)
     if (mask->lengths == NULL)
         return NO_LENGTHS;
     if (form == 0)
-        return move_end(recipe, end_nowhere, "scores, masked but for the lengths");
+        return move_end(recipe, end_nowhere, ", masked but for the lengths");
     mask->lengths = NULL;
     mask->offset = form == 1 ? (int64_t)mask->keys - (int64_t)mask->queries : 0;
     return NULL;
@@ -479,7 +484,7 @@ const char *mistake_empty_mean(struct recipe *recipe, double form)
 const char *mistake_keys_last_missing(struct recipe *recipe, double form)
 {
     (void)form;
-    return add_rule(recipe, end_earlier, NULL, "scores, masked, and -inf for the last key");
+    return add_rule(recipe, end_earlier, NULL, ", masked, and -inf for the last key");
 }
 
 static bool is_first(const struct recipe_mask *mask, size_t query, size_t key)
@@ -492,7 +497,7 @@ static bool is_first(const struct recipe_mask *mask, size_t query, size_t key)
 const char *mistake_keys_first_missing(struct recipe *recipe, double form)
 {
     (void)form;
-    return add_rule(recipe, NULL, is_first, "scores, masked, and -inf for the first key");
+    return add_rule(recipe, NULL, is_first, ", masked, and -inf for the first key");
 }
 
 static bool is_beyond_queries(const struct recipe_mask *mask, size_t query, size_t key)
@@ -506,7 +511,7 @@ const char *mistake_keys_as_queries(struct recipe *recipe, double form)
     (void)form;
     return recipe->problem.keys <= recipe->problem.queries
                ? "there are no more keys than queries"
-               : add_rule(recipe, NULL, is_beyond_queries, "scores, masked, and -inf for more keys than queries");
+               : add_rule(recipe, NULL, is_beyond_queries, ", masked, and -inf for more keys than queries");
 }
 
 /* Keys of zeros have scores of 0: as many more terms of exp(0) in the sum, which a sink of log(count) is, too. */

@@ -275,12 +275,16 @@ const char *mistake_split_packed_by_column(struct recipe *recipe, double form)
     return split_packed(recipe, RECIPE_SPLIT_BY_COLUMN, "query, key, value side by side, read as heads x d x 3");
 }
 
+static const char NO_SCORES[] = "--rounding operations has no scores";
+
 /* The scores of one head are the sum of those of all. The forms: which root the scale has. */
 const char *mistake_split_missing(struct recipe *recipe, double form)
 {
     struct problem *problem = &recipe->problem;
     if (problem->heads == 1 || problem->heads != problem->kv_heads || problem->plan.stacked)
         return "nothing is split into heads";
+    if (problem->rounding == ROUNDING_OPERATIONS)
+        return NO_SCORES;
     recipe->split = RECIPE_SPLIT_NONE;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T of all columns, as one head");
     if (form == 0)
@@ -530,6 +534,8 @@ const char *mistake_dtype_f16(struct recipe *recipe, double form)
 const char *mistake_overflow_f16(struct recipe *recipe, double form)
 {
     (void)form;
+    if (recipe->problem.rounding == ROUNDING_OPERATIONS)
+        return NO_SCORES;
     recipe->overflows = true;
     recipe_makes(recipe, STAGE_SCORES, "query . key^T in float16, infinite above 65504");
     return NULL;

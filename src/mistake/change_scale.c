@@ -101,7 +101,7 @@ const char *mistake_softcap_after_mask(struct recipe *recipe, double form)
     if (!recipe->problem.masks)
         return "there is no mask";
     if (recipe->problem.softcap > 0)
-        recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(masked / softcap), of -inf -softcap");
+        recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(scaled / softcap), -softcap where masked");
     return cap(recipe, RECIPE_SOFTCAP_AFTER_MASK, STAGE_CAPPED, "scaled, not yet capped");
 }
 

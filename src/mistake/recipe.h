@@ -111,14 +111,14 @@ struct recipe {
     struct error *error;
 };
 
-/* Makes the recipe of a problem with these mistakes: the dtype first, so that all else is changed in it, then the others
- * in the order of their slots. Where one does not apply, *refused is
- * its place among the choices, and *reason says why: "there are no sinks"; else *reason is NULL. STATUS_SYSTEM where
- * memory is short. */
+/* Makes the recipe of a problem with these mistakes: the dtype first, so that all else is changed in it, then the
+ * others in the order of their slots. Where one does not apply, *refused is its place among the choices, and *reason
+ * says why: "there are no sinks"; else *reason is NULL. STATUS_SYSTEM where memory is short. */
 enum status recipe_create(struct recipe *recipe, const struct problem *problem, const struct mistake_choice *choices,
                           size_t count, size_t *refused, const char **reason, struct arena *arena, struct error *error);
 
-/* A stage is made otherwise than its own file says, by plain.h; how, as a formula. */
+/* A stage is made otherwise than its own file says, by plain.h; how, as a formula: one that begins with a comma goes on
+ * from the name of the stage before. */
 void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
 
 /* It is made as ever, of a problem that is changed; another formula tells more. */

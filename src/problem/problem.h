@@ -86,12 +86,14 @@ struct problem {
     /* --mistake, in the order of the slots; then what follows from them is in the problem itself, and: */
     struct mistake_choice mistakes[MISTAKE_SLOT_COUNT];
     size_t mistake_count;
-    const char *formulas[STAGE_COUNT]; /* how they make a stage, where its own formula does not tell; else NULL */
-    uint64_t wrong;                    /* the stages that are made otherwise than their own files say */
-    const struct recipe *recipe;       /* where it takes more than a problem says, by mistake/plain.h; else NULL */
-    bool mask_made;                    /* attn_mask stands for the whole mask, as a mistake makes it */
-    const struct problem *right;       /* as it was before them; NULL: there are none */
-    struct setting *settings;          /* what changes the numbers, as it came out */
+    /* How they make a stage, where its own formula does not tell, from the name of the stage before on where it begins
+     * with a comma; else NULL. */
+    const char *formulas[STAGE_COUNT];
+    uint64_t wrong;              /* the stages that are made otherwise than their own files say */
+    const struct recipe *recipe; /* where it takes more than a problem says, by mistake/plain.h; else NULL */
+    bool mask_made;              /* attn_mask stands for the whole mask, as a mistake makes it */
+    const struct problem *right; /* as it was before them; NULL: there are none */
+    struct setting *settings;    /* what changes the numbers, as it came out */
     size_t setting_count;
     /* What a person is told before the work starts, of an option once at most: "--seed does nothing: ..." */
     const char *warnings[OPTION_COUNT];

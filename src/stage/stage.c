@@ -24,8 +24,9 @@ enum status stage_check(const struct problem *problem, enum stage stage, const c
 void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size)
 {
     struct text text = text_begin(formula, size);
-    if (stage_exists(stage) && problem->formulas[stage] != NULL)
-        text_add(&text, "%s", problem->formulas[stage]);
+    const char *told = stage_exists(stage) ? problem->formulas[stage] : NULL;
+    if (told != NULL)
+        text_add(&text, "%s%s", told[0] == ',' ? stage_name(stage_before(problem, stage)) : "", told);
     else if (stage_exists(stage))
         FUNCTIONS[stage]->formula(problem, stage, &text);
 }

@@ -47,5 +47,5 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
         explain_gap(e, all, i, square ? "keys" : "columns", NULL);
     }
     if (e->problem->has_cell)
-        explain_note(e, "(the mistake may take it from other rows, too: --explain %s shows them)", stage_name(stage));
+        explain_note(e, "(the mistake may also use rows that are not shown here)");
 }
