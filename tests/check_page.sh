@@ -102,8 +102,31 @@ for dtype in f32 f64 f16 bf16; do
     check "a softmax in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype f32 --softmax-dtype $dtype --stages $every
 done
 check "a slope of ALiBi near the largest number" equations sdpa "$scratch/slope.json" --dtype f64 --stages $every
+echo '{"inputs": [[0.5, -1, 2], [1, 0.25, -0.5], [-1.5, 1, 1], [2, -0.75, 0.5]]}' >"$scratch/small.json"
+echo '{"query": [[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]], [[1, 0], [3, 1], [1, 2]], [[2, 2], [0, 0], [-1, 1]]],
+    "key": [[[1, 0], [0, 1], [1, 1]], [[2, 0], [1, -1], [1, 3]]], "value": [[[1], [2], [3]], [[4], [-1], [0.5]]],
+    "sinks": [0.5, -1, 0, 1], "attn_mask": [[true, false, true], [true, true, true], [false, false, false]]}' \
+    >"$scratch/kernel.json"
 check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
-check "all pages were made" test $pages -eq 19
+
+# With a mistake in them a page holds what was made, and explains as a mistake what it cannot compute.
+check "a softmax over the queries" page queries-softmax causal data/inputs.json -s 789 --mistake softmax-queries -q 2-6
+check "zeros in place of minus infinity" page fill multihead -H 2 -d 4 data/inputs.json --mistake fill-zero --dropout 0.3
+check "a mask of a mistake" page mask-made sdpa "$golden/grouped-causal.safetensors" --mistake mask-one-ahead --stages $all
+check "a context of a mistake" page values-shifted causal data/inputs.json --mistake values-shifted,scale-twice
+for mistake in softmax-all softmax-base-2,scale-after-softmax softmax-missing tiles-last-alone:2 weights-transposed \
+    roles-query-key-swapped roles-inputs-for-value split-view split-missing merge-view dropout-before-softmax \
+    dropout-not-rescaled dropout-missing mask-mirrored fill-after-softmax keys-padding-counted:5 dtype-bf16; do
+    set -- multihead -H 2 -d 6 --no-causal
+    case $mistake in mask* | fill*) set -- multihead -H 2 -d 6 ;; esac
+    check "the numbers of $mistake" equations "$@" --dropout 0.3 "$scratch/small.json" --mistake $mistake
+done
+for mistake in groups-tiled softcap-after-mask softcap-not-multiplied lse-base-2 empty-mean bits-swapped overflow-f16; do
+    check "the numbers of $mistake" equations sdpa "$scratch/kernel.json" --softcap 2 --window 1,0 --stages $every \
+        --mistake $mistake
+done
+check "packed heads that are merged otherwise" equations sdpa "$scratch/packed.json" --stages $every --mistake merge-reversed
+check "all pages were made" test $pages -eq 23
 [ -n "$browser" ] || finish
 
 {

@@ -80,6 +80,10 @@
         const weights = stageMatrix(expected.dropped ? 'dropped' : 'weights', item, head)[row].map(expectedNumber);
         const masked = matrixOf(item, head, 'weights').masked.subarray(row * job.keys, (row + 1) * job.keys);
         const rows = document.querySelectorAll('#context tbody tr'), listed = sharesOf(weights, masked);
+        if (job.isWrong('context')) { // made by a mistake: no shares add up to it
+            check(`${place}: ${rows.length} shares of a mistake`, rows.length === 0);
+            return;
+        }
         const numbersOf = (line) => Array.from(line.querySelectorAll('td:not(.weight)'), (cell) => cell.textContent)
             .join(', ').replace(/[()]/g, '').split(', ');
         const total = numbersOf(at('context-total')), sums = total.map(() => 0), sizes = total.map(() => 0);
@@ -258,7 +262,7 @@
         check('the tokens were not run', document.hacked === undefined);
         const scripts = Array.from(document.scripts, (script) => script.id || script.type || 'code').join();
         check(`the scripts are those of the page: ${scripts}`,
-            /^test-watch,(data-\w+,)+code,test-expected,test-check$/.test(scripts));
+            /^test-watch,(data-[\w-]+,)+code,test-expected,test-check$/.test(scripts));
         const remote = document.querySelectorAll('[src], [href], iframe, object, embed');
         check('nothing comes from elsewhere', remote.length === 0);
     };
