@@ -25,13 +25,13 @@ static bool is_of_result(const struct build *build)
 static const char *why_not_drawn(const struct options *options, const struct options *before)
 {
     if (before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
-        before->stacked == options->stacked && before->rng == options->rng)
+        before->stacked == options->stacked && before->rng == options->rng && before->d_out == options->d_out)
         return "it is what is asked for";
     if (options->qkv_bias && options->init != before->init && options->init != INIT_LINEAR)
         return "torch.rand and torch.randn draw no biases";
     if (options->stacked && options->kv_heads > 0 && options->kv_heads != options->heads)
         return "stacked heads have a key and value each";
-    if (before->stacked && !options->stacked && options->heads > 0 && options->d_out % options->heads > 0)
+    if (!options->stacked && options->heads > 0 && options->d_out % options->heads > 0)
         return "d_out is no multiple of the heads";
     return NULL;
 }
