@@ -89,7 +89,8 @@ refused() {
 differs() { "$attn" causal tokens.json "$@" -o one.npy && plain causal tokens.json "$@" -o other.npy && ! cmp -s one.npy other.npy; }
 if differs --dtype f64 --stages weights; then
     for job in '--stages weights' '--stages context' '--stages lse' '--stages scores,weights' \
-        '--stages lse --kernel fused' '--stages capped --softcap 3'; do
+        '--stages lse --kernel fused' '--stages capped --softcap 3' \
+        '--stages context --mistake softmax-base-2' '--stages weights --mistake softmax-queries'; do
         case $job in *fused*) ;; *) job="$job --dtype f64" ;; esac
         check "parts of two variants are not joined: $job" refused $job
         check "those of one are: $job" joined "$attn" $job
