@@ -115,6 +115,13 @@ $(PAIRS): $(BUILD)/pairs_%.o: tests/pairs/%.c Makefile | $(BUILD)
 
 $(BUILD)/test_pairs: $(PAIRS) $(BUILD)/faults/main.o
 
+# What test_why is made of: attention of its own, and the whole program, which it asks.
+WHY := $(patsubst tests/why/%.c,$(BUILD)/why_%.o,$(wildcard tests/why/*.c))
+$(WHY): $(BUILD)/why_%.o: tests/why/%.c Makefile | $(BUILD)
+	$(COMPILE) -Itests -c -o $@ $<
+
+$(BUILD)/test_why: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
+
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
@@ -376,7 +383,7 @@ lint:
 	mandoc -T lint -W warning man/attn.1
 
 format:
-	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch] tests/pairs/*.[ch]
+	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch] tests/pairs/*.[ch] tests/why/*.[ch]
 
 clean:
 	rm -rf build '$(BUILD)' attn

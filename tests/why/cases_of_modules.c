@@ -1,0 +1,473 @@
+/* What a learner writes around attention: projections, heads, dropout, and what the generator has drawn. */
+#include "cases.h"
+
+#include <string.h>
+
+/* --- roles ------------------------------------------------------------------------------------------------------- */
+
+/* What stands where query, key and value should. */
+static void use_as(struct sheet *s, int query, int key, int value)
+{
+    memcpy(s->used[QUERY], s->part[query], sizeof(table));
+    memcpy(s->used[KEY], s->part[key], sizeof(table));
+    memcpy(s->used[VALUE], s->part[value], sizeof(table));
+}
+
+/* keys @ queries.T */
+static void query_key_swapped(struct sheet *s)
+{
+    use_as(s, KEY, QUERY, VALUE);
+}
+
+static void key_value_swapped(struct sheet *s)
+{
+    use_as(s, QUERY, VALUE, KEY);
+}
+
+static void query_value_swapped(struct sheet *s)
+{
+    use_as(s, VALUE, KEY, QUERY);
+}
+
+/* weights @ keys */
+static void key_for_value(struct sheet *s)
+{
+    use_as(s, QUERY, KEY, KEY);
+}
+
+/* queries @ queries.T */
+static void query_for_key(struct sheet *s)
+{
+    use_as(s, QUERY, QUERY, VALUE);
+}
+
+static void key_for_query(struct sheet *s)
+{
+    use_as(s, KEY, KEY, VALUE);
+}
+
+static void query_for_value(struct sheet *s)
+{
+    use_as(s, QUERY, KEY, QUERY);
+}
+
+/* weights @ inputs, as before there were any matrices */
+static void inputs_for_value(struct sheet *s)
+{
+    use(s);
+    for (int b = 0; b < s->B; b++)
+        memcpy(s->used[VALUE][b][0], s->inputs[b], sizeof s->inputs[b]);
+}
+
+/* --- matrices and biases ----------------------------------------------------------------------------------------- */
+
+/* x @ W of a weight that nn.Linear stores the other way round */
+static void transpose(struct sheet *s, int role)
+{
+    double(*weight)[WIDTH] = s->weight[role];
+    for (int i = 0; i < s->D; i++)
+        for (int j = 0; j < i; j++) {
+            const double lower = weight[i][j];
+            weight[i][j] = weight[j][i];
+            weight[j][i] = lower;
+        }
+}
+
+static void transpose_query(struct sheet *s)
+{
+    transpose(s, QUERY);
+}
+
+static void transpose_key(struct sheet *s)
+{
+    transpose(s, KEY);
+}
+
+static void transpose_value(struct sheet *s)
+{
+    transpose(s, VALUE);
+}
+
+static void transpose_all(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        transpose(s, role);
+}
+
+static void no_query_bias(struct sheet *s)
+{
+    memset(s->bias[QUERY], 0, sizeof s->bias[QUERY]);
+}
+
+static void no_key_bias(struct sheet *s)
+{
+    memset(s->bias[KEY], 0, sizeof s->bias[KEY]);
+}
+
+static void no_value_bias(struct sheet *s)
+{
+    memset(s->bias[VALUE], 0, sizeof s->bias[VALUE]);
+}
+
+static void no_bias(struct sheet *s)
+{
+    memset(s->bias, 0, sizeof s->bias);
+}
+
+/* --- heads ------------------------------------------------------------------------------------------------------- */
+
+/* Where column c of head h of that role and token comes from: a place in B x T x D, row-major, or in B x T x 3 D. */
+typedef int source(const struct sheet *s, int role, int h, int t, int c);
+
+/* Takes the heads out of T x (query, key, value side by side, D columns each). */
+static void take_heads(struct sheet *s, source *from)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int role = 0; role < ROLES; role++)
+            for (int h = 0; h < s->H; h++)
+                for (int t = 0; t < s->Tq; t++)
+                    for (int c = 0; c < s->d; c++) {
+                        const int place = from(s, role, h, t, c), column = place % (ROLES * s->D);
+                        s->part[role][b][h][t][c] = s->flat[column / s->D][b][place / (ROLES * s->D)][column % s->D];
+                    }
+}
+
+/* The same column of that role's own T x D. */
+static int of_role(const struct sheet *s, int role, int place)
+{
+    return place / s->D * ROLES * s->D + role * s->D + place % s->D;
+}
+
+/* queries.view(b, num_heads, num_tokens, head_dim) */
+static int from_view(const struct sheet *s, int role, int h, int t, int c)
+{
+    return of_role(s, role, (h * s->Tq + t) * s->d + c);
+}
+
+/* view(b, num_tokens, head_dim, num_heads) */
+static int from_interleaved(const struct sheet *s, int role, int h, int t, int c)
+{
+    return of_role(s, role, t * s->D + c * s->H + h);
+}
+
+/* qkv.view(b, num_tokens, num_heads, 3, head_dim) */
+static int from_packed_by_head(const struct sheet *s, int role, int h, int t, int c)
+{
+    return t * ROLES * s->D + (h * ROLES + role) * s->d + c;
+}
+
+/* qkv.view(b, num_tokens, num_heads, head_dim, 3) */
+static int from_packed_by_column(const struct sheet *s, int role, int h, int t, int c)
+{
+    return t * ROLES * s->D + (h * s->d + c) * ROLES + role;
+}
+
+static void split_view(struct sheet *s)
+{
+    take_heads(s, from_view);
+}
+
+static void split_interleaved(struct sheet *s)
+{
+    take_heads(s, from_interleaved);
+}
+
+static void split_packed_by_head(struct sheet *s)
+{
+    take_heads(s, from_packed_by_head);
+}
+
+static void split_packed_by_column(struct sheet *s)
+{
+    take_heads(s, from_packed_by_column);
+}
+
+/* The heads are never made: keys.shape[-1] ** 0.5 is that of all columns, or self.head_dim ** 0.5 as it should be. */
+static void split_missing(struct sheet *s)
+{
+    s->H = s->G = 1;
+    s->d = s->D;
+    split(s);
+}
+
+static void split_missing_by_all(struct sheet *s)
+{
+    split_missing(s);
+    s->columns = s->D;
+}
+
+/* context.contiguous().view(b, num_tokens, d_out) without transpose(1, 2) */
+static void merge_view(struct sheet *s)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int place = 0; place < s->Tq * s->D; place++)
+            s->merged[b][place / s->D][place % s->D] =
+                s->context[b][place / (s->Tq * s->d)][place / s->d % s->Tq][place % s->d];
+}
+
+static void merge_interleaved(struct sheet *s)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++)
+            for (int column = 0; column < s->D; column++)
+                s->merged[b][t][column] = s->context[b][column % s->H][t][column / s->H];
+}
+
+static void merge_reversed(struct sheet *s)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++)
+            for (int column = 0; column < s->D; column++)
+                s->merged[b][t][column] = s->context[b][s->H - 1 - column / s->d][t][column % s->d];
+}
+
+static void out_missing(struct sheet *s)
+{
+    memcpy(s->output, s->merged, sizeof s->output);
+}
+
+/* context_vec @ self.out_proj.weight + self.out_proj.bias */
+static void out_transposed(struct sheet *s)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++)
+            for (int column = 0; column < s->D; column++) {
+                double sum = s->out_bias[column];
+                for (int k = 0; k < s->D; k++)
+                    sum += s->merged[b][t][k] * s->out_weight[k][column];
+                s->output[b][t][column] = sum;
+            }
+}
+
+static void out_without_bias(struct sheet *s)
+{
+    memset(s->out_bias, 0, sizeof s->out_bias);
+    out_proj(s);
+}
+
+static void out_twice(struct sheet *s)
+{
+    out_proj(s);
+    memcpy(s->merged, s->output, sizeof s->merged);
+    out_proj(s);
+}
+
+/* keys.repeat(1, group, 1, 1) for repeat_interleave */
+static void groups_tiled(struct sheet *s)
+{
+    for (int h = 0; h < s->H; h++)
+        s->group[h] = h % s->G;
+}
+
+static void groups_first(struct sheet *s)
+{
+    memset(s->group, 0, sizeof s->group);
+}
+
+/* --- dropout ----------------------------------------------------------------------------------------------------- */
+
+/* What is kept is multiplied by that. */
+static void drop_and_multiply(struct sheet *s, double (*numbers)[WIDTH], double by)
+{
+    bool kept[TOKENS];
+    for (int i = 0; i < s->Tq; i++) {
+        torch_random_dropout(&s->random, s->share, kept, (size_t)s->Tk);
+        for (int j = 0; j < s->Tk; j++)
+            numbers[i][j] *= kept[j] ? by : 0;
+    }
+}
+
+static void no_dropout(struct sheet *s, int b, int h)
+{
+    memcpy(s->dropped[b][h], s->weights[b][h], sizeof s->dropped[b][h]);
+}
+
+static void dropout_not_rescaled(struct sheet *s, int b, int h)
+{
+    no_dropout(s, b, h);
+    drop_and_multiply(s, s->dropped[b][h], 1);
+}
+
+static void dropout_divided_by_p(struct sheet *s, int b, int h)
+{
+    no_dropout(s, b, h);
+    drop_and_multiply(s, s->dropped[b][h], 1 / s->share);
+}
+
+/* softmax(dropout(scores / d ** 0.5).masked_fill(mask, -inf)) */
+static void drop_scores(struct sheet *s, int b, int h)
+{
+    drop_and_multiply(s, s->biased[b][h], 1 / (1 - s->share));
+}
+
+/* model.train() is what a module begins with. */
+static void dropout_of_half(struct sheet *s, int b, int h)
+{
+    s->share = 0.5;
+    drop(s, b, h);
+}
+
+static void dropout_of_a_fifth(struct sheet *s, int b, int h)
+{
+    s->share = 0.2;
+    drop(s, b, h);
+}
+
+/* --- what was drawn ---------------------------------------------------------------------------------------------- */
+
+static void seed_42(struct sheet *s)
+{
+    torch_random_seed(&s->random, TORCH_RANDOM_VECTOR, 42);
+}
+
+/* torch.rand(6, 8) stood in the notebook's cell before. */
+static void skip_48(struct sheet *s)
+{
+    torch_random_seed(&s->random, TORCH_RANDOM_VECTOR, s->exercise->seed);
+    torch_random_skip(&s->random, 48);
+}
+
+static void seed_mkl(struct sheet *s)
+{
+    torch_random_seed(&s->random, TORCH_RANDOM_MKL, s->exercise->seed);
+}
+
+static void drop_by_mkl(struct sheet *s, int b, int h)
+{
+    torch_random_dropout_begin(&s->random);
+    drop(s, b, h);
+}
+
+static void draw_rands(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        draw_rand(s, s->weight[role], s->d_in, s->D);
+}
+
+static void draw_linears(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++)
+        draw_linear(s, s->weight[role], NULL, s->d_in, s->D);
+}
+
+static void draw_randns(struct sheet *s)
+{
+    for (int role = 0; role < ROLES; role++) {
+        float numbers[WIDTH * WIDTH];
+        torch_random_normal(&s->random, numbers, (size_t)(s->d_in * s->D));
+        for (int i = 0; i < s->d_in * s->D; i++)
+            s->weight[role][i % s->D][i / s->D] = numbers[i];
+    }
+}
+
+/* self.W_key stands before self.W_query. */
+static void draw_key_first(struct sheet *s)
+{
+    draw_linear(s, s->weight[KEY], NULL, s->d_in, s->D);
+    draw_linear(s, s->weight[QUERY], NULL, s->d_in, s->D);
+    draw_linear(s, s->weight[VALUE], NULL, s->d_in, s->D);
+}
+
+static void draw_value_first(struct sheet *s)
+{
+    draw_linear(s, s->weight[VALUE], NULL, s->d_in, s->D);
+    draw_linear(s, s->weight[QUERY], NULL, s->d_in, s->D);
+    draw_linear(s, s->weight[KEY], NULL, s->d_in, s->D);
+}
+
+/* The heads have so many columns each. */
+static void resize(struct sheet *s, int d)
+{
+    s->d = d;
+    s->D = s->H * d;
+    s->columns = d;
+}
+
+/* The wrapper's heads, each a module of its own. */
+static void draw_modules(struct sheet *s)
+{
+    for (int h = 0; h < s->H; h++)
+        for (int role = 0; role < ROLES; role++)
+            draw_linear(s, s->weight[role] + h * s->d, NULL, s->d_in, s->d);
+}
+
+/* The wrapper, given the same d_out: each head has as many columns. */
+static void draw_wrapper(struct sheet *s)
+{
+    resize(s, s->D);
+    draw_modules(s);
+}
+
+/* The class that splits, given the same d_out: the heads share them. */
+static void draw_split(struct sheet *s)
+{
+    resize(s, s->d / s->H);
+    draw_linears(s);
+    draw_linear(s, s->out_weight, s->out_bias, s->D, s->D);
+}
+
+static void project_out(struct sheet *s)
+{
+    for (int b = 0; b < s->B; b++)
+        for (int t = 0; t < s->Tq; t++)
+            for (int column = 0; column < s->D; column++) {
+                double sum = s->out_bias[column];
+                for (int k = 0; k < s->D; k++)
+                    sum += s->merged[b][t][k] * s->out_weight[column][k];
+                s->output[b][t][column] = sum;
+            }
+}
+
+/* --- rows -------------------------------------------------------------------------------------------------------- */
+
+static const struct mistaken ROWS[] = {
+    {"roles-query-key-swapped", ON(SINGLE) | ON(WIDE) | ON(BOOK), {.whole[ROLE] = query_key_swapped}},
+    {"roles-key-value-swapped", ON(SINGLE) | ON(WIDE) | ON(PLAIN), {.whole[ROLE] = key_value_swapped}},
+    {"roles-query-value-swapped", ON(SINGLE) | ON(PLAIN), {.whole[ROLE] = query_value_swapped}},
+    {"roles-key-for-value", ON(SINGLE) | ON(WIDE) | ON(BOOK), {.whole[ROLE] = key_for_value}},
+    {"roles-query-for-key", ON(SINGLE) | ON(WIDE), {.whole[ROLE] = query_for_key}},
+    {"roles-key-for-query", ON(SINGLE) | ON(WIDE), {.whole[ROLE] = key_for_query}},
+    {"roles-query-for-value", ON(SINGLE) | ON(WIDE), {.whole[ROLE] = query_for_value}},
+    {"roles-inputs-for-value", ON(SINGLE), {.whole[ROLE] = inputs_for_value}},
+    {"matrix-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_all}},
+    {"matrix-query-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_query}},
+    {"matrix-key-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_key}},
+    {"matrix-value-transposed", ON(SINGLE) | ON(MODULE), {.whole[MATRIX] = transpose_value}},
+    {"bias-missing", ON(MODULE), {.whole[BIAS] = no_bias}},
+    {"bias-query-missing", ON(MODULE), {.whole[BIAS] = no_query_bias}},
+    {"bias-key-missing", 0, {.whole[BIAS] = no_key_bias}}, /* adds the same to all scores of a row */
+    {"bias-value-missing", ON(MODULE), {.whole[BIAS] = no_value_bias}},
+    {"split-view", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[SPLIT] = split_view}},
+    {"split-interleaved", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[SPLIT] = split_interleaved}},
+    {"split-packed-by-head", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_packed_by_head}},
+    {"split-packed-by-column", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_packed_by_column}},
+    {"split-missing:by-d-out", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_missing_by_all, .head[SCALE] = scale}},
+    {"split-missing:by-d-head", ON(WIDE) | ON(MODULE), {.whole[SPLIT] = split_missing, .head[SCALE] = scale}},
+    {"merge-view", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_view}},
+    {"merge-interleaved", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_interleaved}},
+    {"merge-reversed", ON(WIDE) | ON(MODULE) | ON(BATCH), {.whole[MERGE] = merge_reversed}},
+    {"out-missing", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_missing}},
+    {"out-transposed", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_transposed}},
+    {"out-bias-missing", ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_without_bias}},
+    {"out-twice", ON(WIDE) | ON(MODULE) | ON(BOOK_SPLIT), {.whole[OUT] = out_twice}},
+    {"groups-tiled", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_tiled}},
+    {"groups-first", ON(GROUPED) | ON(KERNEL), {.whole[GROUP] = groups_first}},
+    {"dropout-not-rescaled", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_not_rescaled}},
+    {"dropout-divided-by-p", ON(BOOK_DROPOUT), {.head[DROPOUT] = dropout_divided_by_p}},
+    {"dropout-before-softmax", ON(BOOK_DROPOUT), {.head = {[ADD] = drop_scores, [DROPOUT] = no_dropout}}},
+    {"dropout-missing", ON(BOOK_DROPOUT), {.head[DROPOUT] = no_dropout}},
+    {"dropout-on:0.5", ON(BOOK), {.head[DROPOUT] = dropout_of_half}},
+    {"dropout-on:0.2", ON(BOOK_SPLIT), {.head[DROPOUT] = dropout_of_a_fifth}},
+    {"draw-rand", ON(BOOK), {.whole[DRAW] = draw_rands}},
+    {"draw-linear", ON(BOOK_RAND), {.whole[DRAW] = draw_linears}},
+    {"draw-randn", ON(BOOK) | ON(BOOK_RAND), {.whole[DRAW] = draw_randns}},
+    {"draw-order:kqv", ON(BOOK), {.whole[DRAW] = draw_key_first}},
+    {"draw-order:vqk", ON(BOOK), {.whole[DRAW] = draw_value_first}},
+    {"draw-seed:42", ON(BOOK) | ON(BOOK_SPLIT), {.whole[SEED] = seed_42}},
+    {"draw-skip:48", ON(BOOK) | ON(BOOK_SPLIT), {.whole[SEED] = skip_48}},
+    {"draw-split", ON(BOOK_WRAPPER), {.whole = {[DRAW] = draw_split, [OUT] = project_out}}},
+    {"draw-stacked", ON(BOOK_SPLIT), {.whole = {[DRAW] = draw_wrapper, [OUT] = out_missing}}},
+    {"draw-mkl", ON(BOOK_DROPOUT), {.whole[SEED] = seed_mkl, .head[DROPOUT] = drop_by_mkl}},
+};
+
+const struct case_list CASES_OF_MODULES = {ROWS, sizeof ROWS / sizeof *ROWS};
