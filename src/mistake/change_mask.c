@@ -514,21 +514,15 @@ const char *mistake_keys_as_queries(struct recipe *recipe, double form)
                : add_rule(recipe, NULL, is_beyond_queries, ", masked, and -inf for more keys than queries");
 }
 
-/* Keys of zeros have scores of 0: as many more terms of exp(0) in the sum, which a sink of log(count) is, too. */
 const char *mistake_keys_padding_counted(struct recipe *recipe, double form)
 {
     const struct problem *problem = &recipe->problem;
-    const double keys = (double)problem->keys, padding = ceil(keys / form) * form - keys;
+    const double keys = (double)problem->keys;
+    recipe->padding = ceil(keys / form) * form - keys;
     if (problem->mask.causal || problem->mask.right >= 0 || problem->mask.lengths != NULL)
         return "the mask hides what is behind the last key";
-    if (padding == 0)
+    if (recipe->padding == 0)
         return "the keys are a multiple of it";
-    double *sinks = arena_allocate(recipe->arena, problem->heads, sizeof *sinks, recipe->error);
-    for (size_t head = 0; head < problem->heads && sinks != NULL; head++) {
-        const double sink = problem->mask.sinks != NULL ? exp(problem->mask.sinks[head]) : 0;
-        sinks[head] = log(sink + padding);
-    }
-    recipe->problem.mask.sinks = sinks;
     if ((problem->wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
         recipe_makes(recipe, STAGE_WEIGHTS, "softmax, keys of zeros counted in the sum");
     return NULL;

@@ -31,6 +31,15 @@ size_t plain_first_key(const struct plain *plain, size_t item, size_t head)
     return (item * problem->kv_heads + kv_head) * problem->keys;
 }
 
+const double *plain_sink(const struct plain *plain, size_t head, double *room)
+{
+    const double *sinks = plain->problem->mask.sinks, padding = plain->recipe->padding;
+    if (padding == 0)
+        return sinks != NULL ? sinks + head : NULL;
+    *room = log(padding + (sinks != NULL ? exp(sinks[head]) : 0));
+    return room;
+}
+
 /* --- what rows need ---------------------------------------------------------------------------------------------- */
 
 /* What the mask says of one row; whether it forbids all keys. */
@@ -108,7 +117,7 @@ static void make_row(const struct maker *maker, enum stage stage, size_t index)
     const struct problem *problem = plain->problem;
     const size_t matrix = index / plain->row_count, head = matrix % problem->heads, d = problem->d_head;
     const size_t query = plain->rows[index % plain->row_count];
-    double *stages[STAGE_COUNT];
+    double *stages[STAGE_COUNT], room;
     for (int each = 0; each < STAGE_COUNT; each++)
         stages[each] = plain->stages[each] == NULL
                            ? NULL
@@ -121,7 +130,7 @@ static void make_row(const struct maker *maker, enum stage stage, size_t index)
                                 .stages = stages,
                                 .bias = plain->bias + index * problem->keys,
                                 .empty = plain->empty[index],
-                                .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
+                                .sink = plain_sink(plain, head, &room),
                                 .kept = plain->kept != NULL ? plain->kept + index * problem->keys : NULL,
                                 .operand = maker->operand,
                                 .factor = maker->factor,
@@ -262,6 +271,18 @@ static void make_unscaled_lse(const struct plain *plain, double *lse)
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
+/* Somebody's own masked scores: those that are numbers take part, whatever the mask says; what no softmax would see does
+ * not. */
+static void follow_masked(struct plain *plain)
+{
+    const double *masked = plain->own[STAGE_MASKED];
+    const size_t keys = plain->problem->keys, count = plain_count(plain->problem, STAGE_MASKED, plain->row_count);
+    for (size_t i = 0; i < count; i++) {
+        plain->empty[i / keys] = (i % keys == 0 || plain->empty[i / keys]) && masked[i] <= PLAIN_MASKED;
+        plain->bias[i] = masked[i] <= PLAIN_MASKED ? -INFINITY : 0;
+    }
+}
+
 static enum status make_stage(struct maker *maker, enum stage stage)
 {
     struct plain *plain = maker->plain;
@@ -270,6 +291,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     double *numbers = plain->stages[stage];
     if (plain->own[stage] != NULL) {
         memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
+        if (stage == STAGE_MASKED)
+            follow_masked(plain);
         return STATUS_OK;
     }
     if (stage == STAGE_OUTPUT)

@@ -63,6 +63,7 @@ struct softmax_row {
     const double *sink;          /* or NULL */
     double *weights;             /* (Tk) */
     size_t keys;
+    double padding; /* scores of 0 that are counted, too */
     enum dtype dtype;
 };
 
@@ -70,6 +71,8 @@ struct softmax_row {
 static void base_2(const struct softmax_row *row)
 {
     double largest = row->sink != NULL ? *row->sink : -INFINITY, sum = 0;
+    if (row->padding > 0)
+        largest = fmax(largest, 0);
     for (size_t j = 0; j < row->keys; j++)
         if (row->bias[j] > -INFINITY)
             largest = fmax(largest, row->scores[j]);
@@ -78,6 +81,7 @@ static void base_2(const struct softmax_row *row)
         sum += row->weights[j];
     }
     sum += row->sink != NULL ? exp2(*row->sink - largest) : 0;
+    sum += row->padding > 0 ? row->padding * exp2(-largest) : 0;
     for (size_t j = 0; j < row->keys; j++)
         row->weights[j] = row->weights[j] / sum;
 }
@@ -85,7 +89,7 @@ static void base_2(const struct softmax_row *row)
 /* exp(x) over their sum, each in the dtype, where it may overflow. */
 static void unshifted(const struct softmax_row *row)
 {
-    double sum = row->sink != NULL ? exp(*row->sink) : 0;
+    double sum = row->padding + (row->sink != NULL ? exp(*row->sink) : 0);
     dtype_round(row->dtype, &sum, 1);
     for (size_t j = 0; j < row->keys; j++) {
         row->weights[j] = row->bias[j] > -INFINITY ? exp(row->scores[j]) : 0;
@@ -139,11 +143,12 @@ static void make_as_stage(const struct plain *plain, size_t index, size_t head, 
     const struct problem *problem = plain->problem;
     const size_t keys = problem->keys;
     double *stages[STAGE_COUNT] = {[STAGE_MASKED] = masked + index * keys, [STAGE_WEIGHTS] = weights + index * keys};
+    double room;
     const struct attention_row row = {.problem = problem,
                                       .stages = stages,
                                       .bias = plain->bias + index * keys,
                                       .empty = plain->empty[index],
-                                      .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
+                                      .sink = plain_sink(plain, head, &room),
                                       .cast = cast};
     stage_make(&row, STAGE_WEIGHTS);
 }
@@ -159,6 +164,7 @@ static void make_rows(const struct plain *plain, double *scores, double *weights
                                         problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
                                         weights + index * keys,
                                         keys,
+                                        plain->recipe->padding,
                                         problem->dtype};
         if (plain->recipe->softmax == RECIPE_SOFTMAX_KEYS || plain->empty[index])
             make_as_stage(plain, index, head, scores, weights, cast);

@@ -98,6 +98,7 @@ struct recipe {
     double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
     bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
     enum recipe_softmax softmax;
+    double padding; /* so many keys of zeros are counted in the sum, each with a score of 0 */
     double weights_factor;
     enum recipe_dropout dropout;
     bool weights_transposed;

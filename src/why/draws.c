@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128 };
+enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128, ORDERS = 5 };
 
 /* Settings other than those that were asked for, and what they are called. */
 struct variation {
@@ -193,7 +193,8 @@ static enum status try_all(struct why *why, const struct variation *variations, 
     if (batch == NULL)
         return why->error->status;
     progress_begin(why->progress, guesses != NULL ? "settings and a mistake" : "settings", (double)count);
-    while (tried < count && why->count == 0 && why->budget.done < why->budget.most) {
+    const size_t before = why->count;
+    while (tried < count && why->count == before && why->budget.done < why->budget.most) {
         const size_t now = memory_smaller(CHUNK, count - tried);
         *batch = (struct batch){.why = why, .variations = variations + tried, .guesses = guesses};
         threads_run(why->problem->threads, now, run_variation, batch);
@@ -242,7 +243,7 @@ static size_t list_near(const struct why *why, bool orders, struct variation nea
 {
     const struct variation asked = start_from(why);
     uint64_t sizes[MOST_SIZES];
-    const size_t size_count = list_sizes(why, sizes), order_count = orders ? 6 : 1;
+    const size_t size_count = list_sizes(why, sizes), order_count = orders ? 1 + ORDERS : 1;
     const bool splits = MECHANISMS[why->problem->mechanism].splits && why->problem->heads == why->problem->kv_heads;
     size_t count = 0;
     for (size_t size = 0; size < size_count; size++)
@@ -339,6 +340,18 @@ static enum status try_dropout_seeds(struct why *why, const struct why_guesses *
             return why->error->status;
     }
     return list == NULL ? why->error->status : STATUS_OK;
+}
+
+enum status why_orders(struct why *why)
+{
+    struct variation list[ORDERS];
+    if (!may_draw_parameters(why))
+        return STATUS_OK;
+    for (size_t i = 0; i < ORDERS; i++) {
+        list[i] = start_from(why);
+        list[i].order = i + 1;
+    }
+    return try_all(why, list, ORDERS, NULL);
 }
 
 enum status why_draws(struct why *why, enum why_depth depth)

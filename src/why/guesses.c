@@ -53,7 +53,7 @@ static size_t list_words(const char *const *words, double *forms)
 /* The forms that a mistake is guessed in. */
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
-    static const double SHARES[] = {0.1, 0.2, 0.25, 0.3, 0.5}, FILLS[] = {-9, -1, -5, -10, -100};
+    static const double SHARES[] = {0.1, 0.2, 0.25, 0.3, 0.5}, FILLS[] = {-9};
     const struct mistake_row *row = &MISTAKES[id];
     forms[0] = 0;
     if (row->forms != NULL)
@@ -67,7 +67,7 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
     if (id == MISTAKE_DROPOUT_ON)
         return list_numbers(SHARES, sizeof SHARES / sizeof SHARES[0], forms);
     if (id == MISTAKE_FILL_SMALL)
-        return list_numbers(FILLS, common ? 1 : sizeof FILLS / sizeof FILLS[0], forms);
+        return list_numbers(FILLS, sizeof FILLS / sizeof FILLS[0], forms);
     return 0;
 }
 

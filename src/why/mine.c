@@ -1,8 +1,10 @@
 #include "why/mine.h"
 
+#include "base/decimal.h"
 #include "read/load.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
@@ -19,7 +21,7 @@ enum status mine_read(struct mine *mine, const struct options *options, struct a
 
 /* --- how far a number may be off --------------------------------------------------------------------------------- */
 
-enum { MOST_DECIMALS = 6, LEAST_NUMBERS = 4 };
+enum { MOST_DECIMALS = 6, LEAST_NUMBERS = 4, MANY_DECIMALS = 8 };
 
 static bool has_decimals(double number, int decimals)
 {
@@ -44,13 +46,49 @@ static bool are_all_of(enum dtype dtype, const double *numbers, size_t count)
 {
     bool plain = true;
     for (size_t i = 0; i < count; i++) {
-        double rounded = numbers[i];
+        double number = numbers[i], rounded = numbers[i];
+        dtype_round(DTYPE_F32, &number, 1); /* which nine digits were written of */
         dtype_round(dtype, &rounded, 1);
-        if (rounded != numbers[i] && !isnan(numbers[i]))
+        if (rounded != number && !isnan(number))
             return false;
-        plain = plain && (numbers[i] == floor(numbers[i]) || isnan(numbers[i]));
+        plain = plain && (number == floor(number) || isnan(number));
     }
     return !plain; /* whole numbers tell nothing */
+}
+
+/* Whether it was written with more digits than a print for people has: few digits would fit a coarse dtype by
+ * chance. */
+static bool has_many_digits(const struct file_tensor *named, const double *numbers, size_t count)
+{
+    enum { MANY = 5 };
+    const int decimals = decimals_of(numbers, count);
+    int finest = 0;
+    for (size_t i = 0; named->last_digit != NULL && i < count; i++)
+        if (named->last_digit[i] != INT16_MIN && named->last_digit[i] < finest)
+            finest = named->last_digit[i];
+    return count >= LEAST_NUMBERS && (named->last_digit != NULL ? finest <= -MANY : decimals < 0 || decimals >= MANY);
+}
+
+/* Whether all are the shortest decimals of numbers of the dtype, as attn writes them, and enough of them have more
+ * digits than any number of so few bits would have by chance. */
+static bool are_shortest(enum dtype dtype, const double *numbers, size_t count)
+{
+    enum { ENOUGH = 12 };
+    const int few = dtype_precision(dtype) * 3 / 10; /* digits that it holds whatever they are */
+    size_t telling = 0;
+    for (size_t i = 0; i < count; i++) {
+        char text[DECIMAL_BYTES], cut[64];
+        double rounded = numbers[i];
+        dtype_round(dtype, &rounded, 1);
+        if (!isfinite(numbers[i]) || !isfinite(rounded))
+            continue;
+        dtype_decimal(dtype, rounded, text);
+        if (strtod(text, NULL) != numbers[i])
+            return false;
+        snprintf(cut, sizeof cut, "%.*e", few - 1, numbers[i]);
+        telling += strtod(cut, NULL) != numbers[i];
+    }
+    return telling >= ENOUGH;
 }
 
 /* The dtype that a table's numbers tell of: what it states, or what all of them are. */
@@ -63,8 +101,9 @@ static enum dtype dtype_of(const struct file_tensor *named, enum dtype of_job, c
         return named->stated;
     if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
         return named->tensor.dtype;
-    for (size_t i = 0; i < 2 && named->last_digit == NULL && count >= LEAST_NUMBERS; i++)
-        if (are_all_of(COARSE[i], numbers, count) && decimals_of(numbers, count) < 0)
+    for (size_t i = 0; i < 2; i++)
+        if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
+            are_shortest(COARSE[i], numbers, count))
             return COARSE[i];
     return of_job;
 }
@@ -94,12 +133,13 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     for (size_t i = 0; i < table->count; i++)
         largest = isfinite(numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
     const enum dtype dtype = dtype_of(table->named, of_job, numbers, table->count);
-    const int decimals =
-        mine->file.is_text && table->named->last_digit == NULL ? decimals_of(numbers, table->count) : -1;
+    const int decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
+                             ? decimals_of(numbers, table->count)
+                             : -1;
     for (size_t i = 0; i < table->count; i++) {
         const double unit = half_unit(table->named, i, decimals);
-        tolerance[i] = unit * (1 + 1e-9) + share_of(dtype) * (unit > 0 ? fabs(numbers[i]) : largest) +
-                       (isfinite(numbers[i]) ? share_of(dtype) * fabs(numbers[i]) : 0);
+        const double share = share_of(dtype), own = isfinite(numbers[i]) ? fabs(numbers[i]) : 0;
+        tolerance[i] = unit * (1 + 1e-9) + share * own + share * (unit > share * largest ? own : largest);
     }
     if (dtype_precision(dtype) < dtype_precision(mine->dtype))
         mine->dtype = dtype;
@@ -120,7 +160,7 @@ static void set_decimals(struct mine *mine)
             if (digit != INT16_MIN && (common == INT16_MIN || digit < common))
                 common = digit;
         }
-    if (common != INT16_MIN)
+    if (common != INT16_MIN && common > -MANY_DECIMALS)
         mine->decimals = common < 0 ? -common : 0;
 }
 

@@ -40,8 +40,8 @@ struct mine {
 /* Reads --mine. STATUS_USAGE where it holds no table. */
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error);
 
-/* Finds where the tables stand among the problem's stages: by name, by --stages, or by shape. STATUS_USAGE where a table
- * is no stage's, with the shapes that would be. */
+/* Finds where the tables stand among the problem's stages: by name, by --stages, or by shape. STATUS_USAGE where a
+ * table is no stage's, with the shapes that would be. */
 enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
                        struct arena *arena, struct error *error);
 

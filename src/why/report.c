@@ -25,7 +25,10 @@ const char *why_command(const struct why_explanation *explanation, char *text)
     struct text line = text_begin(text, REPORT_COMMAND_BYTES);
     const char *between = " --mistake ";
     char name[MISTAKE_NAME_BYTES];
+    const enum stage stage = trial_stage(explanation->mine);
     options_command_line(explanation->options, &line);
+    if (STAGES[stage].on_demand)
+        text_add(&line, " --stages %s", stage_name(stage));
     for (size_t i = 0; i < explanation->guess.count; i++) {
         const struct mistake_choice choice = explanation->guess.choices[i];
         if (choice.id == MISTAKE_DTYPE_BF16 || choice.id == MISTAKE_DTYPE_F16)
@@ -269,9 +272,9 @@ static void write_steps(const struct why *why, struct output *output)
         const struct why_step *step = &why->steps[i];
         if (!step->departs)
             continue;
-        if (step->explained)
+        if (step->guess_count > 0)
             output_print(output, "%s departs: from your own stages before it, %s gives it\n", stage_name(step->stage),
-                         names_of(&step->guess, names, sizeof names));
+                         names_of(&step->guesses[0], names, sizeof names));
         else
             output_print(output, "%s departs, and no mistake gives it from your own stages before it\n",
                          stage_name(step->stage));
@@ -355,8 +358,7 @@ static void write_nothing(const struct why *why, struct output *output)
         output_print(output,
                      "nor do other settings: seed 0 to 9999, skip 0 to 1000, init, sizes, the order of drawing\n");
     if (budget->left > 0)
-        output_print(output, "The budget of %.4g left out some %s; --budget %.0f tries them all.\n",
-                     budget->most / 1e9,
+        output_print(output, "The budget of %.4g left out some %s; --budget %.0f tries them all.\n", budget->most / 1e9,
                      budget->pairs_left > 0 ? "pairs of mistakes" : "settings together with a mistake",
                      ceil((budget->done + budget->left) / 1e9 + 0.5));
     output_print(output,

@@ -51,7 +51,7 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
     if (keep_shown(why, &added->trial, trial_numbers(base)) != STATUS_OK)
         return why->error->status;
     for (size_t i = 0; i < why->count && added->same_as == why->count; i++)
-        if (why->explanations[i].problem == base->problem &&
+        if (trial_alike(why->explanations[i].problem, base) &&
             trial_same(base, why->explanations[i].trial.shown, added->trial.shown))
             added->same_as = why->explanations[i].same_as;
     why->count++;
@@ -214,6 +214,8 @@ static enum status search(struct why *why, const struct trial_base *base)
     if (why->mine.count > 1 && why_steps(why, base) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && try_singles(why, base) != STATUS_OK)
+        return why->error->status;
+    if (why->count > 0 && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && why->is_drawn && why_draws(why, WHY_NEAR) != STATUS_OK)
         return why->error->status;

@@ -82,20 +82,20 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     return error->status;
 }
 
-/* The first of the guesses that gives the stage. */
-static enum status find_guess(const struct stepping *stepping, struct why_step *step, const struct why_guesses *guesses,
-                              size_t *tried)
+/* The guesses that give the stage, as many as are kept. */
+static enum status find_guesses(const struct stepping *stepping, struct why_step *step,
+                                const struct why_guesses *guesses, size_t *tried)
 {
     struct why *why = stepping->why;
-    for (size_t i = 0; i < guesses->count && !step->explained && why->budget.done < why->budget.most; i++) {
+    for (size_t i = 0;
+         i < guesses->count && step->guess_count < WHY_STEP_GUESSES && why->budget.done < why->budget.most; i++) {
         struct trial trial;
         if (try_step(stepping, step->stage, &guesses->items[i], &trial) != STATUS_OK)
             return why->error->status;
-        ++*tried;
+        *tried += trial.end != TRIAL_REFUSED;
         if (trial.end != TRIAL_AGREES)
             continue;
-        step->explained = true;
-        step->guess = guesses->items[i];
+        step->guesses[step->guess_count++] = guesses->items[i];
         step->agree = trial.agree;
         step->of = trial.of;
         step->largest = trial.largest;
@@ -119,7 +119,7 @@ static bool is_masked_first(const struct mine_table *table, const struct plain *
     bool other = false;
     for (size_t i = 0; i < table->count; i++) {
         const double right = plain->stages[STAGE_MASKED][i], mine = table->numbers[i];
-        const bool hidden = right == -INFINITY && (mine == -INFINITY || mine <= -1e4);
+        const bool hidden = right == -INFINITY && (mine == -INFINITY || mine <= PLAIN_MASKED);
         if (!hidden && !(fabs(mine * scale - right) <= table->tolerance[i] * fmax(1, fabs(scale))))
             return false;
         other = other || (!hidden && fabs(mine - right) > table->tolerance[i]);
@@ -127,28 +127,57 @@ static bool is_masked_first(const struct mine_table *table, const struct plain *
     return other;
 }
 
-/* Leaves out `scaled` and `masked` where they are only the other way round. */
-static enum status look_for_masked_first(struct stepping *stepping)
+/* Whether the first stage behind them is right, made without them: else they are no mere exchange. */
+static enum status is_right_behind(const struct stepping *stepping, bool *right)
 {
-    struct why *why = stepping->why;
-    const struct mine_table *masked = table_of(&why->mine, STAGE_MASKED);
+    const struct why *why = stepping->why;
+    const struct trial_guess none = {.count = 0};
+    *right = false;
+    for (size_t i = 0; i < why->mine.count; i++)
+        if (stage_follows(why->mine.tables[i].stage, STAGE_MASKED) && why->mine.tables[i].stage != STAGE_MASKED) {
+            struct trial trial;
+            const enum status status = try_step(stepping, why->mine.tables[i].stage, &none, &trial);
+            *right = trial.end == TRIAL_AGREES;
+            return status;
+        }
+    return STATUS_OK;
+}
+
+/* Whether their `masked` is right but for the scale, made from their own scores. */
+static enum status compare_masked(const struct stepping *stepping, const struct mine_table *masked, bool *first)
+{
+    const struct why *why = stepping->why;
     struct arena arena = {0};
     struct plain plain = {0};
     struct plain_columns columns = stepping->base->columns;
     struct recipe recipe;
     const char *reason;
     size_t refused;
-    if (masked == NULL || !is_whole(masked) || why->problem->scale == 1)
-        return STATUS_OK;
     take_own(why, stepping->whole, STAGE_SCALED, plain.own);
     if (recipe_create(&recipe, why->problem, NULL, 0, &refused, &reason, &arena, why->error) == STATUS_OK &&
         plain_run(&plain, &recipe, why->problem->rows, why->problem->row_count, stage_closure(STAGE_BIT(STAGE_MASKED)),
                   &columns, &arena, &arena, why->error) == STATUS_OK)
-        why->masked_first = is_masked_first(masked, &plain, why->problem->scale);
+        *first = is_masked_first(masked, &plain, why->problem->scale);
     arena_free(&arena);
-    for (int stage = STAGE_SCALED; stage <= STAGE_MASKED && why->masked_first; stage++)
-        stepping->whole[stage] = NULL;
     return why->error->status;
+}
+
+/* Leaves out `scaled` and `masked` where they are only the other way round. */
+static enum status look_for_masked_first(struct stepping *stepping)
+{
+    struct why *why = stepping->why;
+    const struct mine_table *masked = table_of(&why->mine, STAGE_MASKED);
+    struct stepping without = *stepping;
+    if (masked == NULL || !is_whole(masked) || why->problem->scale == 1 ||
+        compare_masked(stepping, masked, &why->masked_first) || !why->masked_first)
+        return why->error->status;
+    for (int stage = STAGE_SCALED; stage <= STAGE_MASKED; stage++)
+        without.whole[stage] = NULL;
+    if (is_right_behind(&without, &why->masked_first) != STATUS_OK)
+        return why->error->status;
+    if (why->masked_first)
+        *stepping = without;
+    return STATUS_OK;
 }
 
 /* --- all steps --------------------------------------------------------------------------------------------------- */
@@ -186,56 +215,100 @@ static enum status explain_steps(struct stepping *stepping)
     if (why_singles(why, why->problem, false, &singles) || why_singles(why, why->problem, true, &common) ||
         why_pairs(why, &common, &pairs))
         return why->error->status;
-    for (size_t i = 0; i < why->step_count; i++)
-        if (why->steps[i].departs && (find_guess(stepping, &why->steps[i], &singles, &why->budget.singles) ||
-                                      find_guess(stepping, &why->steps[i], &pairs, &why->budget.pairs)))
+    for (size_t i = 0; i < why->step_count; i++) {
+        struct why_step *step = &why->steps[i];
+        if (!step->departs)
+            continue;
+        if (find_guesses(stepping, step, &singles, &why->budget.singles) ||
+            (step->guess_count == 0 && find_guesses(stepping, step, &pairs, &why->budget.pairs)))
             return why->error->status;
+    }
     return STATUS_OK;
 }
 
-/* The mistakes of all steps together, one of a slot; false where a step is not explained, or two do not go together. */
-static bool join_steps(const struct why *why, struct trial_guess *all)
+/* Adds a choice at the place of its slot; false where another one of the slot is there. */
+static bool add_choice(struct trial_guess *all, struct mistake_choice choice)
 {
-    bool taken[MISTAKE_SLOT_COUNT] = {false};
-    *all = (struct trial_guess){.count = 0};
-    for (size_t i = 0; i < why->step_count; i++) {
-        const struct why_step *step = &why->steps[i];
-        if (!step->departs)
-            continue;
-        if (!step->explained)
-            return false;
-        for (size_t k = 0; k < step->guess.count; k++) {
-            const struct mistake_choice choice = step->guess.choices[k];
-            bool again = false;
-            for (size_t j = 0; j < all->count; j++)
-                again = again || (all->choices[j].id == choice.id && all->choices[j].form == choice.form);
-            if (again)
-                continue;
-            if (taken[MISTAKES[choice.id].slot])
-                return false;
-            taken[MISTAKES[choice.id].slot] = true;
-            size_t at = all->count++;
-            for (; at > 0 && MISTAKES[all->choices[at - 1].id].slot > MISTAKES[choice.id].slot; at--)
-                all->choices[at] = all->choices[at - 1];
-            all->choices[at] = choice;
-        }
-    }
+    size_t at = 0;
+    while (at < all->count && MISTAKES[all->choices[at].id].slot < MISTAKES[choice.id].slot)
+        at++;
+    if (at < all->count && MISTAKES[all->choices[at].id].slot == MISTAKES[choice.id].slot)
+        return all->choices[at].id == choice.id && all->choices[at].form == choice.form;
+    memmove(all->choices + at + 1, all->choices + at, (all->count - at) * sizeof all->choices[0]);
+    all->choices[at] = choice;
+    all->count++;
     return true;
 }
 
-/* Each step is given by somebody's own stages before it: that is all of their numbers. */
-static enum status take_joined(struct why *why, const struct trial_base *base)
+/* The i-th way to take one guess of each step that departs, all of them together; false where two do not go
+ * together. */
+static bool join_steps(const struct why *why, size_t i, struct trial_guess *all)
 {
-    struct trial_guess all;
+    bool joined = true;
+    *all = (struct trial_guess){.count = 0};
+    for (size_t step = 0; step < why->step_count; step++) {
+        if (!why->steps[step].departs)
+            continue;
+        const struct trial_guess *guess = &why->steps[step].guesses[i % why->steps[step].guess_count];
+        i /= why->steps[step].guess_count;
+        for (size_t k = 0; k < guess->count; k++)
+            joined = joined && add_choice(all, guess->choices[k]);
+    }
+    return joined;
+}
+
+/* In how many ways one guess of each step can be taken; 0 where a step has none. */
+static size_t count_ways(const struct why *why)
+{
+    enum { MOST = 512 };
+    size_t ways = 1;
+    for (size_t i = 0; i < why->step_count; i++)
+        if (why->steps[i].departs && (ways < MOST || why->steps[i].guess_count == 0))
+            ways *= why->steps[i].guess_count;
+    return ways;
+}
+
+/* From the inputs on, all tables: those are the mistakes that were made. */
+static enum status try_from_inputs(struct why *why, const struct trial_base *base, const struct trial_guess *all,
+                                   bool *taken)
+{
+    struct arena scratch = {0};
+    struct trial trial;
+    if (trial_run(base, all, true, &trial, &scratch, why->error) == STATUS_OK && trial.end == TRIAL_AGREES) {
+        *taken = true;
+        why_add(why, base, why->options, all, &trial);
+    }
+    arena_free(&scratch);
+    return why->error->status;
+}
+
+/* Each step is given by somebody's own stages before it: that, too, is all of their numbers. */
+static enum status take_steps(struct why *why, const struct trial_base *base, const struct trial_guess *all)
+{
     struct trial trial = {.end = TRIAL_AGREES, .has_counts = true};
-    if (!join_steps(why, &all))
-        return STATUS_OK;
     for (size_t i = 0; i < why->step_count; i++) {
         trial.agree += why->steps[i].agree;
         trial.of += why->steps[i].of;
         trial.largest = fmax(trial.largest, why->steps[i].largest);
     }
-    return why_add(why, base, why->options, &all, &trial);
+    return why_add(why, base, why->options, all, &trial);
+}
+
+static enum status take_joined(struct why *why, const struct trial_base *base)
+{
+    const size_t ways = count_ways(why);
+    struct trial_guess all, first = {.count = 0};
+    bool taken = false, any = false;
+    for (size_t i = 0; i < ways && !taken; i++) {
+        if (!join_steps(why, i, &all))
+            continue;
+        if (!any)
+            first = all;
+        any = true;
+        if (try_from_inputs(why, base, &all, &taken) != STATUS_OK)
+            return why->error->status;
+    }
+    return any && !taken ? take_steps(why, base, &first) : STATUS_OK;
 }
 
 enum status why_steps(struct why *why, const struct trial_base *base)

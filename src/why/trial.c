@@ -52,7 +52,7 @@ static double number_of(const struct plain *plain, enum stage stage, struct mine
 /* What stands for minus infinity in scores that are masked: any number that no softmax would see. */
 static bool is_masked(enum stage stage, double mine, double made)
 {
-    return stage == STAGE_MASKED && made == -INFINITY && mine <= -1e4;
+    return stage == STAGE_MASKED && made == -INFINITY && mine <= PLAIN_MASKED;
 }
 
 /* How far apart they are; infinite where one of them alone is no number. */
@@ -241,16 +241,24 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     return look_at(base, &recipe, false, whole, trial, arena, error);
 }
 
-size_t trial_numbers(const struct trial_base *base)
+static size_t numbers_of(const struct problem *problem, enum stage stage)
 {
-    const enum stage stage = trial_stage(base->mine);
-    const struct problem *problem = base->problem;
     if (STAGES[stage].operand)
         return problem->items *
                (stage_is_of_keys(stage) ? problem->kv_heads * problem->keys : problem->heads * problem->queries) *
                problem_columns(problem, stage);
     return problem->items * problem->row_count * problem_columns(problem, stage) *
            (problem_is_side_by_side(problem, stage) ? 1 : problem->heads);
+}
+
+size_t trial_numbers(const struct trial_base *base)
+{
+    return numbers_of(base->problem, trial_stage(base->mine));
+}
+
+bool trial_alike(const struct problem *problem, const struct trial_base *base)
+{
+    return numbers_of(problem, trial_stage(base->mine)) == trial_numbers(base);
 }
 
 bool trial_same(const struct trial_base *base, const double *shown, const double *other)

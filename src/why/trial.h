@@ -62,6 +62,9 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
 /* How many numbers the main stage has. */
 size_t trial_numbers(const struct trial_base *base);
 
+/* Whether the main stage of another problem has as many numbers. */
+bool trial_alike(const struct problem *problem, const struct trial_base *base);
+
 /* Whether two guesses that agree are the same computation: their main stages have the same numbers. */
 bool trial_same(const struct trial_base *base, const double *shown, const double *other);
 

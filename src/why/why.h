@@ -19,12 +19,14 @@ struct why_explanation {
     size_t same_as; /* its own place where it is the first of its kind */
 };
 
+enum { WHY_STEP_GUESSES = 8 };
+
 /* One step, of those that go on from somebody's own stages. */
 struct why_step {
     enum stage stage;
-    bool departs;   /* it is not what its own stages before it give */
-    bool explained; /* these mistakes alone, made in that step, give it: */
-    struct trial_guess guess;
+    bool departs;                                 /* it is not what its own stages before it give */
+    struct trial_guess guesses[WHY_STEP_GUESSES]; /* mistakes that give it, made in that step; the most likely first */
+    size_t guess_count;
     size_t agree, of;
     double largest;
 };
@@ -97,6 +99,9 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
 /* In draws.c: settings that draw otherwise. `depth`: the near ones; skips and seeds, too; each with a mistake. */
 enum why_depth { WHY_NEAR, WHY_FAR, WHY_BOTH };
 enum status why_draws(struct why *why, enum why_depth depth);
+
+/* The other orders of drawing query, key and value, which may give the same as an exchange of them does. */
+enum status why_orders(struct why *why);
 
 /* In steps.c: each stage from somebody's own ones before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);

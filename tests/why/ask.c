@@ -167,7 +167,7 @@ bool ask_names(const cJSON *names, const char *const *wanted, size_t count, cons
 
 bool ask_explains(const cJSON *explanation, const char *const *wanted, size_t count, const char *beside)
 {
-    const cJSON *mistakes = cJSON_GetObjectItemCaseSensitive(explanation, "mistakes");
+    const cJSON *mistakes = cJSON_GetObjectItemCaseSensitive(explanation, "forms");
     const cJSON *same = cJSON_GetObjectItemCaseSensitive(explanation, "same");
     if (mistakes != NULL && ask_names(mistakes, wanted, count, beside))
         return true;
