@@ -341,6 +341,7 @@ const char *mistake_out_transposed(struct recipe *recipe, double form)
     struct problem *problem = &recipe->problem;
     if (!problem->plan.has_out)
         return NO_OUT;
+    recipe->out_anew = true;
     problem->parameters.out.transposed = !problem->parameters.out.transposed;
     recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight");
     return NULL;
@@ -353,6 +354,7 @@ const char *mistake_out_bias_missing(struct recipe *recipe, double form)
         return NO_OUT;
     if (recipe->problem.parameters.out.bias.rank == 0)
         return "out_proj has no bias";
+    recipe->out_anew = true;
     recipe->problem.parameters.out.bias.rank = 0;
     return NULL;
 }
@@ -512,6 +514,7 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
             convert_projection(recipe, &modules[i].projections[id]);
     for (int id = 0; id < PROJECTION_COUNT; id++)
         recipe->projects_anew[id] = true;
+    recipe->out_anew = true;
     convert_projection(recipe, &problem->parameters.out);
     convert(recipe, &problem->mask.attn_mask);
     convert_list(recipe, &problem->mask.alibi_slopes);

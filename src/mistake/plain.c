@@ -349,9 +349,11 @@ enum status plain_run(struct plain *plain, const struct recipe *recipe, const si
     plain->problem = &recipe->problem;
     plain->rows = rows;
     plain->row_count = row_count;
+    plain->columns = columns;
+    plain->lasting = lasting;
     plain->arena = arena;
     plain->error = error;
-    if (make_room(&maker, stages) || load_biases(plain) || plain_operands(plain, columns, lasting) ||
+    if (make_room(&maker, stages) || load_biases(plain) || plain_operands(plain) ||
         (recipe->problem.dropout > 0 && draw_kept(plain)))
         return error->status;
     maker.query = plain->operands[PROJECTION_QUERY];

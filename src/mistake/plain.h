@@ -7,7 +7,9 @@
 
 /* What projections make, which trials of one problem share: x . W + bias of query, key and value, (B, T, columns). */
 struct plain_columns {
-    double *made[PROJECTION_COUNT]; /* NULL: not yet */
+    double *made[PROJECTION_COUNT];           /* NULL: not yet */
+    struct tensor operands[PROJECTION_COUNT]; /* the same cut into heads; rank 0: not yet */
+    double *out_weight, *out_bias;            /* of the output projection, as y = x . W; NULL: not yet, or none */
 };
 
 /* Scores from here down stand for minus infinity where somebody masks with a large number. */
@@ -21,9 +23,11 @@ struct plain {
     struct tensor operands[PROJECTION_COUNT]; /* query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v) */
     double *stages[STAGE_COUNT]; /* those that were asked for and what they are made from: T x T (B, H, S, Tk), context
                                       (B, H, S, d_v), lse (B, H, S), output (B, S, columns); else NULL */
-    bool *kept;                  /* (B, H, S, Tk) what dropout keeps; NULL without dropout */
-    double *bias;                /* (B, H, S, Tk) what the mask adds; minus infinity: the key takes no part */
-    bool *empty;                 /* (B, H, S) the mask forbids all keys */
+    struct plain_columns *columns; /* what trials share, and */
+    struct arena *lasting;         /* where it lives; or NULL */
+    bool *kept;                    /* (B, H, S, Tk) what dropout keeps; NULL without dropout */
+    double *bias;                  /* (B, H, S, Tk) what the mask adds; minus infinity: the key takes no part */
+    bool *empty;                   /* (B, H, S) the mask forbids all keys */
     /* Somebody's own stages, to go on from in place of what would be made: as `operands` and `stages`; else NULL. */
     const double *own[STAGE_COUNT];
     struct arena *arena;
@@ -44,7 +48,7 @@ double plain_bytes(const struct problem *problem, size_t row_count);
 size_t plain_count(const struct problem *problem, enum stage stage, size_t row_count);
 
 /* In plain_operands.c: query, key and value. */
-enum status plain_operands(struct plain *plain, struct plain_columns *columns, struct arena *lasting);
+enum status plain_operands(struct plain *plain);
 
 /* What stands in the place of an operand where it is used: of another role, in (B, heads, T, columns). */
 const struct tensor *plain_operand(struct plain *plain, enum projection_id id, struct tensor *room);

@@ -118,16 +118,37 @@ static size_t source_of(const struct plain *plain, size_t row, size_t column)
     return (head * rows + row) * d + c;
 }
 
+/* out_proj as doubles; trials share it where it is as it is without mistakes. */
+static enum status load_out(struct plain *plain, double **weight, double **bias)
+{
+    const struct projection *out = &plain->problem->parameters.out;
+    struct plain_columns *columns = plain->recipe->out_anew ? NULL : plain->columns;
+    struct arena *arena = columns != NULL ? plain->lasting : plain->arena;
+    *weight = *bias = NULL;
+    if (!plain->problem->plan.has_out)
+        return STATUS_OK;
+    if (columns != NULL && columns->out_weight != NULL) {
+        *weight = columns->out_weight;
+        *bias = columns->out_bias;
+        return STATUS_OK;
+    }
+    if (projection_weight(out, weight, arena, plain->error) || projection_bias(out, bias, arena, plain->error))
+        return plain->error->status;
+    if (columns != NULL) {
+        columns->out_weight = *weight;
+        columns->out_bias = *bias;
+    }
+    return STATUS_OK;
+}
+
 enum status plain_output(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const size_t width = problem->heads * problem->d_value, rows = plain->row_count;
     const size_t columns = problem_columns_of_head(problem, STAGE_OUTPUT);
     double *side_by_side = arena_allocate(plain->arena, width, sizeof *side_by_side, plain->error);
-    double *weight = NULL, *bias = NULL;
-    if (side_by_side == NULL ||
-        (problem->plan.has_out && (projection_weight(&problem->parameters.out, &weight, plain->arena, plain->error) ||
-                                   projection_bias(&problem->parameters.out, &bias, plain->arena, plain->error))))
+    double *weight, *bias;
+    if (side_by_side == NULL || load_out(plain, &weight, &bias) != STATUS_OK)
         return plain->error->status;
     for (size_t row = 0; row < problem->items * rows; row++) {
         const double *contexts = plain->stages[STAGE_CONTEXT] + row / rows * rows * width;

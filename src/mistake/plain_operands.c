@@ -42,15 +42,15 @@ static enum status project_module(const struct plain *plain, enum projection_id 
 }
 
 /* (B, T, columns), of all modules side by side. */
-static const double *project(const struct plain *plain, enum projection_id id, struct plain_columns *columns,
-                             struct arena *lasting)
+static const double *project(const struct plain *plain, enum projection_id id)
 {
     const struct problem *problem = plain->problem;
+    struct plain_columns *columns = plain->columns;
     const bool shared = columns != NULL && !plain->recipe->projects_anew[id];
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     const size_t count = problem->items * tokens_of(problem, id) * heads_of(problem, id) * problem->d_head;
-    double *made = arena_allocate(shared ? lasting : plain->arena, count, sizeof *made, plain->error);
+    double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
     for (size_t module = 0; module < problem->plan.module_count && made != NULL; module++)
         if (project_module(plain, id, module, made) != STATUS_OK)
             return NULL;
@@ -154,29 +154,53 @@ static enum status misread_all(const struct plain *plain, enum recipe_bits bits,
 
 /* --- operands ---------------------------------------------------------------------------------------------------- */
 
-static enum status make_room(struct plain *plain, enum projection_id id)
+static enum status make_room(const struct plain *plain, enum projection_id id, struct arena *arena,
+                             struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
     const size_t shape[] = {problem->items, heads_of(problem, id), tokens_of(problem, id), columns_of(problem, id)};
-    return tensor_create(&plain->operands[id], dtype_storage(problem->dtype), 4, shape, plain->arena, plain->error);
+    return tensor_create(operand, dtype_storage(problem->dtype), 4, shape, arena, plain->error);
+}
+
+/* Whether it is as it is without mistakes, so that trials can share it. */
+static bool is_shared(const struct plain *plain, enum projection_id id)
+{
+    const struct recipe *recipe = plain->recipe;
+    const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
+    return plain->columns != NULL && cut && !recipe->projects_anew[id] && plain->own[projection_stage(id)] == NULL;
+}
+
+/* The projection cut into heads. */
+static enum status cut_heads(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
+{
+    const bool shared = is_shared(plain, id);
+    struct tensor *operand = &plain->operands[id];
+    double *row = arena_allocate(plain->arena, plain->problem->d_head, sizeof *row, plain->error);
+    if (row == NULL || make_room(plain, id, shared ? plain->lasting : plain->arena, operand) != STATUS_OK)
+        return plain->error->status;
+    split_heads(plain, made, id, row, operand);
+    if (shared)
+        plain->columns->operands[id] = *operand;
+    return STATUS_OK;
 }
 
 /* Somebody's own, or those that are made or given. */
-static enum status make_operand(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT],
-                                double *row)
+static enum status make_operand(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
 {
-    const struct problem *problem = plain->problem;
     const double *own = plain->own[projection_stage(id)];
-    if (own == NULL && !problem_projects(problem)) {
-        plain->operands[id] = problem->given[id];
+    if (own == NULL && !problem_projects(plain->problem)) {
+        plain->operands[id] = plain->problem->given[id];
         return STATUS_OK;
     }
-    if (make_room(plain, id) != STATUS_OK)
+    if (is_shared(plain, id) && plain->columns->operands[id].rank > 0) {
+        plain->operands[id] = plain->columns->operands[id];
+        return STATUS_OK;
+    }
+    if (own == NULL)
+        return cut_heads(plain, id, made);
+    if (make_room(plain, id, plain->arena, &plain->operands[id]) != STATUS_OK)
         return plain->error->status;
-    if (own != NULL)
-        tensor_store(&plain->operands[id], 0, tensor_count(&plain->operands[id]), own);
-    else
-        split_heads(plain, made, id, row, &plain->operands[id]);
+    tensor_store(&plain->operands[id], 0, tensor_count(&plain->operands[id]), own);
     return STATUS_OK;
 }
 
@@ -189,24 +213,22 @@ static enum status exchange_early(struct plain *plain)
     return plain->error->status;
 }
 
-enum status plain_operands(struct plain *plain, struct plain_columns *columns, struct arena *lasting)
+enum status plain_operands(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
     const double *made[PROJECTION_COUNT] = {NULL};
-    double *row =
-        arena_allocate(plain->arena, memory_larger(problem->d_head, problem->d_value), sizeof *row, plain->error);
-    for (int id = 0; id < PROJECTION_COUNT && problem_projects(problem) && row != NULL; id++) {
-        made[id] = project(plain, (enum projection_id)id, columns, lasting);
+    for (int id = 0; id < PROJECTION_COUNT && problem_projects(problem); id++) {
+        made[id] = project(plain, (enum projection_id)id);
         if (made[id] == NULL)
             return plain->error->status;
     }
-    for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++) {
+    for (int id = 0; id < PROJECTION_COUNT; id++) {
         const enum recipe_bits bits = plain->recipe->bits[id];
-        if (make_operand(plain, (enum projection_id)id, made, row) ||
+        if (make_operand(plain, (enum projection_id)id, made) ||
             (bits != RECIPE_BITS_KEPT && misread_all(plain, bits, &plain->operands[id])))
             return plain->error->status;
     }
-    return row != NULL && plain->recipe->roles_early ? exchange_early(plain) : plain->error->status;
+    return plain->recipe->roles_early ? exchange_early(plain) : STATUS_OK;
 }
 
 /* --- roles ------------------------------------------------------------------------------------------------------- */

@@ -85,6 +85,7 @@ struct recipe {
     bool plain;                           /* a field below is set, so that plain.h alone can compute it */
     bool across;                          /* queries meet: no row can be made without all others */
     bool projects_anew[PROJECTION_COUNT]; /* its parameters are changed */
+    bool out_anew;                        /* the same of the output projection */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
     enum recipe_role roles[PROJECTION_COUNT];

@@ -106,22 +106,23 @@ static void apply(const struct why *why, const struct variation *variation, stru
 
 /* The problem of a variation, and how the tables stand in it; false where there is none, or they fit no stage. */
 static bool make(const struct why *why, const struct variation *variation, struct options *options,
-                 struct problem *problem, struct mine *mine, struct arena *arena)
+                 struct problem *problem, struct mine *mine, struct arena *arena, struct error *error)
 {
-    struct error error = {0};
     apply(why, variation, options);
     *mine = why->mine;
-    if (problem_create(problem, options, why->files, arena, &error) != STATUS_OK)
+    if (problem_create(problem, options, why->files, arena, error) != STATUS_OK)
         return false;
     const bool same = why->mine.count > 0 && problem->plan.d_out == why->problem->plan.d_out &&
                       problem->plan.stacked == why->problem->plan.stacked;
-    return same || mine_place(mine, problem, why->options, arena, &error) == STATUS_OK;
+    return same || mine_place(mine, problem, why->options, arena, error) == STATUS_OK;
 }
 
 struct batch {
     struct why *why;
     const struct variation *variations;
     const struct why_guesses *guesses; /* mistakes to be tried with each; NULL: none alone */
+    bool fits[CHUNK];                  /* the tables are stages of it */
+    struct error errors[CHUNK];        /* where the system refused */
     bool agrees[CHUNK];
     size_t guess[CHUNK]; /* which of them agrees */
 };
@@ -138,8 +139,8 @@ static void run_variation(void *context, size_t task, unsigned thread)
     struct mine mine;
     struct trial_base base;
     batch->agrees[task] = false;
-    if (make(batch->why, &batch->variations[task], &options, &problem, &mine, &arena) &&
-        trial_start_bare(&base, &problem, &mine, &arena, &error) == STATUS_OK)
+    batch->fits[task] = make(batch->why, &batch->variations[task], &options, &problem, &mine, &arena, &error);
+    if (batch->fits[task] && trial_start_bare(&base, &problem, &mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < (batch->guesses != NULL ? batch->guesses->count : 1) && !batch->agrees[task]; i++) {
             const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : &none;
             struct arena scratch = {0};
@@ -149,6 +150,7 @@ static void run_variation(void *context, size_t task, unsigned thread)
             batch->guess[task] = i;
             arena_free(&scratch);
         }
+    batch->errors[task] = error;
     arena_free(&arena);
 }
 
@@ -162,7 +164,7 @@ static enum status take_found(struct why *why, const struct variation *variation
     struct arena scratch = {0};
     struct trial trial;
     struct variation named = *variation;
-    if (why->error->status != STATUS_OK || !make(why, variation, options, problem, mine, why->arena) ||
+    if (why->error->status != STATUS_OK || !make(why, variation, options, problem, mine, why->arena, why->error) ||
         trial_start(base, problem, mine, why->arena, why->error) ||
         trial_run(base, with, true, &trial, &scratch, why->error))
         return why->error->status;
@@ -182,26 +184,38 @@ static double work_of(const struct why *why, const struct why_guesses *guesses)
     return trial_work(&base) * (guesses != NULL ? (double)guesses->count : 2);
 }
 
+/* What became of a chunk: explanations, or an error of the system. */
+static enum status take_chunk(struct why *why, const struct batch *batch, size_t count)
+{
+    const struct trial_guess none = {.count = 0};
+    for (size_t i = 0; i < count && why->error->status == STATUS_OK; i++) {
+        why->fits = why->fits || batch->fits[i];
+        if (batch->errors[i].status == STATUS_SYSTEM)
+            *why->error = batch->errors[i];
+        else if (batch->agrees[i])
+            take_found(why, &batch->variations[i],
+                       batch->guesses != NULL ? &batch->guesses->items[batch->guess[i]] : &none);
+    }
+    return why->error->status;
+}
+
 /* Variations one after the other, until some agree or the budget ends. */
 static enum status try_all(struct why *why, const struct variation *variations, size_t count,
                            const struct why_guesses *guesses)
 {
-    const struct trial_guess none = {.count = 0};
     const double work = work_of(why, guesses);
+    const size_t before = why->count;
     struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
     size_t tried = 0;
     if (batch == NULL)
         return why->error->status;
     progress_begin(why->progress, guesses != NULL ? "settings and a mistake" : "settings", (double)count);
-    const size_t before = why->count;
     while (tried < count && why->count == before && why->budget.done < why->budget.most) {
         const size_t now = memory_smaller(CHUNK, count - tried);
         *batch = (struct batch){.why = why, .variations = variations + tried, .guesses = guesses};
         threads_run(why->problem->threads, now, run_variation, batch);
-        for (size_t i = 0; i < now; i++)
-            if (batch->agrees[i] && take_found(why, &batch->variations[i],
-                                               guesses != NULL ? &guesses->items[batch->guess[i]] : &none) != STATUS_OK)
-                return why->error->status;
+        if (take_chunk(why, batch, now) != STATUS_OK)
+            return why->error->status;
         tried += now;
         why->budget.done += work * (double)now;
         *(guesses != NULL ? &why->budget.both : &why->budget.settings) += now * (guesses != NULL ? guesses->count : 1);
@@ -218,7 +232,9 @@ static enum status try_all(struct why *why, const struct variation *variations, 
 /* Columns of the projections with which the last table may have as many as it has. */
 static size_t list_sizes(const struct why *why, uint64_t sizes[MOST_SIZES])
 {
-    const struct tensor *tensor = &why->mine.file.tensors[0].tensor;
+    const struct mine *mine = &why->mine;
+    const struct tensor *tensor =
+        mine->count > 0 ? &mine->tables[mine->count - 1].named->tensor : &mine->file.tensors[0].tensor;
     const uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 0, heads = why->problem->heads;
     const uint64_t wanted[] = {why->problem->plan.d_out, columns, columns % heads == 0 ? columns / heads : 0,
                                columns * heads};

@@ -209,13 +209,23 @@ static enum status try_right(struct why *why, const struct trial_base *base)
     return why->error->status;
 }
 
+/* Whether query, key and value were exchanged, as another order of drawing does, too. */
+static bool has_roles(const struct why *why)
+{
+    for (size_t i = 0; i < why->count; i++)
+        for (size_t k = 0; k < why->explanations[i].guess.count; k++)
+            if (MISTAKES[why->explanations[i].guess.choices[k].id].slot == MISTAKE_SLOT_ROLES)
+                return true;
+    return false;
+}
+
 static enum status search(struct why *why, const struct trial_base *base)
 {
     if (why->mine.count > 1 && why_steps(why, base) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && try_singles(why, base) != STATUS_OK)
         return why->error->status;
-    if (why->count > 0 && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
+    if (has_roles(why) && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && why->is_drawn && why_draws(why, WHY_NEAR) != STATUS_OK)
         return why->error->status;
@@ -233,8 +243,12 @@ static enum status search_sizes(struct why *why)
 {
     const struct error refused = *why->error;
     *why->error = (struct error){0};
-    if (!why->is_drawn || why_draws(why, WHY_NEAR) || why->count > 0)
-        return why->error->status;
+    for (enum why_depth depth = WHY_NEAR; depth <= WHY_BOTH && why->is_drawn; depth++) {
+        if (why_draws(why, depth) || why->count > 0)
+            return why->error->status;
+        if (!why->fits)
+            break;
+    }
     *why->error = refused;
     return refused.status;
 }

@@ -47,6 +47,7 @@ struct why {
     struct mine mine;
     struct trial right; /* without mistakes */
     bool low_precision; /* it is right, but in mine.dtype */
+    bool fits;          /* some settings make stages of the tables' shapes */
     bool is_drawn;      /* settings are guessed, too */
     struct why_explanation *explanations;
     size_t count;

@@ -85,7 +85,7 @@ void ask_diff(enum exercise_id id, const char *path, const char *stage, struct a
 void ask_why(enum exercise_id id, const char *path, const char *stages, struct answer *answer)
 {
     char words[256];
-    const char *more[] = {inputs[id], "--mine", path, "-f", "json", stages != NULL ? "--stages" : NULL, stages, NULL};
+    const char *more[] = {inputs[id], "--mine", path, "--budget", "8", "-f", "json", stages != NULL ? "--stages" : NULL, stages, NULL};
     snprintf(words, sizeof words, "why %s", EXERCISES[id].words);
     ask(words, more, answer);
 }
