@@ -253,7 +253,7 @@ static const cJSON *first_explanation(const struct answer *answer)
 /* Asks; all are named, and nothing else. The answer is the caller's. */
 static bool check_named(const struct question *q, struct answer *answer)
 {
-    ask_why(q->id, q->path, q->stages, answer);
+    ask_why(q->id, q->path, q->stages, "8", answer);
     const cJSON *first = first_explanation(answer);
     const bool named = first != NULL && ask_explains(first, q->names, q->count, q->beside);
     return CHECK(answer->status == 0 && named, "expected %s%s%s, got %s", q->count > 0 ? q->names[0] : "no mistake",
@@ -309,7 +309,7 @@ static void check_hidden(enum exercise_id id)
     const struct mistaken *row;
     check_begin("%s: what cannot be seen", EXERCISES[id].name);
     compute(&made, id, &RIGHT_WAY);
-    ask_why(id, ask_write(&made.view, FULL, path), NULL, &answer);
+    ask_why(id, ask_write(&made.view, FULL, path), NULL, "8", &answer);
     const cJSON *hidden = cJSON_GetObjectItemCaseSensitive(answer.json, "hidden");
     CHECK(cJSON_IsArray(hidden), "expected names, got status %d: %s", answer.status, answer.message);
     for (const cJSON *name = hidden != NULL ? hidden->child : NULL; name != NULL; name = name->next)
@@ -483,7 +483,7 @@ static void check_pair(const struct pair *pair)
     const char *const names[] = {pair->rows[0]->name, pair->rows[1]->name};
     check_begin("%s: %s and %s", EXERCISES[pair->id].name, names[0], names[1]);
     compute(&made, pair->id, &pair->way);
-    ask_why(pair->id, ask_write(&made.view, FULL, path), NULL, &answer);
+    ask_why(pair->id, ask_write(&made.view, FULL, path), NULL, "8", &answer);
     const cJSON *first = first_explanation(&answer);
     CHECK(answer.status == 0 && first != NULL && (ask_explains(first, names, 2, NULL) || gives(first, &made)),
           "expected both, got %s", told(&answer));
@@ -671,7 +671,7 @@ static void check_others(void)
         struct answer answer;
         check_begin("%s for %s", EXERCISES[OTHERS[i].made].name, EXERCISES[OTHERS[i].asked].name);
         compute(&made, OTHERS[i].made, &RIGHT_WAY);
-        ask_why(OTHERS[i].asked, ask_write(&made.view, FULL, path), NULL, &answer);
+        ask_why(OTHERS[i].asked, ask_write(&made.view, FULL, path), NULL, "8", &answer);
         const cJSON *first = first_explanation(&answer);
         CHECK(answer.status == 0 && first != NULL && gives(first, &made) &&
                   strstr(text_of(first, "command"), OTHERS[i].option) != NULL,
@@ -724,7 +724,7 @@ static void check_unexplained(struct made_table *made, enum exercise_id id, int 
 {
     char path[PROGRAM_PATH_BYTES];
     struct answer answer;
-    ask_why(id, ask_write(&made->view, decimals, path), NULL, &answer);
+    ask_why(id, ask_write(&made->view, decimals, path), NULL, "0.2", &answer); /* that nothing is claimed */
     const cJSON *list = explanations(&answer);
     CHECK(answer.status == 1 && cJSON_IsArray(list) && list->child == NULL, "expected status 1 and [], got %s",
           told(&answer));

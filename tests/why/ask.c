@@ -82,10 +82,10 @@ void ask_diff(enum exercise_id id, const char *path, const char *stage, struct a
     ask("diff -f json", more, answer);
 }
 
-void ask_why(enum exercise_id id, const char *path, const char *stages, struct answer *answer)
+void ask_why(enum exercise_id id, const char *path, const char *stages, const char *budget, struct answer *answer)
 {
     char words[256];
-    const char *more[] = {inputs[id], "--mine", path, "--budget", "8", "-f", "json", stages != NULL ? "--stages" : NULL, stages, NULL};
+    const char *more[] = {inputs[id], "--mine", path, "--budget", budget, "-f", "json", stages != NULL ? "--stages" : NULL, stages, NULL};
     snprintf(words, sizeof words, "why %s", EXERCISES[id].words);
     ask(words, more, answer);
 }

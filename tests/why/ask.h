@@ -29,8 +29,8 @@ void ask_exercise(enum exercise_id id, const char *mistake, struct answer *answe
 /* attn diff of the exercise's result and that file, which is the stage. */
 void ask_diff(enum exercise_id id, const char *path, const char *stage, struct answer *answer);
 
-/* attn why ... --mine PATH, with these stages or NULL */
-void ask_why(enum exercise_id id, const char *path, const char *stages, struct answer *answer);
+/* attn why ... --mine PATH --budget BUDGET, with these stages or NULL */
+void ask_why(enum exercise_id id, const char *path, const char *stages, const char *budget, struct answer *answer);
 
 /* The table's numbers, row-major (null is minus infinity, "NaN" is NaN), as they are kept: their digits are as few as
  * tell them apart. 0 where there are none of that name. */
