@@ -271,8 +271,8 @@ static void make_unscaled_lse(const struct plain *plain, double *lse)
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 
-/* Somebody's own masked scores: those that are numbers take part, whatever the mask says; what no softmax would see does
- * not. */
+/* Somebody's own masked scores: those that are numbers take part, whatever the mask says; what no softmax would see
+ * does not. */
 static void follow_masked(struct plain *plain)
 {
     const double *masked = plain->own[STAGE_MASKED];
