@@ -370,20 +370,51 @@ enum status why_orders(struct why *why)
     return try_all(why, list, ORDERS, NULL);
 }
 
+/* Those of which the tables are stages, in their order; how many. */
+static size_t keep_fitting(const struct why *why, struct variation *list, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct arena arena = {0};
+        struct error error = {0};
+        struct options options;
+        struct problem problem;
+        struct mine mine;
+        if (make(why, &list[i], &options, &problem, &mine, &arena, &error))
+            list[kept++] = list[i];
+        arena_free(&arena);
+    }
+    return kept;
+}
+
+/* Whether sizes and heads are as they were asked for. */
+static bool is_of_size(const struct why *why, const struct variation *variation)
+{
+    const struct variation asked = start_from(why);
+    return variation->d_out == asked.d_out && variation->stacked == asked.stacked;
+}
+
 enum status why_draws(struct why *why, enum why_depth depth)
 {
     struct variation *near = arena_allocate(why->arena, MOST_NEAR, sizeof *near, why->error);
     struct why_guesses singles;
+    const bool drawn = may_draw_parameters(why);
     if (near == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
         return why->error->status;
-    size_t count = may_draw_parameters(why) ? list_near(why, depth != WHY_FAR, near) : 0;
-    count = depth == WHY_FAR ? count : add_dropout(why, near, count, MOST_NEAR);
+    size_t count = drawn ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0, of_size = 0;
     if (depth == WHY_NEAR)
-        return try_all(why, near, count, NULL);
-    if (depth == WHY_BOTH && try_all(why, near, count, &singles) != STATUS_OK)
+        return try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL);
+    count = keep_fitting(why, near, count);
+    while (of_size < count && is_of_size(why, &near[of_size]))
+        of_size++;
+    if (depth == WHY_FAR)
+        return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;
+    if (depth == WHY_OTHER_SIZES)
+        return try_far(why, near + of_size, count - of_size, NULL) ||
+                       try_far(why, near + 1, count > 0 ? count - 1 : 0, &singles)
+                   ? why->error->status
+                   : STATUS_OK;
+    if (try_all(why, near, count, &singles) || try_far(why, near, memory_smaller(count, 1), &singles))
         return why->error->status;
-    count = may_draw_parameters(why) ? list_near(why, false, near) : 0;
-    if (why->count > 0 || try_far(why, near, count, depth == WHY_BOTH ? &singles : NULL) != STATUS_OK)
-        return why->error->status;
-    return why->count > 0 ? STATUS_OK : try_dropout_seeds(why, depth == WHY_BOTH ? &singles : NULL);
+    return try_dropout_seeds(why, &singles);
 }

@@ -231,10 +231,9 @@ static enum status search(struct why *why, const struct trial_base *base)
         return why->error->status;
     if (why->count == 0 && try_pairs(why, base) != STATUS_OK)
         return why->error->status;
-    if (why->count == 0 && why->is_drawn && why_draws(why, WHY_FAR) != STATUS_OK)
-        return why->error->status;
-    if (why->count == 0 && why->is_drawn && why_draws(why, WHY_BOTH) != STATUS_OK)
-        return why->error->status;
+    for (enum why_depth depth = WHY_FAR; depth <= WHY_OTHER_SIZES && why->is_drawn && why->count == 0; depth++)
+        if (why_draws(why, depth) != STATUS_OK)
+            return why->error->status;
     return try_halves(why, base);
 }
 
@@ -243,7 +242,7 @@ static enum status search_sizes(struct why *why)
 {
     const struct error refused = *why->error;
     *why->error = (struct error){0};
-    for (enum why_depth depth = WHY_NEAR; depth <= WHY_BOTH && why->is_drawn; depth++) {
+    for (enum why_depth depth = WHY_NEAR; depth <= WHY_OTHER_SIZES && why->is_drawn; depth++) {
         if (why_draws(why, depth) || why->count > 0)
             return why->error->status;
         if (!why->fits)
