@@ -283,6 +283,16 @@ static void follow_masked(struct plain *plain)
     }
 }
 
+/* Somebody's own weights: each that is not 0 meets its value. */
+static void follow_weights(struct plain *plain, enum stage stage)
+{
+    const size_t keys = plain->problem->keys, count = plain_count(plain->problem, stage, plain->row_count);
+    for (size_t i = 0; i < count; i++) {
+        plain->empty[i / keys] = false;
+        plain->bias[i] = plain->own[stage][i] == 0 ? -INFINITY : 0;
+    }
+}
+
 static enum status make_stage(struct maker *maker, enum stage stage)
 {
     struct plain *plain = maker->plain;
@@ -293,6 +303,8 @@ static enum status make_stage(struct maker *maker, enum stage stage)
         memcpy(numbers, plain->own[stage], plain_count(plain->problem, stage, plain->row_count) * sizeof *numbers);
         if (stage == STAGE_MASKED)
             follow_masked(plain);
+        else if (stage == STAGE_WEIGHTS || stage == STAGE_DROPPED)
+            follow_weights(plain, stage);
         return STATUS_OK;
     }
     if (stage == STAGE_OUTPUT)
