@@ -138,8 +138,8 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
                              : -1;
     for (size_t i = 0; i < table->count; i++) {
         const double unit = half_unit(table->named, i, decimals);
-        const double share = share_of(dtype), own = isfinite(numbers[i]) ? fabs(numbers[i]) : 0;
-        tolerance[i] = unit * (1 + 1e-9) + share * own + share * (unit > share * largest ? own : largest);
+        const double size = isfinite(numbers[i]) ? fabs(numbers[i]) : 0;
+        tolerance[i] = unit * (1 + 1e-9) + share_of(dtype) * (largest + size);
     }
     if (dtype_precision(dtype) < dtype_precision(mine->dtype))
         mine->dtype = dtype;

@@ -148,7 +148,8 @@ static void write_mine(const struct why *why, struct output *output)
     if (mine->count > 1) {
         struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2, .column = strlen(path) + 1};
         wrap_words(&line, "holds ");
-        for (size_t i = 0; i < mine->count; i++)
+        wrap_words(&line, stage_name(mine->tables[0].stage));
+        for (size_t i = 1; i < mine->count; i++)
             wrap_add(&line, "%s", stage_name(mine->tables[i].stage));
     } else {
         struct text text = text_begin(what, sizeof what);

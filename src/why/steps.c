@@ -54,9 +54,10 @@ struct stepping {
     const double *whole[STAGE_COUNT]; /* somebody's whole stages, in order; else NULL */
 };
 
-/* The stage from somebody's own ones before it, with these mistakes in between; whether that is their stage. */
+/* The stage from somebody's own ones before it, with these mistakes in between; whether that is their stage. `early`:
+ * roles are exchanged as they are made. */
 static enum status try_step(const struct stepping *stepping, enum stage stage, const struct trial_guess *guess,
-                            struct trial *trial)
+                            bool early, struct trial *trial)
 {
     const struct trial_base *base = stepping->base;
     struct error *error = stepping->why->error;
@@ -71,7 +72,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
             STATUS_OK &&
         reason == NULL && (!recipe.across || base->problem->row_count == base->problem->queries)) {
         const enum stage made = problem_is_side_by_side(base->problem, stage) ? STAGE_OUTPUT : stage;
-        recipe.roles_early = STAGES[stage].operand;
+        recipe.roles_early = early && STAGES[stage].operand;
         take_own(stepping->why, stepping->whole, stage, plain.own);
         if (plain_run(&plain, &recipe, base->problem->rows, base->problem->row_count, stage_closure(STAGE_BIT(made)),
                       &columns, &arena, &arena, error) == STATUS_OK)
@@ -90,7 +91,7 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
     for (size_t i = 0;
          i < guesses->count && step->guess_count < WHY_STEP_GUESSES && why->budget.done < why->budget.most; i++) {
         struct trial trial;
-        if (try_step(stepping, step->stage, &guesses->items[i], &trial) != STATUS_OK)
+        if (try_step(stepping, step->stage, &guesses->items[i], true, &trial) != STATUS_OK)
             return why->error->status;
         *tried += trial.end != TRIAL_REFUSED;
         if (trial.end != TRIAL_AGREES)
@@ -136,11 +137,22 @@ static enum status is_right_behind(const struct stepping *stepping, bool *right)
     for (size_t i = 0; i < why->mine.count; i++)
         if (stage_follows(why->mine.tables[i].stage, STAGE_MASKED) && why->mine.tables[i].stage != STAGE_MASKED) {
             struct trial trial;
-            const enum status status = try_step(stepping, why->mine.tables[i].stage, &none, &trial);
+            const enum status status = try_step(stepping, why->mine.tables[i].stage, &none, true, &trial);
             *right = trial.end == TRIAL_AGREES;
             return status;
         }
     return STATUS_OK;
+}
+
+/* Whether `scaled` is right where no key is hidden; where it is not there, too. */
+static bool is_scaled_right(const struct mine_table *table, const struct plain *plain)
+{
+    for (size_t i = 0; table != NULL && i < table->count; i++) {
+        const double right = plain->stages[STAGE_MASKED][i];
+        if (right != -INFINITY && !(fabs(table->numbers[i] - right) <= table->tolerance[i]))
+            return false;
+    }
+    return true;
 }
 
 /* Whether their `masked` is right but for the scale, made from their own scores. */
@@ -157,7 +169,8 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
     if (recipe_create(&recipe, why->problem, NULL, 0, &refused, &reason, &arena, why->error) == STATUS_OK &&
         plain_run(&plain, &recipe, why->problem->rows, why->problem->row_count, stage_closure(STAGE_BIT(STAGE_MASKED)),
                   &columns, &arena, &arena, why->error) == STATUS_OK)
-        *first = is_masked_first(masked, &plain, why->problem->scale);
+        *first = is_masked_first(masked, &plain, why->problem->scale) &&
+                 is_scaled_right(table_of(&why->mine, STAGE_SCALED), &plain);
     arena_free(&arena);
     return why->error->status;
 }
@@ -168,7 +181,8 @@ static enum status look_for_masked_first(struct stepping *stepping)
     struct why *why = stepping->why;
     const struct mine_table *masked = table_of(&why->mine, STAGE_MASKED);
     struct stepping without = *stepping;
-    if (masked == NULL || !is_whole(masked) || why->problem->scale == 1 ||
+    const struct mine_table *scaled = table_of(&why->mine, STAGE_SCALED);
+    if (masked == NULL || !is_whole(masked) || (scaled != NULL && !is_whole(scaled)) || why->problem->scale == 1 ||
         compare_masked(stepping, masked, &why->masked_first) || !why->masked_first)
         return why->error->status;
     for (int stage = STAGE_SCALED; stage <= STAGE_MASKED; stage++)
@@ -197,7 +211,7 @@ static enum status look_at_steps(struct stepping *stepping)
         *step = (struct why_step){.stage = why->mine.tables[i].stage};
         if (is_left_out(why, step->stage))
             continue;
-        if (try_step(stepping, step->stage, &none, &trial) != STATUS_OK)
+        if (try_step(stepping, step->stage, &none, true, &trial) != STATUS_OK)
             return why->error->status;
         step->departs = trial.end != TRIAL_AGREES;
         step->agree = trial.agree;
@@ -282,33 +296,40 @@ static enum status try_from_inputs(struct why *why, const struct trial_base *bas
     return why->error->status;
 }
 
-/* Each step is given by somebody's own stages before it: that, too, is all of their numbers. */
-static enum status take_steps(struct why *why, const struct trial_base *base, const struct trial_guess *all)
+/* Each step is given by somebody's own stages before it, all of the mistakes made in each: that, too, is all of their
+ * numbers. */
+static enum status take_steps(const struct stepping *stepping, const struct trial_guess *all, bool *taken)
 {
-    struct trial trial = {.end = TRIAL_AGREES, .has_counts = true};
+    struct why *why = stepping->why;
+    struct trial sum = {.end = TRIAL_AGREES, .has_counts = true};
     for (size_t i = 0; i < why->step_count; i++) {
-        trial.agree += why->steps[i].agree;
-        trial.of += why->steps[i].of;
-        trial.largest = fmax(trial.largest, why->steps[i].largest);
+        struct trial trial;
+        if (try_step(stepping, why->steps[i].stage, all, why->steps[i].departs, &trial) != STATUS_OK ||
+            trial.end != TRIAL_AGREES)
+            return why->error->status;
+        sum.agree += trial.agree;
+        sum.of += trial.of;
+        sum.largest = fmax(sum.largest, trial.largest);
     }
-    return why_add(why, base, why->options, all, &trial);
+    *taken = true;
+    return why_add(why, stepping->base, why->options, all, &sum);
 }
 
-static enum status take_joined(struct why *why, const struct trial_base *base)
+/* From the inputs on, or else from stage to stage. */
+static enum status take_joined(const struct stepping *stepping)
 {
+    struct why *why = stepping->why;
     const size_t ways = count_ways(why);
-    struct trial_guess all, first = {.count = 0};
-    bool taken = false, any = false;
-    for (size_t i = 0; i < ways && !taken; i++) {
-        if (!join_steps(why, i, &all))
-            continue;
-        if (!any)
-            first = all;
-        any = true;
-        if (try_from_inputs(why, base, &all, &taken) != STATUS_OK)
-            return why->error->status;
-    }
-    return any && !taken ? take_steps(why, base, &first) : STATUS_OK;
+    bool taken = false;
+    for (int by_steps = 0; by_steps < 2; by_steps++)
+        for (size_t i = 0; i < ways && !taken; i++) {
+            struct trial_guess all;
+            if (join_steps(why, i, &all) &&
+                (by_steps ? take_steps(stepping, &all, &taken) : try_from_inputs(why, stepping->base, &all, &taken)) !=
+                    STATUS_OK)
+                return why->error->status;
+        }
+    return STATUS_OK;
 }
 
 enum status why_steps(struct why *why, const struct trial_base *base)
@@ -322,5 +343,5 @@ enum status why_steps(struct why *why, const struct trial_base *base)
         }
     if (look_for_masked_first(&stepping) || look_at_steps(&stepping) || explain_steps(&stepping))
         return why->error->status;
-    return take_joined(why, base);
+    return take_joined(&stepping);
 }
