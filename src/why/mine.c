@@ -91,6 +91,24 @@ static bool are_shortest(enum dtype dtype, const double *numbers, size_t count)
     return telling >= ENOUGH;
 }
 
+/* Whether all have as many decimals, as prints for people do; the shortest decimals of numbers of different size have
+ * not. JSON does not keep them: there, none has more than a few. */
+static bool has_fixed_decimals(const struct file_tensor *named, const double *numbers, size_t count)
+{
+    enum { FEW = 2 };
+    const int decimals = decimals_of(numbers, count);
+    if (named->last_digit == NULL)
+        return decimals >= 0 && decimals <= FEW;
+    int common = INT16_MIN; /* NaN has none */
+    for (size_t i = 0; i < count; i++) {
+        const int digit = named->last_digit[i];
+        if (digit != INT16_MIN && common != INT16_MIN && digit != common)
+            return false;
+        common = digit != INT16_MIN ? digit : common;
+    }
+    return true;
+}
+
 /* The dtype that a table's numbers tell of: what it states, or what all of them are. */
 static enum dtype dtype_of(const struct file_tensor *named, enum dtype of_job, const double *numbers, size_t count)
 {
@@ -103,7 +121,7 @@ static enum dtype dtype_of(const struct file_tensor *named, enum dtype of_job, c
         return named->tensor.dtype;
     for (size_t i = 0; i < 2; i++)
         if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
-            are_shortest(COARSE[i], numbers, count))
+            (!has_fixed_decimals(named, numbers, count) && are_shortest(COARSE[i], numbers, count)))
             return COARSE[i];
     return of_job;
 }
