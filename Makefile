@@ -85,9 +85,9 @@ ARRAY = { echo '\#include "$1"'; echo 'const unsigned char $2_bytes[] = {'; \
 	od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \
 	echo '0};'; echo 'const size_t $2_length = sizeof $2_bytes - 1;'; } >$@
 
-# The examples of data/: cli/example.h has a row for each.
+# The examples of data/: cli/example.h has a row for each, in whose name of an array "_" stands for "-".
 $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
-	$(call ARRAY,cli/example.h,example_$*)
+	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
 $(EXAMPLES): %.o: %.c
 	$(COMPILE) -c -o $@ $<
@@ -121,6 +121,13 @@ $(WHY): $(BUILD)/why_%.o: tests/why/%.c Makefile | $(BUILD)
 	$(COMPILE) -Itests -c -o $@ $<
 
 $(BUILD)/test_why: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
+
+# What test_stress is made of.
+STRESS := $(patsubst tests/stress/%.c,$(BUILD)/stress_%.o,$(wildcard tests/stress/*.c))
+$(STRESS): $(BUILD)/stress_%.o: tests/stress/%.c Makefile | $(BUILD)
+	$(COMPILE) -Itests -c -o $@ $<
+
+$(BUILD)/test_stress: $(STRESS)
 
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)

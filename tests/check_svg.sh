@@ -39,8 +39,8 @@ picture() { # NAME ARGUMENTS...
 for file in data/*.json; do
     name=$(basename "$file" .json)
     case $name in
-    patterns) command=multihead ;;
-    grouped) command=sdpa ;;
+    patterns | module) command=multihead ;;
+    grouped | kernel-*) command=sdpa ;;
     *) command=causal ;;
     esac
     picture "$name" $command "$file"

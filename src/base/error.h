@@ -23,7 +23,7 @@ struct error {
     enum status status;
     bool quiet; /* nothing is to be printed: the reader of a pipe has gone */
     char message[1024];
-    char detail[512]; /* printed as it is beneath the message: an excerpt with its caret, lines end in '\n'; or "" */
+    char detail[1024]; /* printed as it is beneath the message: an excerpt with its caret, lines end in '\n'; or "" */
 };
 
 /* Bad input or usage: sets status and message, returns STATUS_USAGE. */

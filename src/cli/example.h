@@ -4,12 +4,16 @@
 
 #include <stddef.h>
 
-/* A row an example: its name, its file data/FILE.json, and what it is, in a sentence. The first is the default. */
+/* A row an example: its name, its file data/FILE.json ("_" for "-"), and what it is, in a sentence. The first is the
+ * default. */
 #define EXAMPLE_ROWS(ROW)                                                                                       \
     ROW("six", inputs, "six tokens, each with an embedding of three numbers; for self, causal and multihead")   \
     ROW("batch", batch, "two sentences that begin alike, as a batch; for self, causal and multihead")           \
     ROW("patterns", patterns, "twelve tokens and three heads made by hand, each with a purpose; for multihead") \
-    ROW("grouped", grouped, "four heads of query that share two heads of key and value; for sdpa")
+    ROW("grouped", grouped, "four heads of query that share two heads of key and value; for sdpa")              \
+    ROW("module", module, "a batch of whole numbers, on which mistakes in a module show; for multihead")        \
+    ROW("kernel-causal", kernel_causal, "whole numbers, on which mistakes in a causal kernel show; for sdpa")   \
+    ROW("kernel-plain", kernel_plain, "whole numbers, on which mistakes in a kernel without a mask show; for sdpa")
 
 #define EXAMPLE_BYTES(name, file, sentence) extern const unsigned char example_##file##_bytes[];
 #define EXAMPLE_LENGTH(name, file, sentence) extern const size_t example_##file##_length;

@@ -162,12 +162,21 @@ static void write_others(struct output *output, const struct telling *telling)
 
 /* --- the first help ---------------------------------------------------------------------------------------------- */
 
+/* Where what they mean begins, so that it stands beside all of them. */
+static size_t word_column(const struct command_word *words, size_t count)
+{
+    size_t column = WORD_COLUMN;
+    for (size_t i = 0; i < count; i++)
+        column = memory_larger(column, INDENT + strlen(words[i].name) + 2);
+    return column;
+}
+
 static void write_words(struct output *output, enum command command, bool pages)
 {
     struct command_word words[COMMAND_WORDS];
     const size_t count = command_words(command, pages, words);
     for (size_t i = 0; i < count; i++)
-        help_entry(output, words[i].name, WORD_COLUMN, words[i].meaning);
+        help_entry(output, words[i].name, word_column(words, count), words[i].meaning);
 }
 
 static void write_head(struct output *output)

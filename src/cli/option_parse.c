@@ -198,7 +198,7 @@ static enum status take_example(struct options *options, const char *word, struc
         return STATUS_OK;
     struct text detail = text_begin(error->detail, sizeof error->detail);
     for (size_t example = 0; example < EXAMPLE_COUNT; example++)
-        text_add(&detail, "    %-10s%s\n", EXAMPLES[example].name, EXAMPLES[example].sentence);
+        text_add(&detail, "    %-15s%s\n", EXAMPLES[example].name, EXAMPLES[example].sentence);
     return error_usage(error, "unknown example '%.80s'; expected one of these:", word);
 }
 
