@@ -61,8 +61,8 @@ enum status plain_output(struct plain *plain);
 /* The first key of a head of query among those of all items and heads, as the groups have it. */
 size_t plain_first_key(const struct plain *plain, size_t item, size_t head);
 
-/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of exp(0)
- * as a logit of log(count). Into `room` where it is not the sink itself. */
+/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
+ * exp(0) as a logit of log(count). Into `room` where it is not the sink itself. */
 const double *plain_sink(const struct plain *plain, size_t head, double *room);
 
 /* Row `row` of those of item and head; where it begins in a stage. */

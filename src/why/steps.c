@@ -1,5 +1,5 @@
-/* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that is
- * wrong shows itself, whatever went wrong before. */
+/* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
+ * is wrong shows itself, whatever went wrong before. */
 #include "why/why.h"
 
 #include <math.h>

@@ -97,8 +97,8 @@ enum status why_try(struct why *why, const struct trial_base *base, const struct
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial);
 
-/* In draws.c: settings that draw otherwise, in four steps: the near ones, init, sizes and the like; skips and seeds; near
- * ones, skips and seeds with a mistake each; skips and seeds of other sizes. */
+/* In draws.c: settings that draw otherwise, in four steps: the near ones, init, sizes and the like; skips and seeds;
+ * near ones, skips and seeds with a mistake each; skips and seeds of other sizes. */
 enum why_depth { WHY_NEAR, WHY_FAR, WHY_BOTH, WHY_OTHER_SIZES };
 enum status why_draws(struct why *why, enum why_depth depth);
 
