@@ -331,12 +331,21 @@ const char *mistake_lengths_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
+/* Of a past, the offset is its length. */
+static void end_without_past(struct recipe_mask *mask)
+{
+    const size_t past = (size_t)mask->mask.offset;
+    mask->limit -= memory_smaller(past, mask->limit);
+}
+
+/* The forms: queries move with the end, or stay where they are. */
 const char *mistake_past_not_counted(struct recipe *recipe, double form)
 {
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     if (!recipe->problem.has_past)
         return "there is no past";
+    if (form == 1)
+        return add_rule(recipe, end_without_past, NULL, ", masked, and -inf where key > keys - past");
     int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
     for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++)
         lengths[item] = (int64_t)mask->keys - mask->offset;

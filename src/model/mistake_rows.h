@@ -302,7 +302,8 @@
         .pytorch = "keys = torch.cat([past_keys, keys], dim=-2); the length is keys.shape[-2]", \
         .numpy = "k = np.concatenate([past_k, k], -2); length = k.shape[-2]", \
         .c = "j < past + T, not j < T, where T keys are new", \
-        .section = "Your own query, key and value", .unseen = "no query sees the last keys") \
+        .section = "Your own query, key and value", .unseen = "no query sees the last keys", \
+        .forms = MISTAKE_FORMS("queries-moved", "place-kept")) \
     ROW(ATTN_MASK_MISSING, attn_mask_missing, ATTN_MASK, .name = "attn-mask-missing", \
         .sentence = "attn_mask is not used", \
         .pytorch = "attn_scores.masked_fill(~attn_mask, -torch.inf); of numbers: + attn_mask", \

@@ -394,6 +394,16 @@ static bool is_of_size(const struct why *why, const struct variation *variation)
     return variation->d_out == asked.d_out && variation->stacked == asked.stacked;
 }
 
+/* Skips and seeds of other sizes, and then with a mistake each of all but the nearest, which have been tried. */
+static enum status try_other_sizes(struct why *why, const struct variation *near, size_t count, size_t of_size,
+                                   const struct why_guesses *singles)
+{
+    if (try_far(why, near + of_size, count - of_size, NULL) != STATUS_OK || count < 2 ||
+        !why_can_tell(why, WHY_WITH_MISTAKES))
+        return why->error->status;
+    return try_far(why, near + 1, count - 1, singles);
+}
+
 enum status why_draws(struct why *why, enum why_depth depth)
 {
     struct variation *near = arena_allocate(why->arena, MOST_NEAR, sizeof *near, why->error);
@@ -401,6 +411,10 @@ enum status why_draws(struct why *why, enum why_depth depth)
     const bool drawn = may_draw_parameters(why);
     if (near == NULL || why_singles(why, why->problem, true, &singles) != STATUS_OK)
         return why->error->status;
+    if ((depth == WHY_FAR || depth == WHY_OTHER_SIZES) && !why_can_tell(why, WHY_SETTINGS))
+        return STATUS_OK;
+    if (depth == WHY_BOTH && !why_can_tell(why, WHY_WITH_MISTAKES))
+        return STATUS_OK;
     size_t count = drawn ? list_near(why, depth == WHY_NEAR || depth == WHY_BOTH, near) : 0, of_size = 0;
     if (depth == WHY_NEAR)
         return try_all(why, near, add_dropout(why, near, count, MOST_NEAR), NULL);
@@ -410,10 +424,7 @@ enum status why_draws(struct why *why, enum why_depth depth)
     if (depth == WHY_FAR)
         return try_far(why, near, of_size, NULL) || try_dropout_seeds(why, NULL) ? why->error->status : STATUS_OK;
     if (depth == WHY_OTHER_SIZES)
-        return try_far(why, near + of_size, count - of_size, NULL) ||
-                       try_far(why, near + 1, count > 0 ? count - 1 : 0, &singles)
-                   ? why->error->status
-                   : STATUS_OK;
+        return try_other_sizes(why, near, count, of_size, &singles);
     if (try_all(why, near, count, &singles) || try_far(why, near, memory_smaller(count, 1), &singles))
         return why->error->status;
     return try_dropout_seeds(why, &singles);

@@ -53,7 +53,7 @@ static size_t list_words(const char *const *words, double *forms)
 /* The forms that a mistake is guessed in. */
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
-    static const double SHARES[] = {0.1, 0.2, 0.25, 0.3, 0.5}, FILLS[] = {-9};
+    static const double SHARES[] = {0.1, 0.2, 0.25, 0.3, 0.5}, FILLS[] = {-9, -1, -5};
     const struct mistake_row *row = &MISTAKES[id];
     forms[0] = 0;
     if (row->forms != NULL)

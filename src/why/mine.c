@@ -109,12 +109,26 @@ static bool has_fixed_decimals(const struct file_tensor *named, const double *nu
     return true;
 }
 
+/* What a result of attn says of its dtype; DTYPE_COUNT: nothing. */
+static enum dtype dtype_said(const struct input_file *file)
+{
+    const char *text = file->is_result ? input_file_setting(file, "dtype") : NULL;
+    for (int dtype = 0; dtype < DTYPE_COUNT && text != NULL; dtype++)
+        if (dtype_is_working((enum dtype)dtype) && strcmp(dtype_name((enum dtype)dtype), text) == 0)
+            return (enum dtype)dtype;
+    return DTYPE_COUNT;
+}
+
 /* The dtype that a table's numbers tell of: what it states, or what all of them are. */
-static enum dtype dtype_of(const struct file_tensor *named, enum dtype of_job, const double *numbers, size_t count)
+static enum dtype dtype_of(const struct input_file *file, const struct file_tensor *named, enum dtype of_job,
+                           const double *numbers, size_t count)
 {
     static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
+    const enum dtype said = dtype_said(file);
     if (dtype_precision(of_job) < dtype_precision(DTYPE_F32))
         return of_job;
+    if (said != DTYPE_COUNT && dtype_precision(said) < dtype_precision(DTYPE_F32))
+        return said;
     if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
         return named->stated;
     if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
@@ -150,7 +164,7 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     tensor_load(&table->named->tensor, 0, table->count, numbers);
     for (size_t i = 0; i < table->count; i++)
         largest = isfinite(numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
-    const enum dtype dtype = dtype_of(table->named, of_job, numbers, table->count);
+    const enum dtype dtype = dtype_of(&mine->file, table->named, of_job, numbers, table->count);
     const int decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
                              ? decimals_of(numbers, table->count)
                              : -1;
@@ -238,16 +252,12 @@ static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_
     return axis == tensor->rank ? fit : FIT_NONE;
 }
 
-/* The best layout of a table in a stage; heads before rows, as stages have them, or behind, as they lie before they are
- * transposed. */
-static enum fit find_layout(const struct tensor *tensor, const struct problem *problem, enum stage stage,
-                            struct mine_layout *best)
+/* The better of two layouts, of a table whose axes may be a view of its own ones. */
+static enum fit try_orders(const struct tensor *tensor, const size_t whole[MINE_AXES], struct mine_layout *best)
 {
     static const int ORDERS[][MINE_AXES] = {{MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
                                             {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN}};
-    size_t whole[MINE_AXES];
     enum fit found = FIT_NONE;
-    shape_of(problem, stage, whole);
     for (size_t order = 0; order < 2; order++)
         for (unsigned kept = 1U << MINE_AXES; kept-- > 0;) {
             struct mine_layout layout = {.rows = NULL};
@@ -258,6 +268,24 @@ static enum fit find_layout(const struct tensor *tensor, const struct problem *p
             }
         }
     return found;
+}
+
+/* The best layout of a table in a stage; heads before rows, as stages have them, or behind, as they lie before they are
+ * transposed, or side by side, as they lie once they are put together. */
+static enum fit find_layout(const struct tensor *tensor, const struct problem *problem, enum stage stage,
+                            struct mine_layout *best)
+{
+    size_t whole[MINE_AXES];
+    shape_of(problem, stage, whole);
+    const enum fit found = try_orders(tensor, whole, best);
+    const size_t last = tensor->rank - 1;
+    if (found != FIT_NONE || whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK ||
+        tensor->shape[last] != whole[MINE_HEAD] * whole[MINE_COLUMN] || stage_is_square(stage))
+        return found;
+    struct tensor parted = *tensor;
+    parted.shape[parted.rank++] = whole[MINE_COLUMN];
+    parted.shape[last] = whole[MINE_HEAD];
+    return try_orders(&parted, whole, best) == FIT_NONE ? FIT_NONE : FIT_SOME; /* output has that shape, too */
 }
 
 /* Rows by their labels, where the table has its own and all of them are found once. */
@@ -392,6 +420,24 @@ static enum status place_named(struct mine *mine, const struct problem *problem,
                 return error->status;
         }
     return STATUS_OK;
+}
+
+bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, struct arena *arena,
+                   struct error *error)
+{
+    const struct file_tensor *named = mine->tables[0].named;
+    struct mine_layout layout;
+    if (!is_shown(problem, stage) || STAGES[stage].on_demand ||
+        find_layout(&named->tensor, problem, stage, &layout) != FIT_WHOLE)
+        return false;
+    mine->count = 0;
+    mine->decimals = -1;
+    mine->dtype = problem->dtype;
+    if (place_table(mine, problem, named, stage, arena, error) != STATUS_OK)
+        return false;
+    mine->tables[0].told = false;
+    set_decimals(mine);
+    return true;
 }
 
 enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,

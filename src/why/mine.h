@@ -45,6 +45,11 @@ enum status mine_read(struct mine *mine, const struct options *options, struct a
 enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
                        struct arena *arena, struct error *error);
 
+/* Takes the one table, which does not say what it is, for that stage; false where it is not one whole. The rest of
+ * `mine` is a copy. */
+bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, struct arena *arena,
+                   struct error *error);
+
 /* The indices that a place leaves open: of each axis that has one index, and the first row. */
 struct mine_index {
     size_t at[MINE_AXES];

@@ -198,10 +198,10 @@ static enum status try_right(struct why *why, const struct trial_base *base)
     if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK &&
         why->right.end == TRIAL_AGREES) {
         struct trial_guess guess = {.count = 0};
-        why->low_precision = why->mine.dtype != why->problem->dtype;
+        why->low_precision = base->mine->dtype != why->problem->dtype;
         if (why->low_precision) {
             guess.count = 1;
-            guess.choices[0].id = why->mine.dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+            guess.choices[0].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
         }
         why_add(why, base, why->options, &guess, &why->right);
     }
@@ -219,17 +219,73 @@ static bool has_roles(const struct why *why)
     return false;
 }
 
+/* --- how much a table can tell ----------------------------------------------------------------------------------- */
+
+/* Bits: how many tables of such numbers could be told apart, and the places where it may stand. A right answer among N
+ * guesses needs log2(N) of them, and some more, so that no wrong one fits by chance. */
+static double bits_of(const struct why *why, const struct trial_base *base)
+{
+    enum { MOST = 20 };
+    double bits = 0;
+    for (size_t i = 0; i < why->mine.count; i++) {
+        const struct mine_table *table = &why->mine.tables[i];
+        bits -= log2((double)mine_indices(table));
+        for (size_t k = 0; k < table->count; k++)
+            bits += fmin(MOST, fmax(0, log2(base->largest / table->tolerance[k])));
+    }
+    return bits;
+}
+
+bool why_can_tell(struct why *why, enum why_kind kind)
+{
+    static const double NEEDED[] = {
+        [WHY_SINGLES] = 7 + 4, [WHY_PAIRS] = 11 + 6, [WHY_SETTINGS] = 16 + 8, [WHY_WITH_MISTAKES] = 22 + 8};
+    if (why->bits >= NEEDED[kind])
+        return true;
+    why->untold |= 1U << kind;
+    return false;
+}
+
+/* --- one stage for another --------------------------------------------------------------------------------------- */
+
+static enum status try_right(struct why *why, const struct trial_base *base);
+
+/* A table that does not say what it is may be another stage of its shape, and right. */
+static enum status try_other_stages(struct why *why)
+{
+    const struct trial right = why->right;
+    const enum stage taken = trial_stage(&why->mine);
+    if (why->mine.count > 1 || why->mine.tables[0].told || !why_can_tell(why, WHY_PAIRS))
+        return STATUS_OK;
+    for (int stage = STAGE_COUNT; stage-- > 0 && why->count == 0;) {
+        struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
+        struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
+        if (mine == NULL || base == NULL)
+            return why->error->status;
+        *mine = why->mine;
+        if ((enum stage)stage == taken || !mine_place_as(mine, why->problem, (enum stage)stage, why->arena, why->error))
+            continue;
+        if (trial_start(base, why->problem, mine, why->arena, why->error) || try_right(why, base))
+            return why->error->status;
+        if (why->count > 0)
+            why->mine = *mine;
+    }
+    if (why->count == 0)
+        why->right = right;
+    return why->error->status;
+}
+
 static enum status search(struct why *why, const struct trial_base *base)
 {
     if (why->mine.count > 1 && why_steps(why, base) != STATUS_OK)
         return why->error->status;
-    if (why->count == 0 && try_singles(why, base) != STATUS_OK)
+    if (why->count == 0 && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;
     if (has_roles(why) && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
         return why->error->status;
-    if (why->count == 0 && why->is_drawn && why_draws(why, WHY_NEAR) != STATUS_OK)
+    if (why->count == 0 && why->is_drawn && why_can_tell(why, WHY_SINGLES) && why_draws(why, WHY_NEAR) != STATUS_OK)
         return why->error->status;
-    if (why->count == 0 && try_pairs(why, base) != STATUS_OK)
+    if (why->count == 0 && why_can_tell(why, WHY_PAIRS) && try_pairs(why, base) != STATUS_OK)
         return why->error->status;
     for (enum why_depth depth = WHY_FAR; depth <= WHY_OTHER_SIZES && why->is_drawn && why->count == 0; depth++)
         if (why_draws(why, depth) != STATUS_OK)
@@ -242,6 +298,7 @@ static enum status search_sizes(struct why *why)
 {
     const struct error refused = *why->error;
     *why->error = (struct error){0};
+    why->bits = 10 * (double)tensor_count(&why->mine.file.tensors[0].tensor); /* where it stands nowhere, about */
     for (enum why_depth depth = WHY_NEAR; depth <= WHY_OTHER_SIZES && why->is_drawn; depth++) {
         if (why_draws(why, depth) || why->count > 0)
             return why->error->status;
@@ -265,12 +322,21 @@ enum status why_search(struct why *why, const struct options *options, const str
                         .progress = progress,
                         .arena = arena,
                         .error = error};
+    const char *mistake = files->inputs != NULL ? input_file_setting(files->inputs, "mistake") : NULL;
+    if (mistake != NULL)
+        return error_usage(error,
+                           "%s: settings: mistake: it is computed with %.80s on purpose; expected an input without a "
+                           "mistake",
+                           files->inputs->source, mistake);
     why->is_drawn = (problem_projects(problem) && !problem->parameters.given) || problem->dropout > 0;
     if (base == NULL || mine_read(&why->mine, options, arena, error) != STATUS_OK)
         return error->status;
     if (mine_place(&why->mine, problem, options, arena, error) != STATUS_OK)
         return error->status == STATUS_USAGE ? search_sizes(why) : error->status;
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
+        return error->status;
+    why->bits = bits_of(why, base);
+    if (why->count == 0 && try_other_stages(why) != STATUS_OK)
         return error->status;
     return why->count > 0 ? STATUS_OK : search(why, base);
 }

@@ -31,6 +31,9 @@ struct why_step {
     double largest;
 };
 
+/* What is searched, by how many guesses there are. */
+enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_SETTINGS, WHY_WITH_MISTAKES };
+
 struct why_budget {
     double most, done;     /* multiply-adds */
     size_t singles, pairs; /* guesses that were tried: one mistake, two, */
@@ -57,6 +60,8 @@ struct why {
     bool hidden[MISTAKE_COUNT]; /* can be made, but nothing of the main stage shows it */
     struct trial halves[2];     /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
+    double bits;          /* that the tables' numbers tell: why_can_tell */
+    unsigned untold;      /* 1 << each kind that was left out, since so few numbers would fit one by chance */
     const bool *left_out; /* by mistake: not to be guessed; NULL: none. For tests */
     struct progress *progress;
     struct arena *arena;
@@ -92,6 +97,10 @@ enum status why_pairs(const struct why *why, const struct why_guesses *singles, 
  * returns how many were tried. Those that agree become explanations with these options. */
 enum status why_try(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct why_guesses *guesses, const char *name, struct trial *trials, size_t *tried);
+
+/* Whether the tables have numbers enough to tell so many guesses apart; else notes it in why->untold. Where no table
+ * stands anywhere yet, `bits` is 0 and nothing is told. */
+bool why_can_tell(struct why *why, enum why_kind kind);
 
 /* Adds an explanation. */
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
