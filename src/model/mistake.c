@@ -8,12 +8,22 @@
 #define MISTAKE_ENTRY(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
 const struct mistake_row MISTAKES[MISTAKE_COUNT] = {MISTAKE_ROWS(MISTAKE_ENTRY)};
 
-#define SLOT_NAME(id, name) [MISTAKE_SLOT_##id] = (name),
-static const char *const SLOTS[MISTAKE_SLOT_COUNT] = {MISTAKE_SLOTS(SLOT_NAME)};
+struct slot_row {
+    const char *name;
+    enum stage first;
+};
+
+#define SLOT_ENTRY(id, name, first) [MISTAKE_SLOT_##id] = {name, STAGE_##first},
+static const struct slot_row SLOTS[MISTAKE_SLOT_COUNT] = {MISTAKE_SLOTS(SLOT_ENTRY)};
 
 const char *mistake_slot_name(enum mistake_slot slot)
 {
-    return SLOTS[slot];
+    return SLOTS[slot].name;
+}
+
+enum stage mistake_slot_stage(enum mistake_slot slot)
+{
+    return SLOTS[slot].first;
 }
 
 enum mistake mistake_find(const char *name, size_t length)

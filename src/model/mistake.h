@@ -3,12 +3,13 @@
 #define ATTN_MODEL_MISTAKE_H
 
 #include "model/mistake_rows.h"
+#include "model/stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MISTAKE_SLOT_ID(id, name) MISTAKE_SLOT_##id,
+#define MISTAKE_SLOT_ID(id, ...) MISTAKE_SLOT_##id,
 enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
 #undef MISTAKE_SLOT_ID
 
@@ -43,6 +44,9 @@ struct mistake_choice {
 
 /* The name of a slot: "softmax". */
 const char *mistake_slot_name(enum mistake_slot slot);
+
+/* The first stage that its mistakes can change; those of `keys`, for example, change no query. */
+enum stage mistake_slot_stage(enum mistake_slot slot);
 
 /* The mistake of that name, or MISTAKE_COUNT. */
 enum mistake mistake_find(const char *name, size_t length);

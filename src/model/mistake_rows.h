@@ -10,34 +10,35 @@
 
 #include <stddef.h>
 
+/* A slot, what it is called, and the first stage that its mistakes can change. */
 /* clang-format off */
 #define MISTAKE_SLOTS(ROW) \
-    ROW(SCALE, "scale") \
-    ROW(SOFTMAX, "softmax") \
-    ROW(MASK, "mask") \
-    ROW(FILL, "fill") \
-    ROW(WINDOW, "window") \
-    ROW(LENGTHS, "lengths") \
-    ROW(ATTN_MASK, "attn_mask") \
-    ROW(EMPTY, "empty") \
-    ROW(KEYS, "keys") \
-    ROW(ROLES, "roles") \
-    ROW(WEIGHTS, "weights") \
-    ROW(MATRIX, "matrix") \
-    ROW(BIAS, "bias") \
-    ROW(SPLIT, "split") \
-    ROW(MERGE, "merge") \
-    ROW(OUT, "out") \
-    ROW(GROUPS, "groups") \
-    ROW(SOFTCAP, "softcap") \
-    ROW(ALIBI, "alibi") \
-    ROW(SINKS, "sinks") \
-    ROW(LSE, "lse") \
-    ROW(DROPOUT, "dropout") \
-    ROW(DRAW, "draw") \
-    ROW(TILES, "tiles") \
-    ROW(BITS, "bits") \
-    ROW(DTYPE, "dtype")
+    ROW(SCALE, "scale", SCALED) \
+    ROW(SOFTMAX, "softmax", WEIGHTS) \
+    ROW(MASK, "mask", MASKED) \
+    ROW(FILL, "fill", MASKED) \
+    ROW(WINDOW, "window", MASKED) \
+    ROW(LENGTHS, "lengths", MASKED) \
+    ROW(ATTN_MASK, "attn_mask", MASKED) \
+    ROW(EMPTY, "empty", WEIGHTS) \
+    ROW(KEYS, "keys", SCORES) \
+    ROW(ROLES, "roles", QUERY) \
+    ROW(WEIGHTS, "weights", CONTEXT) \
+    ROW(MATRIX, "matrix", QUERY) \
+    ROW(BIAS, "bias", QUERY) \
+    ROW(SPLIT, "split", QUERY) \
+    ROW(MERGE, "merge", OUTPUT) \
+    ROW(OUT, "out", OUTPUT) \
+    ROW(GROUPS, "groups", SCORES) \
+    ROW(SOFTCAP, "softcap", CAPPED) \
+    ROW(ALIBI, "alibi", MASKED) \
+    ROW(SINKS, "sinks", WEIGHTS) \
+    ROW(LSE, "lse", LSE) \
+    ROW(DROPOUT, "dropout", DROPPED) \
+    ROW(DRAW, "draw", QUERY) \
+    ROW(TILES, "tiles", CONTEXT) \
+    ROW(BITS, "bits", QUERY) \
+    ROW(DTYPE, "dtype", QUERY)
 
 /* The words of forms, with their end. */
 #define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
@@ -449,25 +450,25 @@
         .pytorch = "x @ W_query of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
         .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T", \
         .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
-        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(MATRIX_QUERY_TRANSPOSED, matrix_query_transposed, MATRIX, .name = "matrix-query-transposed", \
         .sentence = "W_query is used transposed", \
         .pytorch = "x @ W_query of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
         .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T", \
         .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
-        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(MATRIX_KEY_TRANSPOSED, matrix_key_transposed, MATRIX, .name = "matrix-key-transposed", \
         .sentence = "W_key is used transposed", \
         .pytorch = "x @ W_key of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
         .numpy = "k = x @ W_key  # W_key is (d_in, d_out); nn.Linear stores its .T", \
         .c = "k[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
-        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(MATRIX_VALUE_TRANSPOSED, matrix_value_transposed, MATRIX, .name = "matrix-value-transposed", \
         .sentence = "W_value is used transposed", \
         .pytorch = "x @ W_value of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
         .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T", \
         .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
-        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric or not square") \
+        .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(BIAS_MISSING, bias_missing, BIAS, .name = "bias-missing", \
         .sentence = "the biases of queries, keys and values are not added", \
         .pytorch = "queries = x @ W_query.weight.T + W_query.bias, as self.W_query(x) does", \
@@ -493,7 +494,7 @@
         .c = "v[j][c] starts at b_value[c], not at 0", \
         .section = "STAGES", .unseen = "the values' bias is 0") \
     ROW(SPLIT_VIEW, split_view, SPLIT, .name = "split-view", \
-        .sentence = "one view cuts tokens into heads, where it should cut columns", \
+        .sentence = "heads are split by .view alone, without .transpose, so tokens are mixed", \
         .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)", \
         .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(H, T, d)", \
         .c = "column c of key j in head h is k[j * H * d + h * d + c]", \
@@ -524,7 +525,7 @@
         .section = "Several heads, split", \
         .forms = MISTAKE_FORMS("by-d-out", "by-d-head")) \
     ROW(MERGE_VIEW, merge_view, MERGE, .name = "merge-view", \
-        .sentence = "one view puts heads together without a transpose, so tokens are mixed", \
+        .sentence = "heads are put together by .view alone, without .transpose: tokens are mixed", \
         .pytorch = "context_vec.transpose(1, 2).contiguous().view(b, num_tokens, d_out)", \
         .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # from (H, T, d)", \
         .c = "out[i][h * d + c] = context[h][i][c]", \
@@ -701,16 +702,16 @@
         .number = "the share that is dropped", .from = 0.001, .to = 0.999, .usual = 0.1) \
     ROW(DRAW_RAND, draw_rand, DRAW, .name = "draw-rand", \
         .sentence = "the matrices are drawn by torch.rand, which is not what was asked for", \
-        .pytorch = "--init linear: nn.Linear(d_in, d_out, bias=False); randn: torch.randn(...)", \
+        .pytorch = "nn.Linear(d_in, d_out, bias=False), or torch.randn(d_in, d_out) for randn", \
         .section = "torch.rand and nn.Linear", .unseen = "it is what was asked for") \
     ROW(DRAW_LINEAR, draw_linear, DRAW, .name = "draw-linear", \
         .sentence = "the matrices are drawn by nn.Linear, which is not what was asked for", \
-        .pytorch = "--init rand: torch.rand(d_in, d_out); --init randn: torch.randn(d_in, d_out)", \
+        .pytorch = "torch.rand(d_in, d_out), or torch.randn(d_in, d_out) for randn", \
         .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)", \
         .section = "torch.rand and nn.Linear", .unseen = "it is what was asked for") \
     ROW(DRAW_RANDN, draw_randn, DRAW, .name = "draw-randn", \
         .sentence = "the matrices are drawn by torch.randn, which is not what was asked for", \
-        .pytorch = "--init linear: nn.Linear(d_in, d_out, bias=False); rand: torch.rand(...)", \
+        .pytorch = "nn.Linear(d_in, d_out, bias=False), or torch.rand(d_in, d_out) for rand", \
         .section = "Parameters", .unseen = "it is what was asked for") \
     ROW(DRAW_ORDER, draw_order, DRAW, .name = "draw-order", \
         .sentence = "the matrices of query, key and value are drawn in another order", \
@@ -718,7 +719,7 @@
         .section = "Seeds and skipped draws", \
         .forms = MISTAKE_FORMS("kqv", "vkq", "vqk", "kvq", "qvk")) \
     ROW(DRAW_SEED, draw_seed, DRAW, .name = "draw-seed", \
-        .sentence = "the parameters are drawn from another seed", \
+        .sentence = "the random numbers come from another seed", \
         .pytorch = "torch.manual_seed(SEED), with the seed asked for, right before the module", \
         .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)", \
         .section = "Seeds and skipped draws", \

@@ -1,6 +1,7 @@
 #include "why/mine.h"
 
 #include "base/decimal.h"
+#include "mistake/plain.h"
 #include "read/load.h"
 
 #include <math.h>
@@ -153,6 +154,12 @@ static double half_unit(const struct file_tensor *named, size_t i, int decimals)
     return decimals < 0 ? 0 : 0.5 * pow(10, -decimals);
 }
 
+/* Not infinities, nor what stands for minus infinity in masked scores: the errors of the others are not as large. */
+static bool counts(enum stage stage, double number)
+{
+    return isfinite(number) && !(stage == STAGE_MASKED && number <= PLAIN_MASKED);
+}
+
 /* What the job's dtype and the last digit leave open, for each number. */
 static enum status set_tolerance(struct mine *mine, struct mine_table *table, enum dtype of_job, struct arena *arena,
                                  struct error *error)
@@ -163,7 +170,7 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
         return error->status;
     tensor_load(&table->named->tensor, 0, table->count, numbers);
     for (size_t i = 0; i < table->count; i++)
-        largest = isfinite(numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
+        largest = counts(table->stage, numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
     const enum dtype dtype = dtype_of(&mine->file, table->named, of_job, numbers, table->count);
     const int decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
                              ? decimals_of(numbers, table->count)
@@ -362,9 +369,10 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
     char shape[TENSOR_SHAPE_BYTES], shapes[512];
     struct text text = text_begin(shapes, sizeof shapes);
     list_shapes(problem, &text);
-    return error_usage(error, "%s: %s%s is %s, which is no part of %s; expected one of %s", mine->file.source,
+    return error_usage(error, "%s: %s%s is %s, which is no part of %s; expected %s%s", mine->file.source,
                        mine->file.nameless ? "the table" : named->name, "", tensor_shape_text(&named->tensor, shape),
-                       stage == STAGE_NAMES ? "any stage" : stage_name(stage), shapes);
+                       stage == STAGE_NAMES ? "any stage" : stage_name(stage),
+                       strchr(shapes, ',') != NULL ? "one of " : "", shapes);
 }
 
 /* --- all tables -------------------------------------------------------------------------------------------------- */
@@ -524,8 +532,10 @@ void mine_describe(const struct mine_table *table, const struct problem *problem
     if (rows == layout->whole[MINE_ROW])
         return;
     text_add(text, rows == 1 ? ", row" : ", rows");
-    for (size_t i = 0; i < rows && layout->rows != NULL; i++)
+    for (size_t i = 0; i < rows && layout->rows != NULL; i++) {
+        text_add(text, "%s", i == 0 ? "" : ",");
         add_row(problem, table->stage, item, layout->rows[i], text);
+    }
     if (layout->rows != NULL)
         return;
     add_row(problem, table->stage, item, first.at[MINE_ROW], text);

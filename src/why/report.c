@@ -8,7 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4 * TEXT_PATH_BYTES + 64, SENTENCE_BYTES = 256, PLACE_BYTES = 400, COLUMNS = 78 };
+enum {
+    PATH_BYTES = 4 * TEXT_PATH_BYTES + 64,
+    SENTENCE_BYTES = 256,
+    PLACE_BYTES = 400,
+    TITLE_BYTES = 64,
+    NAMES_BYTES = 512,
+    HIDDEN_BYTES = 8192,
+    COLUMNS = WRAP_COLUMNS
+};
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
 
@@ -43,6 +51,19 @@ const char *why_command(const struct why_explanation *explanation, char *text)
 
 /* --- sentences --------------------------------------------------------------------------------------------------- */
 
+/* Words on as many lines as they need, behind what takes `column` columns; those that follow are indented. */
+static void write_words_after(size_t column, size_t indent, const char *words, struct output *output)
+{
+    struct wrap line = {.output = output, .columns = COLUMNS, .indent = indent, .column = column};
+    wrap_words(&line, words);
+    output_print(output, "\n");
+}
+
+static void write_words(const char *words, size_t indent, struct output *output)
+{
+    write_words_after(0, indent, words, output);
+}
+
 /* The sentence of a mistake with this job's number in it. */
 static const char *sentence_of(const struct problem *problem, enum mistake id, char *text)
 {
@@ -56,10 +77,29 @@ static const char *sentence_of(const struct problem *problem, enum mistake id, c
     return text;
 }
 
+/* How much of a line of code fits: up to a comment, else behind a semicolon, else before a word; it has one. */
+static size_t cut_of(const char *code, size_t columns)
+{
+    static const char *const ENDS[] = {"  #", "; ", " "};
+    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++)
+        for (size_t cut = columns; cut > 1; cut--)
+            if (strncmp(code + cut - 1, ENDS[i], strlen(ENDS[i])) == 0)
+                return ENDS[i][0] == ';' ? cut : cut - 1;
+    return columns;
+}
+
 static void write_fix(const char *language, const char *fix, struct output *output)
 {
-    if (fix != NULL)
-        output_print(output, "    %-7s  %s\n", language, fix);
+    enum { INDENT = 13 };
+    if (fix == NULL)
+        return;
+    output_print(output, "    %-7s  ", language);
+    while (strlen(fix) > COLUMNS - INDENT) {
+        const size_t cut = cut_of(fix, COLUMNS - INDENT);
+        output_print(output, "%.*s\n%*s", (int)cut, fix, INDENT, "");
+        fix += cut + strspn(fix + cut, " ");
+    }
+    output_print(output, "%s\n", fix);
 }
 
 /* "1 softmax runs over the queries, ...  (softmax-queries)", and how it is put right. */
@@ -70,8 +110,10 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
     char sentence[SENTENCE_BYTES], name[MISTAKE_NAME_BYTES];
     sentence_of(explanation->problem, choice.id, sentence);
     mistake_text(choice, name);
-    const size_t columns = text_columns(sentence), whole = columns + strlen(name) + 6;
-    output_print(output, "%s%zu %s%s", color ? TEXT_BOLD : "", place + 1, sentence, color ? TEXT_PLAIN : "");
+    const size_t columns = text_columns(sentence) + 2, whole = columns + strlen(name) + 4;
+    output_print(output, "%s%zu ", color ? TEXT_BOLD : "", place + 1);
+    wrap_words(&(struct wrap){.output = output, .columns = COLUMNS, .indent = 2, .column = 2}, sentence);
+    output_print(output, "%s", color ? TEXT_PLAIN : "");
     if (whole <= COLUMNS)
         output_print(output, "%*s(%s)\n", (int)(COLUMNS - whole + 2), "", name);
     else
@@ -90,11 +132,23 @@ static bool are_draws(const struct trial_guess *guess)
     return i == guess->count;
 }
 
-/* "two mistakes together give" */
+/* "all 12 of your numbers", into text (TITLE_BYTES). */
+static const char *numbers_text(size_t count, char *text)
+{
+    if (count == 1)
+        return "your number";
+    if (count == 2)
+        return "both of your numbers";
+    snprintf(text, TITLE_BYTES, "all %zu of your numbers", count);
+    return text;
+}
+
+/* "two mistakes together give all 12 of your numbers:" */
 static void write_title(const struct trial_guess *guess, size_t numbers, struct output *output)
 {
     static const char *const COUNTS[] = {"no", "one", "two", "three", "four", "five", "six"};
     const size_t count = guess->count;
+    char text[TITLE_BYTES];
     const char *what = are_draws(guess) ? count == 1 ? "another setting gives" : "other settings together give"
                        : count == 1     ? "mistake gives"
                                         : "mistakes together give";
@@ -102,7 +156,13 @@ static void write_title(const struct trial_guess *guess, size_t numbers, struct 
         output_print(output, "%s ", COUNTS[count]);
     else if (!are_draws(guess))
         output_print(output, "%zu ", count);
-    output_print(output, "%s all %zu of your numbers:\n", what, numbers);
+    output_print(output, "%s %s:\n", what, numbers_text(numbers, text));
+}
+
+/* What stands between names: "a, b and c". */
+static const char *after(size_t i, size_t count)
+{
+    return i + 2 < count ? ", " : i + 2 == count ? " and " : "";
 }
 
 /* The names of a guess, "a and b", into text. */
@@ -111,56 +171,77 @@ static const char *names_of(const struct trial_guess *guess, char *text, size_t 
     struct text line = text_begin(text, size);
     char name[MISTAKE_NAME_BYTES];
     for (size_t i = 0; i < guess->count; i++)
-        text_add(&line, "%s%s",
-                 i == 0                 ? ""
-                 : i + 1 < guess->count ? ", "
-                                        : " and ",
-                 mistake_text(guess->choices[i], name));
+        text_add(&line, "%s%s", mistake_text(guess->choices[i], name), after(i, guess->count));
     return text;
 }
 
 /* --- what was read ----------------------------------------------------------------------------------------------- */
 
-static void add_table(const struct why *why, const struct mine_table *table, struct text *text)
+/* Somebody's tables as they stand in the answer's problem, if there is an answer. */
+static const struct mine *placed(const struct why *why)
 {
-    char shape[TENSOR_SHAPE_BYTES], place[PLACE_BYTES];
+    return why->count > 0 ? why->explanations[0].mine : &why->mine;
+}
+
+/* "context, row 2 (journey)": where the one table stands; as far as it is known. */
+static void add_place(const struct why *why, struct text *text)
+{
     const struct why_explanation *answer = why->count > 0 ? &why->explanations[0] : NULL;
-    const size_t i = (size_t)(table - why->mine.tables);
-    struct text words = text_begin(place, sizeof place);
-    if (answer != NULL && answer->mine == &why->mine)
-        mine_describe(table, why->problem, mine_index(table, answer->trial.indices[i]), &words);
-    else if (answer != NULL)
-        mine_describe(&answer->mine->tables[i], answer->problem,
-                      mine_index(&answer->mine->tables[i], answer->trial.indices[i]), &words);
+    const struct mine_table *table = &placed(why)->tables[0];
+    if (answer != NULL)
+        mine_describe(table, answer->problem, mine_index(table, answer->trial.indices[0]), text);
     else if (mine_indices(table) > 1)
-        text_add(&words, "a part of %s", stage_name(table->stage));
+        text_add(text, "a part of %s", stage_name(table->stage));
     else
-        mine_describe(table, why->problem, mine_index(table, 0), &words);
-    text_add(text, "%s, %s", place, tensor_shape_text(&table->named->tensor, shape));
+        mine_describe(table, why->problem, mine_index(table, 0), text);
+}
+
+/* Whether all numbers were printed with as many decimals. */
+static bool are_even(const struct mine_table *table)
+{
+    const int16_t *digits = table->named->last_digit;
+    for (size_t i = 1; i < table->count && digits != NULL; i++)
+        if (digits[i] != digits[0])
+            return false;
+    return true;
+}
+
+static void write_several(const struct mine *mine, size_t column, struct output *output)
+{
+    char words[NAMES_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    text_add(&text, "holds ");
+    for (size_t i = 0; i < mine->count; i++)
+        text_add(&text, "%s%s", stage_name(mine->tables[i].stage), after(i, mine->count));
+    write_words_after(column, 2, words, output);
+}
+
+static void write_one(const struct why *why, size_t column, struct output *output)
+{
+    const struct mine *mine = placed(why);
+    const struct mine_table *table = &mine->tables[0];
+    char words[PLACE_BYTES + TENSOR_SHAPE_BYTES], shape[TENSOR_SHAPE_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    text_add(&text, "is %s", mine->file.is_text ? "a printed table" : "a table");
+    if (mine->decimals >= 0)
+        text_add(&text, " of %s%d decimal%s", are_even(table) ? "" : "up to ", mine->decimals,
+                 mine->decimals == 1 ? "" : "s");
+    text_add(&text, "%s", table->told ? " of " : ", taken for ");
+    add_place(why, &text);
+    text_add(&text, ", %s", tensor_shape_text(&table->named->tensor, shape));
+    write_words_after(column, 2, words, output);
 }
 
 static void write_mine(const struct why *why, struct output *output)
 {
-    const struct mine *mine = &why->mine;
-    char path[PATH_BYTES], what[PLACE_BYTES + TENSOR_SHAPE_BYTES];
+    const struct mine *mine = placed(why);
+    char path[PATH_BYTES];
     text_shown(mine->file.source, SIZE_MAX, path, sizeof path);
     output_print(output, "%s ", path);
-    if (mine->count > 1) {
-        struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2, .column = strlen(path) + 1};
-        wrap_words(&line, "holds ");
-        wrap_words(&line, stage_name(mine->tables[0].stage));
-        for (size_t i = 1; i < mine->count; i++)
-            wrap_add(&line, "%s", stage_name(mine->tables[i].stage));
-    } else {
-        struct text text = text_begin(what, sizeof what);
-        const struct mine_table *table = why->count > 0 ? &why->explanations[0].mine->tables[0] : &mine->tables[0];
-        add_table(why, why->mine.count > 0 ? &mine->tables[0] : table, &text);
-        output_print(output, "is %s", mine->file.is_text ? "a printed table" : "a table");
-        if (mine->decimals >= 0)
-            output_print(output, " of %d decimal%s", mine->decimals, mine->decimals == 1 ? "" : "s");
-        output_print(output, ", %s %s", table->told ? "" : "taken for", what);
-    }
-    output_print(output, "\n");
+    if (mine->count > 1)
+        write_several(mine, text_columns(path) + 1, output);
+    else
+        write_one(why, text_columns(path) + 1, output);
     if (mine->passed != NULL)
         output_print(output, "not compared: %s, which is no stage\n", mine->passed);
 }
@@ -174,8 +255,8 @@ static void write_fit(const struct why *why, const char *what, const struct tria
     char number[40];
     if (!isfinite(trial->largest))
         snprintf(number, sizeof number, "infinite");
-    else if (why->mine.decimals >= 0)
-        snprintf(number, sizeof number, "%.*f", why->mine.decimals + 1, trial->largest);
+    else if (placed(why)->decimals >= 0 && are_even(&placed(why)->tables[0]))
+        snprintf(number, sizeof number, "%.*f", placed(why)->decimals + 1, trial->largest);
     else
         snprintf(number, sizeof number, "%.1e", trial->largest);
     output_print(output, "  %-*s %13s   %zu of %zu\n", FIRST_COLUMN - 3, what, number, trial->agree, trial->of);
@@ -187,10 +268,27 @@ static void add_tried(struct text *text, size_t count, const char *one, const ch
         text_add(text, "%s%zu %s", text->length > 0 ? ", " : "tried ", count, count == 1 ? one : many);
 }
 
+/* The answer, and of two mistakes each alone. */
+static void write_fit_of_answer(const struct why *why, struct output *output)
+{
+    const struct trial_guess *guess = &why->explanations[0].guess;
+    char what[MISTAKE_NAME_BYTES + 8], name[MISTAKE_NAME_BYTES];
+    snprintf(what, sizeof what, "%s",
+             guess->count > 2    ? "all of these"
+             : guess->count == 2 ? "both of these"
+                                 : mistake_text(guess->choices[0], name));
+    write_fit(why, what, &why->explanations[0].trial, output);
+    for (size_t i = 0; i < 2 && guess->count == 2; i++)
+        if (why->halves[i].has_counts) {
+            snprintf(what, sizeof what, "%s alone", mistake_text(guess->choices[i], name));
+            write_fit(why, what, &why->halves[i], output);
+        }
+}
+
 static void write_tried(const struct why *why, struct output *output)
 {
     const struct why_budget *budget = &why->budget;
-    char words[256], alone[MISTAKE_NAME_BYTES + 8];
+    char words[256];
     struct text text = text_begin(words, sizeof words);
     add_tried(&text, budget->singles, "mistake alone", "mistakes alone");
     add_tried(&text, budget->pairs, "pair", "pairs");
@@ -199,142 +297,187 @@ static void write_tried(const struct why *why, struct output *output)
     if (text.length == 0)
         return;
     if (text_columns(words) > FIRST_COLUMN)
-        output_print(output, "%s\n%-*s", words, FIRST_COLUMN, "");
-    else
-        output_print(output, "%-*s", FIRST_COLUMN, words);
+        write_words(words, 2, output);
+    output_print(output, "%-*s", FIRST_COLUMN, text_columns(words) > FIRST_COLUMN ? "" : words);
     output_print(output, " largest error   agree\n");
-    if (why->count > 0) {
-        const struct trial_guess *guess = &why->explanations[0].guess;
-        write_fit(why,
-                  guess->count > 2    ? "all of these"
-                  : guess->count == 2 ? "both of these"
-                                      : "this",
-                  &why->explanations[0].trial, output);
-        for (size_t i = 0; i < 2 && guess->count == 2; i++)
-            if (why->halves[i].has_counts) {
-                char name[MISTAKE_NAME_BYTES];
-                snprintf(alone, sizeof alone, "%s alone", mistake_text(guess->choices[i], name));
-                write_fit(why, alone, &why->halves[i], output);
-            }
-    }
+    if (why->count > 0)
+        write_fit_of_answer(why, output);
     if (why->right.has_counts)
-        write_fit(why, why->count > 0 && are_draws(&why->explanations[0].guess) ? "as asked" : "no mistake",
+        write_fit(why, why->count > 0 && are_draws(&why->explanations[0].guess) ? "as asked for" : "no mistake",
                   &why->right, output);
 }
 
 /* --- what cannot be seen ----------------------------------------------------------------------------------------- */
 
-static bool same_reason(enum mistake a, enum mistake b)
+/* Why nothing shows a mistake: what its row says, unless it comes behind the stage that is looked at; NULL where
+ * nothing is known but that. */
+static const char *reason_of(const struct why *why, enum mistake id)
 {
-    const char *first = MISTAKES[a].unseen, *second = MISTAKES[b].unseen;
+    const enum stage stage = trial_stage(placed(why));
+    return stage_follows(stage, mistake_slot_stage(MISTAKES[id].slot)) ? MISTAKES[id].unseen : NULL;
+}
+
+static bool same_reason(const struct why *why, enum mistake a, enum mistake b)
+{
+    const char *first = reason_of(why, a), *second = reason_of(why, b);
     return first == second || (first != NULL && second != NULL && strcmp(first, second) == 0);
 }
 
-/* The mistakes of one reason, told by the first of them. */
-static void write_reason(const struct why *why, enum mistake first, struct wrap *line)
+/* The mistakes of one reason, told by the first of them: "empty-nan, empty-mean (no row is empty)". */
+static void add_reason(const struct why *why, enum mistake first, struct text *text)
 {
-    const char *begin = line->column == 0 ? "cannot be seen on this input: " : "";
+    const char *reason = reason_of(why, first), *between = text->length > 0 ? "; " : "cannot be seen on this input: ";
     for (int id = 0; id < (int)first; id++)
-        if (why->hidden[id] && same_reason((enum mistake)id, first))
+        if (why->hidden[id] && same_reason(why, (enum mistake)id, first))
             return;
-    char item[250];
-    struct text text = text_begin(item, sizeof item);
     for (int id = (int)first; id < MISTAKE_COUNT; id++)
-        if (why->hidden[id] && same_reason((enum mistake)id, first)) {
-            if (text.length + strlen(MISTAKES[id].name) + 80 > sizeof item) {
-                wrap_add(line, "%s%s", begin, item);
-                begin = "";
-                text = text_begin(item, sizeof item);
-            }
-            text_add(&text, "%s%s", text.length > 0 ? " " : "", MISTAKES[id].name);
+        if (why->hidden[id] && same_reason(why, (enum mistake)id, first)) {
+            text_add(text, "%s%s", between, MISTAKES[id].name);
+            between = ", ";
         }
-    if (MISTAKES[first].unseen != NULL)
-        text_add(&text, " (%s)", MISTAKES[first].unseen);
-    wrap_add(line, "%s%s", begin, item);
+    if (reason != NULL)
+        text_add(text, " (%s)", reason);
+    else
+        text_add(text, " (nothing in %s changes)", stage_name(trial_stage(placed(why))));
 }
 
 static void write_hidden(const struct why *why, struct output *output)
 {
-    struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2};
+    char words[HIDDEN_BYTES];
+    struct text text = text_begin(words, sizeof words);
     for (int id = 0; id < MISTAKE_COUNT; id++)
         if (why->hidden[id])
-            write_reason(why, (enum mistake)id, &line);
-    if (line.column > 0)
-        output_print(output, "\n");
+            add_reason(why, (enum mistake)id, &text);
+    if (text.length > 0)
+        write_words(words, 2, output);
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
 
-/* Steps that depart, and what each is. */
+static bool has_choice(const struct trial_guess *guess, struct mistake_choice choice)
+{
+    size_t i = 0;
+    while (i < guess->count && (guess->choices[i].id != choice.id || guess->choices[i].form != choice.form))
+        i++;
+    return i < guess->count;
+}
+
+/* What a step is explained by: where there is an answer a part of it. */
+static const struct trial_guess *told_of(const struct why *why, const struct why_step *step)
+{
+    for (size_t i = 0; i < step->guess_count && why->count > 0; i++) {
+        size_t k = 0;
+        while (k < step->guesses[i].count && has_choice(&why->explanations[0].guess, step->guesses[i].choices[k]))
+            k++;
+        if (k == step->guesses[i].count)
+            return &step->guesses[i];
+    }
+    return &step->guesses[0];
+}
+
+/* Those that follow from what is before them, and of the others what gives each. */
 static void write_steps(const struct why *why, struct output *output)
 {
-    char names[256];
+    char words[NAMES_BYTES], names[NAMES_BYTES];
+    struct text right = text_begin(words, sizeof words);
+    size_t departing = 0, seen = 0;
+    for (size_t i = 0; i < why->step_count; i++)
+        departing += why->steps[i].departs;
+    output_print(output, "each stage, from your own stages before it:\n");
+    for (size_t i = 0; i < why->step_count; i++)
+        if (!why->steps[i].departs) {
+            text_add(&right, "%s%s", stage_name(why->steps[i].stage), after(seen, why->step_count - departing));
+            seen++;
+        }
+    if (seen > 0) {
+        output_print(output, "  right    ");
+        write_words_after(11, 11, words, output);
+    }
     for (size_t i = 0; i < why->step_count; i++) {
         const struct why_step *step = &why->steps[i];
-        if (!step->departs)
-            continue;
-        if (step->guess_count > 0)
-            output_print(output, "%s departs: from your own stages before it, %s gives it\n", stage_name(step->stage),
-                         names_of(&step->guesses[0], names, sizeof names));
-        else
-            output_print(output, "%s departs, and no mistake gives it from your own stages before it\n",
-                         stage_name(step->stage));
+        if (step->departs)
+            output_print(output, "  departs  %-8s %s%s\n", stage_name(step->stage),
+                         step->guess_count > 0 ? "as with " : "as with none of the mistakes",
+                         step->guess_count > 0 ? names_of(told_of(why, step), names, sizeof names) : "");
     }
+    output_print(output, "\n");
+}
+
+static bool departs(const struct why *why, enum stage stage)
+{
+    return (why_departs(why) & STAGE_BIT(stage)) != 0;
 }
 
 static void write_masked_first(const struct why *why, struct output *output)
 {
-    if (why->masked_first)
-        output_print(output, "You mask before you scale, attn scales first: scaled and masked differ by the scale, "
-                             "the weights\ndo not. That is no mistake; the chapter does so, too.\n");
+    if (why->masked_first && !departs(why, STAGE_WEIGHTS))
+        write_words("You mask before you scale, attn scales first. So scaled and masked differ by the scale, but the "
+                    "weights do not: that is no mistake, and the chapter does so, too.",
+                    0, output);
 }
 
 /* What the answer cannot be told from. */
 static void write_same(const struct why *why, size_t answer, struct output *output)
 {
-    char names[256];
-    struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2};
-    bool any = false;
-    for (size_t i = 0; i < why->count; i++) {
-        if (i == answer || why->explanations[i].same_as != answer)
-            continue;
-        wrap_add(&line, "%s%s", any ? "" : "the same numbers by other words: ",
-                 names_of(&why->explanations[i].guess, names, sizeof names));
-        any = true;
-    }
-    if (any)
-        output_print(output, "\n");
+    char words[HIDDEN_BYTES], names[NAMES_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    for (size_t i = 0; i < why->count; i++)
+        if (i != answer && why->explanations[i].same_as == answer)
+            text_add(&text, "%s%s", text.length > 0 ? "; " : "the same numbers by other words: ",
+                     names_of(&why->explanations[i].guess, names, sizeof names));
+    if (text.length > 0)
+        write_words(words, 2, output);
 }
 
 /* Others that give all numbers, but are another computation: more digits would tell. */
 static void write_others(const struct why *why, struct output *output)
 {
-    char names[256];
+    char names[NAMES_BYTES];
     bool any = false;
     for (size_t i = 1; i < why->count; i++) {
         if (why->explanations[i].same_as != i)
             continue;
         if (!any)
-            output_print(output, "\nthese give all of your numbers, too, as far as their digits tell:\n");
+            output_print(output, "\nso do these, as far as your digits tell; more digits would decide:\n");
         any = true;
         output_print(output, "  %s\n", names_of(&why->explanations[i].guess, names, sizeof names));
     }
 }
 
+/* On two lines, as a shell takes them, where one would be too long. */
+static void write_command(const struct why *why, struct output *output)
+{
+    static const char LEAD[] = "see it: ", LAST[] = " --mistake ";
+    char text[REPORT_COMMAND_BYTES];
+    const char *command = why_command(&why->explanations[0], text), *cut = NULL;
+    if (command == NULL)
+        return;
+    for (const char *at = command; (at = strstr(at, LAST)) != NULL; at++)
+        cut = at;
+    if (cut == NULL || strlen(LEAD) + text_columns(command) <= COLUMNS)
+        output_print(output, "%s%s\n", LEAD, command);
+    else
+        output_print(output, "%s%.*s \\\n   %s\n", LEAD, (int)(cut - command), command, cut);
+}
+
 static void write_right(const struct why *why, struct output *output)
 {
-    output_print(output, "nothing is wrong: all %zu of your numbers are right\n", why->right.of);
-    if (why->low_precision)
-        output_print(output,
-                     "They are %s numbers, and off by no more than that leaves open (%.1e): low precision,\n"
-                     "dtype-%s, and no mistake.\n",
-                     dtype_title(why->mine.dtype), why->right.largest, dtype_name(why->mine.dtype));
+    char words[NAMES_BYTES];
+    const size_t count = why->explanations[0].trial.of;
+    output_print(output, "nothing is wrong: %s %s right\n", numbers_text(count, words), count == 1 ? "is" : "are");
+    if (!why->low_precision)
+        return;
+    snprintf(words, sizeof words,
+             "They are numbers of %s, and off by %.1e at most, which that leaves open: low precision (dtype-%s), "
+             "and no mistake.",
+             dtype_title(why->mine.dtype), why->right.largest, dtype_name(why->mine.dtype));
+    write_words(words, 0, output);
+    write_command(why, output);
 }
 
 static void write_answer(const struct why *why, bool color, struct output *output)
 {
     const struct why_explanation *answer = &why->explanations[0];
-    char command[REPORT_COMMAND_BYTES];
     if (why->step_count > 0)
         write_steps(why, output);
     write_title(&answer->guess, answer->trial.of, output);
@@ -345,27 +488,34 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
     output_print(output, "\n");
     write_tried(why, output);
     write_hidden(why, output);
-    if (why_command(answer, command) != NULL)
-        output_print(output, "see it: %s\n", command);
+    write_command(why, output);
 }
 
 /* What remains, where nothing was found. */
 static void write_nothing(const struct why *why, struct output *output)
 {
     const struct why_budget *budget = &why->budget;
-    write_steps(why, output);
-    output_print(output, "none of %zu mistakes, alone or in pairs, gives these numbers\n", budget->singles);
+    if (why->step_count > 0)
+        write_steps(why, output);
+    if (why->step_count > 0)
+        output_print(output, "no mistake, alone or in a pair, gives these numbers%s\n",
+                     budget->settings > 0 ? "," : "");
+    else
+        output_print(output, "none of %zu mistakes, alone or in pairs, gives these numbers%s\n", budget->singles,
+                     budget->settings > 0 ? "," : "");
     if (budget->settings > 0)
-        output_print(output,
-                     "nor do other settings: seed 0 to 9999, skip 0 to 1000, init, sizes, the order of drawing\n");
+        output_print(output, "nor does any of %zu other seeds and settings (man attn-why)\n", budget->settings);
     if (budget->left > 0)
-        output_print(output, "The budget of %.4g left out some %s; --budget %.0f tries them all.\n", budget->most / 1e9,
-                     budget->pairs_left > 0 ? "pairs of mistakes" : "settings together with a mistake",
+        output_print(output, "--budget %.4g left out %s; --budget %.0f tries all\n", budget->most / 1e9,
+                     budget->pairs_left > 0 ? "some pairs of mistakes" : "some settings with a mistake",
                      ceil((budget->done + budget->left) / 1e9 + 0.5));
-    output_print(output,
-                 "What that leaves: three mistakes at once, other inputs or parameters, another mechanism, or "
-                 "a mistake\nthat attn does not know (attn help mistakes).%s\n\n",
-                 why->mine.count > 1 ? "" : " With all of your stages in one file, attn says where\nthey part.");
+    output_print(output, "\nwhat that leaves:\n"
+                         "  inputs, parameters or options other than those that attn was given\n"
+                         "  another mechanism: self, causal, multihead or sdpa\n"
+                         "  three mistakes at once, or one that attn help mistakes does not list\n");
+    if (why->mine.count == 1)
+        output_print(output, "all of your stages, in one file, would show which step is wrong\n");
+    output_print(output, "\n");
     write_tried(why, output);
     write_hidden(why, output);
 }
