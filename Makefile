@@ -12,7 +12,7 @@
 #                     it away again
 # make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
 # make deb            build/attn_VERSION-1_ARCHITECTURE.deb; make check-deb installs it into a folder and removes it
-# make format         clang-format over the sources; make lint checks the man page
+# make format         clang-format over the sources; make lint checks the man pages
 #
 # Another build beside the first: make BUILD=build/clang CC=clang
 
@@ -284,19 +284,21 @@ BASH_COMPLETION = $(SHARE)/bash-completion/completions/attn
 ZSH_COMPLETION = $(DESTDIR)$(ZSH_FUNCTIONS)/_attn
 FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/attn.fish
 SHELLS := bash zsh fish
+PAGES := $(notdir $(wildcard man/*.1))
 
 $(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
 	$< help --completion $* >$@
 
 install: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
 	install -D -m 755 $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'
-	install -D -m 644 man/attn.1 '$(SHARE)/man/man1/attn.1'
+	install -d -m 755 '$(SHARE)/man/man1'
+	install -m 644 $(PAGES:%=man/%) '$(SHARE)/man/man1'
 	install -D -m 644 $(BUILD)/completion.bash '$(BASH_COMPLETION)'
 	install -D -m 644 $(BUILD)/completion.zsh '$(ZSH_COMPLETION)'
 	install -D -m 644 $(BUILD)/completion.fish '$(FISH_COMPLETION)'
 
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' '$(SHARE)/man/man1/attn.1' '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
+	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' $(PAGES:%='$(SHARE)/man/man1/%') '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
 		'$(FISH_COMPLETION)'
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
@@ -367,7 +369,7 @@ deb:
 	$(MAKE) BUILD=$(BUILD)/deb $(DEB_FLAGS) DESTDIR=$(DEB_ROOT) PREFIX=/usr \
 		ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions install
 	strip --remove-section=.comment --remove-section=.note $(DEB_ROOT)/usr/bin/attn
-	gzip -9n $(DEB_ROOT)/usr/share/man/man1/attn.1
+	gzip -9n $(PAGES:%=$(DEB_ROOT)/usr/share/man/man1/%)
 	install -d -m 755 $(DEB_ROOT)/DEBIAN $(DEB_DOC)/examples
 	install -m 644 README.md $(DEB_DOC)
 	install -m 644 data/*.json data/*.svg $(DEB_DOC)/examples
@@ -387,7 +389,7 @@ check-deb: deb
 	sh tests/deb.sh $(BUILD)/attn_$(VERSION)-1_$(shell dpkg --print-architecture 2>/dev/null).deb
 
 lint:
-	mandoc -T lint -W warning man/attn.1
+	mandoc -T lint -W warning $(PAGES:%=man/%)
 
 format:
 	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch] tests/pairs/*.[ch] tests/why/*.[ch]

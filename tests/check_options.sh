@@ -43,6 +43,9 @@ attn example >inputs.json
 attn example grouped >qkv.json
 attn init multihead -H 2 inputs.json -o trained.json
 for name in expected mine; do attn causal inputs.json -o $name.json; done
+attn self inputs.json -s 789 --mistake scale-missing --stages context -f json |
+    sed -n '/^"context"/,$p' | sed 's/^"context": //; s/}$//' >mine.txt
+attn sdpa qkv.json --mistake groups-tiled --stages context -o kernel.npy
 for name in a b; do attn causal inputs.json -o $name.safetensors; done
 attn causal inputs.json --stages context -o context.npy
 for k in 1 2; do attn causal inputs.json --stages context --part $k/2 -o part-$k.safetensors; done
@@ -60,10 +63,6 @@ awk 'BEGIN {
 for topic in '' $commands; do
     attn help $topic | sed '/^Usage/,$d; s/^  \(a[^ ]*\( [^ ]\{1,\}\)*\).*/\1/p; d' >../examples
     check "attn help $topic leads with examples" test "$(wc -l <../examples)" -ge 2
-    if [ "$topic" = why ]; then
-        skip "the examples of attn help why" "why does not search yet"
-        continue
-    fi
     while read -r line; do
         case $line in *jq*) command -v jq >/dev/null || continue ;; esac
         sh -c "$line" >../out 2>&1 </dev/null
@@ -73,9 +72,11 @@ done
 cd "$OLDPWD" || exit 1
 
 if command -v mandoc >/dev/null; then
-    check "mandoc has nothing to say" sh -c 'test -z "$(mandoc -T lint -W warning man/attn.1)"'
-    check "the man page fits 80 columns" test -z "$(mandoc -T utf8 -O width=78 man/attn.1 | LC_ALL=C.UTF-8 sed 's/.\x08//g' | LC_ALL=C.UTF-8 grep -E '^.{81}')"
+    for page in man/*.1; do
+        check "mandoc has nothing to say of $page" sh -c 'test -z "$(mandoc -T lint -W warning "$1")"' - "$page"
+        check "$page fits 80 columns" test -z "$(mandoc -T utf8 -O width=78 "$page" | LC_ALL=C.UTF-8 sed 's/.\x08//g' | LC_ALL=C.UTF-8 grep -E '^.{81}')"
+    done
 else
-    skip "the man page's form" "mandoc is not installed"
+    skip "the man pages' form" "mandoc is not installed"
 fi
 finish

@@ -76,10 +76,10 @@ struct command_row {
         .foreign = "diagnose debug blame reason cause mistake mistakes", \
         .manual = {"which mistake gives the table that you have", "attn why MECHANISM [options] [FILE] --mine TABLE", \
             "Computes as the mechanism does, with things done wrong, and names what gives all numbers of your table. " \
-            "Status 1: nothing does.", \
+            "Status 1: nothing does. man attn-why has three stories, and all that it tries.", \
             {{"attn why causal inputs.json --mine mine.json", "the last table alone, or all stages"}, \
              {"attn why self inputs.json -s 789 --mine mine.txt", "a table as Python prints it"}, \
-             {"attn why sdpa qkv.json --mine context.npy -f json", "for a pipe"}}}) \
+             {"attn why sdpa qkv.json --mine kernel.npy -f json", "for a pipe"}}}) \
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
         .manual = {"put the parts of a job together again", "attn join PART... --out FILE", \
             "Puts the parts that --part K/N wrote together: the same bytes as the whole.", \
