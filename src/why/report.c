@@ -390,7 +390,7 @@ static void write_steps(const struct why *why, struct output *output)
             seen++;
         }
     if (seen > 0) {
-        output_print(output, "  right    ");
+        output_print(output, "  follow   ");
         write_words_after(11, 11, words, output);
     }
     for (size_t i = 0; i < why->step_count; i++) {
