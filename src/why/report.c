@@ -403,14 +403,9 @@ static void write_steps(const struct why *why, struct output *output)
     output_print(output, "\n");
 }
 
-static bool departs(const struct why *why, enum stage stage)
-{
-    return (why_departs(why) & STAGE_BIT(stage)) != 0;
-}
-
 static void write_masked_first(const struct why *why, struct output *output)
 {
-    if (why->masked_first && !departs(why, STAGE_WEIGHTS))
+    if (why->masked_first)
         write_words("You mask before you scale, attn scales first. So scaled and masked differ by the scale, but the "
                     "weights do not: that is no mistake, and the chapter does so, too.",
                     0, output);
@@ -524,9 +519,7 @@ void why_write_text(const struct why *why, bool color, struct output *output)
 {
     write_mine(why, output);
     output_print(output, "\n");
-    if (why->count > 0 && why->explanations[0].guess.count == 0)
-        write_right(why, output);
-    else if (why->count > 0 && why->low_precision)
+    if (why->count > 0 && (why->explanations[0].guess.count == 0 || why->low_precision))
         write_right(why, output);
     else if (why->count > 0)
         write_answer(why, color, output);
