@@ -90,25 +90,27 @@ static void put_at(int stream, const char *path, int flags)
     close(file);
 }
 
-/* The child's life: attn itself, which is faster than a program that is loaded first; or another one, which the alarm
- * outlives. */
-static _Noreturn void live(char **words, const char *input, const char *message, unsigned seconds)
+/* The child's life: `start`, which is faster than a program that is loaded first; or NULL: another program, which the
+ * alarm outlives. */
+static _Noreturn void live(int (*start)(int, char **), char **words, const char *input, const char *message,
+                           unsigned seconds)
 {
     put_at(STDIN_FILENO, input, O_RDONLY);
     put_at(STDOUT_FILENO, paths.output, O_WRONLY | O_CREAT | O_TRUNC);
-    put_at(STDERR_FILENO, message, O_WRONLY | O_CREAT | (message == paths.message ? O_TRUNC : O_APPEND));
+    put_at(STDERR_FILENO, message, O_WRONLY | O_CREAT | (start != NULL ? O_TRUNC : O_APPEND));
     alarm(seconds);
-    if (message == paths.message) {
+    if (start != NULL) {
         int count = 0;
         while (words[count] != NULL)
             count++;
-        _exit(attn_main(count, words));
+        _exit(start(count, words));
     }
     execvp(words[0], words);
     _exit(98);
 }
 
-static int run_words(const char *const *words, const char *input, const char *message, unsigned seconds)
+static int run_words(int (*start)(int, char **), const char *const *words, const char *input, const char *message,
+                     unsigned seconds)
 {
     int status;
     fflush(stdout);
@@ -116,7 +118,7 @@ static int run_words(const char *const *words, const char *input, const char *me
     if (child < 0)
         give_up("fork");
     if (child == 0)
-        live((char **)words, input, message, seconds);
+        live(start, (char **)words, input, message, seconds);
     if (waitpid(child, &status, 0) != child)
         give_up("waitpid");
     return status;
@@ -143,7 +145,8 @@ static void collect(struct program_run *run)
     free(names);
 }
 
-void program_run(const char *const *words, size_t count, const char *input, bool to_file, struct program_run *run)
+void program_run_by(int (*start)(int, char **), const char *const *words, size_t count, const char *input, bool to_file,
+                    struct program_run *run)
 {
     const char *line[MOST_WORDS + 1] = {"attn"};
     if (count + 3 > MOST_WORDS)
@@ -153,7 +156,7 @@ void program_run(const char *const *words, size_t count, const char *input, bool
         line[count + 1] = "--out";
         line[count + 2] = paths.result;
     }
-    const int status = run_words(line, input, paths.message, PROGRAM_SECONDS);
+    const int status = run_words(start, line, input, paths.message, PROGRAM_SECONDS);
     *run = (struct program_run){.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                                 .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
     collect(run);
@@ -161,6 +164,11 @@ void program_run(const char *const *words, size_t count, const char *input, bool
     run->message = support_bytes(paths.message, &run->message_length);
     if (run->there)
         unlink(paths.result);
+}
+
+void program_run(const char *const *words, size_t count, const char *input, bool to_file, struct program_run *run)
+{
+    program_run_by(attn_main, words, count, input, to_file, run);
 }
 
 void program_release(struct program_run *run)
@@ -172,7 +180,7 @@ void program_release(struct program_run *run)
 int program_command(const char *const *words, unsigned seconds, char **output)
 {
     size_t length;
-    const int status = run_words(words, "/dev/null", paths.output, seconds);
+    const int status = run_words(NULL, words, "/dev/null", paths.output, seconds);
     *output = support_bytes(paths.output, &length);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

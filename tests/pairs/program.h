@@ -33,6 +33,10 @@ void program_write(const char *path, const char *bytes, size_t length);
 void program_run(const char *const *words, size_t count, const char *input, bool to_file, struct program_run *run);
 void program_release(struct program_run *run);
 
+/* The same by another function than attn's main, with the words of a command line, "attn" the first of them. */
+void program_run_by(int (*start)(int argc, char **argv), const char *const *words, size_t count, const char *input,
+                    bool to_file, struct program_run *run);
+
 /* Runs a command of the machine (`words` end in NULL) for at most so many seconds, its standard output and error into
  * *output (the caller frees it). Returns its status, or -1. */
 int program_command(const char *const *words, unsigned seconds, char **output);

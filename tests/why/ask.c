@@ -2,10 +2,13 @@
 
 #include "model/mistake.h"
 #include "pairs/program.h"
+#include "why/without.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+int attn_main(int argc, char **argv);
 
 static char inputs[EXERCISE_COUNT][PROGRAM_PATH_BYTES];
 
@@ -43,7 +46,7 @@ void ask_end(void)
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
-void ask(const char *words, const char *const *more, struct answer *answer)
+static void ask_by(int (*start)(int, char **), const char *words, const char *const *more, struct answer *answer)
 {
     const char *line[ASK_WORDS];
     size_t count = 0;
@@ -54,10 +57,15 @@ void ask(const char *words, const char *const *more, struct answer *answer)
         line[count++] = word;
     for (size_t i = 0; more[i] != NULL && count < ASK_WORDS; i++)
         line[count++] = more[i];
-    program_run(line, count, "/dev/null", false, &run);
+    program_run_by(start, line, count, "/dev/null", false, &run);
     cJSON_InitHooks(NULL);
     *answer = (struct answer){run.status, cJSON_Parse(run.output), run.message};
     free(run.output);
+}
+
+void ask(const char *words, const char *const *more, struct answer *answer)
+{
+    ask_by(attn_main, words, more, answer);
 }
 
 void ask_release(struct answer *answer)
@@ -82,12 +90,26 @@ void ask_diff(enum exercise_id id, const char *path, const char *stage, struct a
     ask("diff -f json", more, answer);
 }
 
-void ask_why(enum exercise_id id, const char *path, const char *stages, const char *budget, struct answer *answer)
+static void ask_why_by(int (*start)(int, char **), enum exercise_id id, const char *path, const char *stages,
+                       const char *budget, struct answer *answer)
 {
     char words[256];
-    const char *more[] = {inputs[id], "--mine", path, "--budget", budget, "-f", "json", stages != NULL ? "--stages" : NULL, stages, NULL};
+    const char *more[] = {
+        inputs[id], "--mine", path, "--budget", budget, "-f", "json", stages != NULL ? "--stages" : NULL, stages, NULL};
     snprintf(words, sizeof words, "why %s", EXERCISES[id].words);
-    ask(words, more, answer);
+    ask_by(start, words, more, answer);
+}
+
+void ask_why(enum exercise_id id, const char *path, const char *stages, const char *budget, struct answer *answer)
+{
+    ask_why_by(attn_main, id, path, stages, budget, answer);
+}
+
+void ask_why_without(enum exercise_id id, const char *path, const bool *left_out, const char *budget,
+                     struct answer *answer)
+{
+    without_these(left_out);
+    ask_why_by(without_main, id, path, NULL, budget, answer);
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
