@@ -281,6 +281,8 @@ static enum status search(struct why *why, const struct trial_base *base)
         return why->error->status;
     if (why->count == 0 && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;
+    if (why->count == 0 && try_other_stages(why) != STATUS_OK)
+        return why->error->status;
     if (has_roles(why) && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && why->is_drawn && why_can_tell(why, WHY_SINGLES) && why_draws(why, WHY_NEAR) != STATUS_OK)
@@ -336,8 +338,6 @@ enum status why_search(struct why *why, const struct options *options, const str
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
         return error->status;
     why->bits = bits_of(why, base);
-    if (why->count == 0 && try_other_stages(why) != STATUS_OK)
-        return error->status;
     return why->count > 0 ? STATUS_OK : search(why, base);
 }
 
