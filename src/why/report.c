@@ -486,6 +486,27 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
     write_command(why, output);
 }
 
+/* What so few numbers cannot tell from chance, and was not tried. */
+static void write_untold(const struct why *why, struct output *output)
+{
+    static const char *const KINDS[] = {
+        [WHY_SINGLES] = "one mistake",
+        [WHY_PAIRS] = "two mistakes",
+        [WHY_SETTINGS] = "other seeds and skips",
+        [WHY_WITH_MISTAKES] = "settings with a mistake",
+    };
+    struct wrap line = {.output = output, .columns = COLUMNS, .indent = 2};
+    if (why->untold == 0)
+        return;
+    wrap_words(&line, "not tried, as some would fit so few numbers by chance:");
+    for (unsigned kind = 0, told = 0; kind < sizeof KINDS / sizeof KINDS[0]; kind++)
+        if (why->untold & 1U << kind) {
+            wrap_words(&line, told++ > 0 ? ", " : " ");
+            wrap_words(&line, KINDS[kind]);
+        }
+    output_print(output, "\ngive more rows, or more decimals\n");
+}
+
 /* What remains, where nothing was found. */
 static void write_nothing(const struct why *why, struct output *output)
 {
@@ -494,6 +515,11 @@ static void write_nothing(const struct why *why, struct output *output)
         write_steps(why, output);
     if (why->step_count > 0)
         output_print(output, "no mistake, alone or in a pair, gives these numbers%s\n",
+                     budget->settings > 0 ? "," : "");
+    else if (budget->singles == 0)
+        output_print(output, "nothing is known to give these numbers%s\n", budget->settings > 0 ? "," : "");
+    else if (budget->pairs == 0)
+        output_print(output, "none of %zu mistakes gives these numbers%s\n", budget->singles,
                      budget->settings > 0 ? "," : "");
     else
         output_print(output, "none of %zu mistakes, alone or in pairs, gives these numbers%s\n", budget->singles,
@@ -504,6 +530,7 @@ static void write_nothing(const struct why *why, struct output *output)
         output_print(output, "--budget %.4g left out %s; --budget %.0f tries all\n", budget->most / 1e9,
                      budget->pairs_left > 0 ? "some pairs of mistakes" : "some settings with a mistake",
                      ceil((budget->done + budget->left) / 1e9 + 0.5));
+    write_untold(why, output);
     output_print(output, "\nwhat that leaves:\n"
                          "  inputs, parameters or options other than those that attn was given\n"
                          "  another mechanism: self, causal, multihead or sdpa\n"

@@ -145,5 +145,5 @@ void why_write_json(const struct why *why, struct output *output)
         ",\n\"masked_first\": %s,\n\"tried\": {\"mistakes\": %zu, \"pairs\": %zu, \"settings\": %zu, \"both\": "
         "%zu, \"complete\": %s}}\n",
         why->masked_first ? "true" : "false", budget->singles, budget->pairs, budget->settings, budget->both,
-        budget->left > 0 ? "false" : "true");
+        budget->left > 0 || why->untold != 0 ? "false" : "true");
 }
