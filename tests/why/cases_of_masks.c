@@ -79,9 +79,11 @@ static void offset_minus_1(struct sheet *s)
 
 static void hide_by(struct sheet *s, int b, int h, double number)
 {
+    memcpy(s->masked[b][h], s->biased[b][h], sizeof s->masked[b][h]);
     for (int i = 0; i < s->Tq; i++)
         for (int j = 0; j < s->Tk; j++)
-            s->masked[b][h][i][j] = s->hidden[b][h][i][j] ? number : s->biased[b][h][i][j];
+            if (s->hidden[b][h][i][j])
+                s->masked[b][h][i][j] = number;
 }
 
 /* scores * mask */
