@@ -614,7 +614,9 @@ const char *mistake_alibi_one_head_off(struct recipe *recipe, double form)
 {
     const double *slopes = recipe->problem.mask.alibi_slopes;
     const size_t last = recipe->problem.heads - 1;
-    if (slopes != NULL && last == 0)
+    if (slopes == NULL)
+        return NO_ALIBI;
+    if (last == 0)
         return "there is one head";
     double *moved = copy_slopes(recipe, 1);
     if (moved == NULL)

@@ -38,10 +38,11 @@ const char *mistake_text(struct mistake_choice choice, char *text)
 {
     const struct mistake_row *row = &MISTAKES[choice.id];
     char number[DECIMAL_BYTES];
+    decimal_from_double(choice.form, number);
     if (row->forms != NULL)
         snprintf(text, MISTAKE_NAME_BYTES, "%s:%s", row->name, row->forms[(size_t)choice.form]);
     else if (row->number != NULL)
-        snprintf(text, MISTAKE_NAME_BYTES, "%s:%s", row->name, (decimal_from_double(choice.form, number), number));
+        snprintf(text, MISTAKE_NAME_BYTES, "%s:%s", row->name, number);
     else
         snprintf(text, MISTAKE_NAME_BYTES, "%s", row->name);
     return text;

@@ -258,7 +258,7 @@ static bool may_draw_parameters(const struct why *why)
 static size_t list_near(const struct why *why, bool orders, struct variation near[MOST_NEAR])
 {
     const struct variation asked = start_from(why);
-    uint64_t sizes[MOST_SIZES];
+    uint64_t sizes[MOST_SIZES] = {0};
     const size_t size_count = list_sizes(why, sizes), order_count = orders ? 1 + ORDERS : 1;
     const bool splits = MECHANISMS[why->problem->mechanism].splits && why->problem->heads == why->problem->kv_heads;
     size_t count = 0;

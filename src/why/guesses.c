@@ -28,7 +28,7 @@ static size_t list_tiles(const struct problem *problem, bool common, double *for
 /* Multiples up to which keys are padded, one for each number of keys that are added. */
 static size_t list_paddings(const struct problem *problem, double *forms)
 {
-    size_t count = 0, seen[8];
+    size_t count = 0, seen[8] = {0};
     for (size_t multiple = 4; multiple <= 128; multiple *= 2) {
         const size_t added = (multiple - problem->keys % multiple) % multiple;
         bool again = added == 0;

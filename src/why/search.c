@@ -133,7 +133,7 @@ static enum status try_singles(struct why *why, const struct trial_base *base)
     if (why_singles(why, why->problem, false, &singles) != STATUS_OK)
         return why->error->status;
     struct trial *trials = arena_allocate(why->arena, singles.count, sizeof *trials, why->error);
-    size_t tried;
+    size_t tried = 0;
     if (trials == NULL || why_try(why, base, why->options, &singles, "one mistake", trials, &tried) != STATUS_OK)
         return why->error->status;
     note_hidden(why, &singles, trials, tried);

@@ -191,13 +191,13 @@ static enum status make(const struct trial_base *base, const struct recipe *reci
 }
 
 /* Whether the main stage is as it is without mistakes; of queries that meet, only where all were asked for. */
-static bool is_hidden(const struct trial_base *base, const struct plain *plain, const double *base_shown,
-                      struct arena *arena, struct error *error)
+static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct plain *plain,
+                      const double *base_shown, struct arena *arena, struct error *error)
 {
     size_t count;
     const bool all = plain->row_count == base->problem->row_count;
     const double *shown = shown_of(plain, trial_stage(base->mine), &count, arena, error);
-    if (plain->recipe->across)
+    if (recipe->across)
         base_shown = all ? base->shown : NULL;
     return shown != NULL && base_shown != NULL && all_alike(shown, base_shown, count, base->largest);
 }
@@ -212,7 +212,7 @@ static enum status look_at(const struct trial_base *base, const struct recipe *r
              error) != STATUS_OK)
         return error->status;
     trial_compare(base, &plain, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
-    trial->hidden = is_hidden(base, &plain, few ? base->shown_few : base->shown, arena, error);
+    trial->hidden = is_hidden(base, recipe, &plain, few ? base->shown_few : base->shown, arena, error);
     trial->has_counts = whole;
     const double *shown = shown_of(&plain, trial_stage(base->mine), &count, arena, error);
     trial->shown = trial->end == TRIAL_AGREES && !(few && !recipe->across) && plain.row_count == problem->row_count
