@@ -160,6 +160,22 @@ static bool counts(enum stage stage, double number)
     return isfinite(number) && !(stage == STAGE_MASKED && number <= PLAIN_MASKED);
 }
 
+double mine_bits(const struct mine *mine)
+{
+    const struct file_tensor *named = &mine->file.tensors[0];
+    const size_t count = tensor_count(&named->tensor);
+    double bits = 0, largest = 0, number;
+    for (size_t i = 0; i < count; i++) {
+        tensor_load(&named->tensor, i, 1, &number);
+        largest = isfinite(number) ? fmax(largest, fabs(number)) : largest;
+    }
+    for (size_t i = 0; i < count && largest > 0; i++) {
+        const bool whole = named->last_digit != NULL && named->last_digit[i] == INT16_MIN; /* 2, and not 2.0 */
+        bits += fmax(0, log2(largest / ((whole ? 0.5 : half_unit(named, i, -1)) + share_of(DTYPE_F32) * largest)));
+    }
+    return bits;
+}
+
 /* What the job's dtype and the last digit leave open, for each number. */
 static enum status set_tolerance(struct mine *mine, struct mine_table *table, enum dtype of_job, struct arena *arena,
                                  struct error *error)

@@ -40,6 +40,9 @@ struct mine {
 /* Reads --mine. STATUS_USAGE where it holds no table. */
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error);
 
+/* Bits that the first table's numbers tell, by their digits alone: sum of log2(largest / what may be off). */
+double mine_bits(const struct mine *mine);
+
 /* Finds where the tables stand among the problem's stages: by name, by --stages, or by shape. STATUS_USAGE where a
  * table is no stage's, with the shapes that would be. */
 enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,

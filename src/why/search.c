@@ -300,7 +300,7 @@ static enum status search_sizes(struct why *why)
 {
     const struct error refused = *why->error;
     *why->error = (struct error){0};
-    why->bits = 10 * (double)tensor_count(&why->mine.file.tensors[0].tensor); /* where it stands nowhere, about */
+    why->bits = mine_bits(&why->mine);
     for (enum why_depth depth = WHY_NEAR; depth <= WHY_OTHER_SIZES && why->is_drawn; depth++) {
         if (why_draws(why, depth) || why->count > 0)
             return why->error->status;
