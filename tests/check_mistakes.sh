@@ -10,6 +10,8 @@ names=$(sed -n 's/.*\.name = "\([a-z0-9-]*\)".*/\1/p' src/model/mistake_rows.h)
 names="$names values-shifted:previous-round lengths-missing:queries-last split-missing:by-d-head alibi-one-head-off:earlier
     draw-order:vkq keys-padding-counted:4 fill-small:2"
 made='' # that some job has
+least=40
+[ -z "${ATTN_MISTAKES-}" ] || least=100
 
 # each of a name, its files in $scratch: result.json and the rest. Exit 2 of the first run is a refusal that says why.
 again() { "$attn" "$mechanism" $input "$scratch/result.json" -f json | cmp -s - "$scratch/result.json"; }
@@ -68,17 +70,17 @@ echo '{"query": [[[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]]]], "key": 
     >"$scratch/kernel.json"
 input=''
 job multihead -H 2 -d 4 --init rand --dropout 0.5 data/inputs.json
-input='--stages inputs,scores,scaled,capped,masked,weights,context,lse'
-job sdpa "$scratch/kernel.json" --softcap 2 --window 2,-1
-input=''
 if [ -n "${ATTN_MISTAKES-}" ]; then
+    input='--stages inputs,scores,scaled,capped,masked,weights,context,lse'
+    job sdpa "$scratch/kernel.json" --softcap 2 --window 2,-1
+    input=''
     job causal -s 789 --window 2,-1 --dtype f16 data/inputs.json
     job multihead -H 4 --kv-heads 2 -d 8 --qkv-bias data/batch.json
     job multihead -H 3 -d 2 --stacked --no-causal data/inputs.json
 else
-    echo 'two of five jobs: ATTN_MISTAKES=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of five jobs: ATTN_MISTAKES=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
 fi
-check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt 70
+check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 
 # A part with another mistake is no part of the same job, nor is one without.
 "$attn" self data/inputs.json --mistake softmax-queries --part 1/2 -o "$scratch/1.safetensors"

@@ -17,7 +17,7 @@ ATTN_BIN=$build
 export ATTN_BIN
 
 # What takes long starts first, so that nothing is waited for at the end.
-longest='check_page.sh test_pairs check_mistakes.sh test_faults test_fused cli check_long.sh run_examples_selfcheck run_selfcheck test_limits
+longest='check_page.sh test_pairs test_why test_faults test_fused cli check_mistakes.sh check_long.sh run_examples_selfcheck run_selfcheck test_limits
     test_decimal test_explain test_fuzz check_environment.sh check_limits.sh check_pipe.sh hostile check_svg.sh'
 
 all_of() { # KIND
