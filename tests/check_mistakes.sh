@@ -11,7 +11,7 @@ names="$names values-shifted:previous-round lengths-missing:queries-last split-m
     draw-order:vkq keys-padding-counted:4 fill-small:2"
 made='' # that some job has
 least=40
-[ -z "${ATTN_MISTAKES-}" ] || least=100
+[ -z "${ATTN_WHOLE-}" ] || least=100
 
 # each of a name, its files in $scratch: result.json and the rest. Exit 2 of the first run is a refusal that says why.
 again() { "$attn" "$mechanism" $input "$scratch/result.json" -f json | cmp -s - "$scratch/result.json"; }
@@ -70,7 +70,7 @@ echo '{"query": [[[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]]]], "key": 
     >"$scratch/kernel.json"
 input=''
 job multihead -H 2 -d 4 --init rand --dropout 0.5 data/inputs.json
-if [ -n "${ATTN_MISTAKES-}" ]; then
+if [ -n "${ATTN_WHOLE-}" ]; then
     input='--stages inputs,scores,scaled,capped,masked,weights,context,lse'
     job sdpa "$scratch/kernel.json" --softcap 2 --window 2,-1
     input=''
@@ -78,7 +78,7 @@ if [ -n "${ATTN_MISTAKES-}" ]; then
     job multihead -H 4 --kv-heads 2 -d 8 --qkv-bias data/batch.json
     job multihead -H 3 -d 2 --stacked --no-causal data/inputs.json
 else
-    echo 'one of five jobs: ATTN_MISTAKES=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of five jobs: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
 fi
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 

@@ -7,7 +7,7 @@
 #                                       kind: programs, examples, scripts
 #
 # JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. None may take more
-# than five minutes, or half an hour where ATTN_SLOW is set.
+# than five minutes, or half an hour where ATTN_SLOW is set. Some take a sample, and say so; with ATTN_WHOLE they take all.
 build=${1:?usage: tests/run.sh BUILD [TEST...]}
 shift
 jobs=${JOBS:-$(nproc)}
@@ -53,6 +53,12 @@ chmod 711 "$scratch"
 start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
+    if [ -z "${ATTN_WHOLE-}${ATTN_SLOW-}" ]; then # samples, which they tell of
+        case $1 in
+        test_decimal | test_explain) export ATTN_QUICK=1 ;;
+        test_faults) export FAULTS_STRIDE="${FAULTS_STRIDE-3}" ;;
+        esac
+    fi
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;

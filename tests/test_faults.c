@@ -863,6 +863,8 @@ int main(void)
     char command[sizeof folder + 16];
     if (getenv("FAULTS_STRIDE") != NULL && atol(getenv("FAULTS_STRIDE")) > 0)
         stride = atol(getenv("FAULTS_STRIDE"));
+    if (stride > 1)
+        printf("FAULTS_STRIDE: one in %ld of the faults\n", stride);
     faults = mmap(NULL, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (access("/dev/shm", W_OK) != 0)
         strcpy(folder, "/tmp/attn-faults.XXXXXX");

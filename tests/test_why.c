@@ -17,7 +17,7 @@
 /* 1 where attn has `why` and --mistake. */
 #define ENGINE 1
 
-enum { PAIRS_OF_A_SAMPLE = 12, MOST_TRIES = 100000 };
+enum { PAIRS_OF_A_SAMPLE = 6, MOST_TRIES = 100000 };
 
 static const double VISIBLE = 1e-3, VISIBLE_OF_DTYPE = 1e-4, CLOSE = 1e-6;
 
