@@ -111,6 +111,13 @@ static enum status run_join(const struct call *call)
     return write_result(&call->options, &result, call->output, call->arena, call->error);
 }
 
+/* Options that do nothing in this job. */
+static void warn(const struct problem *problem)
+{
+    for (size_t i = 0; i < problem->warning_count; i++)
+        error_warn(problem->warnings[i], stderr);
+}
+
 /* What is opened before the work would be lost if it could not be; without a result nothing is left there. */
 static enum status run_mechanism(const struct call *call)
 {
@@ -124,8 +131,7 @@ static enum status run_mechanism(const struct call *call)
     if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
-    for (size_t i = 0; i < problem.warning_count; i++)
-        error_warn(problem.warnings[i], stderr);
+    warn(&problem);
     if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
         return call->error->status;
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
@@ -155,6 +161,7 @@ static enum status run_why(const struct call *call)
     if (job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
+    warn(&problem);
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
     if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
         return call->error->status;

@@ -885,7 +885,7 @@ int main(int argc, char **argv)
         check_option();
         check_answers(argc == 2 && strcmp(argv[1], "--all") == 0);
     }
-    check_pairs(pairs ? strtoull(argv[2], NULL, 10) : PAIRS_OF_A_SAMPLE);
+    check_pairs(pairs ? strtoul(argv[2], NULL, 10) : PAIRS_OF_A_SAMPLE);
     ask_end();
     return check_end();
 }

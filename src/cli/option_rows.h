@@ -149,7 +149,7 @@
     ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \
         .everyday = 3, .foreign = "verbose steps arithmetic why", \
         .help = "the arithmetic of all, or of a CELL: weights:2,3; of a cell back to the inputs; text alone") \
-    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_RUNS | ABILITY_COMPARES, .name = "precision", .letter = 'p', \
+    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
         .initial = "4", .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", \
         .help = "decimals of what is shown; in text, tables, pictures and pages") \
