@@ -47,7 +47,7 @@ static void try_lines(void)
                 "attn causal data/inputs.json -s 789 --init rand");
     check_begin("not what shows or makes it");
     check_typed(
-        "attn why self x.json --mine m -f json -o y.json --color never -p 3 --progress never -t 2 --stages context "
+        "attn why self x.json --mine m -f json -o y.json --color never --progress never -t 2 --stages context "
         "--budget 3",
         "attn self x.json");
     check_typed("attn self x.json --heatmap --full --kernel fused --part 1/2", "attn self x.json");

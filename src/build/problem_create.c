@@ -219,6 +219,7 @@ static enum status set_scale(const struct build *build)
     const struct options *options = build->options;
     char place[BUILD_PLACE_BYTES];
     const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
+    problem->temperature = options->temperature;
     problem->scale = scale / options->temperature;
     if (isfinite(problem->scale))
         return STATUS_OK;

@@ -331,11 +331,9 @@ const char *mistake_lengths_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
-/* Of a past, the offset is its length. */
 static void end_without_past(struct recipe_mask *mask)
 {
-    const size_t past = (size_t)mask->mask.offset;
-    mask->limit -= memory_smaller(past, mask->limit);
+    mask->limit -= memory_smaller(mask->past, mask->limit);
 }
 
 /* The forms: queries move with the end, or stay where they are. */
@@ -348,7 +346,7 @@ const char *mistake_past_not_counted(struct recipe *recipe, double form)
         return add_rule(recipe, end_without_past, NULL, ", masked, and -inf where key > keys - past");
     int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
     for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++)
-        lengths[item] = (int64_t)mask->keys - mask->offset;
+        lengths[item] = (int64_t)(mask->keys - recipe->past);
     mask->lengths = lengths;
     return NULL;
 }

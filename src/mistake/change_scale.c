@@ -8,8 +8,14 @@
 /* The scores times another factor; there is nothing to see where it is the same one. */
 static const char *scale_by(struct recipe *recipe, double scale)
 {
-    recipe->problem.scale = scale;
+    recipe->problem.scale = scale / recipe->problem.temperature;
     return NULL;
+}
+
+/* The scale without the temperature. */
+static double scale_of(const struct recipe *recipe)
+{
+    return recipe->problem.scale * recipe->problem.temperature;
 }
 
 const char *mistake_scale_missing(struct recipe *recipe, double form)
@@ -21,13 +27,13 @@ const char *mistake_scale_missing(struct recipe *recipe, double form)
 const char *mistake_scale_twice(struct recipe *recipe, double form)
 {
     (void)form;
-    return scale_by(recipe, recipe->problem.scale * recipe->problem.scale);
+    return scale_by(recipe, scale_of(recipe) * scale_of(recipe));
 }
 
 const char *mistake_scale_inverted(struct recipe *recipe, double form)
 {
     (void)form;
-    return recipe->problem.scale == 0 ? "the scale is 0" : scale_by(recipe, 1 / recipe->problem.scale);
+    return recipe->problem.scale == 0 ? "the scale is 0" : scale_by(recipe, 1 / scale_of(recipe));
 }
 
 /* The columns of all heads together. */

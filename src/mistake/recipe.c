@@ -34,6 +34,7 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
 {
     *recipe =
         (struct recipe){.problem = *problem, .fill = -INFINITY, .weights_factor = 1, .arena = arena, .error = error};
+    recipe->past = problem->has_past ? (size_t)problem->mask.offset : 0;
     *reason = NULL;
     if (make(recipe, choices, count, true, refused, reason) || make(recipe, choices, count, false, refused, reason))
         return error->status;

@@ -70,6 +70,7 @@ enum recipe_shift {
 struct recipe_mask {
     struct mask mask;   /* lengths NULL, offset that of the item */
     size_t item, limit; /* keys from here on are beyond the item's length */
+    size_t past;        /* keys before the given ones, as the job has them */
 };
 
 /* A rule of the mask that struct mask does not have. */
@@ -92,6 +93,7 @@ struct recipe {
     bool roles_early; /* they are exchanged as they are made, so that the stages show it; else where they are used */
     enum recipe_groups groups;
     struct recipe_rule rules[RECIPE_RULES];
+    size_t past; /* of the problem as it was */
     size_t rule_count;
     bool overflows; /* scores in float16 */
     bool too_large; /* the dtype asked for does not hold what the job has */

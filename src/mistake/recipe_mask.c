@@ -12,6 +12,7 @@ static struct recipe_mask place(const struct recipe *recipe, size_t item)
         .mask = *mask, .item = item, .limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys};
     placed.mask.offset = mask_offset(mask, item);
     placed.mask.lengths = NULL;
+    placed.past = recipe->past;
     for (size_t i = 0; i < recipe->rule_count; i++)
         if (recipe->rules[i].place != NULL)
             recipe->rules[i].place(&placed);

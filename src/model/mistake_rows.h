@@ -51,10 +51,10 @@
         .c = "s[i][j] = dot(q[i], k[j], d) / sqrt(d)", \
         .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SCALE_TWICE, scale_twice, SCALE, .name = "scale-twice", \
-        .sentence = "the scores are divided by sqrt(d_head) twice", \
-        .pytorch = "F.scaled_dot_product_attention divides, too: give it queries as they are", \
+        .sentence = "the scores are divided by sqrt(d_head) twice, or by d_head without the root", \
+        .pytorch = "attn_scores / keys.shape[-1]**0.5, once, and with **0.5", \
         .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # q is not divided", \
-        .c = "q[i] or s[i][j] is divided by sqrt(d), not both", \
+        .c = "s[i][j] is divided by sqrt(d), not by d; and q[i] not at all", \
         .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SCALE_INVERTED, scale_inverted, SCALE, .name = "scale-inverted", \
         .sentence = "the scores are multiplied by sqrt(d_head), not divided by it", \
@@ -106,25 +106,25 @@
         .section = "Why the square root", .unseen = "the scale is 1") \
     ROW(SOFTMAX_QUERIES, softmax_queries, SOFTMAX, .name = "softmax-queries", \
         .sentence = "softmax runs over the queries, not over the keys of a row", \
-        .pytorch = "torch.softmax(attn_scores, dim=-1), not dim=0 or dim=-2", \
+        .pytorch = "torch.softmax(scaled, dim=-1), not dim=0, dim=1 of (b, T, T), or dim=-2", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each i, max and sum run over j of s[i][j]", \
         .section = "Softmax") \
     ROW(SOFTMAX_HEADS, softmax_heads, SOFTMAX, .name = "softmax-heads", \
         .sentence = "softmax runs over the heads, not over the keys of a row", \
-        .pytorch = "torch.softmax(attn_scores, dim=-1), not dim=1 of (b, num_heads, T, T)", \
+        .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 of (b, num_heads, T, T)", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each h and i, max and sum run over j of s[h][i][j]", \
         .section = "Softmax") \
     ROW(SOFTMAX_ITEMS, softmax_items, SOFTMAX, .name = "softmax-items", \
         .sentence = "softmax runs over the items of the batch, not over the keys of a row", \
-        .pytorch = "torch.softmax(attn_scores, dim=-1), not dim=0 of (b, num_heads, T, T)", \
+        .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each item b and each i, max and sum run over j of s[b][i][j]", \
         .section = "Softmax") \
     ROW(SOFTMAX_ALL, softmax_all, SOFTMAX, .name = "softmax-all", \
         .sentence = "one softmax runs over the whole table of scores, not one over each row", \
-        .pytorch = "torch.softmax(attn_scores, dim=-1), not of attn_scores.flatten()", \
+        .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "max and sum start anew for each i", \
         .section = "Softmax", .unseen = "each table has one row") \
@@ -148,13 +148,13 @@
         .section = "Softmax") \
     ROW(SOFTMAX_SUM_OF_SCORES, softmax_sum_of_scores, SOFTMAX, .name = "softmax-sum-of-scores", \
         .sentence = "each score is divided by the sum of its row, without exp", \
-        .pytorch = "torch.softmax(attn_scores, dim=-1), not attn_scores / its sum", \
+        .pytorch = "torch.softmax(scaled, dim=-1), not scaled / its sum", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "w[i][j] = exp(s[i][j] - max) / sum, where sum adds up these exp", \
         .section = "Softmax") \
     ROW(MASK_MISSING, mask_missing, MASK, .name = "mask-missing", \
         .sentence = "the causal mask is missing: queries see the keys after them", \
-        .pytorch = "attn_scores.masked_fill_(mask.bool()[:num_tokens, :num_tokens], -torch.inf)", \
+        .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), with its last underscore", \
         .numpy = "s = np.where(np.tri(T, dtype=bool), s, -np.inf)", \
         .c = "for query i, j runs from 0 to i: no key after it is read", \
         .section = "The causal mask", .unseen = "no query could see a key after its own") \
@@ -219,16 +219,16 @@
         .c = "j runs over all keys, from 0 to Tk - 1, not only up to i", \
         .section = "The mechanism") \
     ROW(FILL_ZERO, fill_zero, FILL, .name = "fill-zero", \
-        .sentence = "hidden scores become 0, not minus infinity, so these keys still get weight", \
-        .pytorch = "attn_scores.masked_fill(mask.bool(), -torch.inf), not 0", \
+        .sentence = "hidden scores become 0, or nearly, not minus infinity: these keys get weight", \
+        .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9", \
         .numpy = "s = np.where(seen, s, -np.inf)  # not 0, not s * seen", \
         .c = "s[i][j] = -INFINITY where key j is hidden, not 0", \
         .section = "The causal mask", .unseen = "no score is hidden") \
     ROW(FILL_SMALL, fill_small, FILL, .name = "fill-small", \
         .sentence = "hidden scores become a number such as -9, not minus infinity", \
-        .pytorch = "attn_scores.masked_fill(mask.bool(), -torch.inf), not -9", \
-        .numpy = "s = np.where(seen, s, -np.inf)  # not -9", \
-        .c = "s[i][j] = -INFINITY where key j is hidden, not -9", \
+        .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number", \
+        .numpy = "s = np.where(seen, s, -np.inf)  # not a number", \
+        .c = "s[i][j] = -INFINITY where key j is hidden, not a number", \
         .section = "The causal mask", .unseen = "no score is hidden", \
         .number = "what stands for minus infinity", .from = -10000, .to = 10000, .usual = -9) \
     ROW(FILL_AFTER_SOFTMAX, fill_after_softmax, FILL, .name = "fill-after-softmax", \
@@ -265,18 +265,18 @@
         .sentence = "the window is left out: queries see keys that are too far away", \
         .pytorch = "seen = (i - j <= L) & (j - i <= R), i = torch.arange(T)[:, None], j = i.T", \
         .numpy = "i = np.arange(T)[:, None]; seen = (i - i.T <= L) & (i.T - i <= R)", \
-        .c = "j runs from i - L to i + R, and stays within 0 and T - 1", \
+        .c = "j runs from i - L to i + R, within the keys; a side of -1 has no limit", \
         .section = "The mechanism", .unseen = "the window holds every key that a query could see") \
     ROW(LENGTHS_PLUS_1, lengths_plus_1, LENGTHS, .name = "lengths-plus-1", \
         .sentence = "kv_lengths are one too large, and the queries stand one place later", \
-        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None], not <=", \
-        .numpy = "seen = np.arange(Tk) < lengths[:, None, None, None]  # not <=", \
+        .pytorch = "seen = j < lengths, not <=; a causal query i stands at lengths - Tq + i", \
+        .numpy = "seen = j < lengths  # not <=; causal: & (j <= lengths - Tq + i)", \
         .c = "j < length, and query i stands at length - Tq + i; not length + 1", \
         .section = "Your own query, key and value", .unseen = "all keys count already") \
     ROW(LENGTHS_MINUS_1, lengths_minus_1, LENGTHS, .name = "lengths-minus-1", \
         .sentence = "kv_lengths are one too small, and the queries stand one place earlier", \
-        .pytorch = "seen = torch.arange(Tk) < lengths[:, None, None, None], not lengths - 1", \
-        .numpy = "seen = np.arange(Tk) < lengths[:, None, None, None]  # not lengths - 1", \
+        .pytorch = "seen = j < lengths, not lengths - 1; causal: & (j <= lengths - Tq + i)", \
+        .numpy = "seen = j < lengths  # not lengths - 1; causal: & (j <= lengths - Tq + i)", \
         .c = "j < length, and query i stands at length - Tq + i; not length - 1", \
         .section = "Your own query, key and value") \
     ROW(LENGTHS_PLUS_1_PLACE_KEPT, lengths_plus_1_place_kept, LENGTHS, .name = "lengths-plus-1-place-kept", \
@@ -307,7 +307,7 @@
         .forms = MISTAKE_FORMS("queries-moved", "place-kept")) \
     ROW(ATTN_MASK_MISSING, attn_mask_missing, ATTN_MASK, .name = "attn-mask-missing", \
         .sentence = "attn_mask is not used", \
-        .pytorch = "attn_scores.masked_fill(~attn_mask, -torch.inf); of numbers: + attn_mask", \
+        .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf); of numbers: + attn_mask", \
         .numpy = "s = np.where(mask, s, -np.inf) if mask.dtype == bool else s + mask", \
         .c = "if (!mask[i][j]) s[i][j] = -INFINITY; of numbers: s[i][j] += mask[i][j]", \
         .section = "Your own query, key and value", .unseen = "attn_mask changes nothing") \
@@ -331,7 +331,7 @@
         .section = "Your own query, key and value") \
     ROW(ATTN_MASK_ADDED, attn_mask_added, ATTN_MASK, .name = "attn-mask-added", \
         .sentence = "True and False of attn_mask are added to the scores as 1 and 0", \
-        .pytorch = "attn_scores.masked_fill(~attn_mask, -torch.inf), not attn_scores + attn_mask", \
+        .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf), not += attn_mask", \
         .numpy = "s = np.where(mask, s, -np.inf)  # not s + mask", \
         .c = "if (!mask[i][j]) s[i][j] = -INFINITY, not s[i][j] += mask[i][j]", \
         .section = "Your own query, key and value") \
@@ -349,7 +349,7 @@
         .section = "The mechanism", .unseen = "no row is empty") \
     ROW(EMPTY_NAN, empty_nan, EMPTY, .name = "empty-nan", \
         .sentence = "a query that sees no key gets NaN, where zeros or the mean was asked for", \
-        .pytorch = "attn_weights.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0)", \
+        .pytorch = "attn_weights.masked_fill_(~seen.any(dim=-1, keepdim=True), 0.0)", \
         .numpy = "w = np.where(seen.any(-1, keepdims=True), w, 0)  # the mean: 1 / Tk", \
         .c = "where no key is seen, w[i][j] = 0; -INFINITY - -INFINITY is NaN", \
         .section = "The mechanism", .unseen = "no row is empty") \
@@ -447,31 +447,31 @@
         .section = "The context") \
     ROW(MATRIX_TRANSPOSED, matrix_transposed, MATRIX, .name = "matrix-transposed", \
         .sentence = "W_query, W_key and W_value are all used transposed", \
-        .pytorch = "x @ W_query of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear", \
         .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T", \
         .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
         .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(MATRIX_QUERY_TRANSPOSED, matrix_query_transposed, MATRIX, .name = "matrix-query-transposed", \
         .sentence = "W_query is used transposed", \
-        .pytorch = "x @ W_query of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .pytorch = "x @ W_query for (d_in, d_out); x @ W_query.weight.T for an nn.Linear", \
         .numpy = "q = x @ W_query  # W_query is (d_in, d_out); nn.Linear stores its .T", \
         .c = "q[i][c] sums x[i][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
         .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(MATRIX_KEY_TRANSPOSED, matrix_key_transposed, MATRIX, .name = "matrix-key-transposed", \
         .sentence = "W_key is used transposed", \
-        .pytorch = "x @ W_key of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .pytorch = "x @ W_key for (d_in, d_out); x @ W_key.weight.T for an nn.Linear", \
         .numpy = "k = x @ W_key  # W_key is (d_in, d_out); nn.Linear stores its .T", \
         .c = "k[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
         .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(MATRIX_VALUE_TRANSPOSED, matrix_value_transposed, MATRIX, .name = "matrix-value-transposed", \
         .sentence = "W_value is used transposed", \
-        .pytorch = "x @ W_value of (d_in, d_out); an nn.Linear's weight is (d_out, d_in): its .T", \
+        .pytorch = "x @ W_value for (d_in, d_out); x @ W_value.weight.T for an nn.Linear", \
         .numpy = "v = x @ W_value  # W_value is (d_in, d_out); nn.Linear stores its .T", \
         .c = "v[j][c] sums x[j][r] * W[r][c] over r; with an nn.Linear's weight, W[c][r]", \
         .section = "torch.rand and nn.Linear", .unseen = "the matrix is symmetric") \
     ROW(BIAS_MISSING, bias_missing, BIAS, .name = "bias-missing", \
         .sentence = "the biases of queries, keys and values are not added", \
-        .pytorch = "queries = x @ W_query.weight.T + W_query.bias, as self.W_query(x) does", \
+        .pytorch = "x @ W_query.weight.T + W_query.bias, as self.W_query(x) does; the others alike", \
         .numpy = "q, k, v = x @ W_query + b_query, x @ W_key + b_key, x @ W_value + b_value", \
         .c = "q[i][c] starts at b_query[c], not at 0; k and v alike", \
         .section = "STAGES", .unseen = "queries and values have biases of 0") \
@@ -494,7 +494,7 @@
         .c = "v[j][c] starts at b_value[c], not at 0", \
         .section = "STAGES", .unseen = "the values' bias is 0") \
     ROW(SPLIT_VIEW, split_view, SPLIT, .name = "split-view", \
-        .sentence = "heads are split by .view alone, without .transpose, so tokens are mixed", \
+        .sentence = "heads are split by .view(b, num_heads, num_tokens, d_head): tokens mix", \
         .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)", \
         .numpy = "k = k.reshape(T, H, d).swapaxes(0, 1)  # not k.reshape(H, T, d)", \
         .c = "column c of key j in head h is k[j * H * d + h * d + c]", \
@@ -568,15 +568,15 @@
         .section = "Several heads, split") \
     ROW(GROUPS_TILED, groups_tiled, GROUPS, .name = "groups-tiled", \
         .sentence = "query head h reads key head h mod kv_heads, not the one of its group", \
-        .pytorch = "keys.repeat_interleave(num_heads // kv_heads, dim=1), not keys.repeat", \
-        .numpy = "k = np.repeat(k, H // H_kv, axis=0)  # not np.tile", \
-        .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]", \
+        .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; values alike", \
+        .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not np.tile", \
+        .c = "head h reads k[h / (H / H_kv)], not k[h % H_kv]; v alike", \
         .section = "Heads that share", .unseen = "there is one head of key and value") \
     ROW(GROUPS_FIRST, groups_first, GROUPS, .name = "groups-first", \
         .sentence = "all query heads read the first head of key and value", \
-        .pytorch = "keys.repeat_interleave(num_heads // kv_heads, dim=1), not keys[:, :1]", \
-        .numpy = "k = np.repeat(k, H // H_kv, axis=0)  # not k[:1]", \
-        .c = "head h reads k[h / (H / H_kv)], not k[0]", \
+        .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not [:, :1]; values alike", \
+        .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not k[:1]", \
+        .c = "head h reads k[h / (H / H_kv)], not k[0]; v alike", \
         .section = "Heads that share", .unseen = "there is one head of key and value") \
     ROW(SOFTCAP_AFTER_MASK, softcap_after_mask, SOFTCAP, .name = "softcap-after-mask", \
         .sentence = "the softcap comes after the mask, so hidden keys get a finite score", \
@@ -634,9 +634,9 @@
         .section = "The input", .unseen = "the slopes are the same from either end") \
     ROW(ALIBI_ONE_HEAD_OFF, alibi_one_head_off, ALIBI, .name = "alibi-one-head-off", \
         .sentence = "each head uses the ALiBi slope of the head after or before it", \
-        .pytorch = "slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads): from 1 on", \
-        .numpy = "slopes = 2.0 ** (-8 * np.arange(1, H + 1) / H)  # from 1, for H a power of 2", \
-        .c = "slope[h] = pow(2, -8.0 * (h + 1) / H), for H a power of 2 and h from 0", \
+        .pytorch = "slopes[h] for head h; 2.0 ** (-8 * h / num_heads) counts heads from 1", \
+        .numpy = "s = s - slopes[:, None, None] * distance  # 2.0 ** (-8 * h / H): h from 1", \
+        .c = "slope[h], not slope[h + 1]; pow(2, -8.0 * (h + 1) / H) where h begins at 0", \
         .section = "The input", \
         .forms = MISTAKE_FORMS("later", "earlier")) \
     ROW(ALIBI_SCALED, alibi_scaled, ALIBI, .name = "alibi-scaled", \
@@ -647,19 +647,19 @@
         .section = "The input", .unseen = "the scale is 1") \
     ROW(SINKS_MISSING, sinks_missing, SINKS, .name = "sinks-missing", \
         .sentence = "the sinks are left out of the softmax's sum", \
-        .pytorch = "torch.softmax(torch.cat([attn_scores, sinks], dim=-1), dim=-1)[..., :-1]", \
+        .pytorch = "torch.softmax(torch.cat([scaled, sinks_as_column], dim=-1), dim=-1)[..., :-1]", \
         .numpy = "s = np.concatenate([s, sinks], -1)  # sinks (H, T, 1); then w[..., :-1]", \
         .c = "sum += exp(sink[h] - max), where max counts sink[h], too", \
         .section = "The input", .unseen = "the sinks are too low to take any weight") \
     ROW(LSE_BASE_2, lse_base_2, LSE, .name = "lse-base-2", \
         .sentence = "the logarithm in lse is to base 2, not to base e", \
-        .pytorch = "torch.logsumexp(attn_scores, dim=-1), not torch.log2", \
+        .pytorch = "torch.logsumexp(scaled, dim=-1), not torch.log2", \
         .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))", \
         .c = "lse[i] = max + log(sum), not log2", \
         .section = "STAGES", .unseen = "lse is not among the stages") \
     ROW(LSE_MAXIMUM_MISSING, lse_maximum_missing, LSE, .name = "lse-maximum-missing", \
         .sentence = "the largest score, subtracted for softmax, is not added back to the lse", \
-        .pytorch = "torch.logsumexp(attn_scores, dim=-1) adds it itself", \
+        .pytorch = "torch.logsumexp(scaled, dim=-1) adds it itself", \
         .numpy = "m = s.max(-1); lse = m + np.log(np.exp(s - m[..., None]).sum(-1))", \
         .c = "lse[i] = max + log(sum), not log(sum)", \
         .section = "STAGES", .unseen = "lse is not among the stages") \
@@ -683,7 +683,7 @@
         .section = "Dropout", .unseen = "p and 1 - p are both 0.5") \
     ROW(DROPOUT_BEFORE_SOFTMAX, dropout_before_softmax, DROPOUT, .name = "dropout-before-softmax", \
         .sentence = "dropout sets scores to 0 before softmax, not weights after it", \
-        .pytorch = "attn_weights = self.dropout(torch.softmax(attn_scores, dim=-1))", \
+        .pytorch = "attn_weights = self.dropout(torch.softmax(scaled, dim=-1))", \
         .numpy = "w = w * kept / (1 - p)  # w after softmax, not s before it", \
         .c = "w[i][j] is dropped, after it was divided by the sum; not s[i][j]", \
         .section = "Dropout") \
@@ -695,23 +695,23 @@
         .section = "Dropout") \
     ROW(DROPOUT_ON, dropout_on, DROPOUT, .name = "dropout-on", \
         .sentence = "dropout is on, though none was asked for", \
-        .pytorch = "model.eval() first; F.scaled_dot_product_attention takes dropout_p=0.0", \
+        .pytorch = "model.eval(); F.scaled_dot_product_attention needs dropout_p=0.0 besides", \
         .numpy = "context = w @ v  # w as softmax makes it", \
         .c = "p = 0, unless the model is in training", \
         .section = "Dropout", \
         .number = "the share that is dropped", .from = 0.001, .to = 0.999, .usual = 0.1) \
     ROW(DRAW_RAND, draw_rand, DRAW, .name = "draw-rand", \
-        .sentence = "the matrices are drawn by torch.rand, which is not what was asked for", \
-        .pytorch = "nn.Linear(d_in, d_out, bias=False), or torch.randn(d_in, d_out) for randn", \
+        .sentence = "the matrices are drawn by torch.rand, attn was asked for another way", \
+        .pytorch = "nn.Linear(d_in, d_out, bias=False); or ask attn for it: --init rand", \
         .section = "torch.rand and nn.Linear", .unseen = "it is what was asked for") \
     ROW(DRAW_LINEAR, draw_linear, DRAW, .name = "draw-linear", \
-        .sentence = "the matrices are drawn by nn.Linear, which is not what was asked for", \
-        .pytorch = "torch.rand(d_in, d_out), or torch.randn(d_in, d_out) for randn", \
+        .sentence = "the matrices are drawn by nn.Linear, attn was asked for another way", \
+        .pytorch = "torch.rand(d_in, d_out); or ask attn for it: --init linear", \
         .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)", \
         .section = "torch.rand and nn.Linear", .unseen = "it is what was asked for") \
     ROW(DRAW_RANDN, draw_randn, DRAW, .name = "draw-randn", \
-        .sentence = "the matrices are drawn by torch.randn, which is not what was asked for", \
-        .pytorch = "nn.Linear(d_in, d_out, bias=False), or torch.rand(d_in, d_out) for rand", \
+        .sentence = "the matrices are drawn by torch.randn, attn was asked for another way", \
+        .pytorch = "nn.Linear(d_in, d_out, bias=False); or ask attn for it: --init randn", \
         .section = "Parameters", .unseen = "it is what was asked for") \
     ROW(DRAW_ORDER, draw_order, DRAW, .name = "draw-order", \
         .sentence = "the matrices of query, key and value are drawn in another order", \
@@ -721,7 +721,6 @@
     ROW(DRAW_SEED, draw_seed, DRAW, .name = "draw-seed", \
         .sentence = "the random numbers come from another seed", \
         .pytorch = "torch.manual_seed(SEED), with the seed asked for, right before the module", \
-        .numpy = "np.random.RandomState(SEED).randint(2**24, size=n) / 2**24  # torch.rand(n)", \
         .section = "Seeds and skipped draws", \
         .number = "the seed", .to = 4294967295.0, .usual = 42, .whole = true) \
     ROW(DRAW_SKIP, draw_skip, DRAW, .name = "draw-skip", \
@@ -731,7 +730,7 @@
         .number = "the draws before", .to = 4294967295.0, .usual = 18, .whole = true) \
     ROW(DRAW_D_OUT, draw_d_out, DRAW, .name = "draw-d-out", \
         .sentence = "the projections have another number of columns, d_out", \
-        .pytorch = "nn.Linear(d_in, d_out), d_out of each head where heads are stacked", \
+        .pytorch = "nn.Linear(d_in, d_out); or ask attn for it: --d-out", \
         .section = "Several heads, split", .unseen = "the columns are as many", \
         .number = "the columns", .from = 1, .to = 1048576, .usual = 2, .whole = true) \
     ROW(DRAW_SPLIT, draw_split, DRAW, .name = "draw-split", \
@@ -769,8 +768,8 @@
         .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
     ROW(TILES_LAST_ALONE, tiles_last_alone, TILES, .name = "tiles-last-alone", \
         .sentence = "the last tile replaces what the tiles before it have summed", \
-        .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]", \
-        .numpy = "context = context * np.exp(old_max - new_max) + e @ v[..., tile, :]", \
+        .pytorch = "context_vec and total are 0 before the loop over tiles, not in it; then +=", \
+        .numpy = "context = total = 0  # before the loop over tiles, not in it; then +=", \
         .c = "set context[c] and sum to 0 before the first tile, not before each", \
         .section = "NUMBERS", .unseen = "there are fewer keys than a tile", \
         .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
@@ -801,8 +800,8 @@
     ROW(BITS_SWAPPED, bits_swapped, BITS, .name = "bits-swapped", \
         .sentence = "the bytes of each number are read in the wrong order", \
         .pytorch = "torch.from_numpy(x.byteswap()), where x was read in the other order", \
-        .numpy = "x = np.frombuffer(data, '<f2')  # little-endian; '>f2' is big-endian", \
-        .c = "little-endian: bits = bytes[0] | bytes[1] << 8; big-endian the other way", \
+        .numpy = "x = x.view(x.dtype.newbyteorder())  # '<f4' is little-endian, '>f4' big", \
+        .c = "little-endian: the lowest byte first; big-endian: the highest", \
         .section = "Binary files") \
     ROW(DTYPE_BF16, dtype_bf16, DTYPE, .name = "dtype-bf16", \
         .sentence = "all is computed in bfloat16: no mistake, but low precision", \

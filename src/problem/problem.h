@@ -43,8 +43,9 @@ struct problem {
     struct mask mask;
     struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
     size_t beside_count;
-    bool masks;     /* the mask may forbid a key or add to a score */
-    double scale;   /* 1 / sqrt(d) unless given */
+    bool masks;   /* the mask may forbid a key or add to a score */
+    double scale; /* 1 / sqrt(d) unless given, over the temperature */
+    double temperature;
     double softcap; /* 0: none */
     double dropout;
     enum dtype dtype;         /* the working dtype */

@@ -5,6 +5,7 @@
 #include "build/problem_create.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LAST_SKIP = 1000, LAST_SEED = 9999, MOST_SIZES = 4, MOST_NEAR = 256, CHUNK = 128, ORDERS = 5 };
@@ -31,13 +32,22 @@ static void name(struct variation *variation, enum mistake id, double form)
     variation->names.choices[variation->names.count++] = (struct mistake_choice){id, form};
 }
 
+/* A setting as it came out, of the command line or of the file; `otherwise` where it is not recorded. */
+static uint64_t setting_of(const struct problem *problem, const char *setting, uint64_t otherwise)
+{
+    for (size_t i = 0; i < problem->setting_count; i++)
+        if (strcmp(problem->settings[i].name, setting) == 0)
+            return strtoull(problem->settings[i].text, NULL, 10);
+    return otherwise;
+}
+
 /* As it was asked for. */
 static struct variation start_from(const struct why *why)
 {
     const struct options *options = why->options;
     const struct parameters_plan *plan = &why->problem->plan;
-    return (struct variation){.seed = options->seed,
-                              .skip = options->skip,
+    return (struct variation){.seed = setting_of(why->problem, "seed", options->seed),
+                              .skip = setting_of(why->problem, "skip", options->skip),
                               .d_out = plan->d_out,
                               .stacked = plan->stacked,
                               .init = plan->init,
@@ -68,38 +78,55 @@ static void name_differences(const struct why *why, struct variation *variation)
         name(variation, MISTAKE_DRAW_MKL, 0);
 }
 
+/* What no option says goes by --mistake. */
+static void add_mistake(struct options *options, enum mistake id, double form)
+{
+    options->mistakes[options->mistake_count++] = (struct mistake_choice){id, form};
+}
+
+/* Split heads, where the file says that they are stacked: no option denies that. */
+static void apply_stacked(const struct why *why, const struct variation *variation, struct options *options)
+{
+    options->stacked = variation->stacked;
+    if (!variation->stacked && why->options->origin[OPTION_STACKED] != ORIGIN_COMMAND_LINE)
+        add_mistake(options, MISTAKE_DRAW_SPLIT, 0);
+    else
+        say(options, OPTION_STACKED);
+}
+
 /* The command line that the variation is. */
 static void apply(const struct why *why, const struct variation *variation, struct options *options)
 {
     const struct variation asked = start_from(why);
     *options = *why->options;
-    options->seed = variation->seed;
-    options->skip = variation->skip;
-    options->init = variation->init;
-    options->stacked = variation->stacked;
-    options->rng = variation->rng;
-    options->dropout_seed = variation->dropout_seed;
-    options->d_out = variation->d_out;
-    if (variation->seed != asked.seed)
+    if (variation->seed != asked.seed) {
+        options->seed = variation->seed;
         say(options, OPTION_SEED);
-    if (variation->skip != asked.skip)
+    }
+    if (variation->skip != asked.skip) {
+        options->skip = variation->skip;
         say(options, OPTION_SKIP);
-    if (variation->init != asked.init)
+    }
+    if (variation->init != asked.init) {
+        options->init = variation->init;
         say(options, OPTION_INIT);
+    }
     if (variation->stacked != asked.stacked)
-        say(options, OPTION_STACKED);
-    if (variation->rng != asked.rng)
+        apply_stacked(why, variation, options);
+    if (variation->rng != asked.rng) {
+        options->rng = variation->rng;
         say(options, OPTION_RNG);
-    if (variation->seeds_dropout)
+    }
+    if (variation->seeds_dropout) {
+        options->dropout_seed = variation->dropout_seed;
         say(options, OPTION_DROPOUT_SEED);
-    if (variation->d_out != asked.d_out)
+    }
+    if (variation->d_out != asked.d_out) {
+        options->d_out = variation->d_out;
         say(options, OPTION_D_OUT);
-    else
-        options->d_out = why->options->d_out;
-    if (variation->order == 0)
-        return;
-    options->mistakes[0] = (struct mistake_choice){MISTAKE_DRAW_ORDER, (double)(variation->order - 1)};
-    options->mistake_count = 1;
+    }
+    if (variation->order > 0)
+        add_mistake(options, MISTAKE_DRAW_ORDER, (double)(variation->order - 1));
 }
 
 /* --- one variation ----------------------------------------------------------------------------------------------- */

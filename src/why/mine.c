@@ -464,8 +464,8 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage 
     return true;
 }
 
-enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
-                       struct arena *arena, struct error *error)
+static enum status place_all(struct mine *mine, const struct problem *problem, const struct options *options,
+                             struct arena *arena, struct error *error)
 {
     mine->count = 0;
     mine->decimals = -1;
@@ -485,6 +485,14 @@ enum status mine_place(struct mine *mine, const struct problem *problem, const s
             mine->passed = mine->file.tensors[i].name;
     set_decimals(mine);
     return STATUS_OK;
+}
+
+enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
+                       struct arena *arena, struct error *error)
+{
+    if (place_all(mine, problem, options, arena, error) != STATUS_OK)
+        mine->count = 0; /* none stands anywhere */
+    return error->status;
 }
 
 /* --- places ------------------------------------------------------------------------------------------------------ */

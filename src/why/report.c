@@ -23,9 +23,11 @@ enum {
 /* What options say, seeds and the like, needs no --mistake. */
 bool why_is_named(const struct why_explanation *explanation, struct mistake_choice choice)
 {
-    (void)explanation;
-    return (MISTAKES[choice.id].slot != MISTAKE_SLOT_DRAW || choice.id == MISTAKE_DRAW_ORDER) &&
-           choice.id != MISTAKE_DTYPE_BF16 && choice.id != MISTAKE_DTYPE_F16;
+    const struct options *options = explanation->options;
+    bool among = MISTAKES[choice.id].slot != MISTAKE_SLOT_DRAW;
+    for (size_t i = 0; i < options->mistake_count; i++)
+        among = among || options->mistakes[i].id == choice.id;
+    return among && choice.id != MISTAKE_DTYPE_BF16 && choice.id != MISTAKE_DTYPE_F16;
 }
 
 const char *why_command(const struct why_explanation *explanation, char *text)

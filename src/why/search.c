@@ -14,7 +14,6 @@ struct batch {
     const struct trial_base *base;
     const struct trial_guess *guesses;
     struct trial trials[CHUNK];
-    struct arena arenas[CHUNK]; /* of those that agree, which stay */
     struct error errors[CHUNK];
 };
 
@@ -22,10 +21,10 @@ static void run_guess(void *context, size_t task, unsigned thread)
 {
     (void)thread;
     struct batch *batch = context;
-    if (trial_run(batch->base, &batch->guesses[task], false, &batch->trials[task], &batch->arenas[task],
-                  &batch->errors[task]) != STATUS_OK ||
-        batch->trials[task].end != TRIAL_AGREES)
-        arena_free(&batch->arenas[task]);
+    struct arena arena = {0};
+    trial_run(batch->base, &batch->guesses[task], false, &batch->trials[task], &arena, &batch->errors[task]);
+    batch->trials[task].shown = NULL;
+    arena_free(&arena);
 }
 
 /* What a guess that agrees is like, as a copy that lasts. */
@@ -73,7 +72,6 @@ static enum status take_found(struct why *why, const struct trial_base *base, co
 static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
                              struct trial *trials)
 {
-    memset(batch->arenas, 0, sizeof batch->arenas);
     memset(batch->errors, 0, sizeof batch->errors);
     threads_run(why->problem->threads, count, run_guess, batch);
     for (size_t i = 0; i < count; i++) {
@@ -81,8 +79,6 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
             *why->error = batch->errors[i];
         if (why->error->status == STATUS_OK && batch->trials[i].end == TRIAL_AGREES)
             take_found(why, batch->base, options, &batch->guesses[i]);
-        arena_free(&batch->arenas[i]);
-        batch->trials[i].shown = NULL;
         if (trials != NULL)
             trials[i] = batch->trials[i];
     }
@@ -168,10 +164,12 @@ static enum status list_possible(struct why *why, struct why_guesses *singles)
 static enum status try_pairs(struct why *why, const struct trial_base *base)
 {
     struct why_guesses singles, pairs;
+    size_t tried = 0;
     if (list_possible(why, &singles) || why_pairs(why, &singles, &pairs) ||
-        why_try(why, base, why->options, &pairs, "two mistakes", NULL, &why->budget.pairs))
+        why_try(why, base, why->options, &pairs, "two mistakes", NULL, &tried))
         return why->error->status;
-    why->budget.pairs_left = pairs.count - why->budget.pairs;
+    why->budget.pairs += tried;
+    why->budget.pairs_left = pairs.count - tried;
     return STATUS_OK;
 }
 
