@@ -147,12 +147,26 @@ static bool make(const struct why *why, const struct variation *variation, struc
 struct batch {
     struct why *why;
     const struct variation *variations;
+    double loose;                      /* times the tolerance; 0: once */
     const struct why_guesses *guesses; /* mistakes to be tried with each; NULL: none alone */
     bool fits[CHUNK];                  /* the tables are stages of it */
     struct error errors[CHUNK];        /* where the system refused */
     bool agrees[CHUNK];
     size_t guess[CHUNK]; /* which of them agrees */
 };
+
+/* The tables with so many times the tolerance. */
+static void loosen(struct mine *mine, double times, struct arena *arena, struct error *error)
+{
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct mine_table *table = &mine->tables[i];
+        double *tolerance = arena_allocate(arena, table->count, sizeof *tolerance, error);
+        for (size_t k = 0; k < table->count && tolerance != NULL; k++)
+            tolerance[k] = table->tolerance[k] * times;
+        if (tolerance != NULL)
+            mine->tables[i].tolerance = tolerance;
+    }
+}
 
 static void run_variation(void *context, size_t task, unsigned thread)
 {
@@ -167,6 +181,8 @@ static void run_variation(void *context, size_t task, unsigned thread)
     struct trial_base base;
     batch->agrees[task] = false;
     batch->fits[task] = make(batch->why, &batch->variations[task], &options, &problem, &mine, &arena, &error);
+    if (batch->fits[task] && batch->loose > 0)
+        loosen(&mine, batch->loose, &arena, &error);
     if (batch->fits[task] && trial_start_bare(&base, &problem, &mine, &arena, &error) == STATUS_OK)
         for (size_t i = 0; i < (batch->guesses != NULL ? batch->guesses->count : 1) && !batch->agrees[task]; i++) {
             const struct trial_guess *guess = batch->guesses != NULL ? &batch->guesses->items[i] : &none;
@@ -252,6 +268,63 @@ static enum status try_all(struct why *why, const struct variation *variations, 
         why->budget.left += work * (double)(count - tried);
     progress_end(why->progress);
     return STATUS_OK;
+}
+
+/* --- how much a table can tell of draws -------------------------------------------------------------------------- */
+
+/* The lowest and the highest of each number of the main stage, over some seeds that nobody uses. */
+struct spread {
+    double *lowest, *highest;
+    size_t count;
+};
+
+static enum status widen(struct why *why, uint64_t seed, struct spread *spread)
+{
+    struct variation variation = start_from(why);
+    struct arena arena = {0};
+    struct error error = {0};
+    struct options options;
+    struct problem problem;
+    struct mine mine;
+    struct trial_base base;
+    variation.seed = variation.dropout_seed = seed;
+    variation.seeds_dropout = why->problem->dropout > 0;
+    if (make(why, &variation, &options, &problem, &mine, &arena, &error) &&
+        trial_start(&base, &problem, &mine, &arena, &error) == STATUS_OK)
+        for (size_t i = 0; i < spread->count; i++) {
+            spread->lowest[i] = fmin(spread->lowest[i], base.shown[i]);
+            spread->highest[i] = fmax(spread->highest[i], base.shown[i]);
+        }
+    arena_free(&arena);
+    if (error.status == STATUS_SYSTEM)
+        *why->error = error;
+    return why->error->status;
+}
+
+double why_bits_of_draws(struct why *why)
+{
+    enum { SEEDS = 12 };
+    const struct trial_base base = {.problem = why->problem, .mine = &why->mine};
+    const struct mine_table *table = &why->mine.tables[why->mine.count - 1];
+    struct spread spread = {.count = trial_numbers(&base)};
+    double tolerance = 0, bits = 0;
+    spread.lowest = arena_allocate(why->arena, spread.count, sizeof *spread.lowest, why->error);
+    spread.highest = arena_allocate(why->arena, spread.count, sizeof *spread.highest, why->error);
+    if (spread.lowest == NULL || spread.highest == NULL)
+        return 0;
+    for (size_t i = 0; i < spread.count; i++) {
+        spread.lowest[i] = INFINITY;
+        spread.highest[i] = -INFINITY;
+    }
+    for (unsigned seed = 0; seed < SEEDS; seed++)
+        if (widen(why, UINT64_C(4026531840) + seed, &spread) != STATUS_OK)
+            return 0;
+    for (size_t i = 0; i < table->count; i++)
+        tolerance += table->tolerance[i] / (double)table->count;
+    for (size_t i = 0; i < spread.count; i++)
+        if (isfinite(spread.highest[i] - spread.lowest[i]))
+            bits += fmax(0, log2((spread.highest[i] - spread.lowest[i]) / (2 * tolerance)));
+    return bits / (double)spread.count * (double)table->count - log2((double)mine_indices(table));
 }
 
 /* --- which variations -------------------------------------------------------------------------------------------- */
@@ -340,6 +413,60 @@ static size_t list_far_seeds(uint64_t *seeds)
 
 enum { MOST_SEEDS = LAST_SEED + 1 + 64 + 10 * 12 * 31 };
 
+/* Whether no other seed comes near: that the one found fits is then no chance. `count` seeds, drawn as `found` is. */
+static enum status is_alone(struct why *why, const struct variation *found, const struct trial_guess *with,
+                            const uint64_t *seeds, size_t count, bool *alone)
+{
+    enum { SOME = 4096 };
+    static const double LOOSE = 3;
+    struct trial_guess guess = *with;
+    const struct why_guesses guesses = {&guess, 1};
+    struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
+    struct variation *list = arena_allocate(why->arena, CHUNK, sizeof *list, why->error);
+    *alone = true;
+    for (size_t tried = 0; tried < memory_smaller(count, SOME) && batch != NULL && list != NULL && *alone;
+         tried += CHUNK) {
+        const size_t now = memory_smaller(CHUNK, count - tried);
+        for (size_t i = 0; i < now; i++) {
+            list[i] = *found;
+            list[i].seed = seeds[tried + i];
+        }
+        *batch = (struct batch){.why = why, .variations = list, .loose = LOOSE, .guesses = &guesses};
+        threads_run(why->problem->threads, now, run_variation, batch);
+        for (size_t i = 0; i < now; i++)
+            *alone = *alone && (!batch->agrees[i] || list[i].seed == found->seed);
+    }
+    return why->error->status;
+}
+
+/* The mistakes of an explanation, without what its settings are called. */
+static struct trial_guess mistakes_of(const struct trial_guess *guess)
+{
+    struct trial_guess mistakes = {.count = 0};
+    for (size_t i = 0; i < guess->count; i++)
+        if (MISTAKES[guess->choices[i].id].slot != MISTAKE_SLOT_DRAW)
+            mistakes.choices[mistakes.count++] = guess->choices[i];
+    return mistakes;
+}
+
+/* Takes back what was found where other seeds come as near. */
+static enum status keep_if_alone(struct why *why, const struct variation *near, const uint64_t *seeds, size_t count)
+{
+    enum { PLENTY = 400 }; /* bits that no chance gives */
+    bool alone = true;
+    if (why->count == 0 || why->mine.count == 0 || why->bits_of_draws > PLENTY)
+        return STATUS_OK;
+    struct variation found = *near;
+    const struct trial_guess mistakes = mistakes_of(&why->explanations[0].guess);
+    found.seed = why->explanations[0].options->seed;
+    found.skip = why->explanations[0].options->skip;
+    if (is_alone(why, &found, &mistakes, seeds, count, &alone) == STATUS_OK && !alone) {
+        why->count = 0;
+        why->untold |= 1U << WHY_SETTINGS;
+    }
+    return why->error->status;
+}
+
 /* Skips first, then seeds, each with the ways to draw that are given. */
 static enum status try_far(struct why *why, const struct variation *near, size_t near_count,
                            const struct why_guesses *guesses)
@@ -362,7 +489,7 @@ static enum status try_far(struct why *why, const struct variation *near, size_t
                 else
                     list[k].skip = k;
             }
-            if (try_all(why, list, many, guesses) != STATUS_OK)
+            if (try_all(why, list, many, guesses) || keep_if_alone(why, &near[i], seeds, count))
                 return why->error->status;
         }
     return STATUS_OK;

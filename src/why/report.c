@@ -20,6 +20,12 @@ enum {
 
 /* --- the command line -------------------------------------------------------------------------------------------- */
 
+/* What --dtype says. */
+static bool is_dtype(enum mistake id)
+{
+    return id == MISTAKE_DTYPE_BF16 || id == MISTAKE_DTYPE_F16;
+}
+
 /* What options say, seeds and the like, needs no --mistake. */
 bool why_is_named(const struct why_explanation *explanation, struct mistake_choice choice)
 {
@@ -27,27 +33,29 @@ bool why_is_named(const struct why_explanation *explanation, struct mistake_choi
     bool among = MISTAKES[choice.id].slot != MISTAKE_SLOT_DRAW;
     for (size_t i = 0; i < options->mistake_count; i++)
         among = among || options->mistakes[i].id == choice.id;
-    return among && choice.id != MISTAKE_DTYPE_BF16 && choice.id != MISTAKE_DTYPE_F16;
+    return among && !is_dtype(choice.id);
 }
 
 const char *why_command(const struct why_explanation *explanation, char *text)
 {
     struct text line = text_begin(text, REPORT_COMMAND_BYTES);
+    struct options options = *explanation->options;
     const char *between = " --mistake ";
     char name[MISTAKE_NAME_BYTES];
     const enum stage stage = trial_stage(explanation->mine);
-    options_command_line(explanation->options, &line);
+    for (size_t i = 0; i < explanation->guess.count; i++)
+        if (is_dtype(explanation->guess.choices[i].id)) {
+            options.dtype = explanation->mine->dtype;
+            options.origin[OPTION_DTYPE] = ORIGIN_COMMAND_LINE;
+        }
+    options_command_line(&options, &line);
     if (STAGES[stage].on_demand)
         text_add(&line, " --stages %s", stage_name(stage));
-    for (size_t i = 0; i < explanation->guess.count; i++) {
-        const struct mistake_choice choice = explanation->guess.choices[i];
-        if (choice.id == MISTAKE_DTYPE_BF16 || choice.id == MISTAKE_DTYPE_F16)
-            text_add(&line, " --dtype %s", dtype_name(explanation->mine->dtype));
-        if (!why_is_named(explanation, choice))
-            continue;
-        text_add(&line, "%s%s", between, mistake_text(choice, name));
-        between = ",";
-    }
+    for (size_t i = 0; i < explanation->guess.count; i++)
+        if (why_is_named(explanation, explanation->guess.choices[i])) {
+            text_add(&line, "%s%s", between, mistake_text(explanation->guess.choices[i], name));
+            between = ",";
+        }
     return line.cut ? NULL : text;
 }
 
@@ -494,6 +502,7 @@ static void write_untold(const struct why *why, struct output *output)
     static const char *const KINDS[] = {
         [WHY_SINGLES] = "one mistake",
         [WHY_PAIRS] = "two mistakes",
+        [WHY_NEAR_SETTINGS] = "other ways to draw",
         [WHY_SETTINGS] = "other seeds and skips",
         [WHY_WITH_MISTAKES] = "settings with a mistake",
     };

@@ -236,9 +236,19 @@ static double bits_of(const struct why *why, const struct trial_base *base)
 
 bool why_can_tell(struct why *why, enum why_kind kind)
 {
-    static const double NEEDED[] = {
-        [WHY_SINGLES] = 7 + 4, [WHY_PAIRS] = 11 + 6, [WHY_SETTINGS] = 16 + 8, [WHY_WITH_MISTAKES] = 22 + 8};
-    if (why->bits >= NEEDED[kind])
+    static const double NEEDED[] = {[WHY_SINGLES] = 7 + 4,
+                                    [WHY_PAIRS] = 11 + 6,
+                                    [WHY_NEAR_SETTINGS] = 8 + 4,
+                                    [WHY_SETTINGS] = 16 + 8,
+                                    [WHY_WITH_MISTAKES] = 22 + 8};
+    const bool draws = kind == WHY_NEAR_SETTINGS || kind == WHY_SETTINGS || kind == WHY_WITH_MISTAKES;
+    double bits = why->bits;
+    if (draws && why->mine.count > 0) {
+        if (isnan(why->bits_of_draws))
+            why->bits_of_draws = why_bits_of_draws(why);
+        bits = fmin(bits, why->bits_of_draws);
+    }
+    if (bits >= NEEDED[kind])
         return true;
     why->untold |= 1U << kind;
     return false;
@@ -283,7 +293,8 @@ static enum status search(struct why *why, const struct trial_base *base)
         return why->error->status;
     if (has_roles(why) && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
         return why->error->status;
-    if (why->count == 0 && why->is_drawn && why_can_tell(why, WHY_SINGLES) && why_draws(why, WHY_NEAR) != STATUS_OK)
+    if (why->count == 0 && why->is_drawn && why_can_tell(why, WHY_NEAR_SETTINGS) &&
+        why_draws(why, WHY_NEAR) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && why_can_tell(why, WHY_PAIRS) && try_pairs(why, base) != STATUS_OK)
         return why->error->status;
@@ -318,6 +329,7 @@ enum status why_search(struct why *why, const struct options *options, const str
                         .files = files,
                         .problem = problem,
                         .budget = {.most = options->budget * 1e9},
+                        .bits_of_draws = NAN,
                         .left_out = left_out,
                         .progress = progress,
                         .arena = arena,

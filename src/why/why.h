@@ -32,7 +32,7 @@ struct why_step {
 };
 
 /* What is searched, by how many guesses there are. */
-enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_SETTINGS, WHY_WITH_MISTAKES };
+enum why_kind { WHY_SINGLES, WHY_PAIRS, WHY_NEAR_SETTINGS, WHY_SETTINGS, WHY_WITH_MISTAKES };
 
 struct why_budget {
     double most, done;     /* multiply-adds */
@@ -61,6 +61,7 @@ struct why {
     struct trial halves[2];     /* of an answer of two mistakes: each of them alone */
     struct why_budget budget;
     double bits;          /* that the tables' numbers tell: why_can_tell */
+    double bits_of_draws; /* and of settings; NaN: not yet known */
     unsigned untold;      /* 1 << each kind that was left out, since so few numbers would fit one by chance */
     const bool *left_out; /* by mistake: not to be guessed; NULL: none. For tests */
     struct progress *progress;
@@ -105,6 +106,10 @@ bool why_can_tell(struct why *why, enum why_kind kind);
 /* Adds an explanation. */
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial);
+
+/* In draws.c: bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where memory
+ * is short. */
+double why_bits_of_draws(struct why *why);
 
 /* In draws.c: settings that draw otherwise, in four steps: the near ones, init, sizes and the like; skips and seeds;
  * near ones, skips and seeds with a mistake each; skips and seeds of other sizes. */
