@@ -458,8 +458,9 @@ static enum status keep_if_alone(struct why *why, const struct variation *near, 
         return STATUS_OK;
     struct variation found = *near;
     const struct trial_guess mistakes = mistakes_of(&why->explanations[0].guess);
-    found.seed = why->explanations[0].options->seed;
-    found.skip = why->explanations[0].options->skip;
+    const struct options *options = why->explanations[0].options;
+    found.seed = options->origin[OPTION_SEED] == ORIGIN_COMMAND_LINE ? options->seed : near->seed;
+    found.skip = options->origin[OPTION_SKIP] == ORIGIN_COMMAND_LINE ? options->skip : near->skip;
     if (is_alone(why, &found, &mistakes, seeds, count, &alone) == STATUS_OK && !alone) {
         why->count = 0;
         why->untold |= 1U << WHY_SETTINGS;

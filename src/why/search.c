@@ -345,6 +345,12 @@ enum status why_search(struct why *why, const struct options *options, const str
         return error->status;
     if (mine_place(&why->mine, problem, options, arena, error) != STATUS_OK)
         return error->status == STATUS_USAGE ? search_sizes(why) : error->status;
+    const double needed = (double)problem->threads * plain_bytes(problem, problem->row_count), there = memory_there();
+    if (needed > there)
+        return error_system(error, 0,
+                            "not enough memory: all stages are held whole by each thread, %.1f GB, and %.1f GB are "
+                            "there; expected fewer --threads, tokens, heads or items",
+                            needed / 1e9, there / 1e9);
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
         return error->status;
     why->bits = bits_of(why, base);

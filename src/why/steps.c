@@ -16,8 +16,9 @@ static bool is_whole(const struct mine_table *table)
     return table->layout.rows == NULL;
 }
 
-/* Its numbers in the order of the stage, (B, H, rows, columns). */
-static double *in_order(const struct mine_table *table, struct arena *arena, struct error *error)
+/* Its numbers, or their tolerances, in the order of the stage, (B, H, rows, columns). */
+static double *in_order(const struct mine_table *table, const double *numbers_of_table, struct arena *arena,
+                        struct error *error)
 {
     const struct mine_layout *layout = &table->layout;
     double *numbers = arena_allocate(arena, table->count, sizeof *numbers, error);
@@ -27,7 +28,7 @@ static double *in_order(const struct mine_table *table, struct arena *arena, str
         size_t place = 0;
         for (int axis = 0; axis < MINE_AXES; axis++)
             place = place * layout->whole[axis] + at.at[axis];
-        numbers[place] = table->numbers[i];
+        numbers[place] = numbers_of_table[i];
     }
     return numbers;
 }
@@ -50,9 +51,18 @@ static enum status take_own(const struct why *why, const double *const whole[STA
 
 struct stepping {
     struct why *why;
-    const struct trial_base *base;
+    const struct trial_base *base;    /* of steps: tables with a wider tolerance */
+    const struct trial_base *exact;   /* as the tables are */
     const double *whole[STAGE_COUNT]; /* somebody's whole stages, in order; else NULL */
 };
+
+/* Of a step, which makes all rows. */
+static double work_of(const struct trial_base *base)
+{
+    struct trial_base all = *base;
+    all.few_count = 0;
+    return trial_work(&all);
+}
 
 /* The stage from somebody's own ones before it, with these mistakes in between; whether that is their stage. `early`:
  * roles are exchanged as they are made. */
@@ -78,7 +88,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
                       &columns, &arena, &arena, error) == STATUS_OK)
             trial_compare(base, &plain, NULL, true, stage, trial);
     }
-    stepping->why->budget.done += trial_work(base);
+    stepping->why->budget.done += work_of(base);
     arena_free(&arena);
     return error->status;
 }
@@ -101,6 +111,96 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
         step->of = trial.of;
         step->largest = trial.largest;
     }
+    return STATUS_OK;
+}
+
+/* --- what printed stages leave open ------------------------------------------------------------------------------ */
+
+/* Somebody's own stage with each number off by as much as its digits leave open, up or down by turns. */
+static const double *move_own(const struct stepping *stepping, enum stage stage, unsigned turn, struct arena *arena,
+                              struct error *error)
+{
+    const struct why *why = stepping->why;
+    const struct mine_table *table = &why->mine.tables[0];
+    while (table->stage != stage)
+        table++;
+    double *moved = in_order(table, table->numbers, arena, error);
+    const double *tolerance = in_order(table, table->tolerance, arena, error);
+    uint32_t state = 2463534242U + turn;
+    for (size_t i = 0; i < table->count && moved != NULL && tolerance != NULL; i++) {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        moved[i] += isfinite(moved[i]) ? (state & 1 ? tolerance[i] : -tolerance[i]) : 0;
+    }
+    return moved;
+}
+
+/* The numbers of a table as its stage is made from own ones, moved or not (turn 0). */
+static enum status make_from_own(const struct stepping *stepping, const struct mine_table *table, unsigned turn,
+                                 double *made)
+{
+    struct why *why = stepping->why;
+    const enum stage stage = problem_is_side_by_side(why->problem, table->stage) ? STAGE_OUTPUT : table->stage;
+    struct arena arena = {0};
+    struct plain plain = {0};
+    struct plain_columns columns = stepping->base->columns;
+    struct recipe recipe;
+    const char *reason;
+    size_t refused;
+    take_own(why, stepping->whole, table->stage, plain.own);
+    for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
+        if (plain.own[own] != NULL)
+            plain.own[own] = move_own(stepping, (enum stage)own, turn, &arena, why->error);
+    if (why->error->status == STATUS_OK &&
+        recipe_create(&recipe, why->problem, NULL, 0, &refused, &reason, &arena, why->error) == STATUS_OK &&
+        plain_run(&plain, &recipe, why->problem->rows, why->problem->row_count, stage_closure(STAGE_BIT(stage)),
+                  &columns, &arena, &arena, why->error) == STATUS_OK)
+        for (size_t i = 0; i < table->count; i++)
+            made[i] = trial_number(&plain, table->stage, mine_place_of(table, (struct mine_index){{0}}, i));
+    arena_free(&arena);
+    return why->error->status;
+}
+
+/* A table's tolerance as a step: its own, and what the digits of the stages before it leave open. */
+static enum status widen_step(const struct stepping *stepping, struct mine_table *table)
+{
+    enum { TURNS = 4 };
+    struct why *why = stepping->why;
+    double *right = arena_allocate(why->arena, table->count, sizeof *right, why->error);
+    double *moved = arena_allocate(why->arena, table->count, sizeof *moved, why->error);
+    double *tolerance = arena_allocate(why->arena, table->count, sizeof *tolerance, why->error);
+    if (right == NULL || moved == NULL || tolerance == NULL || make_from_own(stepping, table, 0, right) != STATUS_OK)
+        return why->error->status;
+    memset(tolerance, 0, table->count * sizeof *tolerance);
+    for (unsigned turn = 1; turn <= TURNS; turn++) {
+        if (make_from_own(stepping, table, turn, moved) != STATUS_OK)
+            return why->error->status;
+        for (size_t i = 0; i < table->count; i++)
+            if (isfinite(moved[i]) && isfinite(right[i]))
+                tolerance[i] = fmax(tolerance[i], fabs(moved[i] - right[i]));
+    }
+    for (size_t i = 0; i < table->count; i++)
+        tolerance[i] = table->tolerance[i] + 2 * tolerance[i];
+    table->tolerance = tolerance;
+    return STATUS_OK;
+}
+
+/* The base for steps, whose tables have that tolerance. */
+static enum status widen_steps(struct stepping *stepping)
+{
+    struct why *why = stepping->why;
+    struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
+    struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
+    if (mine == NULL || base == NULL)
+        return why->error->status;
+    *mine = why->mine;
+    for (size_t i = 0; i < mine->count; i++)
+        if (is_whole(&mine->tables[i]) && widen_step(stepping, &mine->tables[i]) != STATUS_OK)
+            return why->error->status;
+    *base = *stepping->base;
+    base->mine = mine;
+    stepping->base = base;
     return STATUS_OK;
 }
 
@@ -237,6 +337,8 @@ static enum status explain_steps(struct stepping *stepping)
             (step->guess_count == 0 && find_guesses(stepping, step, &pairs, &why->budget.pairs)))
             return why->error->status;
     }
+    if (why->budget.done >= why->budget.most) /* some guesses were left out; as many again, about */
+        why->budget.left = fmax(why->budget.left, why->budget.most);
     return STATUS_OK;
 }
 
@@ -312,7 +414,7 @@ static enum status take_steps(const struct stepping *stepping, const struct tria
         sum.largest = fmax(sum.largest, trial.largest);
     }
     *taken = true;
-    return why_add(why, stepping->base, why->options, all, &sum);
+    return why_add(why, stepping->exact, why->options, all, &sum);
 }
 
 /* From the inputs on, or else from stage to stage. */
@@ -325,7 +427,7 @@ static enum status take_joined(const struct stepping *stepping)
         for (size_t i = 0; i < ways && !taken; i++) {
             struct trial_guess all;
             if (join_steps(why, i, &all) &&
-                (by_steps ? take_steps(stepping, &all, &taken) : try_from_inputs(why, stepping->base, &all, &taken)) !=
+                (by_steps ? take_steps(stepping, &all, &taken) : try_from_inputs(why, stepping->exact, &all, &taken)) !=
                     STATUS_OK)
                 return why->error->status;
         }
@@ -334,13 +436,16 @@ static enum status take_joined(const struct stepping *stepping)
 
 enum status why_steps(struct why *why, const struct trial_base *base)
 {
-    struct stepping stepping = {.why = why, .base = base};
+    struct stepping stepping = {.why = why, .base = base, .exact = base};
     for (size_t i = 0; i < why->mine.count; i++)
         if (is_whole(&why->mine.tables[i])) {
-            stepping.whole[why->mine.tables[i].stage] = in_order(&why->mine.tables[i], why->arena, why->error);
+            stepping.whole[why->mine.tables[i].stage] =
+                in_order(&why->mine.tables[i], why->mine.tables[i].numbers, why->arena, why->error);
             if (stepping.whole[why->mine.tables[i].stage] == NULL)
                 return why->error->status;
         }
+    if (widen_steps(&stepping) != STATUS_OK)
+        return why->error->status;
     if (look_for_masked_first(&stepping) || look_at_steps(&stepping) || explain_steps(&stepping))
         return why->error->status;
     return take_joined(&stepping);

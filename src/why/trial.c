@@ -27,7 +27,7 @@ static size_t row_of(const struct plain *plain, size_t row)
     return first;
 }
 
-static double number_of(const struct plain *plain, enum stage stage, struct mine_index index)
+double trial_number(const struct plain *plain, enum stage stage, struct mine_index index)
 {
     const struct problem *problem = plain->problem;
     const size_t item = index.at[MINE_ITEM], head = index.at[MINE_HEAD], column = index.at[MINE_COLUMN];
@@ -76,7 +76,7 @@ static struct fit fit_at(const struct plain *plain, const struct mine_table *tab
         const struct mine_index index = mine_place_of(table, first, i);
         if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
             continue;
-        const double error = error_of(table->stage, table->numbers[i], number_of(plain, table->stage, index));
+        const double error = error_of(table->stage, table->numbers[i], trial_number(plain, table->stage, index));
         fit.of++;
         fit.largest = fmax(fit.largest, error);
         if (error <= table->tolerance[i])

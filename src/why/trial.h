@@ -71,6 +71,9 @@ bool trial_same(const struct trial_base *base, const double *shown, const double
 /* Multiply-adds of a guess, about. */
 double trial_work(const struct trial_base *base);
 
+/* A number of a stage that was made, at an index of it. */
+double trial_number(const struct plain *plain, enum stage stage, struct mine_index index);
+
 /* Compares the tables with stages that were made; `only`: one stage of them, or STAGE_NAMES for all. Sets end, agree,
  * of, largest and indices. */
 void trial_compare(const struct trial_base *base, const struct plain *plain, const bool *is_few, bool whole,
