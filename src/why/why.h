@@ -107,8 +107,8 @@ bool why_can_tell(struct why *why, enum why_kind kind);
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial);
 
-/* In draws.c: bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where memory
- * is short. */
+/* In draws.c: bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where
+ * memory is short. */
 double why_bits_of_draws(struct why *why);
 
 /* In draws.c: settings that draw otherwise, in four steps: the near ones, init, sizes and the like; skips and seeds;
