@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -215,4 +216,13 @@ size_t decimal_from_double(double number, char *text)
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     return decimal_from_bits(bits >> 63, bits & UINT64_MAX >> 1, DOUBLE_FRACTION_BITS, DOUBLE_LOWEST_EXPONENT, text);
+}
+
+bool decimal_to_double(const char *text, size_t length, double *number)
+{
+    char *end;
+    if (length == 0 || strspn(text, "0123456789.eE+-") < length)
+        return false;
+    *number = strtod(text, &end); /* the process locale is never set */
+    return end == text + length;
 }

@@ -21,4 +21,8 @@ size_t decimal_from_double(double number, char *text);
  * power of two that is its smallest number. */
 size_t decimal_from_bits(bool negative, uint64_t magnitude, int fraction_bits, int lowest_exponent, char *text);
 
+/* The other way: whether text[0 .. length) is a decimal number and nothing else; then *number is the nearest double, or
+ * infinite. A NUL or a byte that no number has stands behind it. */
+bool decimal_to_double(const char *text, size_t length, double *number);
+
 #endif

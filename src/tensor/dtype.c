@@ -334,6 +334,13 @@ enum dtype dtype_storage(enum dtype dtype)
     return ROWS[dtype].storage;
 }
 
+bool dtype_holds(enum dtype dtype, enum dtype other)
+{
+    const struct row *own = &ROWS[dtype], *row = &ROWS[other];
+    return dtype_is_working(other) && row->fraction <= own->fraction && row->smallest >= own->smallest &&
+           row->largest <= own->largest;
+}
+
 int dtype_precision(enum dtype dtype)
 {
     return ROWS[dtype].fraction + 1;

@@ -63,6 +63,9 @@ void dtype_load(enum dtype dtype, const void *data, size_t count, double *number
 /* The other way, rounded once to nearest, ties to even; for the dtypes of storage. */
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data);
 
+/* Whether a working dtype has every number of the other one. */
+bool dtype_holds(enum dtype dtype, enum dtype other);
+
 /* Rounds each number once to a working dtype, to nearest, ties to even; what is too large becomes infinite, or NaN
  * where the dtype has no infinity. */
 void dtype_round(enum dtype dtype, double *numbers, size_t count);

@@ -109,12 +109,13 @@ static void load_wholes(const struct tensor *tensor, size_t first, size_t count,
     }
 }
 
-enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
-                           bool *finite, struct tensor *converted, struct arena *arena, struct error *error)
+/* Converts, or with `kept` looks at the numbers alone. */
+static enum status convert(const struct tensor *tensor, bool kept, enum dtype dtype, const char *source,
+                           const char *name, bool *finite, struct tensor *converted, struct arena *arena,
+                           struct error *error)
 {
     const struct tensor from = *tensor; /* `converted` may be the tensor itself */
     const size_t count = tensor_count(&from);
-    const bool kept = from.dtype == dtype && dtype == dtype_storage(dtype);
     double numbers[CHUNK], rounded[CHUNK];
     *converted = from;
     if (!kept && tensor_create(converted, dtype_storage(dtype), from.rank, from.shape, arena, error) != STATUS_OK)
@@ -138,4 +139,17 @@ enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const 
             tensor_store(converted, first, now, rounded);
     }
     return STATUS_OK;
+}
+
+enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
+                           bool *finite, struct tensor *converted, struct arena *arena, struct error *error)
+{
+    const bool kept = tensor->dtype == dtype && dtype == dtype_storage(dtype);
+    return convert(tensor, kept, dtype, source, name, finite, converted, arena, error);
+}
+
+enum status tensor_keep(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
+                        struct tensor *kept, struct arena *arena, struct error *error)
+{
+    return convert(tensor, dtype_holds(dtype, tensor->dtype), dtype, source, name, NULL, kept, arena, error);
 }

@@ -46,4 +46,9 @@ const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, ch
 enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                            bool *finite, struct tensor *converted, struct arena *arena, struct error *error);
 
+/* The same without a copy where every number of its dtype is one of the working dtype, whatever the storage of that:
+ * for what is read by tensor_load, or asked for its dtype. Numbers that are not finite are STATUS_USAGE as above. */
+enum status tensor_keep(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
+                        struct tensor *kept, struct arena *arena, struct error *error);
+
 #endif

@@ -1,0 +1,53 @@
+#include "model/family.h"
+
+#include "model/family_rows.h"
+
+#include <string.h>
+
+#define FAMILY_ENTRY(...) {__VA_ARGS__},
+static const struct family_row FAMILIES[] = {FAMILY_ROWS(FAMILY_ENTRY)};
+enum { FAMILY_COUNT = sizeof FAMILIES / sizeof FAMILIES[0] };
+
+#define PART_ENTRY(model, key, type) {(model), (key), (type)},
+static const struct {
+    const char *model, *key, *type;
+} PARTS[] = {FAMILY_PARTS(PART_ENTRY)};
+
+/* Whether the word is one of a list with a blank between two. */
+static bool lists(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    while (words != NULL && *words != '\0') {
+        const size_t size = strcspn(words, " ");
+        if (size == length && memcmp(words, word, length) == 0)
+            return true;
+        words += size + (words[size] == ' ');
+    }
+    return false;
+}
+
+const struct family_row *family_find(const char *model_type)
+{
+    for (size_t i = 0; i < FAMILY_COUNT; i++)
+        if (strcmp(FAMILIES[i].name, model_type) == 0 || lists(FAMILIES[i].types, model_type))
+            return &FAMILIES[i];
+    return NULL;
+}
+
+const struct family_row *family_at(size_t i)
+{
+    return i < FAMILY_COUNT ? &FAMILIES[i] : NULL;
+}
+
+const char *family_word(size_t i)
+{
+    return i < FAMILY_COUNT ? FAMILIES[i].name : NULL;
+}
+
+const char *family_of_part(const char *model_type, const char *part)
+{
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
+        if (strcmp(PARTS[i].model, model_type) == 0 && strcmp(PARTS[i].key, part) == 0)
+            return PARTS[i].type;
+    return NULL;
+}

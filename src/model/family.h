@@ -1,0 +1,126 @@
+/* Families of models: what neither the tensors of a checkpoint nor its config.json tell of attention. */
+#ifndef ATTN_MODEL_FAMILY_H
+#define ATTN_MODEL_FAMILY_H
+
+#include "model/rope.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Which modules hide the keys after a query; cross-attention never does. DECODER: those of a decoder. CONFIG: all where
+ * the config's "is_decoder" is true. */
+enum family_causal { FAMILY_CAUSAL_NEVER, FAMILY_CAUSAL_ALWAYS, FAMILY_CAUSAL_DECODER, FAMILY_CAUSAL_CONFIG };
+
+/* What the scores are multiplied with. */
+enum family_scale {
+    FAMILY_SCALE_ROOT,       /* 1 / sqrt(d) */
+    FAMILY_SCALE_ONE,        /* 1: T5 */
+    FAMILY_SCALE_SCALAR,     /* 1 / sqrt(query_pre_attn_scalar): Gemma 2 */
+    FAMILY_SCALE_MULTIPLIER, /* attention_multiplier: Granite */
+    FAMILY_SCALE_FLAGS,   /* 1 / sqrt(d) where scale_attn_weights, by layer + 1 where scale_attn_by_inverse_layer_idx */
+    FAMILY_SCALE_SOFTMAX, /* attn_config.softmax_scale, else 1 / sqrt(d): MPT */
+    FAMILY_SCALE_MSCALE,  /* 1 / sqrt(d), by (0.1 mscale_all_dim ln factor + 1)^2 where rope is scaled: DeepSeek */
+};
+
+/* Scores fall with the distance of a key, by slopes of the heads. KEY: where the config's "alibi" is true, in place
+ * of a rotation, and divided by sqrt(d) as the scores are: Falcon. */
+enum family_alibi { FAMILY_ALIBI_NEVER, FAMILY_ALIBI_ALWAYS, FAMILY_ALIBI_KEY };
+
+/* Which layers slide. */
+enum family_sliding {
+    FAMILY_SLIDING_NONE,    /* none, whatever the config says */
+    FAMILY_SLIDING_ALL,     /* all, where sliding_window is a number: Mistral */
+    FAMILY_SLIDING_ASKED,   /* all, where use_sliding_window: Qwen3 of experts */
+    FAMILY_SLIDING_BUT,     /* as layer_types says, else all but every n-th, sliding_window_pattern: Gemma 3 */
+    FAMILY_SLIDING_FROM,    /* where use_sliding_window: as layer_types says, else from max_window_layers on: Qwen2 */
+    FAMILY_SLIDING_BETWEEN, /* as layer_types says, else all but 0, n, 2n, ...; both ways: ModernBERT */
+};
+
+/* Which layers rotate. SLIDING: those that slide. IF_ANY: the same, but all where sliding_window is null. LISTED: those
+ * with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. */
+enum family_rotating {
+    FAMILY_ROTATING_ALL,
+    FAMILY_ROTATING_SLIDING,
+    FAMILY_ROTATING_IF_ANY,
+    FAMILY_ROTATING_LISTED,
+};
+
+/* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; else once a stage. */
+struct family_rounding {
+    enum rope_rounding rope;
+    bool norm_cast;    /* RMS: normed, rounded, times the weight, rounded; else once */
+    bool softcap_each; /* the quotient, its tanh and the product are rounded each: Gemma 2 */
+    bool softmax_each; /* the score less the largest is rounded, as is the sink less it: gpt-oss */
+    bool scores_float; /* scores and all up to the weights are float32: GPT-J */
+    bool
+        bias_float; /* the float32 slope x distance is added to the rounded scaled score, and the sum is float32: MPT */
+    bool bias_product; /* slope x place is rounded; it and the scaled product are summed, and rounded once: BLOOM */
+};
+
+struct family_row {
+    const char *name;  /* its first model_type: "llama" */
+    const char *types; /* further ones that it serves, sorted, a blank between two; or NULL */
+    const char *title; /* "Llama 2 and 3" */
+    bool by_hand;      /* nothing is said by it, and nothing asked of the config */
+
+    /* What the config says, where it says nothing. */
+    size_t heads, kv_heads; /* heads 0: it must say; kv_heads 0: as many as heads */
+    size_t window;          /* sliding_window; 0: none */
+    size_t pattern;         /* of enum family_sliding: n, or the first layer that slides */
+    double theta;           /* of the rotation; 0: 10000 */
+    double scalar;          /* query_pre_attn_scalar */
+    double softcap;         /* attn_logit_softcapping; 0: none, and what the config says of it counts for nothing */
+    double norm_eps;        /* 0: it must say */
+    double share;           /* of a head's columns, which rotate; 0: all, and what the config says must be 1 */
+    size_t columns;         /* the same as a number, by columns_key */
+    const char *scaling;    /* of the rotation, as --rope-scaling has it; or NULL */
+
+    size_t distance; /* relative_attention_max_distance; 0: a relative bias is not expected */
+
+    enum family_causal causal;
+    bool both_ways; /* not where the config's use_bidirectional_attention is true */
+    enum rope_kind rope;
+    enum family_rotating rotating;
+    double local_theta;      /* of layers that slide, by another key; 0: as the others */
+    bool local_scaling;      /* the scaling is theirs, too */
+    const char *columns_key; /* the columns that rotate are a number by this key */
+    bool columns_last;       /* they are the last ones */
+    bool long_factors;       /* "su" and "yarn" mean longrope: Phi */
+
+    enum family_scale scale;
+    bool scale_on_query; /* the query is multiplied with it, before the scores */
+    bool multi_query;    /* keys have one head, or as many as queries, by keys of its own: Falcon */
+    bool clip;           /* the config's clip_qkv counts */
+    bool latent;         /* keys and values go through a low rank: as many heads of them as of queries */
+    enum family_alibi alibi;
+    enum family_sliding sliding;
+
+    const char *norm;     /* the kind of the layer's norm before attention, as --norm has it: "none" where it comes
+                             after, NULL where attn has not that kind */
+    const char *norm_key; /* that norm is before where this key is true, which it is by norm_before, else after */
+    bool norm_before;
+    const char *qk_norm; /* the kind of the norm of query and key, if they have one; NULL: they have none */
+    double qk_norm_eps;  /* its eps, whatever the config says; 0: as of the layer's norm */
+    bool eps_fixed;      /* norm_eps, whatever the config says */
+    const char *packing; /* of a packed weight, where its name does not tell: "blocks", "groups" */
+
+    struct family_rounding rounding;
+};
+
+/* The row by whose name options are to say everything. */
+#define FAMILY_NONE "none"
+
+/* The row that serves a model_type, or NULL. */
+const struct family_row *family_find(const char *model_type);
+
+/* Of the rows, sorted by their names, number i; NULL behind the last one. */
+const struct family_row *family_at(size_t i);
+
+/* Its name, "llama"; NULL behind the last one. */
+const char *family_word(size_t i);
+
+/* Which model_type a part of a model of several has where its own config does not say it: "clip", "text_config" ->
+ * "clip_text_model". NULL where none is known. */
+const char *family_of_part(const char *model_type, const char *part);
+
+#endif

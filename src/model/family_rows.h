@@ -1,0 +1,196 @@
+/* The families of models, a row each, sorted by their names: what their code in transformers does that neither the
+ * tensors of a checkpoint nor its config tell.
+ *
+ *     ROW(fields of struct family_row)
+ *
+ * A row serves all model_types whose attention it says in every number, by its columns and their defaults. A model that
+ * does what no column says has no row: output gates, temperatures that grow with the position, positions of several
+ * axes, values that pass from layer to layer, norms after a rotation. */
+#ifndef ATTN_MODEL_FAMILY_ROWS_H
+#define ATTN_MODEL_FAMILY_ROWS_H
+
+/* What many rows share. */
+/* clang-format off */
+#define FAMILY_EACH(...) .rounding = {.rope = ROPE_ROUNDING_EACH, __VA_ARGS__}
+#define FAMILY_DECODER_HALF .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_HALF
+#define FAMILY_LLAMA FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(.norm_cast = true)
+#define FAMILY_QWEN FAMILY_LLAMA, .sliding = FAMILY_SLIDING_FROM, .pattern = 28, .window = 4096
+#define FAMILY_GEMMA FAMILY_DECODER_HALF, .norm = "rms-plus-one", .norm_eps = 1e-6
+#define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
+#define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
+#define FAMILY_SEQUENCE .causal = FAMILY_CAUSAL_DECODER, .norm_eps = 1e-5, .eps_fixed = true
+#define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
+    .distance = 128, .rounding = {.norm_cast = true}
+#define FAMILY_LATENT .causal = FAMILY_CAUSAL_ALWAYS, .norm = "rms", .qk_norm = "rms", .qk_norm_eps = 1e-6, \
+    .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = 64, .columns_last = true, .latent = true
+
+#define FAMILY_ROWS(ROW) \
+    ROW(.name = "albert", .title = "ALBERT", FAMILY_BERT, .heads = 64) \
+    ROW(.name = "apertus", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
+        .qk_norm = "rms", .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
+    ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
+    ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "audio-spectrogram-transformer", .types = "deit ijepa vit vit_mae", \
+        .title = "ViT, DeiT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
+    ROW(.name = "bart", .types = "marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
+    ROW(.name = "bert", .types = "camembert data2vec-text ernie roberta roc_bert xlm-roberta xmod", \
+        .title = "BERT, RoBERTa, CamemBERT, ERNIE, XLM-R", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 12) \
+    ROW(.name = "blenderbot", .title = "Blenderbot", FAMILY_SEQUENCE, .norm = "layer", .heads = 32) \
+    ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", .rounding = {.bias_product = true}) \
+    ROW(.name = "clip_text_model", .types = "metaclip_2_text_model", .title = "CLIP, its text", FAMILY_TOWER, \
+        .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .norm_eps = 1e-5) \
+    ROW(.name = "clip_vision_model", .types = "metaclip_2_vision_model", .title = "CLIP, its pictures", FAMILY_TOWER, \
+        .heads = 12, .norm_eps = 1e-5) \
+    ROW(.name = "cohere", .title = "Cohere Command R", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
+        .theta = 500000, .heads = 64, .norm = "layer", .qk_norm = "layer", .norm_eps = 1e-5, \
+        .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "cohere2", .title = "Cohere Command A, R7B", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
+        .heads = 64, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
+        .rotating = FAMILY_ROTATING_SLIDING, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
+        .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "deepseek_v3", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
+        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
+        .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
+        .theta = 1e6, .norm_eps = 1e-5) \
+    ROW(.name = "ernie4_5", .title = "ERNIE 4.5", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
+        .kv_heads = 2, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
+        .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "ernie4_5_moe", .title = "ERNIE 4.5 of experts", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
+        .heads = 20, .kv_heads = 4, .theta = 500000, .norm = "rms", .norm_eps = 1e-5, \
+        .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
+    ROW(.name = "eurobert", .title = "EuroBERT", .rope = ROPE_HALF, .norm = "rms", .heads = 12, .norm_eps = 1e-5, \
+        FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "exaone4", .types = "exaone_moe", .title = "EXAONE 4", FAMILY_DECODER_HALF, .norm = "none", \
+        .qk_norm = "rms", .heads = 32, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
+        .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "falcon", .title = "Falcon", FAMILY_DECODER_HALF, .heads = 71, .multi_query = true, .alibi = FAMILY_ALIBI_KEY, \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
+    ROW(.name = "flex_olmo", .title = "FlexOlmo", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .norm = "none", \
+        .qk_norm = "rms", .norm_eps = 1e-6, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "gemma", .title = "Gemma", FAMILY_GEMMA, .heads = 16, .kv_heads = 16, FAMILY_EACH()) \
+    ROW(.name = "gemma2", .types = "vaultgemma", .title = "Gemma 2", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, \
+        .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .softcap = 50, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, \
+        .window = 4096, FAMILY_EACH(.softcap_each = true)) \
+    ROW(.name = "gemma3_text", .title = "Gemma 3", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, .qk_norm = "rms-plus-one", \
+        .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .sliding = FAMILY_SLIDING_BUT, .pattern = 6, .window = 4096, \
+        .theta = 1e6, .local_theta = 10000, .both_ways = true, FAMILY_EACH()) \
+    ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
+        .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
+        .norm_eps = 1e-5, .qk_norm = "rms") \
+    ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_LATENT, .heads = 20, .norm_eps = 1e-5, \
+        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
+    ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
+    ROW(.name = "gpt_oss", .title = "gpt-oss", FAMILY_DECODER_HALF, .heads = 64, .kv_heads = 8, .theta = 150000, \
+        .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, .window = 128, \
+        .scaling = "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", FAMILY_EACH(.softmax_each = true)) \
+    ROW(.name = "gptj", .title = "GPT-J", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
+        .columns_key = "rotary_dim", .columns = 64, .norm = "layer", .norm_eps = 1e-5, \
+        FAMILY_EACH(.scores_float = true)) \
+    ROW(.name = "granite", .types = "granitemoe granitemoeshared hyperclovax", .title = "Granite", FAMILY_LLAMA, \
+        .scale = FAMILY_SCALE_MULTIPLIER, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "gte", .title = "GTE", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 160000, \
+        .norm_eps = 1e-12, FAMILY_EACH()) \
+    ROW(.name = "helium", .title = "Helium", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 20, \
+        .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
+    ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
+        .norm_eps = 1e-5, .qk_norm = "rms") \
+    ROW(.name = "jais2", .title = "Jais 2", FAMILY_DECODER_HALF, .heads = 26, .norm = "layer", .norm_eps = 1e-5, \
+        FAMILY_EACH()) \
+    ROW(.name = "jina_embeddings_v3", .title = "Jina embeddings 3", .rope = ROPE_HALF, .norm = "none", .heads = 16, \
+        .theta = 20000, .norm_eps = 1e-5, FAMILY_EACH()) \
+    ROW(.name = "llama", .title = "Llama 2 and 3", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "m2m_100", .types = "mbart pegasus", .title = "M2M-100, mBART, Pegasus", FAMILY_SEQUENCE, \
+        .norm = "layer", .heads = 16) \
+    ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
+        .theta = 5e6, .columns_key = "rotary_dim", .norm_eps = 1e-6, .qk_norm = "rms") \
+    ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
+        .sliding = FAMILY_SLIDING_BUT, .window = 4096) \
+    ROW(.name = "mistral", .title = "Mistral, Nemo", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
+        .sliding = FAMILY_SLIDING_ALL, .window = 4096) \
+    ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
+        .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
+    ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
+        .local_theta = 10000, .local_scaling = true, .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, \
+        .norm = "layer", .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
+        .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
+        .rounding = {.bias_float = true}) \
+    ROW(.name = "mt5", .types = "umt5", .title = "mT5, UMT5", FAMILY_T5, .heads = 6) \
+    ROW(.name = "nomic_bert", .title = "Nomic BERT", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 1000, \
+        .norm_eps = 1e-12, FAMILY_EACH()) \
+    ROW(.name = "none", .title = "none of these", .by_hand = true) \
+    ROW(.name = "olmo", .title = "OLMo", FAMILY_DECODER_HALF, .heads = 32, .clip = true, .norm_eps = 1e-5, \
+        .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "olmo2", .title = "OLMo 2", FAMILY_DECODER_HALF, .heads = 32, .norm = "none", .qk_norm = "rms", \
+        .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "olmo3", .title = "OLMo 3", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .local_theta = 500000, \
+        .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, \
+        .window = 4096, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "opt", .title = "OPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale_on_query = true, \
+        .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \
+    ROW(.name = "phi", .title = "Phi-1 and 2", FAMILY_DECODER_HALF, .share = 0.5, .heads = 32, .norm = "layer", \
+        .qk_norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
+    ROW(.name = "phi3", .title = "Phi-3 and Phi-4", FAMILY_LLAMA, .share = 1, .heads = 32, .norm_eps = 1e-5, \
+        .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
+    ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
+    ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
+    ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_QWEN, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6) \
+    ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
+        .qk_norm = "rms") \
+    ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
+        .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
+    ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
+        .norm = "layer", .norm_eps = 1e-12) \
+    ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
+    ROW(.name = "siglip_text_model", .types = "siglip2_text_model siglip2_vision_model siglip_vision_model", \
+        .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_QWEN, .heads = 16, .kv_heads = 4, .theta = 2e6, \
+        .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_LISTED) \
+    ROW(.name = "solar_open", .title = "Solar Open", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 8, \
+        .theta = 1e6, .norm_eps = 1e-5) \
+    ROW(.name = "stablelm", .title = "StableLM", FAMILY_DECODER_HALF, .share = 0.25, .heads = 32, .kv_heads = 32, \
+        .norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
+    ROW(.name = "starcoder2", .title = "StarCoder2", FAMILY_DECODER_HALF, .heads = 24, .kv_heads = 2, \
+        .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
+    ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
+    ROW(.name = "t5", .types = "pop2piano", .title = "T5", FAMILY_T5, .heads = 8) \
+    ROW(.name = "whisper", .title = "Whisper", FAMILY_SEQUENCE, .heads = 6, .norm = "layer", .scale_on_query = true) \
+    ROW(.name = "xlm-roberta-xl", .title = "XLM-R XL", .causal = FAMILY_CAUSAL_CONFIG, .heads = 32, .norm = "layer", \
+        .norm_eps = 1e-5) \
+    ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
+        .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
+
+/* Models of several parts: the key of a part's config, and its model_type where that does not say it. */
+#define FAMILY_PARTS(ROW) \
+    ROW("aria", "text_config", "aria_text") \
+    ROW("clip", "text_config", "clip_text_model") \
+    ROW("clip", "vision_config", "clip_vision_model") \
+    ROW("cohere2_vision", "text_config", "cohere2") \
+    ROW("cohere2_vision", "vision_config", "siglip_vision_model") \
+    ROW("emu3", "text_config", "emu3_text_model") \
+    ROW("gemma3", "text_config", "gemma3_text") \
+    ROW("gemma3", "vision_config", "siglip_vision_model") \
+    ROW("llava", "text_config", "llama") \
+    ROW("llava", "vision_config", "clip_vision_model") \
+    ROW("llava_next", "text_config", "llama") \
+    ROW("llava_next", "vision_config", "clip_vision_model") \
+    ROW("metaclip_2", "text_config", "metaclip_2_text_model") \
+    ROW("metaclip_2", "vision_config", "metaclip_2_vision_model") \
+    ROW("mistral3", "text_config", "mistral") \
+    ROW("paligemma", "text_config", "gemma2") \
+    ROW("paligemma", "vision_config", "siglip_vision_model") \
+    ROW("siglip", "text_config", "siglip_text_model") \
+    ROW("siglip", "vision_config", "siglip_vision_model") \
+    ROW("siglip2", "text_config", "siglip2_text_model") \
+    ROW("siglip2", "vision_config", "siglip2_vision_model")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,28 @@
+/* Norms of a row: what a layer does to its inputs before attention, and some to each head's query and key.
+ *
+ *     layer         (x - mean) / sqrt(variance + eps) x weight + bias   Ba et al. 2016, "Layer Normalization"
+ *     rms           x / sqrt(mean of squares + eps) x weight            Zhang and Sennrich 2019, "RMSNorm"
+ *     rms-plus-one  the same, x (1 + weight): Gemma
+ *
+ * The weight may be absent: then nothing is multiplied. */
+#ifndef ATTN_MODEL_NORM_H
+#define ATTN_MODEL_NORM_H
+
+#include "base/choice.h"
+#include "tensor/tensor.h"
+
+#define NORM_KINDS(ROW) \
+    ROW(NORM_NONE, "none") ROW(NORM_LAYER, "layer") ROW(NORM_RMS, "rms") ROW(NORM_RMS_PLUS_ONE, "rms-plus-one")
+
+enum norm_kind { NORM_KINDS(CHOICE_ID) NORM_KIND_COUNT };
+
+/* What is normed. */
+enum norm_id { NORM_INPUTS, NORM_QUERY, NORM_KEY, NORM_COUNT };
+
+struct norm {
+    enum norm_kind kind; /* NORM_NONE: there is none */
+    double eps;
+    struct tensor weight, bias; /* rank 0 where there is none */
+};
+
+#endif

@@ -1,0 +1,326 @@
+#include "model/rope.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TWO_PI = 6.28318530717958647692;
+
+/* --- pairs ------------------------------------------------------------------------------------------------------- */
+
+/* Whether a pair lies side by side where it is read, and where it is written. */
+static const struct {
+    bool from_adjacent, to_adjacent;
+} KINDS[ROPE_KIND_COUNT] = {
+    [ROPE_PAIRS] = {true, true},
+    [ROPE_PAIRS_TO_HALVES] = {true, false},
+};
+
+static void pair_columns(const struct rope *rope, size_t pair, bool adjacent, size_t columns[2])
+{
+    columns[0] = rope->first + (adjacent ? 2 * pair : pair);
+    columns[1] = columns[0] + (adjacent ? 1 : rope->columns / 2);
+}
+
+struct rope_pair rope_pair(const struct rope *rope, size_t pair)
+{
+    struct rope_pair columns = {0};
+    pair_columns(rope, pair, KINDS[rope->kind].from_adjacent, columns.from);
+    pair_columns(rope, pair, KINDS[rope->kind].to_adjacent, columns.to);
+    return columns;
+}
+
+/* --- frequencies ------------------------------------------------------------------------------------------------- */
+
+/* What the frequencies are made from: n / 2 of them, written to `frequencies`. */
+struct plan {
+    const struct rope_settings *settings;
+    size_t columns, highest;
+    float *frequencies;
+};
+
+/* base^(2 i / n). Rounded to float32 the powers, cosines and sines of the C library are the same whichever variants it
+ * has (0 of 8 million differ between those of glibc with FMA and without), so that parts of two machines join. */
+static float wave(float base, size_t pair, size_t columns)
+{
+    return (float)pow((double)base, (double)((float)(2 * pair) / (float)columns));
+}
+
+static void fill(const struct plan *plan, float base)
+{
+    for (size_t i = 0; i < plan->columns / 2; i++)
+        plan->frequencies[i] = 1 / wave(base, i, plan->columns);
+}
+
+static void scale_none(const struct plan *plan)
+{
+    fill(plan, (float)plan->settings->theta);
+}
+
+static void scale_linear(const struct plan *plan)
+{
+    scale_none(plan);
+    for (size_t i = 0; i < plan->columns / 2; i++)
+        plan->frequencies[i] /= (float)plan->settings->scaling.factor;
+}
+
+/* "NTK-aware": beyond `old` positions theta grows with their number. */
+static void scale_dynamic(const struct plan *plan)
+{
+    const struct rope_scaling *scaling = &plan->settings->scaling;
+    const double n = (double)plan->columns, positions = (double)plan->highest + 1;
+    if (positions <= scaling->old) {
+        scale_none(plan);
+        return;
+    }
+    const float longer = (float)scaling->factor * (float)positions / (float)scaling->old;
+    const float stretch = longer - (float)(scaling->factor - 1);
+    fill(plan, (float)plan->settings->theta * (float)pow((double)stretch, n / (n - 2)));
+}
+
+/* Few turns within `old` positions: divided; many: kept; between them a mixture of both. */
+static float scale_llama3_one(float frequency, const struct rope_scaling *scaling)
+{
+    const float length = 1 / frequency * (float)TWO_PI, factor = (float)scaling->factor;
+    if (length < (float)(scaling->old / scaling->high))
+        return frequency;
+    if (length > (float)(scaling->old / scaling->low))
+        return frequency / factor;
+    const float turns = 1 / length * (float)scaling->old;
+    const float smooth = (turns - (float)scaling->low) / (float)(scaling->high - scaling->low);
+    return (1 - smooth) * frequency / factor + smooth * frequency;
+}
+
+static void scale_llama3(const struct plan *plan)
+{
+    scale_none(plan);
+    for (size_t i = 0; i < plan->columns / 2; i++)
+        plan->frequencies[i] = scale_llama3_one(plan->frequencies[i], &plan->settings->scaling);
+}
+
+/* The pair, as a fraction, that makes so many turns within `old` positions: Peng et al. 2023, "YaRN", section 3.2. */
+static double pair_of_turns(const struct plan *plan, double turns)
+{
+    const struct rope_settings *settings = plan->settings;
+    return (double)plan->columns * log(settings->scaling.old / (turns * TWO_PI)) / (2 * log(settings->theta));
+}
+
+/* Pairs below `low` are kept, those above `high` divided, with a ramp between them. */
+static void scale_yarn(const struct plan *plan)
+{
+    const struct rope_scaling *scaling = &plan->settings->scaling;
+    double low = pair_of_turns(plan, scaling->fast), high = pair_of_turns(plan, scaling->slow);
+    low = fmax(scaling->whole_ramp ? floor(low) : low, 0);
+    high = fmin(scaling->whole_ramp ? ceil(high) : high, (double)plan->columns - 1);
+    if (low == high)
+        high += 0.001;
+    for (size_t i = 0; i < plan->columns / 2; i++) {
+        const float length = wave((float)plan->settings->theta, i, plan->columns);
+        const float ramp = ((float)i - (float)low) / (float)(high - low);
+        const float kept = 1 - (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
+        plan->frequencies[i] = 1 / ((float)scaling->factor * length) * (1 - kept) + 1 / length * kept;
+    }
+}
+
+/* A divisor for each pair: Ding et al. 2024, "LongRoPE". */
+static void scale_longrope(const struct plan *plan)
+{
+    const struct rope_scaling *scaling = &plan->settings->scaling;
+    const bool is_long = (double)plan->highest + 1 > scaling->old;
+    char *number = (char *)(is_long ? scaling->long_list.text : scaling->short_list.text);
+    for (size_t i = 0; i < plan->columns / 2; i++) {
+        const float divisor = (float)strtod(number, &number);
+        plan->frequencies[i] = 1 / (divisor * wave((float)plan->settings->theta, i, plan->columns));
+        number++;
+    }
+}
+
+static double attention_none(const struct rope_scaling *scaling)
+{
+    (void)scaling;
+    return 1;
+}
+
+static double attention_yarn(const struct rope_scaling *scaling)
+{
+    return scaling->factor <= 1 ? 1 : 0.1 * log(scaling->factor) + 1;
+}
+
+static double attention_longrope(const struct rope_scaling *scaling)
+{
+    const double factor = scaling->max / scaling->old;
+    return factor <= 1 ? 1 : sqrt(1 + log(factor) / log(scaling->old));
+}
+
+/* How each is made, and from how many columns and which theta on it can be. */
+static const struct {
+    void (*scale)(const struct plan *plan);
+    double (*attention)(const struct rope_scaling *scaling);
+    size_t least_columns;
+    double theta_above;
+} SCALINGS[ROPE_SCALING_COUNT] = {
+    [ROPE_SCALING_NONE] = {scale_none, attention_none, 2, 0},
+    [ROPE_SCALING_LINEAR] = {scale_linear, attention_none, 2, 0},
+    [ROPE_SCALING_DYNAMIC] = {scale_dynamic, attention_none, 4, 0},
+    [ROPE_SCALING_LLAMA3] = {scale_llama3, attention_none, 2, 0},
+    [ROPE_SCALING_YARN] = {scale_yarn, attention_yarn, 2, 1},
+    [ROPE_SCALING_LONGROPE] = {scale_longrope, attention_longrope, 2, 0},
+};
+
+/* --- what is made of them ---------------------------------------------------------------------------------------- */
+
+static enum status check_list(const char *name, const struct rope_list *list, size_t columns, struct error *error)
+{
+    if (list->text != NULL && list->count != columns / 2)
+        return error_usage(error,
+                           "--rope-scaling: %s has %zu numbers; expected %zu, half of the %zu columns that are "
+                           "turned",
+                           name, list->count, columns / 2, columns);
+    return STATUS_OK;
+}
+
+static enum status check_settings(const struct rope_settings *settings, size_t columns, size_t width, size_t highest,
+                                  struct error *error)
+{
+    const struct rope_scaling *scaling = &settings->scaling;
+    if (width < 2)
+        return error_usage(error, "--rope turns pairs of columns; expected a head of 2 columns or more, got %zu",
+                           width);
+    if (columns % 2 != 0 || columns > width)
+        return error_usage(error,
+                           "--rope turns pairs of columns, and %zu of %zu are none; expected an even number of "
+                           "--rope-columns, 2 to %zu",
+                           columns, width, width / 2 * 2);
+    if (columns < SCALINGS[scaling->kind].least_columns)
+        return error_usage(error, "--rope-scaling has no rule for %zu columns; expected %zu or more", columns,
+                           SCALINGS[scaling->kind].least_columns);
+    if (!(settings->theta > SCALINGS[scaling->kind].theta_above && settings->theta <= 1e30))
+        return error_usage(error, "--rope-theta %.10g is out of range; expected a number above %g, up to 1e30",
+                           settings->theta, SCALINGS[scaling->kind].theta_above);
+    if (highest > ROPE_POSITION_LIMIT)
+        return error_usage(error, "position %zu is out of range; expected 0..2^31-1", highest);
+    enum status status = check_list("short", &scaling->short_list, columns, error);
+    return status == STATUS_OK ? check_list("long", &scaling->long_list, columns, error) : status;
+}
+
+static enum status check_angles(const struct rope *rope, size_t highest, struct error *error)
+{
+    for (size_t i = 0; i < rope->columns / 2; i++)
+        if (!isfinite(rope_angle(rope, highest, i)))
+            return error_usage(error,
+                               "--rope: the angle of position %zu is beyond float32; expected a larger "
+                               "--rope-theta, or larger numbers in --rope-scaling",
+                               highest);
+    return STATUS_OK;
+}
+
+enum status rope_create(struct rope *rope, const struct rope_settings *settings, size_t width, size_t highest,
+                        struct arena *arena, struct error *error)
+{
+    const struct rope_scaling *scaling = &settings->scaling;
+    const size_t columns = settings->columns > 0 ? settings->columns : width;
+    *rope = (struct rope){.kind = settings->kind, .width = width, .attention = 1};
+    if (settings->kind == ROPE_NONE)
+        return STATUS_OK;
+    if (check_settings(settings, columns, width, highest, error))
+        return error->status;
+    float *frequencies = arena_allocate(arena, columns / 2, sizeof *frequencies, error);
+    if (frequencies == NULL)
+        return error->status;
+    rope->first = settings->last ? width - columns : 0;
+    rope->columns = columns;
+    rope->frequencies = frequencies;
+    rope->attention = (float)(scaling->attention > 0 ? scaling->attention : SCALINGS[scaling->kind].attention(scaling));
+    SCALINGS[scaling->kind].scale(&(struct plan){settings, columns, highest, frequencies});
+    return check_angles(rope, highest, error);
+}
+
+/* --- turns ------------------------------------------------------------------------------------------------------- */
+
+/* Per rounding: which dtype cos and sin, each operation, and the result are rounded to; F64 rounds nothing. */
+struct steps {
+    enum dtype turn, operation, result;
+};
+
+static struct steps steps_of(enum rope_rounding rounding, enum dtype dtype)
+{
+    const struct steps steps[] = {
+        [ROPE_ROUNDING_ONCE] = {DTYPE_F64, DTYPE_F64, DTYPE_F64},
+        [ROPE_ROUNDING_EACH] = {dtype, dtype, dtype},
+        [ROPE_ROUNDING_COSINE] = {dtype, dtype_storage(dtype), dtype},
+        [ROPE_ROUNDING_FLOAT] = {DTYPE_F64, dtype_storage(dtype), dtype},
+    };
+    return steps[rounding];
+}
+
+static double rounded(enum dtype dtype, double number)
+{
+    dtype_round(dtype, &number, 1);
+    return number;
+}
+
+float rope_angle(const struct rope *rope, size_t position, size_t pair)
+{
+    return (float)position * rope->frequencies[pair];
+}
+
+struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
+                           enum dtype dtype)
+{
+    const struct steps steps = steps_of(rounding, dtype);
+    const float angle = rope_angle(rope, position, pair);
+    return (struct rope_turn){
+        .angle = angle,
+        .cosine = rounded(steps.turn, (double)((float)cos((double)angle) * rope->attention)),
+        .sine = rounded(steps.turn, (double)((float)sin((double)angle) * rope->attention)),
+    };
+}
+
+void rope_turns(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype,
+                double *cosines, double *sines)
+{
+    for (size_t pair = 0; pair < rope->columns / 2; pair++) {
+        const struct rope_turn turn = rope_turn(rope, position, pair, rounding, dtype);
+        cosines[pair] = turn.cosine;
+        sines[pair] = turn.sine;
+    }
+}
+
+static void rotate_pair(const struct rope *rope, size_t pair, double cosine, double sine, struct steps steps,
+                        const double *x, double *y)
+{
+    const struct rope_pair at = rope_pair(rope, pair);
+    const double a = x[at.from[0]], b = x[at.from[1]];
+    const double first = rounded(steps.operation, a * cosine) - rounded(steps.operation, b * sine);
+    const double second = rounded(steps.operation, b * cosine) + rounded(steps.operation, a * sine);
+    y[at.to[0]] = rounded(steps.result, rounded(steps.operation, first));
+    y[at.to[1]] = rounded(steps.result, rounded(steps.operation, second));
+}
+
+/* The columns that are not turned. */
+static void copy_rest(const struct rope *rope, const double *x, double *y)
+{
+    const size_t end = rope->first + rope->columns;
+    memcpy(y, x, rope->first * sizeof *y);
+    memcpy(y + end, x + end, (rope->width - end) * sizeof *y);
+}
+
+void rope_rotate(const struct rope *rope, const double *cosines, const double *sines, enum rope_rounding rounding,
+                 enum dtype dtype, const double *x, double *y)
+{
+    const struct steps steps = steps_of(rounding, dtype);
+    copy_rest(rope, x, y);
+    for (size_t pair = 0; pair < rope->columns / 2; pair++)
+        rotate_pair(rope, pair, cosines[pair], sines[pair], steps, x, y);
+}
+
+void rope_row(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype, const double *x,
+              double *y)
+{
+    const struct steps steps = steps_of(rounding, dtype);
+    copy_rest(rope, x, y);
+    for (size_t pair = 0; pair < rope->columns / 2; pair++) {
+        const struct rope_turn turn = rope_turn(rope, position, pair, rounding, dtype);
+        rotate_pair(rope, pair, turn.cosine, turn.sine, steps, x, y);
+    }
+}

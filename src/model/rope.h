@@ -1,0 +1,125 @@
+/* Rotary position embedding: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", eq. 34.
+ *
+ *   d columns of a row of query or key, of which n are turned in n / 2 pairs (a, b), each by its own angle:
+ *   (a, b) -> (a cos - b sin, b cos + a sin),  angle = position x frequency,  frequency[i] = theta^(-2 i / n)
+ *
+ * The numbers are those of transformers: frequencies and angles are float32, each step of them rounded, cos and sin
+ * those of the float32 angle rounded to float32. In double the angle would be another: 3e-4 off at position 4096. */
+#ifndef ATTN_MODEL_ROPE_H
+#define ATTN_MODEL_ROPE_H
+
+#include "base/choice.h"
+#include "base/memory.h"
+#include "tensor/dtype.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which columns are a pair: i and i + n / 2, or 2 i and 2 i + 1. DeepSeek V3 reads pairs and writes halves. */
+/* clang-format off */
+#define ROPE_KINDS(ROW) \
+    ROW(ROPE_NONE, "none") ROW(ROPE_HALF, "half") ROW(ROPE_PAIRS, "pairs") \
+    ROW(ROPE_PAIRS_TO_HALVES, "pairs-to-halves")
+/* clang-format on */
+
+enum rope_kind { ROPE_KINDS(CHOICE_ID) ROPE_KIND_COUNT };
+
+/* How frequencies are changed for texts longer than those of the training. */
+/* clang-format off */
+#define ROPE_SCALINGS(ROW) \
+    ROW(ROPE_SCALING_NONE, "none") ROW(ROPE_SCALING_LINEAR, "linear") ROW(ROPE_SCALING_DYNAMIC, "dynamic") \
+    ROW(ROPE_SCALING_LLAMA3, "llama3") ROW(ROPE_SCALING_YARN, "yarn") ROW(ROPE_SCALING_LONGROPE, "longrope")
+/* clang-format on */
+
+enum rope_scaling_kind { ROPE_SCALINGS(CHOICE_ID) ROPE_SCALING_COUNT };
+
+/* Numbers of a scaling as its text has them, "1.0;1.5;2"; the text belongs to the caller. */
+struct rope_list {
+    const char *text; /* NULL: none */
+    size_t count;
+};
+
+/* Starts as {0}: none. What a kind does not use is 0. */
+struct rope_scaling {
+    enum rope_scaling_kind kind;
+    double factor;                          /* frequencies are divided by it: linear, dynamic, llama3, yarn */
+    double old;                             /* positions of the training: all but linear */
+    double low, high;                       /* llama3: turns within `old`; fewer than low: divided, above high: kept */
+    double fast, slow;                      /* yarn: the same; kept from fast on, divided up to slow */
+    double max;                             /* longrope: positions that it was made for; 0: not said */
+    double attention;                       /* yarn, longrope: what cos and sin are multiplied with; 0: their rule */
+    bool whole_ramp;                        /* yarn: the way from fast to slow begins and ends at a whole pair */
+    struct rope_list short_list, long_list; /* longrope: divisors of the frequencies up to `old`, and beyond */
+};
+
+/* "none", "linear:factor=8", "llama3:factor=8,low=1,high=4,old=8192", ...: the keys in any order. The scaling keeps
+ * the text, which must outlive it. STATUS_USAGE "place: ..." with what was expected. */
+enum status rope_scaling_parse(const char *place, const char *text, struct rope_scaling *scaling, struct error *error);
+
+/* What a rotation is made from. */
+struct rope_settings {
+    enum rope_kind kind;
+    double theta;
+    size_t columns; /* n; 0: all */
+    bool last;      /* the last n columns, else the first */
+    struct rope_scaling scaling;
+};
+
+enum { ROPE_POSITION_LIMIT = INT32_MAX }; /* the highest position */
+
+struct rope {
+    enum rope_kind kind;
+    size_t width;             /* d */
+    size_t first, columns;    /* n columns from there on are turned */
+    const float *frequencies; /* (n / 2) */
+    float attention;          /* what cos and sin are multiplied with */
+};
+
+/* `highest` is the highest position of query and key: dynamic and longrope ask for it. The frequencies live in the
+ * arena. STATUS_USAGE where n is odd or above d, a list has not n / 2 numbers, or an angle is beyond float32.
+ * With ROPE_NONE n is 0 and rows are copied. */
+enum status rope_create(struct rope *rope, const struct rope_settings *settings, size_t width, size_t highest,
+                        struct arena *arena, struct error *error);
+
+/* When numbers are rounded to the working dtype. transformers does it in the last three ways: in bfloat16 they give its
+ * bits; in float32 EACH comes nearest, as PyTorch's cos and sin are not the nearest float for 1 angle in 20. */
+enum rope_rounding {
+    ROPE_ROUNDING_ONCE,   /* by the caller; products and sum are double */
+    ROPE_ROUNDING_EACH,   /* cos and sin, each product and the sum: Llama and most others */
+    ROPE_ROUNDING_COSINE, /* cos and sin, and the sum at last; products and sum are float32: Cohere, ModernBERT */
+    ROPE_ROUNDING_FLOAT,  /* the sum at last; cos, sin, products and sum are float32: OLMo 2, DeepSeek V2 */
+};
+
+/* In radians. */
+float rope_angle(const struct rope *rope, size_t position, size_t pair);
+
+/* One pair at one position: its angle in radians, and cos and sin as a row is turned by them. */
+struct rope_turn {
+    float angle;
+    double cosine, sine;
+};
+
+struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
+                           enum dtype dtype);
+
+/* The columns of a pair (from 0, of d): where its two numbers are read, and where they are written. */
+struct rope_pair {
+    size_t from[2], to[2];
+};
+
+struct rope_pair rope_pair(const struct rope *rope, size_t pair);
+
+/* The cosines and sines (n / 2 each) of a position, for rows of several heads. */
+void rope_turns(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype,
+                double *cosines, double *sines);
+
+/* One row turned: x (d) -> y (d), which must not overlap; columns that are not turned are copied. Numbers of x are
+ * numbers of the dtype. */
+void rope_rotate(const struct rope *rope, const double *cosines, const double *sines, enum rope_rounding rounding,
+                 enum dtype dtype, const double *x, double *y);
+
+/* The same by the row's position. */
+void rope_row(const struct rope *rope, size_t position, enum rope_rounding rounding, enum dtype dtype, const double *x,
+              double *y);
+
+#endif
