@@ -6,7 +6,7 @@ attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 PATH=$(cd "$ATTN_BIN" && pwd):$PATH
-commands='self causal multihead sdpa init diff why join example help'
+commands='self causal multihead layer sdpa init diff why join example help'
 for shell in bash zsh fish; do
     check "a script for $shell" sh -c '"$1" help --completion "$2" >"$3"' - "$attn" $shell "$scratch/attn.$shell"
 done
@@ -52,7 +52,7 @@ if command -v bash >/dev/null; then
     check "bash: none again" bash_says "" attn self --stages scaled,sca
     check "bash: a further mistake" bash_says "mask-causal,scale-heads" attn self --mistake mask-causal,scale-h
     check "bash: mechanisms" bash_says "self causal multihead" attn init ''
-    check "bash: all mechanisms" bash_says "self causal multihead sdpa" attn why ''
+    check "bash: all mechanisms" bash_says "self causal multihead layer sdpa" attn why ''
     check "bash: then files, which readline completes" bash_says "" attn init self ''
     check "bash: topics" bash_says "multihead" attn help mu
     check "bash: shells" bash_says "bash" attn help --completion b

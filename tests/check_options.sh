@@ -40,6 +40,8 @@ done
 # The examples that stand before the usage of each command, and in the first help.
 mkdir "$scratch/run" && cd "$scratch/run" && PATH=$(cd "$OLDPWD" && cd "$ATTN_BIN" && pwd):$PATH || exit 1
 attn example >inputs.json
+cp -r "$OLDPWD/tests/layers/llama-3" model
+cp model/hidden.npy model/residual.npy .
 attn example grouped >qkv.json
 attn init multihead -H 2 inputs.json -o trained.json
 for name in expected mine; do attn causal inputs.json -o $name.json; done

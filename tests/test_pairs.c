@@ -45,6 +45,11 @@ static const struct subject_row SUBJECTS[] = {
      {NULL},
      "tests/pairs/operands",
      {"data/grouped.json", "tests/golden/sdpa/bf16-bool-mask.safetensors", "--random=2x2x5x4"}},
+    {{"layer"},
+     COMMAND_LAYER,
+     {"-w", "tests/layers/qwen3", "--layer", "1"},
+     NULL,
+     {"tests/layers/qwen3/hidden.npy", "tests/layers/qwen3/residual.npy"}},
     {{"init", "multihead"}, COMMAND_INIT, {"-H", "2"}, NULL, {"data/inputs.json", "tests/pairs/inputs/settings.json"}},
 };
 enum { SUBJECT_ROWS = sizeof SUBJECTS / sizeof SUBJECTS[0] };

@@ -11,7 +11,10 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
 {
     char name[BUILD_PLACE_BYTES];
     struct text text = text_begin(place, size);
-    if (build->options->origin[id] != ORIGIN_FILE)
+    if (build->options->origin[id] == ORIGIN_CHECKPOINT)
+        text_add(&text, "%s: %s", build->layer->config != NULL ? build->layer->config : build->weights->source,
+                 options_setting_name(id, name, sizeof name));
+    else if (build->options->origin[id] != ORIGIN_FILE)
         text_add(&text, "--%s", OPTIONS[id].name);
     else
         text_add(&text, "%s: settings: %s", build->inputs->source, options_setting_name(id, name, sizeof name));

@@ -5,6 +5,7 @@
 #define ATTN_BUILD_BUILD_H
 
 #include "cli/options.h"
+#include "layer/layer.h"
 #include "stage/stage.h"
 
 /* What problem_create works on. */
@@ -12,6 +13,7 @@ struct build {
     struct problem *problem;
     struct options *options; /* with what the file's settings say where the command line says nothing */
     const struct input_file *inputs, *weights, *keys; /* each may be NULL; keys: that of --key-inputs */
+    const struct layer *layer;                        /* whose weights they are; or NULL */
     struct arena *arena;
     struct error *error;
 };
@@ -52,6 +54,9 @@ enum status build_buffers(const struct build *build);
 /* The mask: the rules of the options, and attn_mask, alibi_slopes and sinks of the inputs' file. The sizes are
  * known. */
 enum status build_mask(const struct build *build);
+
+/* The rotation of query and key, and the positions of tokens. Mask and heads are known. */
+enum status build_rope(const struct build *build);
 
 /* The tokens of one list of labels by their names; none where there are no labels. */
 struct build_names {

@@ -7,10 +7,15 @@
 static enum status take_list(const struct build *build, const char *name, const double **list)
 {
     const struct problem *problem = build->problem;
-    const struct file_tensor *found = input_file_find(build->inputs, name);
+    const struct input_file *file = build->inputs;
+    const struct file_tensor *found = input_file_find(file, name);
+    if (found == NULL && build->weights != NULL) { /* a checkpoint has sinks among its parameters */
+        file = build->weights;
+        found = input_file_find(file, name);
+    }
     if (found == NULL)
         return STATUS_OK;
-    const char *source = build->inputs->source;
+    const char *source = file->source;
     char shape[TENSOR_SHAPE_BYTES];
     struct tensor numbers;
     if (found->tensor.rank != 1 || found->tensor.shape[0] != problem->heads)
@@ -121,6 +126,62 @@ static enum status take_attn_mask(const struct build *build)
     return finite ? STATUS_OK : check_numbers(build, &mask->attn_mask);
 }
 
+/* The slopes of the heads, Press et al. 2022, section 3: 2^(-8 i / P) for P the power of two not below the heads; of
+ * more than the heads, every second comes first. */
+static enum status make_slopes(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const size_t heads = problem->heads;
+    size_t power = 1, at = 0;
+    char place[BUILD_PLACE_BYTES];
+    if (build->options->alibi == ALIBI_OFF)
+        return STATUS_OK;
+    if (problem->mask.alibi_slopes != NULL)
+        return error_usage(build->error, "%s: alibi_slopes are given, and %s makes others; expected one of them",
+                           build->inputs->source, build_place(build, OPTION_ALIBI, place, sizeof place));
+    double *slopes = arena_allocate(build->arena, heads, sizeof *slopes, build->error);
+    if (slopes == NULL)
+        return build->error->status;
+    while (power < heads)
+        power *= 2;
+    for (size_t i = power > heads ? 2 : 1, step = i; at < heads; i += step) {
+        if (i > power) {
+            i = 1;
+            step = 2;
+        }
+        slopes[at++] = exp2(-8.0 * (double)i / (double)power);
+    }
+    for (size_t head = 0; head < heads && build->options->alibi == ALIBI_SCALED; head++)
+        slopes[head] /= sqrt((double)problem->d_head);
+    build->problem->mask.alibi_slopes = slopes;
+    return STATUS_OK;
+}
+
+/* T5's table, of the parameters. */
+static enum status take_relative(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    struct mask *mask = &problem->mask;
+    const struct tensor *table = &problem->parameters.relative_bias;
+    if (table->rank == 0)
+        return STATUS_OK;
+    double *numbers = arena_allocate(build->arena, tensor_count(table), sizeof *numbers, build->error);
+    if (numbers == NULL)
+        return build->error->status;
+    tensor_load(table, 0, tensor_count(table), numbers);
+    mask->relative = numbers;
+    mask->buckets = table->shape[0];
+    mask->heads = table->shape[1];
+    mask->relative_distance = (double)build->options->relative_distance;
+    mask->both_ways = !mask->causal;
+    if (mask->relative_distance > (double)mask->buckets / (mask->both_ways ? 4 : 2))
+        return STATUS_OK;
+    return error_usage(build->error,
+                       "--relative-distance %g is within the buckets of single distances; expected more "
+                       "than %zu",
+                       mask->relative_distance, mask->buckets / (mask->both_ways ? 4 : 2));
+}
+
 enum status build_mask(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -133,7 +194,7 @@ enum status build_mask(const struct build *build)
     mask->true_drops = options->mask_true == MASK_TRUE_DROP;
     mask->empty_row = options->empty_row;
     if (take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
-        take_list(build, "sinks", &mask->sinks))
+        take_list(build, "sinks", &mask->sinks) || make_slopes(build) || take_relative(build))
         return build->error->status;
     problem->masks =
         mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);

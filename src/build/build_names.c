@@ -8,7 +8,7 @@ static enum status check_name_of_weights(const struct build *build, const char *
     const struct input_file *weights = build->weights;
     const bool passed = kind & (INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER | INPUT_FILE_INPUTS | INPUT_FILE_KEYS |
                                 INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED);
-    if (passed || weights->is_result)
+    if (passed || weights->is_result || build->layer != NULL)
         return STATUS_OK;
     return error_usage(build->error, "%s: %s is no parameter, and --weights takes nothing else; %s", weights->source,
                        name, kind & INPUT_FILE_MASKING ? "expected it in the input" : "expected names such as W_query");

@@ -259,6 +259,7 @@ static enum status take_all(const struct build *build, const struct operand *ope
         return build->error->status;
     problem->keys = problem->given[1].shape[2];
     problem->has_past = past_key != NULL;
+    problem->past = past_key != NULL ? past_key->shape[2] : 0;
     set_offset(build, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
     return take_lengths(build);
 }

@@ -69,6 +69,21 @@ static enum status check_groups(const struct build *build)
                        problem->kv_heads);
 }
 
+/* What is said of norms: their kinds, NORM_KIND_COUNT where the parameters tell, and eps, below 0 where the kind
+ * does. */
+static void plan_norms(const struct build *build)
+{
+    const struct options *options = build->options;
+    struct parameters_plan *plan = &build->problem->plan;
+    const double eps = build_said(build, OPTION_NORM_EPS) ? options->norm_eps : -1;
+    plan->norms[NORM_INPUTS] = build_said(build, OPTION_NORM) ? options->norm : NORM_KIND_COUNT;
+    plan->norm_eps[NORM_INPUTS] = eps;
+    for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
+        plan->norms[id] = build_said(build, OPTION_QK_NORM) ? options->qk_norm : NORM_KIND_COUNT;
+        plan->norm_eps[id] = build_said(build, OPTION_QK_NORM_EPS) ? options->qk_norm_eps : eps;
+    }
+}
+
 static enum status plan_parameters(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -82,10 +97,15 @@ static enum status plan_parameters(const struct build *build)
     problem->kv_heads = multihead && options->kv_heads > 0 ? (size_t)options->kv_heads : problem->heads;
     if (check_groups(build) != STATUS_OK)
         return build->error->status;
+    const size_t d_out = options->d_out != 0 ? (size_t)options->d_out : problem->d_in;
     problem->plan = (struct parameters_plan){
         .d_in = problem->d_in,
-        .d_out = options->d_out != 0 ? (size_t)options->d_out : problem->d_in,
+        .d_out = d_out,
+        .d_value = d_out / (problem->heads / problem->kv_heads),
+        .d_output = d_out,
+        .d_key_in = problem->d_key_in,
         .groups = problem->heads / problem->kv_heads,
+        .kv_heads = problem->kv_heads,
         .module_count = options->stacked ? problem->heads : 1,
         .stacked = options->stacked,
         .has_out = multihead && !options->stacked,
@@ -97,6 +117,7 @@ static enum status plan_parameters(const struct build *build)
                          ? options->as == ORIENTATION_MATRIX
                          : options->init != INIT_LINEAR,
     };
+    plan_norms(build);
     return STATUS_OK;
 }
 
@@ -118,6 +139,8 @@ enum status build_parameters(const struct build *build)
     const struct input_file *input = build->weights != NULL ? build->weights : build->inputs;
     const bool given = input != NULL && !problem->parameters_only && parameters_present(input);
     char place[BUILD_PLACE_BYTES];
+    if (MECHANISMS[problem->mechanism].opens && !given)
+        return error_usage(build->error, "layer needs a checkpoint: --weights MODEL and --layer N");
     if (build->weights != NULL && !given)
         return error_usage(build->error, "%s: no parameters; expected W_query, W_key and W_value", input->source);
     if (plan_parameters(build) != STATUS_OK || (given && take_parameters(build, input) != STATUS_OK))
@@ -128,7 +151,7 @@ enum status build_parameters(const struct build *build)
     if (check_division(build) != STATUS_OK)
         return build->error->status;
     problem->d_head = problem->plan.stacked ? problem->plan.d_out : problem->plan.d_out / problem->heads;
-    problem->d_value = problem->d_head;
+    problem->d_value = problem->plan.stacked ? problem->d_head : problem->plan.d_value / problem->kv_heads;
     if (!given)
         return parameters_draw(&problem->parameters, &problem->plan, &problem->generator, build->arena, build->error);
     if (options->dropout > 0 && options->origin[OPTION_DROPOUT_SEED] == ORIGIN_DEFAULT)

@@ -72,6 +72,11 @@ enum status job_files_read(struct job_files *job, const struct options *options,
     }
     if (options->weights == NULL)
         return STATUS_OK;
+    if (MECHANISMS[options->mechanism].opens) {
+        job->layer = &job->opened;
+        job->weights = &job->opened.weights;
+        return layer_read(&job->opened, options, arena, error);
+    }
     job->weights = &job->files[1];
     return load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
 }

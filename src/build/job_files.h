@@ -3,13 +3,16 @@
 #define ATTN_BUILD_JOB_FILES_H
 
 #include "cli/options.h"
+#include "layer/layer.h"
 #include "read/input_file.h"
 
 struct job_files {
     const struct input_file *inputs;  /* NULL where there are none: init with --d-in */
     const struct input_file *weights; /* that of --weights, or NULL */
     const struct input_file *keys;    /* that of --key-inputs, or NULL */
+    const struct layer *layer;        /* whose parameters these are, where --weights is a checkpoint; or NULL */
     struct input_file files[3];
+    struct layer opened;
 };
 
 /* Whether standard input is to be read for lack of a file. */

@@ -18,6 +18,27 @@ static enum status apply_settings(const struct build *build)
                        inputs->source);
 }
 
+/* What is known of a checkpoint's module, where nobody says otherwise. */
+static enum status apply_facts(const struct build *build)
+{
+    const struct layer *layer = build->layer;
+    const char *source = layer != NULL && layer->config != NULL ? layer->config
+                         : layer != NULL                        ? layer->weights.source
+                                                                : "";
+    for (size_t i = 0; layer != NULL && i < layer->facts.count; i++)
+        if (options_fact(build->options, layer->facts.facts[i].setting, layer->facts.facts[i].text, source,
+                         build->error) != STATUS_OK)
+            return build->error->status;
+    build->problem->layer = layer;
+    build->problem->family = layer != NULL ? layer->family : NULL;
+    if (build->problem->family == NULL && build->options->family != NULL)
+        build->problem->family = family_find(build->options->family);
+    if (build->options->rounding != ROUNDING_TRANSFORMERS || build->problem->family != NULL)
+        return STATUS_OK;
+    return error_usage(build->error, "--rounding transformers rounds as a model does, and no family is known; expected "
+                                     "attn layer with --family");
+}
+
 /* --- inputs and tokens ------------------------------------------------------------------------------------------- */
 
 static enum status take_inputs(const struct build *build)
@@ -27,7 +48,7 @@ static enum status take_inputs(const struct build *build)
     char shape[TENSOR_SHAPE_BYTES];
     if (build->inputs == NULL) {
         problem->source = "--d-in";
-        problem->d_in = (size_t)options->d_in;
+        problem->d_in = problem->d_key_in = (size_t)options->d_in;
         return STATUS_OK;
     }
     const struct file_tensor *found = input_file_find(build->inputs, "inputs");
@@ -43,7 +64,7 @@ static enum status take_inputs(const struct build *build)
     problem->has_batch = inputs->rank == 3;
     problem->items = problem->has_batch ? inputs->shape[0] : 1;
     problem->queries = problem->keys = axes[0];
-    problem->d_in = axes[1];
+    problem->d_in = problem->d_key_in = axes[1];
     build_take_dtype(build, found);
     return tensor_convert(inputs, problem->dtype, build->inputs->source, "inputs", NULL, &problem->inputs, build->arena,
                           build->error);
@@ -159,7 +180,8 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
     const struct tensor *inputs = &problem->inputs;
     char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
     const size_t last = inputs->rank - 1;
-    if (keys->rank == inputs->rank && keys->shape[last] == inputs->shape[last] &&
+    const bool may_differ = build->weights != NULL; /* its own weights say how wide key inputs are */
+    if (keys->rank == inputs->rank && (may_differ || keys->shape[last] == inputs->shape[last]) &&
         (inputs->rank == 2 || keys->shape[0] == inputs->shape[0]))
         return STATUS_OK;
     return error_usage(build->error, "%s: %s is %s, but inputs of %s is %s; expected the same %scolumns", source, name,
@@ -192,6 +214,7 @@ static enum status take_key_inputs(const struct build *build)
         return build->error->status;
     problem->crosses = true;
     problem->keys = found->tensor.shape[found->tensor.rank - 2];
+    problem->d_key_in = found->tensor.shape[found->tensor.rank - 1];
     problem->mask.causal = is_causal(build);
     if (build->options->align == ALIGN_BOTTOM_RIGHT)
         problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
@@ -206,6 +229,8 @@ static void start_problem(const struct build *build)
     problem->dtype = options->dtype;
     problem->rounding = options->rounding;
     problem->softcap = options->softcap;
+    problem->residual = options->residual;
+    problem->clip = options->clip;
     problem->dropout = options->dropout;
     problem->source = build->inputs != NULL ? build->inputs->source : "--d-in";
     problem->mask.causal = is_causal(build);
@@ -221,7 +246,11 @@ static enum status set_scale(const struct build *build)
     const double scale = build_said(build, OPTION_SCALE) ? options->scale : 1 / sqrt((double)problem->d_head);
     problem->temperature = options->temperature;
     problem->scale = scale / options->temperature;
-    if (isfinite(problem->scale))
+    problem->scales_query = options->scale_on == SCALE_ON_QUERY;
+    problem->query_scale = problem->scales_query ? problem->scale : 1;
+    if (problem->scales_query)
+        problem->scale = 1;
+    if (isfinite(problem->scale * problem->query_scale))
         return STATUS_OK;
     return error_usage(build->error, "%s %g: the scale %g divided by it is no finite number; expected a larger one",
                        build_place(build, OPTION_TEMPERATURE, place, sizeof place), options->temperature, scale);
@@ -292,9 +321,9 @@ enum status problem_create(struct problem *problem, const struct options *option
     struct options merged = *options;
     const bool init = options->command == COMMAND_INIT;
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
-    struct build build = {problem, &merged, files->inputs, files->weights, files->keys, arena, error};
+    struct build build = {problem, &merged, files->inputs, files->weights, files->keys, files->layer, arena, error};
     struct input_file rest;
-    if (apply_settings(&build) != STATUS_OK)
+    if (apply_settings(&build) || apply_facts(&build))
         return error->status;
     if (takes_out(&build)) {
         if (build_without(&build, &rest) != STATUS_OK)
@@ -313,7 +342,7 @@ enum status problem_create(struct problem *problem, const struct options *option
                (!init && check_length(&build)) || build_parameters(&build)) {
         return error->status;
     }
-    if (!init && (build_buffers(&build) || build_mask(&build)))
+    if (!init && (build_buffers(&build) || build_mask(&build) || build_rope(&build)))
         return error->status;
     return finish_problem(&build);
 }

@@ -27,6 +27,7 @@ enum ability {
     ABILITY_GIVES_EXAMPLES = 8192,   /* example */
     ABILITY_SHOWS = 16384,           /* writes the stages that it computes */
     ABILITY_SEARCHES = 32768,        /* why */
+    ABILITY_OPENS = 65536,           /* a checkpoint, of which it takes one module */
 };
 
 /* What words that are no options are. */
@@ -55,7 +56,7 @@ struct command_row {
 /* clang-format off */
 #define COMMAND_ROWS(ROW) \
     ROW(INIT, .name = "init", .words = WORDS_MECHANISM, .abilities = ABILITY_NAMES_PARAMETERS, \
-        .lent = ABILITY_RUNS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS, .required = ABILITY_PROJECTS, \
+        .lent = ABILITY_RUNS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS, .required = ABILITY_DRAWS, \
         .foreign = "initialize initialise parameters params", \
         .manual = {"the parameters that a seed draws", "attn init MECHANISM [options] [FILE]", \
             "The parameters that a seed draws, to look at, edit and feed back with --weights.", \
@@ -72,7 +73,7 @@ struct command_row {
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
     ROW(WHY, .name = "why", .words = WORDS_MECHANISM, .abilities = ABILITY_SEARCHES, \
         .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
-            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES, \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS, \
         .foreign = "diagnose debug blame reason cause mistake mistakes", \
         .manual = {"which mistake gives the table that you have", "attn why MECHANISM [options] [FILE] --mine TABLE", \
             "Computes as the mechanism does, with things done wrong, and names what gives all numbers of your table. " \

@@ -131,6 +131,63 @@
     ROW(EMPTY_ROW, empty_row, CHOICE(enum empty_row, EMPTY_ROWS), ABILITY_COMPUTES, .name = "empty-row", \
         .argument = "WEIGHTS", .setting = true, .asked = "empty row", .initial = "zero", \
         .help = "the weights of a query that may see no key; mean: 1 / keys") \
+    ROW(ROPE, rope, CHOICE(enum rope_kind, ROPE_KINDS), ABILITY_COMPUTES, .name = "rope", .argument = "PAIRS", \
+        .setting = true, .asked = "rope", .foreign = "rotary rotaryemb rotaryembedding positionembedding pe", \
+        .initial = "none", .help = "turn query and key by their positions; half: column i with i + n/2; pairs: neighbours") \
+    ROW(ROPE_THETA, rope_theta, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_COMPUTES, .name = "rope-theta", \
+        .argument = "X", .setting = true, .asked = "rope theta", .foreign = "theta ropebase rotarybase base", \
+        .initial = "10000", .help = "pair i of n/2 turns by theta^(-2 i/n) for each position") \
+    ROW(ROPE_COLUMNS, rope_columns_text, TEXT, ABILITY_COMPUTES, .name = "rope-columns", .argument = "N", \
+        .setting = true, .parse = option_parse_rope_columns, .asked = "rope columns", \
+        .foreign = "rotarydim rotarypct partialrotaryfactor ropedim", .fallback = "all", \
+        .help = "how many columns of a head are turned: the first N, or last:N") \
+    ROW(ROPE_SCALING, rope_scaling_text, TEXT, ABILITY_COMPUTES, .name = "rope-scaling", .argument = "HOW", \
+        .setting = true, .parse = option_parse_rope_scaling, .asked = "rope scaling", .foreign = "ropeparameters yarn longrope", \
+        .fallback = "none", \
+        .help = "slower turns for longer texts: linear:factor=8, or dynamic, llama3, yarn, longrope with their numbers") \
+    ROW(POSITIONS, positions, TEXT, ABILITY_COMPUTES, .name = "positions", .argument = "LIST", .setting = true, \
+        .asked = "positions", .foreign = "positionids position cacheposition", .fallback = "0, 1, 2, ...", \
+        .help = "where the tokens stand for --rope: 0,1,4-9") \
+    ROW(ALIBI, alibi, CHOICE(enum alibi, ALIBIS), ABILITY_COMPUTES, .name = "alibi", .argument = "SLOPES", .setting = true, \
+        .asked = "alibi", .foreign = "usealibi alibibias", .initial = "off", \
+        .help = "scores fall with the distance, by the usual slopes of the heads, or by these x the scale") \
+    ROW(SCALE_ON, scale_on, CHOICE(enum scale_on, SCALE_ONS), ABILITY_COMPUTES, .name = "scale-on", .argument = "WHAT", \
+        .setting = true, .asked = "scale on", .initial = "scores", \
+        .help = "multiply the scores with the scale, or the query before them, as OPT and Whisper do") \
+    ROW(RESIDUAL, residual, FLAG, ABILITY_PROJECTS, .name = "residual", .setting = true, .asked = "residual", \
+        .foreign = "prenorm hiddenstatesbeforenorm residualstream", \
+        .help = "the inputs are the residual stream: the layer's own norm comes first") \
+    ROW(NORM, norm, CHOICE(enum norm_kind, NORM_KINDS), ABILITY_PROJECTS, .name = "norm", .argument = "KIND", \
+        .setting = true, .asked = "norm", .foreign = "layernorm rmsnorm normtype", \
+        .fallback = "layer where norm.bias is there, else rms", .help = "the norm of --residual") \
+    ROW(NORM_EPS, norm_eps, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "norm-eps", .argument = "X", \
+        .setting = true, .asked = "norm eps", .foreign = "eps epsilon layernormeps rmsnormeps", \
+        .fallback = "1e-5 of a layer norm, else 1e-6", .help = "what its root adds") \
+    ROW(QK_NORM, qk_norm, CHOICE(enum norm_kind, NORM_KINDS), ABILITY_PROJECTS, .name = "qk-norm", .argument = "KIND", \
+        .setting = true, .asked = "norm of query and key", .foreign = "qknorm useqknorm qklayernorm", \
+        .fallback = "where query_norm.weight is there: layer with a bias, else rms", \
+        .help = "norm of query and key, of a head or of all, before the rotation") \
+    ROW(QK_NORM_EPS, qk_norm_eps, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "qk-norm-eps", \
+        .argument = "X", .setting = true, .asked = "its eps", .fallback = "as --norm-eps", .help = "what its root adds") \
+    ROW(CLIP, clip, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "clip", .argument = "C", \
+        .setting = true, .asked = "clip", .foreign = "clipqkv qkvclip", .fallback = "0, none", \
+        .help = "query, key and value are cut off at -C and C where they are projected") \
+    ROW(RELATIVE_DISTANCE, relative_distance, WHOLE(2, 1 << 20), ABILITY_PROJECTS, .name = "relative-distance", .argument = "N", \
+        .setting = true, .asked = "relative distance", .foreign = "relativeattentionmaxdistance", .initial = "128", \
+        .help = "relative_bias.weight: from this distance on all keys share a bucket") \
+    ROW(LAYER, layer, WHOLE(0, 65535), ABILITY_OPENS, .name = "layer", .argument = "N", .asked = "layer", .setting = true, \
+        .foreign = "layeridx block", .fallback = "the checkpoint is listed", .help = "which layer, from 0 as checkpoints count") \
+    ROW(MODULE, module, TEXT, ABILITY_OPENS, .name = "module", .argument = "PREFIX", .asked = "module", .setting = true, \
+        .foreign = "tower submodule part", .fallback = "the only one", \
+        .help = "which of several, by how its name begins: decoder, vision_model") \
+    ROW(CONFIG, config, FILE, ABILITY_OPENS, .name = "config", .argument = "FILE", .reads = true, \
+        .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
+    ROW(FAMILY, family, TEXT, ABILITY_OPENS, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
+        .foreign = "modeltype architecture arch", .fallback = "model_type of the config", \
+        .help = "what neither tensors nor config tell is as in this family; attn help families lists them") \
+    ROW(PACKING, packing, CHOICE(enum packing, PACKINGS), ABILITY_OPENS, .name = "packing", .argument = "HOW", .asked = "packing", \
+        .setting = true, .foreign = "fusedqkv interleaved", .fallback = "by the name of the weight", \
+        .help = "how query, key and value lie in one weight: one behind the other, or in groups of heads") \
     ROW(MISTAKE, mistake_names, LIST(mistake_word), ABILITY_SHOWS, .name = "mistake", .argument = "NAMES", \
         .setting = true, .parse = option_parse_mistakes, .told = option_tell_mistakes, .asked = "mistake", \
         .foreign = "mistakes bug error wrong fault", .fallback = "none", \

@@ -88,3 +88,17 @@ enum status options_setting(struct options *options, const struct setting *setti
     options->origin[id] = ORIGIN_FILE;
     return status;
 }
+
+enum status options_fact(struct options *options, const char *name, const char *text, const char *source,
+                         struct error *error)
+{
+    char place[TEXT_PATH_BYTES + 64];
+    const enum option_id id = find_setting(name);
+    if (id == OPTION_COUNT)
+        return unknown_setting(source, name, error);
+    if (options->origin[id] != ORIGIN_DEFAULT)
+        return STATUS_OK;
+    snprintf(place, sizeof place, "%s: %s", source, name);
+    options->origin[id] = ORIGIN_CHECKPOINT;
+    return option_store(options, id, place, text, error);
+}

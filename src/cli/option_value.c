@@ -1,5 +1,6 @@
 #include "cli/option_value.h"
 
+#include "base/decimal.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -34,21 +35,11 @@ static enum status parse_whole(const struct option_row *row, const char *place, 
     return STATUS_OK;
 }
 
-/* A decimal number that is all of text[0 .. length). */
-static bool read_number(const char *text, size_t length, double *value)
-{
-    char *end;
-    if (length == 0 || strspn(text, "0123456789.eE+-") < length)
-        return false;
-    *value = strtod(text, &end);
-    return end == text + length;
-}
-
 static enum status parse_real(const struct option_row *row, const char *place, const char *text, double *value,
                               struct error *error)
 {
     const struct real_range *range = &row->range;
-    if (!read_number(text, strlen(text), value))
+    if (!decimal_to_double(text, strlen(text), value))
         return error_usage(error, "%s '%.80s' is not a number; expected %s", place, text, range->expected);
     if (!isfinite(*value) || *value < range->from || *value >= range->below)
         return error_usage(error, "%s %.80s is out of range; expected %s", place, text, range->expected);
@@ -63,14 +54,14 @@ static bool read_quotient(const char *text, double *value)
     const size_t above = strcspn(text, "/"), length = strlen(text);
     const char *below = text[above] == '/' ? text + above + 1 : NULL;
     double divisor = 1;
-    if (!read_number(text, above, value))
+    if (!decimal_to_double(text, above, value))
         return false;
     if (below != NULL && strncmp(below, ROOT, sizeof ROOT - 1) == 0 && text[length - 1] == ')') {
         below += sizeof ROOT - 1;
-        if (!read_number(below, (size_t)(text + length - 1 - below), &divisor))
+        if (!decimal_to_double(below, (size_t)(text + length - 1 - below), &divisor))
             return false;
         divisor = sqrt(divisor);
-    } else if (below != NULL && !read_number(below, strlen(below), &divisor)) {
+    } else if (below != NULL && !decimal_to_double(below, strlen(below), &divisor)) {
         return false;
     }
     *value /= divisor;
@@ -133,6 +124,28 @@ enum status option_parse_window(struct options *options, const char *place, cons
     return STATUS_OK;
 }
 
+enum status option_parse_rope_columns(struct options *options, const char *place, const char *text, struct error *error)
+{
+    static const char LAST[] = "last:";
+    const bool last = strncmp(text, LAST, strlen(LAST)) == 0;
+    const char *digits = text + (last ? strlen(LAST) : 0);
+    char *end;
+    const unsigned long long columns = strtoull(digits, &end, 10);
+    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || columns < 2 || columns > 65536 || columns % 2 != 0)
+        return error_usage(error,
+                           "%s '%.80s' is no number of columns; expected an even one from 2 on, as in 64, or "
+                           "last:64",
+                           place, text);
+    options->rope_columns = (size_t)columns;
+    options->rope_last = last;
+    return STATUS_OK;
+}
+
+enum status option_parse_rope_scaling(struct options *options, const char *place, const char *text, struct error *error)
+{
+    return rope_scaling_parse(place, text, &options->rope_scaling, error);
+}
+
 /* --- mistakes ---------------------------------------------------------------------------------------------------- */
 
 static enum status unknown_mistake(const char *place, const char *name, struct error *error)
@@ -181,7 +194,7 @@ static enum status parse_form(const char *place, const char *text, size_t length
                            row->name, shown, text);
     const bool plain = !row->whole || strspn(text, "0123456789") >= length;
     if (row->forms != NULL ? !find_form(row, text, length, &choice->form)
-                           : !plain || !read_number(text, length, &choice->form))
+                           : !plain || !decimal_to_double(text, length, &choice->form))
         return error_usage(error, "%s: '%.*s' is no form of %s; expected %s", place, shown, text, row->name,
                            list_forms(row, forms, sizeof forms));
     if (row->forms == NULL && !(choice->form >= row->from && choice->form <= row->to))

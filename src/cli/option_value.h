@@ -16,6 +16,12 @@ bool option_is_called(const char *own, const char *name, size_t length);
 /* --scale: a number, a quotient such as 1/8 or 1/sqrt(64), or "off". */
 option_parser option_parse_scale;
 
+/* --rope-columns "64" or "last:64": rope_columns and rope_last. */
+option_parser option_parse_rope_columns;
+
+/* --rope-scaling "linear:factor=8": rope_scaling, which keeps the text. */
+option_parser option_parse_rope_scaling;
+
 /* --random "2x6x3": random_rank and random_shape. */
 option_parser option_parse_random;
 

@@ -10,6 +10,9 @@
 #include "model/format.h"
 #include "model/mask.h"
 #include "model/mistake.h"
+#include "model/norm.h"
+#include "model/packing.h"
+#include "model/rope.h"
 #include "model/rounding.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
@@ -24,6 +27,12 @@ enum align { ALIGNS(CHOICE_ID) };
 
 #define MASK_TRUES(ROW) ROW(MASK_TRUE_KEEP, "keep") ROW(MASK_TRUE_DROP, "drop")
 enum mask_true { MASK_TRUES(CHOICE_ID) };
+
+#define ALIBIS(ROW) ROW(ALIBI_OFF, "off") ROW(ALIBI_SLOPES, "slopes") ROW(ALIBI_SCALED, "scaled")
+enum alibi { ALIBIS(CHOICE_ID) };
+
+#define SCALE_ONS(ROW) ROW(SCALE_ON_SCORES, "scores") ROW(SCALE_ON_QUERY, "query")
+enum scale_on { SCALE_ONS(CHOICE_ID) };
 
 #define WHENS(ROW) ROW(WHEN_AUTO, "auto") ROW(WHEN_ALWAYS, "always") ROW(WHEN_NEVER, "never")
 enum when { WHENS(CHOICE_ID) };
@@ -98,7 +107,8 @@ struct option_row {
 #define OPTION_FIELD(id, field, kind, ...) OPTION_TYPE_##kind field;
 #define OPTION_NO_FIELD(...)
 
-enum origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
+/* CHECKPOINT: what a module of a checkpoint is known to be. */
+enum origin { ORIGIN_DEFAULT, ORIGIN_CHECKPOINT, ORIGIN_FILE, ORIGIN_COMMAND_LINE };
 
 struct options {
     enum command command;
@@ -109,6 +119,9 @@ struct options {
     OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD) /* a field a row of option_rows.h */
     enum origin origin[OPTION_COUNT];
     int64_t window_left, window_right;                  /* --window; -1: unbounded */
+    size_t rope_columns;                                /* --rope-columns; 0: all, */
+    bool rope_last;                                     /* the last of a head, else the first */
+    struct rope_scaling rope_scaling;                   /* --rope-scaling */
     size_t random_rank, random_shape[TENSOR_RANK];      /* --random; rank 0: an input is read */
     struct mistake_choice mistakes[MISTAKE_SLOT_COUNT]; /* --mistake, in the order of the slots */
     size_t mistake_count;
@@ -182,5 +195,11 @@ bool options_takes_setting(enum mechanism mechanism, const char *name);
  * STATUS_USAGE "source: settings: name: ..." for an unknown name or a value out of range. */
 enum status options_setting(struct options *options, const struct setting *setting, const char *source,
                             struct error *error);
+
+/* Takes what is known of a checkpoint's module, by the name of a setting, where neither the command line nor the
+ * input's file says otherwise; the text outlives the options. STATUS_USAGE "source: name: ..." for a value out of
+ * range. */
+enum status options_fact(struct options *options, const char *name, const char *text, const char *source,
+                         struct error *error);
 
 #endif

@@ -17,12 +17,12 @@ static struct work_progress report_to(struct progress *progress, const char *nam
     return (struct work_progress){report_share, progress};
 }
 
-/* The inputs of the queries asked for, (B, S, d_in): as they lie where all are asked for, else a copy. */
+/* What the queries asked for are made of, (B, S, d_in): as it lies where all are asked for, else a copy. */
 static const float *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t d_in = problem->d_in, slots = attention->slots;
-    const float *inputs = problem->inputs.data;
+    const float *inputs = attention->sources[0].data;
     if (slots == problem->queries)
         return inputs;
     struct tensor gathered;
@@ -41,10 +41,10 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
 {
     const struct problem *problem = attention->problem;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
-    const size_t count = projected->shape[2], d = problem->d_head;
+    const size_t count = projected->shape[2], d = projected->shape[3];
     const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
     struct arena scratch = {0};
-    const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : problem->key_inputs.data;
+    const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : attention->sources[1].data;
     const struct project_job work = {
         .x = x,
         .weight = projection->weight.data,
@@ -52,7 +52,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
         .y = (float *)projected->data + module * heads * count * d,
         .items = problem->items,
         .rows = count,
-        .d_in = problem->d_in,
+        .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
         .d_out = heads * d,
         .transposed = projection->transposed,
         .d_head = d,
@@ -73,7 +73,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
 static enum status project_output(const struct attention *attention, const float *joined, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const size_t d_out = problem->plan.d_out;
+    const size_t d_out = problem->plan.d_output;
     const struct projection *out = &problem->parameters.out;
     const struct project_job work = {
         .x = joined,

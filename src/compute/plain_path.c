@@ -1,6 +1,7 @@
 #include "compute/plain_path.h"
 
 #include "mistake/plain.h"
+#include "stage/norm.h"
 
 #include <string.h>
 
@@ -50,14 +51,15 @@ static enum status hold_stage(struct attention *attention, const struct plain *p
                      held);
 }
 
-/* Query has all rows, as it is made. */
-static enum status hold_query(struct attention *attention, const struct plain *plain, struct arena *arena,
-                              struct error *error)
+/* Query has all rows, as it is made, and so has what it was before. */
+static enum status hold_query(struct attention *attention, enum stage stage, const struct tensor *made,
+                              struct arena *arena, struct error *error)
 {
     const struct problem *problem = attention->problem;
-    const struct tensor *made = &plain->operands[PROJECTION_QUERY];
     const size_t d = problem->d_head, shape[] = {problem->items, problem->heads, problem->row_count, d};
-    struct tensor *held = &attention->held[STAGE_QUERY];
+    struct tensor *held = &attention->held[stage];
+    if (made->rank == 0)
+        return STATUS_OK;
     if (tensor_create(held, made->dtype, 4, shape, arena, error) != STATUS_OK)
         return error->status;
     const size_t row_bytes = d * dtype_size(made->dtype);
@@ -69,12 +71,38 @@ static enum status hold_query(struct attention *attention, const struct plain *p
     return STATUS_OK;
 }
 
+/* normed, of the rows that were asked for: no mistake of a recipe makes it. */
+static enum status hold_normed(struct attention *attention, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t d_in = problem->d_in, shape[] = {problem->items, problem->row_count, d_in};
+    double *row = arena_allocate(arena, d_in, sizeof *row, error);
+    struct tensor *held = &attention->held[STAGE_NORMED];
+    if (row == NULL || !stage_applies(problem, STAGE_NORMED))
+        return error->status;
+    if (tensor_create(held, dtype_storage(problem->dtype), 3, shape, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < problem->items * problem->row_count; i++) {
+        const size_t token = i / problem->row_count * problem->queries + problem->rows[i % problem->row_count];
+        tensor_load(&problem->inputs, token * d_in, d_in, row);
+        norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, row, d_in, row);
+        dtype_round(problem->dtype, row, d_in);
+        tensor_store(held, i * d_in, d_in, row);
+    }
+    return STATUS_OK;
+}
+
 static enum status hold(struct attention *attention, const struct plain *plain, struct arena *arena,
                         struct error *error)
 {
     attention->held[STAGE_KEY] = plain->operands[PROJECTION_KEY];
     attention->held[STAGE_VALUE] = plain->operands[PROJECTION_VALUE];
-    if (hold_query(attention, plain, arena, error) != STATUS_OK)
+    attention->held[STAGE_PROJECTED_KEY] = plain->projected[PROJECTION_KEY];
+    attention->held[STAGE_NORMED_KEY] = plain->normed[PROJECTION_KEY];
+    if (hold_query(attention, STAGE_QUERY, &plain->operands[PROJECTION_QUERY], arena, error) ||
+        hold_query(attention, STAGE_PROJECTED_QUERY, &plain->projected[PROJECTION_QUERY], arena, error) ||
+        hold_query(attention, STAGE_NORMED_QUERY, &plain->normed[PROJECTION_QUERY], arena, error) ||
+        hold_normed(attention, arena, error))
         return error->status;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (plain->stages[stage] != NULL && hold_stage(attention, plain, (enum stage)stage, arena, error) != STATUS_OK)

@@ -32,9 +32,10 @@ struct attention {
      * rounded to the working dtype, where a stage asked for needs them; lse (B, H, S); and where the fused path has
      * made them, not yet rounded, context (B, H, S, d_v) and output (B, S, columns). */
     struct tensor held[STAGE_COUNT];
-    bool *kept;                        /* (B, H, S, Tk) of the plain path: what dropout keeps; else NULL */
-    double *out_weight;                /* (H d, d_out) out_proj as y = x . W; or NULL */
-    double *out_bias;                  /* (d_out); or NULL */
+    struct tensor sources[2]; /* (B, Tq, d_in), (B, Tk, d_key_in): what query, and key and value, are made of */
+    bool *kept;               /* (B, H, S, Tk) of the plain path: what dropout keeps; else NULL */
+    double *out_weight;       /* (H d, d_out) out_proj as y = x . W; or NULL */
+    double *out_bias;         /* (d_out); or NULL */
     struct attention_scratch *scratch; /* (threads) */
     unsigned threads;                  /* that are worth while for its rows, */
     unsigned output_threads;           /* and for out_proj */

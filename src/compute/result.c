@@ -6,6 +6,8 @@
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
+enum { MOST_BLOCKS = 19 };
+
 static void add_axis(struct result_table *table, enum axis axis, size_t size)
 {
     table->axes[table->rank] = axis;
@@ -64,6 +66,42 @@ static enum status add_tensor(struct result *result, const char *name, const str
     return table->name == NULL ? error->status : STATUS_OK;
 }
 
+/* What a module may have beside its three projections. */
+static enum status add_blocks(struct result *result, const struct parameters *parameters, struct arena *arena,
+                              struct error *error)
+{
+    const struct latent *latent = &parameters->latent;
+    const struct norm *norms = parameters->norms;
+    const struct {
+        const char *name;
+        const struct tensor *tensor;
+    } blocks[MOST_BLOCKS] = {
+        {"W_query_a.weight", &latent->query_a.weight},
+        {"W_query_a.bias", &latent->query_a.bias},
+        {"query_a_norm.weight", &latent->query_norm.weight},
+        {"W_query_b.weight", &latent->query_b.weight},
+        {"W_query_b.bias", &latent->query_b.bias},
+        {"W_key_value_a.weight", &latent->key_value_a.weight},
+        {"W_key_value_a.bias", &latent->key_value_a.bias},
+        {"key_value_a_norm.weight", &latent->key_value_norm.weight},
+        {"W_key_value_b.weight", &latent->key_value_b.weight},
+        {"W_key_value_b.bias", &latent->key_value_b.bias},
+        {"out_proj.weight", &parameters->out.weight},
+        {"out_proj.bias", &parameters->out.bias},
+        {"norm.weight", &norms[NORM_INPUTS].weight},
+        {"norm.bias", &norms[NORM_INPUTS].bias},
+        {"query_norm.weight", &norms[NORM_QUERY].weight},
+        {"query_norm.bias", &norms[NORM_QUERY].bias},
+        {"key_norm.weight", &norms[NORM_KEY].weight},
+        {"key_norm.bias", &norms[NORM_KEY].bias},
+        {"relative_bias.weight", &parameters->relative_bias},
+    };
+    for (size_t i = 0; i < MOST_BLOCKS; i++)
+        if (add_tensor(result, blocks[i].name, blocks[i].tensor, arena, error) != STATUS_OK)
+            return error->status;
+    return STATUS_OK;
+}
+
 static enum status add_parameters(struct result *result, struct arena *arena, struct error *error)
 {
     const struct parameters *parameters = &problem_right(result->problem)->parameters;
@@ -80,9 +118,7 @@ static enum status add_parameters(struct result *result, struct arena *arena, st
             if (add_tensor(result, name, &projection->bias, arena, error) != STATUS_OK)
                 return error->status;
         }
-    if (add_tensor(result, "out_proj.weight", &parameters->out.weight, arena, error) != STATUS_OK)
-        return error->status;
-    return add_tensor(result, "out_proj.bias", &parameters->out.bias, arena, error);
+    return add_blocks(result, parameters, arena, error);
 }
 
 static void add_stage(struct result *result, enum stage stage)
@@ -103,7 +139,7 @@ static void add_stage(struct result *result, enum stage stage)
     add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
     if (stage_has_columns(stage))
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
-    const struct tensor *held = &attention->held[side_by_side ? STAGE_OUTPUT : stage];
+    const struct tensor *held = &attention->held[problem_made_as(problem, stage)];
     if (held->rank > 0)
         table->tensor = held;
 }
@@ -111,7 +147,8 @@ static void add_stage(struct result *result, enum stage stage)
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const size_t most = STAGE_NAMES + INPUT_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + 2;
+    const size_t most =
+        STAGE_NAMES + INPUT_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + MOST_BLOCKS;
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
@@ -194,8 +231,7 @@ enum status result_create(struct result *result, const struct problem *problem, 
     uint64_t stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (stage_exists(problem->stages[i]))
-            stages |=
-                STAGE_BIT(problem_is_side_by_side(problem, problem->stages[i]) ? STAGE_OUTPUT : problem->stages[i]);
+            stages |= STAGE_BIT(problem_made_as(problem, problem->stages[i]));
     if (stages != 0 && problem->recipe != NULL) {
         if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;
@@ -355,7 +391,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         return;
     }
     note_progress(result, table);
-    if (problem_is_side_by_side(result->problem, table->stage))
+    if (problem_made_as(result->problem, table->stage) == STAGE_OUTPUT)
         row_stream_output(&result->rows, item, row, numbers);
     else
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);

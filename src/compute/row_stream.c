@@ -196,7 +196,7 @@ void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size
 
 static size_t output_columns_of(const struct problem *problem)
 {
-    return problem->plan.has_out ? problem->plan.d_out : problem->heads * problem->d_value;
+    return problem->plan.has_out ? problem->plan.d_output : problem->heads * problem->d_value;
 }
 
 static void output_task(void *context, size_t i, unsigned thread)

@@ -2,79 +2,19 @@
 
 #include "base/threads.h"
 #include "compute/float32_path.h"
+#include "compute/operands.h"
+#include "stage/operand_steps.h"
 #include "stage/projections.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Cuts one row of a module's projection into its heads.
- *   columns    (heads d) of the module, whose first head is `head`
- *   projected  (B, H or H_kv, count, d) written at row `row` of the item */
-static void split_heads(const struct problem *problem, double *columns, size_t item, size_t head, size_t heads,
-                        size_t row, const struct tensor *projected)
-{
-    const size_t d = problem->d_head, all = projected->shape[1], count = projected->shape[2];
-    dtype_round(problem->dtype, columns, heads * d);
-    for (size_t i = 0; i < heads; i++)
-        tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
-}
-
-/* One projection of one module for every item. */
-struct projecting {
-    const struct attention *attention;
-    const struct tensor *projected; /* (B, H or H_kv, count, d) written */
-    bool of_queries;                /* count is that of the queries asked for; else of all tokens */
-    size_t head, heads;             /* of the module: the first, and how many */
-    double *weight, *bias;          /* (d_in, heads d), (heads d) or NULL */
-    double *scratch;                /* (threads, d_in + heads d) */
-};
-
-/* One row of one item. */
-static void project_row(void *context, size_t task, unsigned thread)
-{
-    const struct projecting *projecting = context;
-    const struct attention *attention = projecting->attention;
-    const struct problem *problem = attention->problem;
-    const size_t d_in = problem->d_in, columns = projecting->heads * problem->d_head;
-    const size_t count = projecting->projected->shape[2], item = task / count, row = task % count;
-    const size_t token = projecting->of_queries ? attention->positions[row] : row;
-    double *x = projecting->scratch + thread * (d_in + columns), *y = x + d_in;
-    const struct tensor *inputs = projecting->of_queries ? &problem->inputs : &problem->key_inputs;
-    tensor_load(inputs, (item * inputs->shape[inputs->rank - 2] + token) * d_in, d_in, x);
-    projection_row(x, projecting->weight, projecting->bias, y, d_in, columns);
-    split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
-}
-
 /* From here on work is worth more than one thread: 2^24 multiply-adds. */
 static const double THREADS_WORK = 0x1p24;
 
-static unsigned threads_for(const struct problem *problem, double multiply_adds)
+unsigned setup_threads(const struct problem *problem, double multiply_adds)
 {
     return multiply_adds >= THREADS_WORK ? problem->threads : 1;
-}
-
-static enum status project_module(const struct attention *attention, size_t module, enum projection_id id,
-                                  const struct tensor *projected, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const size_t heads = projected->shape[1] / problem->plan.module_count, rows = problem->items * projected->shape[2];
-    const size_t numbers = problem->d_in + heads * problem->d_head;
-    const unsigned threads =
-        threads_for(problem, (double)rows * (double)problem->d_in * (double)(heads * problem->d_head));
-    struct arena scratch = {0};
-    const struct projection *projection = &problem->parameters.modules[module].projections[id];
-    struct projecting projecting = {.attention = attention,
-                                    .projected = projected,
-                                    .of_queries = id == PROJECTION_QUERY,
-                                    .head = module * heads,
-                                    .heads = heads};
-    if (projection_weight(projection, &projecting.weight, &scratch, error) == STATUS_OK &&
-        projection_bias(projection, &projecting.bias, &scratch, error) == STATUS_OK)
-        projecting.scratch = arena_allocate(&scratch, threads, numbers * sizeof(double), error);
-    if (projecting.scratch != NULL)
-        threads_run(threads, rows, project_row, &projecting);
-    arena_free(&scratch);
-    return projecting.scratch == NULL ? error->status : STATUS_OK;
 }
 
 static enum status make_scratch(struct attention_scratch *scratch, const struct problem *problem, bool rows,
@@ -111,7 +51,7 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
     bool asked = !problem->fused;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         asked = asked || (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage));
-    attention->threads = asked ? threads_for(problem, work) : 1;
+    attention->threads = asked ? setup_threads(problem, work) : 1;
     attention->scratch = arena_allocate(arena, attention->threads, sizeof *attention->scratch, error);
     for (unsigned thread = 0; attention->scratch != NULL && thread < attention->threads; thread++)
         if (make_scratch(&attention->scratch[thread], problem, asked, arena, error) != STATUS_OK)
@@ -125,7 +65,10 @@ static bool is_made_whole(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
     if (STAGES[stage].operand)
-        return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->queries);
+        return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->queries) ||
+               operand_has_steps(problem, projection_of(stage));
+    if (!stage_is_attended(stage) && !STAGES[stage].repeats)
+        return stage_applies(problem, stage);
     if (!stage_has_columns(stage))
         return true;
     if (stage == STAGE_CONTEXT && (problem->packed || !problem_shows_stage(problem, stage)))
@@ -166,8 +109,8 @@ static double count_bytes(const struct attention *attention, const struct held *
 {
     const struct problem *problem = attention->problem;
     const double number = (double)dtype_size(dtype_storage(problem->dtype));
-    const size_t d_out = problem->plan.d_out;
-    const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, d_out) : problem->d_in;
+    const size_t d_out = memory_larger(problem->plan.d_out, problem->plan.has_out ? problem->plan.d_output : 0);
+    const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
     double bytes =
         (double)(problem->float32_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
     for (size_t i = 0; i < count; i++) {
@@ -208,30 +151,6 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
     }
 }
 
-/* One projection of every module. */
-static enum status make_projection(const struct attention *attention, enum projection_id id, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const struct tensor *projected = &attention->held[projection_stage(id)];
-    for (size_t module = 0; module < problem->plan.module_count; module++) {
-        enum status status = problem->float32_projections
-                                 ? float32_path_projection(attention, module, id, projected, error)
-                                 : project_module(attention, module, id, projected, error);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
-}
-
-static enum status make_projections(struct attention *attention, uint64_t stages, struct error *error)
-{
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (stages & STAGE_BIT(projection_stage((enum projection_id)id)) &&
-            make_projection(attention, (enum projection_id)id, error) != STATUS_OK)
-            return error->status;
-    return STATUS_OK;
-}
-
 static bool all_finite(const struct tensor *tensor)
 {
     const float *numbers = tensor->data;
@@ -267,25 +186,6 @@ static void round_projections(const struct attention *attention)
     for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
         if (STAGES[stage].operand && attention->held[stage].rank > 0)
             round_tensor(problem->dtype, &attention->held[stage]);
-}
-
-/* sdpa's query, key and value as they were given; of query the rows that are asked for. */
-static void take_given(struct attention *attention, uint64_t stages)
-{
-    const struct problem *problem = attention->problem;
-    const struct tensor *given = problem->given;
-    attention->held[STAGE_KEY] = given[1];
-    attention->held[STAGE_VALUE] = given[2];
-    if (attention->slots == problem->queries || (stages & STAGE_BIT(STAGE_QUERY)) == 0) {
-        attention->held[STAGE_QUERY] = given[0];
-        return;
-    }
-    const size_t row = problem->d_head * dtype_size(given[0].dtype);
-    char *to = attention->held[STAGE_QUERY].data;
-    for (size_t matrix = 0; matrix < problem->items * problem->heads; matrix++)
-        for (size_t slot = 0; slot < attention->slots; slot++, to += row)
-            memcpy(to, (const char *)given[0].data + (matrix * problem->queries + attention->positions[slot]) * row,
-                   row);
 }
 
 struct lse_run {
@@ -331,11 +231,14 @@ enum status setup_attention(struct attention *attention, const struct problem *p
                                     .output_threads = 1};
     if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
+    if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */
+        stages |= STAGE_BIT(STAGE_QUERY);
+    if (stages & (STAGE_BIT(STAGE_PROJECTED_KEY) | STAGE_BIT(STAGE_NORMED_KEY)))
+        stages |= STAGE_BIT(STAGE_KEY);
     if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
         return error->status;
-    if (!problem_projects(problem))
-        take_given(attention, stages);
-    else if (make_projections(attention, stages, error) || check_overflow(attention, error))
+    if (operands_make(attention, stages, arena, error) ||
+        (problem_projects(problem) && check_overflow(attention, error)))
         return error->status;
     round_projections(attention);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
@@ -349,8 +252,8 @@ enum status setup_attention(struct attention *attention, const struct problem *p
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     attention->output_threads =
-        threads_for(problem, (double)problem->items * (double)slots * (double)(problem->heads * problem->d_value) *
-                                 (double)problem->plan.d_out);
+        setup_threads(problem, (double)problem->items * (double)slots * (double)(problem->heads * problem->d_value) *
+                                   (double)problem->plan.d_output);
     if (projection_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)
         return error->status;
     return projection_bias(&problem->parameters.out, &attention->out_bias, arena, error);

@@ -14,4 +14,7 @@ enum status setup_attention(struct attention *attention, const struct problem *p
                             const size_t *positions, size_t slots, uint64_t stages, struct arena *arena,
                             struct error *error);
 
+/* How many threads are worth while for so much work. */
+unsigned setup_threads(const struct problem *problem, double multiply_adds);
+
 #endif

@@ -147,6 +147,16 @@ static void write_stage_hint(const struct sheet *sheet, enum stage stage, const 
     report_line(sheet, line, false);
 }
 
+/* The stages that it is made from in every job: those of norms and rotations stand in some alone. */
+static uint64_t always_before(enum stage stage)
+{
+    uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage))) & ~STAGE_BIT(stage);
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (!STAGES[i].operand && !stage_is_attended((enum stage)i))
+            needed &= ~STAGE_BIT(i);
+    return needed;
+}
+
 /* The stages around the one that departs, and what they hint at. */
 static void write_hints(const struct sheet *sheet, const struct diff_stage *stage)
 {
@@ -168,7 +178,7 @@ static void write_hints(const struct sheet *sheet, const struct diff_stage *stag
     for (int i = 0; i < STAGE_COUNT && hints <= HINTS_TOLD; i++)
         if (missing & STAGE_BIT(i))
             write_stage_hint(sheet, (enum stage)i, "");
-    if (missing == 0 && needed != 0 && agree == 0)
+    if (missing == 0 && always_before(stage->stage) != 0 && agree == 0)
         output_print(sheet->output, "  no stage before it was compared\n");
     write_stage_hint(sheet, stage->stage,
                      missing == 0 ? ""

@@ -390,7 +390,8 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
                            struct error *error)
 {
     widest = memory_larger(widest, problem->heads * problem->d_value);
-    widest = memory_larger(memory_larger(widest, problem->d_in), problem->d_head);
+    widest = memory_larger(memory_larger(widest, problem->d_in), problem->heads * problem->d_head);
+    widest = memory_larger(widest, problem->d_key_in);
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
     double **const rows[] = {&e->operand, &e->factor, &e->made};
     for (size_t i = 0; i < 3; i++) {

@@ -343,7 +343,7 @@ static enum status make_room(struct maker *maker, uint64_t stages)
     for (size_t j = 0; j < keys; j++)
         maker->turned[keys + j] = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage) && !STAGES[stage].operand && !STAGES[stage].repeats) {
+        if (stages & STAGE_BIT(stage) && stage_is_attended((enum stage)stage)) {
             plain->stages[stage] = arena_allocate(
                 plain->arena, plain_count(problem, (enum stage)stage, plain->row_count), sizeof(double), plain->error);
             if (plain->stages[stage] == NULL)

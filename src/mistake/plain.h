@@ -21,6 +21,8 @@ struct plain {
     const size_t *rows;                       /* (S) the queries that are computed, from 0, ascending */
     size_t row_count;                         /* S */
     struct tensor operands[PROJECTION_COUNT]; /* query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v) */
+    /* Of query and key as they were before norm and rotation, and before rotation; rank 0 where there are none. */
+    struct tensor projected[PROJECTION_COUNT], normed[PROJECTION_COUNT];
     double *stages[STAGE_COUNT]; /* those that were asked for and what they are made from: T x T (B, H, S, Tk), context
                                       (B, H, S, d_v), lse (B, H, S), output (B, S, columns); else NULL */
     struct plain_columns *columns; /* what trials share, and */

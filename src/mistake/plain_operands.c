@@ -1,8 +1,13 @@
 /* query, key and value of a recipe. */
 #include "mistake/plain.h"
 
+#include "stage/latent.h"
+#include "stage/norm.h"
+#include "stage/operand_steps.h"
 #include "stage/projections.h"
+#include "stage/stage.h"
 
+#include <math.h>
 #include <string.h>
 
 static size_t heads_of(const struct problem *problem, enum projection_id id)
@@ -22,20 +27,51 @@ static size_t columns_of(const struct problem *problem, enum projection_id id)
 
 /* --- x . W + bias ------------------------------------------------------------------------------------------------ */
 
+/* A row of what the projection is made of: inputs, or normed. */
+static void load_source(const struct problem *problem, enum projection_id id, size_t row, double *x)
+{
+    const bool of_keys = id != PROJECTION_QUERY;
+    const struct tensor *inputs = of_keys ? &problem->key_inputs : &problem->inputs;
+    const size_t d_in = of_keys ? problem->d_key_in : problem->d_in;
+    tensor_load(inputs, row * d_in, d_in, x);
+    if (!stage_applies(problem, STAGE_NORMED) || (of_keys && problem->crosses))
+        return;
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, d_in, x);
+    dtype_round(problem->dtype, x, d_in);
+}
+
 /* The projection of one module, into its columns of made (B, T, columns). */
 static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, double *made)
 {
     const struct problem *problem = plain->problem;
-    const struct tensor *inputs = id == PROJECTION_QUERY ? &problem->inputs : &problem->key_inputs;
-    const size_t columns = heads_of(problem, id) * problem->d_head, own = columns / problem->plan.module_count;
+    const size_t columns = heads_of(problem, id) * columns_of(problem, id), own = columns / problem->plan.module_count;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
+    const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
     struct arena scratch = {0};
-    double *weight = NULL, *bias = NULL, *x = arena_allocate(&scratch, problem->d_in, sizeof *x, plain->error);
+    double *weight = NULL, *bias = NULL, *x = arena_allocate(&scratch, d_in, sizeof *x, plain->error);
     if (x != NULL && projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
         projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK)
         for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
-            tensor_load(inputs, row * problem->d_in, problem->d_in, x);
-            projection_row(x, weight, bias, made + row * columns + module * own, problem->d_in, own);
+            load_source(problem, id, row, x);
+            projection_row(x, weight, bias, made + row * columns + module * own, d_in, own);
+        }
+    arena_free(&scratch);
+    return plain->error->status;
+}
+
+/* By way of the latent. */
+static enum status project_latent(const struct plain *plain, enum projection_id id, double *made)
+{
+    const struct problem *problem = plain->problem;
+    const size_t columns = heads_of(problem, id) * columns_of(problem, id);
+    const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
+    struct arena scratch = {0};
+    struct latent_step step;
+    double *x = arena_allocate(&scratch, d_in + latent_scratch(problem, id), sizeof *x, plain->error);
+    if (x != NULL && latent_load(problem, id, &step, &scratch, plain->error) == STATUS_OK)
+        for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
+            load_source(problem, id, row, x);
+            latent_row(problem, id, &step, x, x + d_in, made + row * columns);
         }
     arena_free(&scratch);
     return plain->error->status;
@@ -49,8 +85,10 @@ static const double *project(const struct plain *plain, enum projection_id id)
     const bool shared = columns != NULL && !plain->recipe->projects_anew[id];
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
-    const size_t count = problem->items * tokens_of(problem, id) * heads_of(problem, id) * problem->d_head;
+    const size_t count = problem->items * tokens_of(problem, id) * heads_of(problem, id) * columns_of(problem, id);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
+    if (latent_makes(problem, id))
+        return made != NULL && project_latent(plain, id, made) == STATUS_OK ? made : NULL;
     for (size_t module = 0; module < problem->plan.module_count && made != NULL; module++)
         if (project_module(plain, id, module, made) != STATUS_OK)
             return NULL;
@@ -77,7 +115,7 @@ static size_t source_of(const struct plain *plain, enum projection_id *id, size_
                         size_t column)
 {
     const struct problem *problem = plain->problem;
-    const size_t d = problem->d_head, heads = heads_of(problem, *id), width = heads * d;
+    const size_t d = columns_of(problem, *id), heads = heads_of(problem, *id), width = heads * d;
     const size_t tokens = tokens_of(problem, *id), first = (item * tokens + token) * width;
     switch (plain->recipe->split) {
     case RECIPE_SPLIT_VIEW:
@@ -107,6 +145,8 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
                     source_of(plain, &from, matrix / operand->shape[1], matrix % operand->shape[1], token, column);
                 /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is projected was made, all three */
                 row[column] = made[from][at];
+                if (problem->clip > 0)
+                    row[column] = fmax(-problem->clip, fmin(problem->clip, row[column]));
             }
             dtype_round(problem->dtype, row, d);
             tensor_store(operand, (matrix * tokens + token) * d, d, row);
@@ -171,18 +211,70 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
     return plain->columns != NULL && cut && !recipe->projects_anew[id] && plain->own[projection_stage(id)] == NULL;
 }
 
+/* A token's heads, (H, d). */
+static void load_heads(const struct tensor *operand, size_t item, size_t row, double *heads)
+{
+    const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
+    for (size_t head = 0; head < count; head++)
+        tensor_load(operand, ((item * count + head) * rows + row) * d, d, heads + head * d);
+}
+
+static void store_heads(const struct tensor *operand, size_t item, size_t row, const double *heads)
+{
+    const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
+    for (size_t head = 0; head < count; head++)
+        tensor_store(operand, ((item * count + head) * rows + row) * d, d, heads + head * d);
+}
+
+/* Norm, rotation and scale of every token; what was projected and normed is kept beside. */
+static enum status finish(struct plain *plain, enum projection_id id, const struct tensor *operand)
+{
+    const struct problem *problem = plain->problem;
+    const size_t width = operand->shape[1] * problem->d_head, rows = operand->shape[2];
+    struct tensor *projected = &plain->projected[id], *normed = &plain->normed[id];
+    double *room = arena_allocate(plain->arena, 3 * width + problem->d_head, sizeof *room, plain->error);
+    struct arena *arena = is_shared(plain, id) ? plain->lasting : plain->arena;
+    if (room == NULL || make_room(plain, id, arena, projected) || make_room(plain, id, arena, normed))
+        return plain->error->status;
+    for (size_t task = 0; task < problem->items * rows; task++) {
+        const size_t item = task / rows, row = task % rows;
+        load_heads(operand, item, row, room);
+        operand_steps(problem, id, operand_position(problem, id, item, row), room, room + width, room + 2 * width,
+                      room + 3 * width);
+        store_heads(projected, item, row, room);
+        store_heads(normed, item, row, room + width);
+        store_heads(operand, item, row, room + 2 * width);
+    }
+    return STATUS_OK;
+}
+
 /* The projection cut into heads. */
 static enum status cut_heads(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
 {
     const bool shared = is_shared(plain, id);
     struct tensor *operand = &plain->operands[id];
-    double *row = arena_allocate(plain->arena, plain->problem->d_head, sizeof *row, plain->error);
+    double *row = arena_allocate(plain->arena, columns_of(plain->problem, id), sizeof *row, plain->error);
     if (row == NULL || make_room(plain, id, shared ? plain->lasting : plain->arena, operand) != STATUS_OK)
         return plain->error->status;
     split_heads(plain, made, id, row, operand);
+    if (operand_has_steps(plain->problem, id) && finish(plain, id, operand) != STATUS_OK)
+        return plain->error->status;
     if (shared)
         plain->columns->operands[id] = *operand;
     return STATUS_OK;
+}
+
+/* As it is given, or a copy that is turned. */
+static enum status take_given(struct plain *plain, enum projection_id id)
+{
+    const struct tensor *given = &plain->problem->given[id];
+    plain->operands[id] = *given;
+    if (!operand_has_steps(plain->problem, id))
+        return STATUS_OK;
+    if (make_room(plain, id, plain->arena, &plain->operands[id]) != STATUS_OK)
+        return plain->error->status;
+    memcpy(plain->operands[id].data, given->data, tensor_count(given) * dtype_size(given->dtype));
+    return finish(plain, id, &plain->operands[id]);
 }
 
 /* Somebody's own, or those that are made or given. */
@@ -190,8 +282,7 @@ static enum status make_operand(struct plain *plain, enum projection_id id, cons
 {
     const double *own = plain->own[projection_stage(id)];
     if (own == NULL && !problem_projects(plain->problem)) {
-        plain->operands[id] = plain->problem->given[id];
-        return STATUS_OK;
+        return take_given(plain, id);
     }
     if (is_shared(plain, id) && plain->columns->operands[id].rank > 0) {
         plain->operands[id] = plain->columns->operands[id];
@@ -239,14 +330,14 @@ static enum status cut_inputs(struct plain *plain, struct tensor *cut)
 {
     const struct problem *problem = plain->problem;
     const size_t d = problem->d_value, keys = problem->keys, shape[] = {problem->items, problem->kv_heads, keys, d};
-    const size_t step = problem->d_in == d ? 0 : d;
+    const size_t step = problem->d_key_in == d ? 0 : d;
     double *row = arena_allocate(plain->arena, d, sizeof *row, plain->error);
     if (row == NULL ||
         tensor_create(cut, dtype_storage(problem->dtype), 4, shape, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < problem->items * problem->kv_heads * keys; i++) {
         const size_t token = i % keys, head = i / keys % problem->kv_heads, item = i / keys / problem->kv_heads;
-        tensor_load(&problem->key_inputs, (item * keys + token) * problem->d_in + head * step, d, row);
+        tensor_load(&problem->key_inputs, (item * keys + token) * problem->d_key_in + head * step, d, row);
         tensor_store(cut, i * d, d, row);
     }
     return STATUS_OK;

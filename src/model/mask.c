@@ -33,7 +33,25 @@ struct span mask_span(const struct mask *mask, size_t item, size_t query)
 
 bool mask_has_bias(const struct mask *mask)
 {
-    return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL;
+    return mask->attn_mask.rank > 0 || mask->alibi_slopes != NULL || mask->relative != NULL;
+}
+
+/* Half of the buckets are single distances, the others grow as their logarithm. */
+size_t mask_bucket(const struct mask *mask, int64_t distance)
+{
+    size_t buckets = mask->buckets, first = 0;
+    if (mask->both_ways) {
+        buckets /= 2;
+        first = distance > 0 ? buckets : 0;
+    } else if (distance > 0) {
+        distance = 0;
+    }
+    const double far = fabs((double)distance), single = (double)(buckets / 2);
+    if (far < single)
+        return first + (size_t)far;
+    const double rest = (double)buckets - single;
+    const double at = single + floor(log(far / single) / log(mask->relative_distance / single) * rest);
+    return first + (at < (double)buckets - 1 ? (size_t)at : buckets - 1);
 }
 
 static double mask_number(const struct mask *mask, size_t at)
@@ -68,6 +86,8 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
             bias[i] = first + i < mask->masked_keys ? mask_number(mask, row + (first + i) * stride) : -INFINITY;
         if (mask->alibi_slopes != NULL)
             bias[i] = add_distance(bias[i], mask->alibi_slopes[head] * fabs((double)(first + i) - position));
+        if (mask->relative != NULL)
+            bias[i] += mask->relative[mask_bucket(mask, (int64_t)(first + i) - (int64_t)position) * mask->heads + head];
     }
 }
 

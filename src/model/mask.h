@@ -7,6 +7,7 @@
  * selection, never by a product. Whether a row is empty, with no key left, is decided by these rules alone, never by
  * the scores.
  *
+ * Relative bias: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with T5", section 2.1.
  * ALiBi: Press et al. 2022, "Train Short, Test Long", section 3. Sinks: Xiao et al. 2024, "Efficient Streaming Language
  * Models with Attention Sinks", as one more logit a head in the maximum and the denominator alone. */
 #ifndef ATTN_MODEL_MASK_H
@@ -41,6 +42,10 @@ struct mask {
     bool true_drops;            /* what true means in a boolean attn_mask: forbidden, else allowed */
     const double *alibi_slopes; /* (H) minus slope x |j - p| is added to the scores; or NULL */
     const double *sinks;        /* (H) or NULL */
+    const double *relative;     /* (buckets, H) what is added by the distance of key and query, T5's; or NULL */
+    size_t heads, buckets;      /* of it, */
+    double relative_distance;   /* from which on all are in the last bucket, */
+    bool both_ways;             /* and whether keys after the query have half of the buckets */
     enum empty_row empty_row;
 };
 
@@ -52,6 +57,9 @@ struct span mask_span(const struct mask *mask, size_t item, size_t query);
 
 /* Whether attn_mask or ALiBi say anything beside the span. */
 bool mask_has_bias(const struct mask *mask);
+
+/* The bucket of T5's table for a key at `distance` behind the query (negative: before it). */
+size_t mask_bucket(const struct mask *mask, int64_t distance);
 
 /* Why a key is forbidden; the first rule that says so, in this order. */
 enum mask_rule {

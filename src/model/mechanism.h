@@ -18,6 +18,7 @@ struct mechanism_row {
     const char *name;  /* the command, and "mechanism" in a result */
     const char *title; /* how a sentence begins */
     bool projects;     /* query, key and value are made of inputs; else they are given */
+    bool opens;        /* the parameters are a module of a checkpoint; else they are given by a file, or drawn */
     bool splits;       /* the inputs' columns are cut into heads, which `output` puts together again */
     enum causality causality;
     const char *foreign; /* what others call it: suggest_knows */
@@ -50,6 +51,15 @@ struct mechanism_row {
             {{"attn multihead -H 2 inputs.json", "two split heads"}, \
              {"attn multihead -H 2 --stacked inputs.json", "two modules side by side"}, \
              {"attn multihead -H 2 inputs.json -w trained.json", "a trained module's parameters"}}}) \
+    ROW(LAYER, .name = "layer", .title = "attention layer", .projects = true, .opens = true, .splits = true, \
+        .causality = CAUSALITY_UNLESS_SAID, \
+        .foreign = "checkpoint model block attentionlayer selfattnlayer huggingface hf transformers gguf", \
+        .manual = {"the attention module of a checkpoint", "attn layer [options] [HIDDEN] -w CHECKPOINT --layer N", \
+            "The attention of one layer of a real checkpoint on given hidden states: names, packing, heads, rotations, " \
+            "windows and norms as the model has them. Without --layer the checkpoint is listed. man attn-layer tells all.", \
+            {{"attn layer hidden.npy -w model/ --layer 1", "every stage of layer 1"}, \
+             {"attn layer residual.npy -w model/ --layer 1 --residual", "from hidden_states[1], before the norm"}, \
+             {"attn layer -w model/", "what is in the checkpoint"}}}) \
     ROW(SDPA, .name = "sdpa", .title = "scaled dot-product attention", .causality = CAUSALITY_IF_SAID, \
         .foreign = "scaleddotproductattention scaleddotproduct fscaleddotproductattention dotproduct " \
             "dotproductattention qkv", \

@@ -18,6 +18,7 @@ enum stage_columns {
     STAGE_COLUMNS_D,       /* (…, d) */
     STAGE_COLUMNS_D_VALUE, /* (…, d_v) */
     STAGE_COLUMNS_KEYS,    /* (…, Tk): it is T x T */
+    STAGE_COLUMNS_D_IN,    /* (…, d_in) */
     STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
     STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
     STAGE_COLUMNS_NONE,    /* one number for each query of each head */
@@ -42,15 +43,32 @@ struct stage_row {
 
 /* A row a stage: its identifier, the name of its functions (src/stage/), and the fields of struct stage_row. */
 #define STAGE_ROWS(ROW)                                                                                                \
+    ROW(NORMED, normed, .name = "normed", .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D_IN,              \
+        .joins_heads = true, .hint = "look at the layer's norm: its kind, eps and weight")                             \
+    ROW(PROJECTED_QUERY, projected_query, .name = "projected_query",                                                   \
+        .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D,                         \
+        .hint = "look at the inputs and at W_query: numbers, orientation, bias, packing, heads")                       \
+    ROW(NORMED_QUERY, normed_query, .name = "normed_query", .from = STAGE_BIT(STAGE_PROJECTED_QUERY),                  \
+        .columns = STAGE_COLUMNS_D, .hint = "look at the norm of query: of a head or of all, its weight, 1 + weight")  \
+    ROW(PROJECTED_KEY, projected_key, .name = "projected_key",                                                         \
+        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D, .of_keys = true,          \
+        .hint = "look at W_key: numbers, orientation, bias, packing, heads")                                           \
+    ROW(NORMED_KEY, normed_key, .name = "normed_key", .from = STAGE_BIT(STAGE_PROJECTED_KEY),                          \
+        .columns = STAGE_COLUMNS_D, .of_keys = true,                                                                   \
+        .hint = "look at the norm of key: of a head or of all, its weight, 1 + weight")                                \
     ROW(QUERY, query, .name = "query", .foreign = "q qs queryvector queryvectors", .aliases = {"queries"},             \
-        .from = STAGE_BIT(STAGE_INPUTS), .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                 \
+        .from = STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_QUERY) |                 \
+                STAGE_BIT(STAGE_NORMED_QUERY),                                                                         \
+        .columns = STAGE_COLUMNS_D, .operand = true, .on_page = true,                                                  \
         .hint = "look at the inputs and at W_query: numbers, orientation, bias, heads")                                \
     ROW(KEY, key, .name = "key", .foreign = "k ks keyvector keyvectors", .aliases = {"keys"},                          \
-        .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D, .of_keys = true, .operand = true, .on_page = true,  \
+        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED) | STAGE_BIT(STAGE_PROJECTED_KEY) |                     \
+                STAGE_BIT(STAGE_NORMED_KEY),                                                                           \
+        .columns = STAGE_COLUMNS_D, .of_keys = true, .operand = true, .on_page = true,                                 \
         .hint = "look at W_key: numbers, orientation, bias, heads")                                                    \
     ROW(VALUE, value, .name = "value", .foreign = "v vs valuevector valuevectors", .aliases = {"values"},              \
-        .from = STAGE_FROM_KEY_INPUTS, .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .operand = true,             \
-        .on_page = true, .hint = "look at W_value: numbers, orientation, bias, heads")                                 \
+        .from = STAGE_FROM_KEY_INPUTS | STAGE_BIT(STAGE_NORMED), .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true,    \
+        .operand = true, .on_page = true, .hint = "look at W_value: numbers, orientation, bias, heads")                \
     ROW(SCORES, scores, .name = "scores", .foreign = "score attentionscores logits qk qkt similarity dotproduct",      \
         .aliases = {"attn_scores"}, .from = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY),                             \
         .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \

@@ -1,5 +1,7 @@
 #include "problem/parameters.h"
 
+#include "problem/taking.h"
+
 #include "base/text.h"
 
 #include <math.h>
@@ -7,11 +9,11 @@
 
 static const struct {
     const char *name;
-    enum stage stage;
+    enum stage stage, projected, normed; /* the last two: those on the way to it */
 } PROJECTIONS[PROJECTION_COUNT] = {
-    [PROJECTION_QUERY] = {"W_query", STAGE_QUERY},
-    [PROJECTION_KEY] = {"W_key", STAGE_KEY},
-    [PROJECTION_VALUE] = {"W_value", STAGE_VALUE},
+    [PROJECTION_QUERY] = {"W_query", STAGE_QUERY, STAGE_PROJECTED_QUERY, STAGE_NORMED_QUERY},
+    [PROJECTION_KEY] = {"W_key", STAGE_KEY, STAGE_PROJECTED_KEY, STAGE_NORMED_KEY},
+    [PROJECTION_VALUE] = {"W_value", STAGE_VALUE, STAGE_VALUE, STAGE_VALUE},
 };
 
 /* What the name of a matrix ends in that is stored as nn.Linear stores it. */
@@ -25,7 +27,8 @@ enum stage projection_stage(enum projection_id id)
 enum projection_id projection_of(enum stage stage)
 {
     int id = 0;
-    while (id < PROJECTION_COUNT && PROJECTIONS[id].stage != stage)
+    while (id < PROJECTION_COUNT && PROJECTIONS[id].stage != stage && PROJECTIONS[id].projected != stage &&
+           PROJECTIONS[id].normed != stage)
         id++;
     return (enum projection_id)id;
 }
@@ -49,21 +52,8 @@ bool parameters_present(const struct input_file *input)
 
 /* --- taken ------------------------------------------------------------------------------------------------------- */
 
-/* The parameters being taken: what has been found so far. */
-struct taking {
-    struct parameters *parameters;
-    struct parameters_plan *plan;
-    const struct input_file *input;
-    const char *inputs_source;
-    bool *taken;                      /* of each tensor of the file, whether it has found its place */
-    char first[PARAMETER_NAME_BYTES]; /* the weight that set d_out */
-    bool has_bias, bias_known;
-    struct arena *arena;
-    struct error *error;
-};
-
 /* The file's tensor of that name, which has found its place; or NULL. */
-static const struct tensor *find(struct taking *taking, const char *name)
+const struct tensor *taking_find(struct taking *taking, const char *name)
 {
     const struct file_tensor *found = input_file_find(taking->input, name);
     if (found == NULL)
@@ -72,15 +62,14 @@ static const struct tensor *find(struct taking *taking, const char *name)
     return &found->tensor;
 }
 
-/* Keeps a tensor of the right shape, in the working dtype. */
-static enum status keep(const struct taking *taking, const char *name, const struct tensor *tensor,
+enum status taking_keep(const struct taking *taking, const char *name, const struct tensor *tensor,
                         struct tensor *parameter)
 {
-    return tensor_convert(tensor, taking->plan->dtype, taking->input->source, name, NULL, parameter, taking->arena,
-                          taking->error);
+    return tensor_keep(tensor, taking->plan->dtype, taking->input->source, name, parameter, taking->arena,
+                       taking->error);
 }
 
-static enum status wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
+enum status taking_wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,
                                size_t columns, const char *why)
 {
     char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
@@ -92,7 +81,13 @@ static enum status wrong_shape(const struct taking *taking, const char *name, co
 /* Columns of a projection: those of key and value are shared by a group of heads. */
 static size_t columns_of(const struct parameters_plan *plan, enum projection_id id)
 {
-    return id == PROJECTION_QUERY ? plan->d_out : plan->d_out / plan->groups;
+    return id == PROJECTION_QUERY ? plan->d_out : id == PROJECTION_KEY ? plan->d_out / plan->groups : plan->d_value;
+}
+
+/* Columns of what it is made of. */
+static size_t source_columns(const struct parameters_plan *plan, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? plan->d_in : plan->d_key_in;
 }
 
 /* Where d_out comes from. */
@@ -112,19 +107,25 @@ static bool fits_turned(const struct taking *taking, enum projection_id id, cons
 {
     const size_t d_in = tensor->shape[!projection->transposed], d_out = tensor->shape[projection->transposed];
     const bool first = strcmp(taking->first, name) == 0;
-    return d_in == taking->plan->d_in && (first || d_out == columns_of(taking->plan, id));
+    return d_in == source_columns(taking->plan, id) && (first || d_out == columns_of(taking->plan, id));
 }
 
-static enum status turned(const struct taking *taking, const struct projection *projection, const char *name,
-                          const struct tensor *tensor)
+static enum status turned(const struct taking *taking, const struct projection *projection, enum projection_id id,
+                          const char *name, const struct tensor *tensor)
 {
     const bool linear = projection->transposed;
-    const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0), d_in = taking->plan->d_in;
+    const size_t stem = strlen(name) - (linear ? strlen(LINEAR) : 0), d_in = source_columns(taking->plan, id);
     char shape[TENSOR_SHAPE_BYTES];
     return error_usage(
         taking->error, "%s: %s is %s, the other way round: inputs in %s have %zu column%s; %s is named %.*s%s",
         taking->input->source, name, tensor_shape_text(tensor, shape), taking->inputs_source, d_in,
         d_in == 1 ? "" : "s", linear ? "d_in x d_out" : "d_out x d_in", (int)stem, name, linear ? "" : LINEAR);
+}
+
+/* Heads of value may have other columns than those of query and key, where an output projection takes them. */
+static bool takes_own_width(const struct parameters_plan *plan, enum projection_id id, size_t d_out)
+{
+    return id == PROJECTION_VALUE && plan->has_out && d_out % plan->kv_heads == 0;
 }
 
 static enum status take_weight(struct taking *taking, enum projection_id id, struct projection *projection,
@@ -138,37 +139,37 @@ static enum status take_weight(struct taking *taking, enum projection_id id, str
     size_t d_in = tensor->shape[projection->transposed], d_out = tensor->shape[!projection->transposed];
     if (taking->first[0] == '\0') {
         plan->d_out = d_out;
+        plan->d_value = d_out / plan->groups;
         strcpy(taking->first, name);
     }
+    const size_t source = source_columns(plan, id);
+    if (takes_own_width(plan, id, d_out) && d_in == source)
+        plan->d_value = d_out;
     const size_t wanted = columns_of(plan, id);
-    size_t rows = projection->transposed ? wanted : plan->d_in;
-    size_t columns = projection->transposed ? plan->d_in : wanted;
-    if (d_in == plan->d_in && d_out == wanted)
-        return keep(taking, name, tensor, &projection->weight);
+    size_t rows = projection->transposed ? wanted : source;
+    size_t columns = projection->transposed ? source : wanted;
+    if (d_in == source && d_out == wanted)
+        return taking_keep(taking, name, tensor, &projection->weight);
     if (fits_turned(taking, id, projection, name, tensor))
-        return turned(taking, projection, name, tensor);
-    if (d_in == plan->d_in)
-        return wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
-    snprintf(why, sizeof why, "inputs in %s have %zu column%s", taking->inputs_source, plan->d_in,
-             plan->d_in == 1 ? "" : "s");
-    return wrong_shape(taking, name, tensor, rows, columns, why);
+        return turned(taking, projection, id, name, tensor);
+    if (d_in == source)
+        return taking_wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
+    snprintf(why, sizeof why, "%s in %s have %zu column%s", source == plan->d_in ? "inputs" : "the inputs of keys",
+             taking->inputs_source, source, source == 1 ? "" : "s");
+    return taking_wrong_shape(taking, name, tensor, rows, columns, why);
 }
 
 static enum status take_bias(struct taking *taking, enum projection_id id, struct projection *projection,
                              const char *name, const struct tensor *tensor)
 {
     char why[TEXT_PATH_BYTES + 96];
-    if (taking->bias_known && taking->has_bias != (tensor != NULL))
-        return error_usage(taking->error, "%s: the projections' biases are not whole: %s is %s; expected all or none",
-                           taking->input->source, name, tensor ? "there, others are not" : "missing");
-    taking->bias_known = true;
-    taking->has_bias = tensor != NULL;
+    taking->has_bias = taking->has_bias || tensor != NULL;
     if (tensor == NULL)
         return STATUS_OK;
     if (tensor->rank != 1 || tensor->shape[0] != columns_of(taking->plan, id))
-        return wrong_shape(taking, name, tensor, columns_of(taking->plan, id), 0,
-                           width_text(taking, id, why, sizeof why));
-    return keep(taking, name, tensor, &projection->bias);
+        return taking_wrong_shape(taking, name, tensor, columns_of(taking->plan, id), 0,
+                                  width_text(taking, id, why, sizeof why));
+    return taking_keep(taking, name, tensor, &projection->bias);
 }
 
 static enum status take_projection(struct taking *taking, size_t module, enum projection_id id)
@@ -179,8 +180,8 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
     parameters_name(matrix_name, module, stacked, id, "");
     parameters_name(linear_name, module, stacked, id, LINEAR);
     parameters_name(bias_name, module, stacked, id, ".bias");
-    const struct tensor *matrix = find(taking, matrix_name);
-    const struct tensor *linear = find(taking, linear_name);
+    const struct tensor *matrix = taking_find(taking, matrix_name);
+    const struct tensor *linear = taking_find(taking, linear_name);
     *projection = (struct projection){.transposed = linear != NULL};
     if (matrix != NULL && linear != NULL)
         return error_usage(taking->error, "%s: %s and %s are both given; expected one of them", taking->input->source,
@@ -192,13 +193,13 @@ static enum status take_projection(struct taking *taking, size_t module, enum pr
         take_weight(taking, id, projection, linear ? linear_name : matrix_name, linear ? linear : matrix);
     if (status != STATUS_OK)
         return status;
-    return take_bias(taking, id, projection, bias_name, find(taking, bias_name));
+    return take_bias(taking, id, projection, bias_name, taking_find(taking, bias_name));
 }
 
 static enum status take_out(struct taking *taking)
 {
     const char *names[] = {"out_proj.weight", "out_proj.bias"};
-    const size_t d_out = taking->plan->d_out;
+    const size_t width = taking->plan->d_value * taking->plan->groups;
     char why[TEXT_PATH_BYTES + 96];
     struct projection *out = &taking->parameters->out;
     const struct tensor *found[2];
@@ -206,19 +207,25 @@ static enum status take_out(struct taking *taking)
     if (!taking->plan->has_out)
         return STATUS_OK;
     for (int i = 0; i < 2; i++)
-        found[i] = find(taking, names[i]);
+        found[i] = taking_find(taking, names[i]);
     if (found[0] == NULL)
         return error_usage(taking->error,
                            "%s: the parameters are not whole: split heads have an output projection, but %s is missing",
                            taking->input->source, names[0]);
-    width_text(taking, PROJECTION_QUERY, why, sizeof why);
-    if (found[0]->rank != 2 || found[0]->shape[0] != d_out || found[0]->shape[1] != d_out)
-        return wrong_shape(taking, names[0], found[0], d_out, d_out, why);
-    if (found[1] != NULL && (found[1]->rank != 1 || found[1]->shape[0] != d_out))
-        return wrong_shape(taking, names[1], found[1], d_out, 0, why);
-    if (keep(taking, names[0], found[0], &out->weight) != STATUS_OK)
+    if (found[0]->rank != 2 || found[0]->shape[1] != width) {
+        const size_t heads = taking->plan->kv_heads * taking->plan->groups;
+        snprintf(why, sizeof why, "%zu head%s of value side by side make %zu column%s", heads, heads == 1 ? "" : "s",
+                 width, width == 1 ? "" : "s");
+        return taking_wrong_shape(taking, names[0], found[0], found[0]->rank == 2 ? found[0]->shape[0] : width, width,
+                                  why);
+    }
+    taking->plan->d_output = found[0]->shape[0];
+    if (found[1] != NULL && (found[1]->rank != 1 || found[1]->shape[0] != taking->plan->d_output))
+        return taking_wrong_shape(taking, names[1], found[1], taking->plan->d_output, 0,
+                                  "one for each row of out_proj.weight");
+    if (taking_keep(taking, names[0], found[0], &out->weight) != STATUS_OK)
         return taking->error->status;
-    return found[1] != NULL ? keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
+    return found[1] != NULL ? taking_keep(taking, names[1], found[1], &out->bias) : STATUS_OK;
 }
 
 /* Rows first .. first + count of a tensor. */
@@ -240,14 +247,16 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
     char why[TEXT_PATH_BYTES + 96];
     snprintf(why, sizeof why, "the projections of inputs with %zu columns", plan->d_in);
     if (weight->rank != 2 || weight->shape[1] != plan->d_in || rows * groups % (groups + 2) != 0)
-        return wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in, why);
+        return taking_wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in,
+                                  why);
     if (bias != NULL && (bias->rank != 1 || bias->shape[0] != rows))
-        return wrong_shape(taking, "in_proj_bias", bias, rows, 0, "one for each row of in_proj_weight");
+        return taking_wrong_shape(taking, "in_proj_bias", bias, rows, 0, "one for each row of in_proj_weight");
     plan->d_out = rows * groups / (groups + 2);
+    plan->d_value = plan->d_out / groups;
     plan->qkv_bias = taking->has_bias = bias != NULL;
     strcpy(taking->first, "in_proj_weight");
-    if (keep(taking, "in_proj_weight", weight, &whole) ||
-        (bias != NULL && keep(taking, "in_proj_bias", bias, &whole_bias)))
+    if (taking_keep(taking, "in_proj_weight", weight, &whole) ||
+        (bias != NULL && taking_keep(taking, "in_proj_bias", bias, &whole_bias)))
         return taking->error->status;
     for (int id = 0, first = 0; id < PROJECTION_COUNT; id++) {
         struct projection *projection = &taking->parameters->modules[0].projections[id];
@@ -265,7 +274,8 @@ static enum status take_modules(struct taking *taking)
 {
     for (size_t module = 0; module < taking->plan->module_count; module++) {
         for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
+            if (!taking_has_latent(taking, (enum projection_id)id) &&
+                take_projection(taking, module, (enum projection_id)id) != STATUS_OK)
                 return taking->error->status;
         taking->parameters->module_count++;
     }
@@ -351,10 +361,12 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
     memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
-    const struct tensor *in_proj = plan->has_out ? find(&taking, "in_proj_weight") : NULL;
+    plan->d_output = plan->d_out;
+    const struct tensor *in_proj = plan->has_out ? taking_find(&taking, "in_proj_weight") : NULL;
     enum status status =
-        in_proj != NULL ? take_in_proj(&taking, in_proj, find(&taking, "in_proj_bias")) : take_modules(&taking);
-    if (status != STATUS_OK || take_out(&taking) != STATUS_OK)
+        in_proj != NULL ? take_in_proj(&taking, in_proj, taking_find(&taking, "in_proj_bias")) : take_modules(&taking);
+    if (status != STATUS_OK || taking_latent(&taking) || take_out(&taking) || taking_norms(&taking) ||
+        taking_relative_bias(&taking))
         return error->status;
     return check_left_over(&taking);
 }
@@ -432,11 +444,11 @@ static enum status draw_projection(struct projection *projection, enum projectio
 {
     enum status status;
     *projection = (struct projection){0};
-    const size_t d_out = columns_of(plan, id);
+    const size_t d_in = source_columns(plan, id), d_out = columns_of(plan, id);
     if (plan->init == INIT_LINEAR)
-        status = draw_linear(projection, plan->d_in, d_out, plan->qkv_bias, generator, arena, error);
+        status = draw_linear(projection, d_in, d_out, plan->qkv_bias, generator, arena, error);
     else
-        status = draw_matrix(projection, plan->d_in, d_out, plan->init == INIT_RANDN, generator, arena, error);
+        status = draw_matrix(projection, d_in, d_out, plan->init == INIT_RANDN, generator, arena, error);
     if (status == STATUS_OK && projection->transposed == plan->as_matrix)
         status = transpose(projection, arena, error);
     return status == STATUS_OK ? widen(projection, plan->dtype, arena, error) : status;
@@ -453,6 +465,7 @@ enum status parameters_draw(struct parameters *parameters, const struct paramete
                             struct torch_random *generator, struct arena *arena, struct error *error)
 {
     *parameters = (struct parameters){.module_count = plan->module_count};
+    parameters_say_norms(parameters, plan);
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     if (parameters->modules == NULL)
         return error->status;

@@ -5,13 +5,15 @@
 #ifndef ATTN_PROBLEM_PARAMETERS_H
 #define ATTN_PROBLEM_PARAMETERS_H
 
+#include "model/norm.h"
 #include "model/stages.h"
 #include "model/torch_random.h"
 #include "read/input_file.h"
 
 enum projection_id { PROJECTION_QUERY, PROJECTION_KEY, PROJECTION_VALUE, PROJECTION_COUNT };
 
-/* The stage that a projection makes; and the projection that makes a stage, PROJECTION_COUNT where none does. */
+/* The stage that a projection makes in the end; and the projection that makes a stage, on the way to it too,
+ * PROJECTION_COUNT where none does. */
 enum stage projection_stage(enum projection_id id);
 enum projection_id projection_of(enum stage stage);
 
@@ -26,23 +28,46 @@ struct module {
     struct projection projections[PROJECTION_COUNT];
 };
 
+/* Key and value by way of one narrow row, the latent, and query by way of another, or straight: DeepSeek-AI 2024,
+ * "DeepSeek-V2", section 2.1, multi-head latent attention.
+ *
+ *     latent   = key_value_a . inputs, and behind its `rank` columns the d_rope that all heads rotate
+ *     key      = d_nope columns of key_value_b . norm(latent), a head's own, then these d_rope
+ *     value    = the d_v columns of key_value_b behind them
+ *     query    = query_b . norm(query_a . inputs), or by its projection alone */
+struct latent {
+    struct projection query_a, query_b;         /* weights of rank 0 where query comes straight */
+    struct projection key_value_a, key_value_b; /* (rank + d_rope, d_in), (H (d_nope + d_v), rank); rank 0: no latent */
+    struct norm query_norm, key_value_norm;     /* over all columns */
+    size_t rank, d_rope, d_nope;
+};
+
 struct parameters {
     size_t module_count;
     struct module *modules;
-    struct projection out; /* (d_out, d_out); weight of rank 0 where the mechanism has no output projection; a file may
-                              give it without a bias */
-    bool given;            /* by a file, not drawn */
-    const char *source;    /* the file that gave them */
+    struct projection out; /* (d_output, H d_v); weight of rank 0 where the mechanism has no output projection; a file
+                              may give it without a bias */
+    struct norm norms[NORM_COUNT]; /* of inputs (d_in); of query and key (d), (H d) or (H, d) */
+    struct tensor relative_bias;   /* (buckets, H) T5's table; rank 0: none */
+    struct latent latent;
+    bool given;         /* by a file, not drawn */
+    const char *source; /* the file that gave them */
 };
 
 /* What a module is to look like. */
 struct parameters_plan {
-    size_t d_in, d_out;  /* of one module; key and value have d_out / groups columns */
-    size_t groups;       /* heads of query to one of key and value */
+    size_t d_in, d_out; /* of one module; key has d_out / groups columns */
+    size_t d_key_in;    /* columns of what key and value are made of */
+    size_t d_value;     /* columns of value, of all its heads: d_out / groups but where a file has others */
+    size_t d_output;    /* columns of output: d_out but where a file has others */
+    size_t groups;      /* heads of query to one of key and value */
+    size_t kv_heads;
     size_t module_count; /* heads where stacked, else 1 */
     bool stacked;        /* names begin with "heads.N." */
     bool has_out;
-    bool qkv_bias;
+    bool qkv_bias;                    /* some of the three have a bias; drawn ones all or none */
+    enum norm_kind norms[NORM_COUNT]; /* NORM_KIND_COUNT: as the parameters tell */
+    double norm_eps[NORM_COUNT];      /* below 0: what is usual for the kind */
     enum init init;
     const char *order; /* in which they are drawn, "kqv"; NULL: query, key, value */
     enum dtype dtype;  /* the working dtype: parameters are drawn in float32 and then widened */
@@ -57,11 +82,13 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
 /* Whether the file holds any parameter. */
 bool parameters_present(const struct input_file *input);
 
-/* Takes them from the file. They come whole or not at all, and fit each other: three projections, all biases or
- * none, out_proj where the plan has it. The three may also lie on top of each other, as nn.MultiheadAttention has
- * them: in_proj_weight (d_out + 2 d_out / groups, d_in) and in_proj_bias. Of the plan, d_in, groups, module_count,
- * stacked and has_out are used; d_out and qkv_bias are set from what is there. STATUS_USAGE names the file, the
- * parameter, both shapes and where each came from; `inputs_source` is the file of the inputs. */
+/* Takes them from the file. They come whole or not at all, and fit each other: three projections, each with a bias or
+ * without, out_proj where the plan has it. The three may also lie on top of each other, as nn.MultiheadAttention has
+ * them: in_proj_weight (d_out + 2 d_out / groups, d_in) and in_proj_bias; or key and value come by way of a latent.
+ * Norms and T5's table are taken where they are there. Of the plan, d_in, d_key_in, groups, kv_heads, module_count,
+ * stacked, has_out and norms are used; the other widths and qkv_bias are set from what is there. Weights stay as they
+ * are stored where that dtype is no wider than the working one. STATUS_USAGE names the file, the parameter, both
+ * shapes and where each came from; `inputs_source` is the file of the inputs. */
 enum status parameters_take(struct parameters *parameters, struct parameters_plan *plan, const struct input_file *input,
                             const char *inputs_source, struct arena *arena, struct error *error);
 

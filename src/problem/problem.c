@@ -19,7 +19,10 @@ const struct problem *problem_right(const struct problem *problem)
 
 enum stage problem_source(const struct problem *problem, enum stage stage)
 {
-    return problem->crosses && stage_is_of_keys(stage) ? STAGE_KEY_INPUTS : STAGE_INPUTS;
+    if (problem->crosses && stage_is_of_keys(stage))
+        return STAGE_KEY_INPUTS;
+    const bool normed = problem->residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
+    return normed && stage != STAGE_NORMED ? STAGE_NORMED : STAGE_INPUTS;
 }
 
 const char **problem_query_labels(const struct problem *problem, size_t item)
@@ -49,6 +52,11 @@ bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
     return STAGES[stage].joins_heads || (stage == STAGE_CONTEXT && problem->packed);
 }
 
+enum stage problem_made_as(const struct problem *problem, enum stage stage)
+{
+    return stage == STAGE_CONTEXT && problem->packed ? STAGE_OUTPUT : stage;
+}
+
 size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
 {
     switch (STAGES[stage].columns) {
@@ -59,7 +67,8 @@ size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
     case STAGE_COLUMNS_D_VALUE:
         return problem->d_value;
     case STAGE_COLUMNS_OUTPUT:
-        return problem->plan.has_out ? problem->plan.d_out : problem->heads * problem->d_value;
+        return problem->plan.has_out ? problem->plan.d_output : problem->heads * problem->d_value;
+    case STAGE_COLUMNS_D_IN:
     case STAGE_COLUMNS_OTHER:
         return problem->d_in;
     default:
@@ -91,6 +100,6 @@ double problem_work(const struct problem *problem)
         return work;
     work += rows * (double)problem->d_in * (width + 2 * kv_width);
     if (problem->plan.has_out)
-        work += rows * width * (double)problem->plan.d_out;
+        work += rows * width * (double)problem->plan.d_output;
     return work;
 }

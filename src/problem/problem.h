@@ -10,6 +10,8 @@
 #include "base/setting.h"
 #include "cli/options.h"
 #include "kernel/kernel.h"
+#include "layer/layer.h"
+#include "model/family.h"
 #include "model/mask.h"
 #include "model/mechanism.h"
 #include "model/mistake.h"
@@ -40,6 +42,7 @@ struct problem {
     bool packed;          /* sdpa: the heads lie side by side in query, (B, Tq, H d), and so they do in context */
     size_t items, heads, kv_heads, queries, keys; /* B, H, H_kv, Tq, Tk; H_kv divides H */
     size_t d_in, d_head, d_value;                 /* d_in (not for sdpa), d, d_v */
+    size_t d_key_in;                              /* columns of key_inputs */
     struct mask mask;
     struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
     size_t beside_count;
@@ -53,16 +56,25 @@ struct problem {
     enum rounding rounding;
     const char *source;       /* where the inputs came from */
     struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
-    struct tensor key_inputs; /* (B, Tk, d_in): the inputs, or */
+    struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, or */
     bool crosses;             /* others, for cross-attention */
     struct tensor
-        given[3];  /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
-    bool has_past; /* key and value begin with one */
-    const char *not_finite;           /* which of them holds NaN or infinity; NULL: none */
-    struct token_labels labels;       /* of the keys: of 1 list or B */
-    size_t first_query;               /* the label of query 0 among them; SIZE_MAX where it is not there */
-    bool apart;                       /* the labels of queries are no labels of keys, but */
-    struct token_labels query_labels; /* of 1 list or B */
+        given[3];       /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
+    bool has_past;      /* key and value begin with one, */
+    size_t past;        /* of so many tokens, whose keys are turned already */
+    bool residual;      /* the inputs are the residual stream: their norm comes first */
+    double clip;        /* query, key and value lie within +-clip; 0: as they are */
+    bool scales_query;  /* the query is multiplied with the scale, */
+    double query_scale; /* this one; `scale` is then 1 */
+    struct rope rope;   /* of query and key; ROPE_NONE: neither is turned */
+    const size_t *positions, *key_positions; /* (B, Tq), (B, Tk - past) where there is a rotation */
+    const struct layer *layer;               /* the module of a checkpoint that it is; or NULL */
+    const struct family_row *family;         /* of a model, for its rounding; NULL: none */
+    const char *not_finite;                  /* which of them holds NaN or infinity; NULL: none */
+    struct token_labels labels;              /* of the keys: of 1 list or B */
+    size_t first_query;                      /* the label of query 0 among them; SIZE_MAX where it is not there */
+    bool apart;                              /* the labels of queries are no labels of keys, but */
+    struct token_labels query_labels;        /* of 1 list or B */
     struct parameters_plan plan;
     struct parameters parameters;
     struct torch_random generator; /* where dropout begins */
@@ -107,7 +119,8 @@ bool problem_projects(const struct problem *problem);
 /* The problem without its mistakes: what was asked for, which settings and parameters of a result tell. */
 const struct problem *problem_right(const struct problem *problem);
 
-/* Key or value: what it is made of, STAGE_INPUTS or STAGE_KEY_INPUTS; of query always the first. */
+/* What a projection is made of: STAGE_INPUTS, or normed, STAGE_NORMED; of key and value STAGE_KEY_INPUTS where they
+ * are of other inputs. */
 enum stage problem_source(const struct problem *problem, enum stage stage);
 
 /* The labels of an item's keys, (Tk), and of its queries, (Tq); NULL where they have none. */
@@ -123,6 +136,9 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
 
 /* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
+
+/* The stage as which it is made: the context of packed heads as output, any other as itself. */
+enum stage problem_made_as(const struct problem *problem, enum stage stage);
 
 /* Columns of a stage, those of all heads where they lie side by side; 1 for lse, which has no such axis. And those of
  * one head, as each is computed. */

@@ -47,6 +47,23 @@ static const struct {
     {"in_proj_bias", INPUT_FILE_PARAMETER},
     {"out_proj.weight", INPUT_FILE_PARAMETER},
     {"out_proj.bias", INPUT_FILE_PARAMETER},
+    {"norm.weight", INPUT_FILE_PARAMETER},
+    {"norm.bias", INPUT_FILE_PARAMETER},
+    {"query_norm.weight", INPUT_FILE_PARAMETER},
+    {"query_norm.bias", INPUT_FILE_PARAMETER},
+    {"key_norm.weight", INPUT_FILE_PARAMETER},
+    {"key_norm.bias", INPUT_FILE_PARAMETER},
+    {"relative_bias.weight", INPUT_FILE_PARAMETER},
+    {"W_query_a.weight", INPUT_FILE_PARAMETER},
+    {"W_query_a.bias", INPUT_FILE_PARAMETER},
+    {"query_a_norm.weight", INPUT_FILE_PARAMETER},
+    {"W_query_b.weight", INPUT_FILE_PARAMETER},
+    {"W_query_b.bias", INPUT_FILE_PARAMETER},
+    {"W_key_value_a.weight", INPUT_FILE_PARAMETER},
+    {"W_key_value_a.bias", INPUT_FILE_PARAMETER},
+    {"key_value_a_norm.weight", INPUT_FILE_PARAMETER},
+    {"W_key_value_b.weight", INPUT_FILE_PARAMETER},
+    {"W_key_value_b.bias", INPUT_FILE_PARAMETER},
 };
 
 enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };

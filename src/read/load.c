@@ -171,30 +171,52 @@ static enum status read_content(const char *source, struct content *content, uns
                    : json_read(source, content->bytes, length, kinds, arena, input, error);
 }
 
-enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
-                      struct error *error)
+/* The bytes of the file, which the caller releases, and its path as messages have it. */
+static enum status open_content(const char *path, struct arena *arena, const char **source, struct content *content,
+                                struct error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
     char shown[TEXT_PATH_BYTES];
     const char *name = standard ? "standard input" : text_path(path, shown);
-    const char *source = arena_text(arena, name, strlen(name), error);
-    struct content content = {0};
-    if (source == NULL)
+    *source = arena_text(arena, name, strlen(name), error);
+    if (*source == NULL)
         return error->status;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return error_system(error, errno, "%s", source);
+        return error_system(error, errno, "%s", *source);
     enum status status = STATUS_OK;
-    if (mapped_file_create(file, source, &content.bytes, &content.mapped))
-        content.length = content.mapped;
+    if (mapped_file_create(file, *source, &content->bytes, &content->mapped))
+        content->length = content->mapped;
     else
-        status = read_all(file, source, &content, error);
+        status = read_all(file, *source, content, error);
     if (!standard)
         close(file);
+    return status;
+}
+
+enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
+                      struct error *error)
+{
+    struct content content = {0};
+    const char *source;
+    enum status status = open_content(path, arena, &source, &content, error);
     if (status == STATUS_OK)
         status = read_content(source, &content, kinds, arena, input, error);
     if (status == STATUS_OK)
         status = input_file_name_stages(input, error);
     release(&content);
     return status;
+}
+
+enum status load_bytes(const char *path, struct arena *arena, struct loaded *loaded, struct error *error)
+{
+    struct content content = {0};
+    *loaded = (struct loaded){0};
+    if (open_content(path, arena, &loaded->source, &content, error) != STATUS_OK) {
+        release(&content);
+        return error->status;
+    }
+    loaded->bytes = (const unsigned char *)content.bytes;
+    loaded->length = content.length;
+    return arena_keep(arena, content.bytes, content.mapped, error);
 }

@@ -13,4 +13,14 @@
 enum status load_file(const char *path, unsigned kinds, struct arena *arena, struct input_file *input,
                       struct error *error);
 
+/* A file's bytes as they are; `source` is its path as messages have it. */
+struct loaded {
+    const char *source;
+    const unsigned char *bytes;
+    size_t length;
+};
+
+/* All of it is the arena's. STATUS_SYSTEM where the file cannot be read. */
+enum status load_bytes(const char *path, struct arena *arena, struct loaded *loaded, struct error *error);
+
 #endif

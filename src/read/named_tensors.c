@@ -5,6 +5,10 @@
 enum status named_tensors_begin(const struct named_tensors *file, size_t count)
 {
     struct input_file *input = file->input;
+    if (file->list != NULL) {
+        file->list->tensors = arena_allocate(file->arena, count, sizeof file->list->tensors[0], file->error);
+        return file->list->tensors == NULL ? file->error->status : STATUS_OK;
+    }
     input->tensors = arena_allocate(file->arena, count, sizeof input->tensors[0], file->error);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     input->passed = arena_allocate(file->arena, count, sizeof input->passed[0], file->error);
@@ -30,7 +34,10 @@ static unsigned kind_of(const struct named_tensors *file, const char *name)
 
 enum status named_tensors_use(const struct named_tensors *file, struct named_tensor *tensor)
 {
-    const unsigned kind = tensor->kind = kind_of(file, tensor->name);
+    const unsigned kind = tensor->kind = file->list == NULL ? kind_of(file, tensor->name) : INPUT_FILE_UNKNOWN;
+    tensor->use = NAMED_LIST;
+    if (file->list != NULL)
+        return STATUS_OK;
     if (kind == INPUT_FILE_UNKNOWN)
         return input_file_unknown(file->source, tensor->name, file->error);
     if (kind == INPUT_FILE_TOKENS || kind == INPUT_FILE_SETTINGS ||
@@ -43,8 +50,7 @@ enum status named_tensors_use(const struct named_tensors *file, struct named_ten
     return STATUS_OK;
 }
 
-/* Whether it can be computed with. */
-static bool is_usable(const struct named_tensor *tensor)
+bool named_tensor_is_usable(const struct named_tensor *tensor)
 {
     const struct tensor_bytes *bytes = &tensor->bytes;
     return bytes->dtype != DTYPE_COUNT && bytes->rank > 0 && bytes->rank <= TENSOR_RANK && tensor->count > 0;
@@ -59,7 +65,8 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
         tensor->bytes.dtype = DTYPE_BOOL;
     if (tensor->use == NAMED_READ && tensor->kind == INPUT_FILE_CACHE && tensor->count == 0 && input_file_is_past(name))
         tensor->use = NAMED_DROP;
-    if (tensor->use == NAMED_READ && (tensor->kind & INPUT_FILE_FOREIGN) != 0 && !file->sole && !is_usable(tensor))
+    if (tensor->use == NAMED_READ && (tensor->kind & INPUT_FILE_FOREIGN) != 0 && !file->sole &&
+        !named_tensor_is_usable(tensor))
         tensor->use = NAMED_NAME; /* another program's, under such a name */
     if (tensor->use != NAMED_READ)
         return STATUS_OK;
@@ -76,10 +83,21 @@ enum status named_tensors_check(const struct named_tensors *file, struct named_t
     return STATUS_OK;
 }
 
+static enum status put_in_list(const struct named_tensors *file, const struct named_tensor *tensor)
+{
+    struct named_tensor *listed = &file->list->tensors[file->list->count++];
+    *listed = *tensor;
+    listed->name = arena_text(file->arena, tensor->name, strlen(tensor->name), file->error);
+    listed->dtype = arena_text(file->arena, tensor->dtype, strlen(tensor->dtype), file->error);
+    return listed->name == NULL || listed->dtype == NULL ? file->error->status : STATUS_OK;
+}
+
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor)
 {
     if (tensor->use == NAMED_DROP)
         return STATUS_OK;
+    if (tensor->use == NAMED_LIST)
+        return put_in_list(file, tensor);
     if (tensor->use == NAMED_PASS)
         return input_file_pass(file->input, tensor->name, file->arena, file->error);
     struct file_tensor *named = &file->input->tensors[file->input->tensor_count++];

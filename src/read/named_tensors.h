@@ -11,7 +11,14 @@ enum named_use {
     NAMED_READ, /* it goes into the input; */
     NAMED_NAME, /* its name alone, which is foreign and not the only one; */
     NAMED_PASS, /* its name alone, which is known and of another kind than those asked for; */
-    NAMED_DROP, /* nothing: a past of no tokens */
+    NAMED_DROP, /* nothing: a past of no tokens; */
+    NAMED_LIST, /* it goes into the list as it is. */
+};
+
+/* Tensors of any names and dtypes, where they are in the file. Starts as {0}. */
+struct named_list {
+    struct named_tensor *tensors;
+    size_t count;
 };
 
 /* A file as it is read. */
@@ -22,6 +29,7 @@ struct named_tensors {
     const char *(*code)(enum dtype); /* what the format calls a dtype */
     const char *texts;               /* where tokens and settings are expected; NULL: in JSON or .safetensors */
     struct input_file *input;
+    struct named_list *list; /* not NULL: every tensor goes there, and none into the input */
     struct arena *arena;
     struct error *error;
 };
@@ -50,6 +58,9 @@ enum status named_tensors_use(const struct named_tensors *file, struct named_ten
 /* Whether a tensor that is read can be computed with: its dtype, its rank and its count; a past of no tokens is
  * dropped. STATUS_USAGE "source: name ...". */
 enum status named_tensors_check(const struct named_tensors *file, struct named_tensor *tensor);
+
+/* Whether it can be computed with. */
+bool named_tensor_is_usable(const struct named_tensor *tensor);
 
 /* Puts it into the input, by its use; its data may stay in the bytes. The caller sorts the input at the end. */
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor);

@@ -226,7 +226,8 @@ static enum status check_copy(struct reading *reading, const struct named_tensor
 {
     const size_t room = reading->zip->length + MOST_REPEATED - reading->copied;
     size_t size;
-    if (tensor->use != NAMED_READ || tensor_bytes_stay(&tensor->bytes))
+    if ((tensor->use != NAMED_READ && tensor->use != NAMED_LIST) || !named_tensor_is_usable(tensor) ||
+        tensor_bytes_stay(&tensor->bytes))
         return STATUS_OK;
     if (!tensor_bytes_size(tensor->bytes.dtype, tensor->count, &size) || size > room)
         return wrong(reading, tensor,
@@ -395,22 +396,36 @@ static enum status read_alone(struct reading *reading)
                : STATUS_OK;
 }
 
-enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
-                    struct error *error)
+static enum status read_archive(const struct zip *zip, const struct named_tensors *tensors)
 {
-    struct reading reading = {
-        .zip = zip,
-        .tensors = {.source = zip->source,
-                    .kinds = kinds,
-                    .code = dtype_title,
-                    .input = input,
-                    .arena = arena,
-                    .error = error},
-    };
-    *input = (struct input_file){.source = zip->source};
-    enum status status = read_byte_order(&reading) || read_pickle(&reading) ? error->status
+    struct reading reading = {.zip = zip, .tensors = *tensors};
+    *tensors->input = (struct input_file){.source = zip->source};
+    enum status status = read_byte_order(&reading) || read_pickle(&reading) ? tensors->error->status
                          : reading.pickle.root->kind == PICKLE_TENSOR       ? read_alone(&reading)
                                                                             : read_dict(&reading);
     arena_free(&reading.scratch);
     return status;
+}
+
+enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
+                    struct error *error)
+{
+    return read_archive(zip, &(struct named_tensors){.source = zip->source,
+                                                     .kinds = kinds,
+                                                     .code = dtype_title,
+                                                     .input = input,
+                                                     .arena = arena,
+                                                     .error = error});
+}
+
+enum status pt_list(const struct zip *zip, struct arena *arena, struct named_list *list, struct error *error)
+{
+    struct input_file none;
+    return read_archive(zip, &(struct named_tensors){.source = zip->source,
+                                                     .kinds = INPUT_FILE_FOREIGN,
+                                                     .code = dtype_title,
+                                                     .input = &none,
+                                                     .list = list,
+                                                     .arena = arena,
+                                                     .error = error});
 }

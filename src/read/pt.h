@@ -10,7 +10,7 @@
 #ifndef ATTN_READ_PT_H
 #define ATTN_READ_PT_H
 
-#include "read/input_file.h"
+#include "read/named_tensors.h"
 #include "read/zip.h"
 
 /* Whether the archive is a .pt. */
@@ -23,5 +23,8 @@ bool pt_is(const struct zip *zip);
  * storage, or a storage is not as long as is said; where tensors stand in more than one place, or none does. */
 enum status pt_read(const struct zip *zip, unsigned kinds, struct arena *arena, struct input_file *input,
                     struct error *error);
+
+/* The same by name and place, whatever the names and dtypes are: in the order of the file. */
+enum status pt_list(const struct zip *zip, struct arena *arena, struct named_list *list, struct error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #define ATTN_READ_SAFETENSORS_H
 
 #include "model/safetensors_form.h"
-#include "read/input_file.h"
+#include "read/named_tensors.h"
 
 /* Whether a file that begins with these bytes is to be read as .safetensors. */
 bool safetensors_begins(const unsigned char *bytes, size_t length);
@@ -15,5 +15,9 @@ bool safetensors_begins(const unsigned char *bytes, size_t length);
  * or given twice, or a tensor that counts is empty, a single number, or of a dtype that attn has not. */
 enum status safetensors_read(const char *source, const unsigned char *bytes, size_t length, unsigned kinds,
                              struct arena *arena, struct input_file *input, struct error *error);
+
+/* The same by name and place, whatever the names and dtypes are: in the order of the header. */
+enum status safetensors_list(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
+                             struct named_list *list, struct error *error);
 
 #endif

@@ -30,7 +30,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 void output_row(const struct problem *problem, const double *context, const double *weight, const double *bias,
                 double *output)
 {
-    const size_t width = problem->heads * problem->d_value, d_out = problem->plan.d_out;
+    const size_t width = problem->heads * problem->d_value, d_out = problem->plan.d_output;
     if (weight == NULL)
         memcpy(output, context, width * sizeof *output);
     else

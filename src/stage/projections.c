@@ -1,5 +1,7 @@
 #include "stage/projections.h"
 
+#include "stage/latent.h"
+#include "stage/operand_steps.h"
 #include "stage/stage.h"
 
 #include <stdio.h>
@@ -59,7 +61,7 @@ static const char *storage_text(const struct parameters *parameters, enum projec
     return transposed == 0 ? "" : transposed == parameters->module_count ? ".weight^T" : " or .weight^T";
 }
 
-static void formula(const struct problem *problem, enum stage stage, struct text *text)
+void projection_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (!problem_projects(problem)) {
         text_add(text, problem->has_past && stage_is_of_keys(stage) ? "the past, then the given" : "given");
@@ -68,19 +70,29 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     const enum projection_id id = projection_of(stage);
     const char *of_heads = problem->plan.stacked ? " of each head" : problem->has_heads ? ", cut into heads" : "";
     char name[PARAMETER_NAME_BYTES], bias[PARAMETER_NAME_BYTES + 8] = "";
+    if (latent_makes(problem, id)) {
+        latent_formula(problem, stage, text);
+        return;
+    }
     parameters_name(name, 0, false, id, "");
-    if (problem->plan.qkv_bias)
+    if (problem->parameters.modules[0].projections[id].bias.rank > 0)
         snprintf(bias, sizeof bias, " + %s.bias", name);
     text_add(text, "%s . %s%s%s%s", stage_name(problem_source(problem, stage)), name,
              storage_text(&problem->parameters, id), bias, of_heads);
+    if (problem->clip > 0)
+        text_add(text, ", within +-%g", problem->clip);
 }
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
 
-static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+void projection_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
     const enum projection_id id = projection_of(stage);
+    if (latent_makes(problem, id)) {
+        explain_latent(e, stage, place);
+        return;
+    }
     const size_t module = problem->plan.stacked ? place.head : 0;
     const size_t token = stage_is_of_keys(stage) ? place.row : problem->rows[place.row];
     const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
@@ -92,9 +104,47 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     explain_load(e, stage, of_query, e->made);
     explain_heading(e, stage, place, "");
     explain_projected(e, stage, EXPLAIN_WEIGHTS + (int)id, &problem->parameters.modules[module].projections[id], first,
-                      (int)source, problem->d_in);
+                      (int)source, id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in);
 }
 
-const struct stage_functions stage_query = {.formula = formula, .explain = explain};
-const struct stage_functions stage_key = {.formula = formula, .explain = explain};
-const struct stage_functions stage_value = {.formula = formula, .explain = explain};
+/* What stands before the norm and the rotation is a stage of its own where there are such. */
+static bool applies_to(const struct problem *problem, enum projection_id id)
+{
+    return operand_has_steps(problem, id);
+}
+
+static bool applies_to_query(const struct problem *problem)
+{
+    return applies_to(problem, PROJECTION_QUERY);
+}
+
+static bool applies_to_key(const struct problem *problem)
+{
+    return applies_to(problem, PROJECTION_KEY);
+}
+
+static enum status check_query(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies_to_query(problem_right(problem))
+               ? STATUS_OK
+               : error_usage(error,
+                             "%s: there is no 'projected_query' where no norm and no rotation follow; expected "
+                             "'query', or --rope",
+                             place);
+}
+
+static enum status check_key(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies_to_key(problem_right(problem))
+               ? STATUS_OK
+               : error_usage(error,
+                             "%s: there is no 'projected_key' where no norm and no rotation follow; expected "
+                             "'key', or --rope",
+                             place);
+}
+
+const struct stage_functions stage_projected_query = {
+    .applies = applies_to_query, .check = check_query, .formula = projection_formula, .explain = projection_explain};
+const struct stage_functions stage_projected_key = {
+    .applies = applies_to_key, .check = check_key, .formula = projection_formula, .explain = projection_explain};
+const struct stage_functions stage_value = {.formula = projection_formula, .explain = projection_explain};

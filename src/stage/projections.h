@@ -2,7 +2,7 @@
 #ifndef ATTN_STAGE_PROJECTIONS_H
 #define ATTN_STAGE_PROJECTIONS_H
 
-#include "problem/parameters.h"
+#include "explain/explanation.h"
 
 /* y = x . W + bias, one row.
  *   x       (d_in)
@@ -17,5 +17,9 @@ enum status projection_weight(const struct projection *projection, double **weig
                               struct error *error);
 enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,
                             struct error *error);
+
+/* The functions of a stage that a projection makes, whatever follows it: stage/stage.h. */
+void projection_formula(const struct problem *problem, enum stage stage, struct text *text);
+void projection_explain(struct explanation *e, enum stage stage, struct explain_place place);
 
 #endif

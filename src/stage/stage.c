@@ -1,5 +1,6 @@
 #include "stage/stage.h"
 
+#include "stage/operand_steps.h"
 #include "stage/wrong.h"
 
 #define STAGE_FUNCTIONS(id, functions, ...) [STAGE_##id] = &stage_##functions,
@@ -34,11 +35,14 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
 enum stage stage_before(const struct problem *problem, enum stage stage)
 {
     do {
+        const uint64_t from = stage_existing(STAGES[stage].from);
         int source = STAGE_COUNT - 1;
-        while (source > 0 && (STAGES[stage].from & STAGE_BIT(source)) == 0)
+        if (from == 0)
+            return problem_source(problem, stage);
+        while ((from & STAGE_BIT(source)) == 0)
             source--;
         stage = (enum stage)source;
-    } while (!stage_applies(problem, stage) && STAGES[stage].from != 0);
+    } while (!stage_applies(problem, stage));
     return stage;
 }
 
@@ -65,7 +69,9 @@ bool stage_can_be_explained(enum stage stage)
 
 bool stage_is_explained(const struct problem *problem, enum stage stage)
 {
-    return stage_can_be_explained(stage) && (problem_projects(problem) || !STAGES[stage].operand);
+    if (!stage_can_be_explained(stage) || problem_projects(problem) || stage_is_attended(stage))
+        return stage_can_be_explained(stage);
+    return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* what is given has none */
 }
 
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)

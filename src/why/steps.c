@@ -81,7 +81,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, &arena, error) ==
             STATUS_OK &&
         reason == NULL && (!recipe.across || base->problem->row_count == base->problem->queries)) {
-        const enum stage made = problem_is_side_by_side(base->problem, stage) ? STAGE_OUTPUT : stage;
+        const enum stage made = problem_made_as(base->problem, stage);
         recipe.roles_early = early && STAGES[stage].operand;
         take_own(stepping->why, stepping->whole, stage, plain.own);
         if (plain_run(&plain, &recipe, base->problem->rows, base->problem->row_count, stage_closure(STAGE_BIT(made)),
@@ -141,7 +141,7 @@ static enum status make_from_own(const struct stepping *stepping, const struct m
                                  double *made)
 {
     struct why *why = stepping->why;
-    const enum stage stage = problem_is_side_by_side(why->problem, table->stage) ? STAGE_OUTPUT : table->stage;
+    const enum stage stage = problem_made_as(why->problem, table->stage);
     struct arena arena = {0};
     struct plain plain = {0};
     struct plain_columns columns = stepping->base->columns;

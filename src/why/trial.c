@@ -134,7 +134,7 @@ static uint64_t stages_of(const struct trial_base *base)
     uint64_t stages = 0;
     for (size_t i = 0; i < base->mine->count; i++) {
         const enum stage stage = base->mine->tables[i].stage;
-        stages |= STAGE_BIT(problem_is_side_by_side(base->problem, stage) ? STAGE_OUTPUT : stage);
+        stages |= STAGE_BIT(problem_made_as(base->problem, stage));
     }
     return stage_closure(stages);
 }
@@ -143,7 +143,7 @@ static uint64_t stages_of(const struct trial_base *base)
 static const double *shown_of(const struct plain *plain, enum stage stage, size_t *count, struct arena *arena,
                               struct error *error)
 {
-    const enum stage made = problem_is_side_by_side(plain->problem, stage) ? STAGE_OUTPUT : stage;
+    const enum stage made = problem_made_as(plain->problem, stage);
     if (!STAGES[stage].operand) {
         *count = plain_count(plain->problem, made, plain->row_count);
         return plain->stages[made];
@@ -275,7 +275,7 @@ double trial_work(const struct trial_base *base)
                             (double)(problem->heads * problem->d_head);
     const double out = problem->plan.has_out
                            ? (double)problem->items * (rows + 4) * (double)(problem->heads * problem->d_value) *
-                                 (double)problem->plan.d_out
+                                 (double)problem->plan.d_output
                            : 0;
     return 4e3 + pairs * (double)(problem->d_head + problem->d_value + 24) + 4 * operands + out;
 }

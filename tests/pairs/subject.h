@@ -12,7 +12,7 @@ enum { SUBJECT_FILES = 40, SUBJECT_LINE_BYTES = 1024 };
 struct subject_row {
     const char *words[3]; /* end in NULL */
     enum command command;
-    const char *base[3];  /* words that stand before those of a row */
+    const char *base[5];  /* words that stand before those of a row */
     const char *folder;   /* NULL: no more files */
     const char *files[4]; /* before those of the folder */
 };

@@ -332,7 +332,7 @@ static void write_made(struct result *result, enum stage stage, struct output *o
 {
     const struct problem *problem = result->problem;
     const bool side_by_side = problem_is_side_by_side(problem, stage);
-    const struct tensor *held = &result->attention.held[side_by_side ? STAGE_OUTPUT : stage];
+    const struct tensor *held = &result->attention.held[problem_made_as(problem, stage)];
     const size_t columns = problem_columns_of_head(problem, stage);
     struct base64 base64 = {.output = output};
     double numbers[CHUNK];

@@ -1,0 +1,127 @@
+#include "build/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- positions ---------------------------------------------------------------------------------------------------- */
+
+/* One item of the list, "4" or "4-9", into positions; *count is how many there are. */
+static enum status parse_item(const struct build *build, const char *place, const char *item, size_t length,
+                              size_t *positions, size_t most, size_t *count)
+{
+    char *end;
+    const bool digit = item[0] >= '0' && item[0] <= '9';
+    const unsigned long long first = digit ? strtoull(item, &end, 10) : 0;
+    const bool range = digit && *end == '-' && end[1] >= '0' && end[1] <= '9';
+    const unsigned long long last = range ? strtoull(end + 1, &end, 10) : first;
+    if (!digit || end != item + length || last > ROPE_POSITION_LIMIT)
+        return error_usage(build->error, "%s: '%.*s' is no position; expected whole numbers from 0 on, as in 0,1,4-9",
+                           place, (int)memory_smaller(length, 40), item);
+    if (last < first)
+        return error_usage(build->error, "%s: %.*s runs backwards; expected %llu-%llu", place,
+                           (int)memory_smaller(length, 40), item, last, first);
+    for (unsigned long long position = first; position <= last; position++) {
+        if (*count == most)
+            return error_usage(build->error, "%s gives more than %zu positions; expected one for each token", place,
+                               most);
+        positions[(*count)++] = (size_t)position;
+    }
+    return STATUS_OK;
+}
+
+static enum status parse_positions(const struct build *build, size_t *positions, size_t tokens)
+{
+    char place[BUILD_PLACE_BYTES];
+    size_t count = 0;
+    build_place(build, OPTION_POSITIONS, place, sizeof place);
+    for (const char *item = build->options->positions; item != NULL;) {
+        const size_t length = strcspn(item, ",");
+        if (parse_item(build, place, item, length, positions, tokens, &count) != STATUS_OK)
+            return build->error->status;
+        item = item[length] == ',' ? item + length + 1 : NULL;
+    }
+    if (count == tokens)
+        return STATUS_OK;
+    return error_usage(build->error, "%s gives %zu position%s for %zu tokens; expected one for each", place, count,
+                       count == 1 ? "" : "s", tokens);
+}
+
+/* Keys stand at 0, 1, ..., new ones behind the past; queries where the mask puts them among these. */
+static void count_positions(const struct problem *problem, size_t *queries, size_t *keys)
+{
+    const size_t fresh = problem->keys - problem->past;
+    for (size_t item = 0; item < problem->items; item++) {
+        const int64_t offset = problem->crosses ? 0 : mask_offset(&problem->mask, item);
+        for (size_t i = 0; i < problem->queries; i++)
+            queries[item * problem->queries + i] = (int64_t)i + offset > 0 ? (size_t)((int64_t)i + offset) : 0;
+        for (size_t i = 0; i < fresh; i++)
+            keys[item * fresh + i] = problem->past + i;
+    }
+}
+
+/* What --positions says of the new tokens: of keys, and of queries the same of where they stand among these. */
+static enum status list_positions(const struct build *build, size_t *queries, size_t *keys)
+{
+    const struct problem *problem = build->problem;
+    const size_t fresh = problem->keys - problem->past;
+    size_t *listed = arena_allocate(build->arena, fresh, sizeof *listed, build->error);
+    if (listed == NULL || parse_positions(build, listed, fresh) != STATUS_OK)
+        return build->error->status;
+    for (size_t i = 0; i < problem->items * problem->queries; i++) {
+        const size_t at = queries[i] - problem->past;
+        if (queries[i] < problem->past || at >= fresh)
+            return error_usage(build->error, "--positions: query %zu stands at none of the %zu new keys",
+                               i % problem->queries + 1, fresh);
+        queries[i] = listed[at];
+    }
+    for (size_t i = 0; i < problem->items * fresh; i++)
+        keys[i] = listed[i % fresh];
+    return STATUS_OK;
+}
+
+static size_t highest_of(const size_t *positions, size_t count)
+{
+    size_t highest = 0;
+    for (size_t i = 0; i < count; i++)
+        highest = memory_larger(highest, positions[i]);
+    return highest;
+}
+
+/* --- the rotation ------------------------------------------------------------------------------------------------- */
+
+/* Options of a rotation that there is not would be ignored. */
+static enum status check_alone(const struct build *build)
+{
+    static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_POSITIONS};
+    for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++)
+        if (build->options->origin[IDS[i]] == ORIGIN_COMMAND_LINE)
+            return error_usage(build->error, "--%s without a rotation; expected --rope half or pairs too",
+                               OPTIONS[IDS[i]].name);
+    return STATUS_OK;
+}
+
+enum status build_rope(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    const struct rope_settings settings = {.kind = options->rope,
+                                           .theta = options->rope_theta,
+                                           .columns = options->rope_columns,
+                                           .last = options->rope_last,
+                                           .scaling = options->rope_scaling};
+    if (settings.kind == ROPE_NONE)
+        return check_alone(build);
+    const size_t queries = problem->items * problem->queries, keys = problem->items * (problem->keys - problem->past);
+    size_t *of_queries = arena_allocate(build->arena, queries, sizeof *of_queries, build->error);
+    size_t *of_keys = arena_allocate(build->arena, keys, sizeof *of_keys, build->error);
+    if (of_queries == NULL || of_keys == NULL)
+        return build->error->status;
+    count_positions(problem, of_queries, of_keys);
+    if (options->positions != NULL && list_positions(build, of_queries, of_keys) != STATUS_OK)
+        return build->error->status;
+    problem->positions = of_queries;
+    problem->key_positions = of_keys;
+    return rope_create(&problem->rope, &settings, problem->d_head,
+                       memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys)), build->arena,
+                       build->error);
+}

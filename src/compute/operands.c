@@ -1,0 +1,301 @@
+#include "compute/operands.h"
+
+#include "base/threads.h"
+#include "compute/float32_path.h"
+#include "compute/setup.h"
+#include "stage/latent.h"
+#include "stage/norm.h"
+#include "stage/operand_steps.h"
+#include "stage/projections.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- what they are made of ---------------------------------------------------------------------------------------- */
+
+/* The norm of every row of the inputs. */
+struct norming {
+    const struct problem *problem;
+    const struct tensor *normed; /* (B, T, d_in) written */
+    double *scratch;             /* (threads, 2 d_in) */
+};
+
+static void norm_task(void *context, size_t row, unsigned thread)
+{
+    const struct norming *norming = context;
+    const struct problem *problem = norming->problem;
+    const size_t d_in = problem->d_in;
+    double *x = norming->scratch + thread * 2 * d_in, *y = x + d_in;
+    tensor_load(&problem->inputs, row * d_in, d_in, x);
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, d_in, y);
+    dtype_round(problem->dtype, y, d_in);
+    tensor_store(norming->normed, row * d_in, d_in, y);
+}
+
+static enum status norm_inputs(const struct problem *problem, struct tensor *normed, struct arena *arena,
+                               struct error *error)
+{
+    const size_t shape[] = {problem->items, problem->queries, problem->d_in}, rows = shape[0] * shape[1];
+    const unsigned threads = setup_threads(problem, (double)rows * (double)problem->d_in * 8);
+    struct norming norming = {.problem = problem, .normed = normed};
+    struct arena scratch = {0};
+    if (tensor_create(normed, dtype_storage(problem->dtype), 3, shape, arena, error) == STATUS_OK)
+        norming.scratch = arena_allocate(&scratch, (size_t)threads * 2, problem->d_in * sizeof(double), error);
+    if (norming.scratch != NULL)
+        threads_run(threads, rows, norm_task, &norming);
+    arena_free(&scratch);
+    return norming.scratch == NULL ? error->status : STATUS_OK;
+}
+
+/* The rows of queries that are asked for, of a tensor of all of them, one matrix after another. */
+static void gather_rows(const struct attention *attention, const struct tensor *all, size_t matrices, size_t columns,
+                        const struct tensor *gathered)
+{
+    const size_t row = columns * dtype_size(all->dtype);
+    char *to = gathered->data;
+    for (size_t matrix = 0; matrix < matrices; matrix++)
+        for (size_t slot = 0; slot < attention->slots; slot++, to += row)
+            memcpy(to,
+                   (const char *)all->data + (matrix * attention->problem->queries + attention->positions[slot]) * row,
+                   row);
+}
+
+static enum status make_sources(struct attention *attention, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    attention->sources[0] = problem->inputs;
+    attention->sources[1] = problem->key_inputs;
+    if (!stage_applies(problem, STAGE_NORMED))
+        return STATUS_OK;
+    if (norm_inputs(problem, &attention->sources[0], arena, error) != STATUS_OK)
+        return error->status;
+    if (!problem->crosses)
+        attention->sources[1] = attention->sources[0];
+    if (attention->held[STAGE_NORMED].rank > 0)
+        gather_rows(attention, &attention->sources[0], problem->items, problem->d_in, &attention->held[STAGE_NORMED]);
+    return STATUS_OK;
+}
+
+/* --- projected ---------------------------------------------------------------------------------------------------- */
+
+static void clip_row(const struct problem *problem, double *columns, size_t count)
+{
+    for (size_t i = 0; i < count && problem->clip > 0; i++)
+        columns[i] = fmax(-problem->clip, fmin(problem->clip, columns[i]));
+}
+
+/* Cuts one row of a module's projection into its heads.
+ *   columns    (heads d) of the module, whose first head is `head`
+ *   projected  (B, H or H_kv, count, d) written at row `row` of the item */
+static void split_heads(const struct problem *problem, double *columns, size_t item, size_t head, size_t heads,
+                        size_t row, const struct tensor *projected)
+{
+    const size_t all = projected->shape[1], count = projected->shape[2], d = projected->shape[3];
+    clip_row(problem, columns, heads * d);
+    dtype_round(problem->dtype, columns, heads * d);
+    for (size_t i = 0; i < heads; i++)
+        tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
+}
+
+/* One projection of one module for every item. */
+struct projecting {
+    const struct attention *attention;
+    enum projection_id id;
+    const struct tensor *source;    /* (B, T, d_in) */
+    const struct tensor *projected; /* (B, H or H_kv, count, d) written */
+    size_t head, heads;             /* of the module: the first, and how many */
+    size_t d_in, columns;           /* heads d */
+    double *weight, *bias;          /* (d_in, columns), (columns) or NULL; or */
+    struct latent_step step;
+    double *scratch; /* (threads, scratch_count) */
+    size_t scratch_count;
+};
+
+/* One row of one item. */
+static void project_row(void *context, size_t task, unsigned thread)
+{
+    const struct projecting *projecting = context;
+    const struct attention *attention = projecting->attention;
+    const struct problem *problem = attention->problem;
+    const size_t d_in = projecting->d_in, count = projecting->projected->shape[2];
+    const size_t item = task / count, row = task % count,
+                 tokens = projecting->source->shape[projecting->source->rank - 2];
+    const size_t token = projecting->id == PROJECTION_QUERY ? attention->positions[row] : row;
+    double *x = projecting->scratch + thread * projecting->scratch_count, *y = x + d_in;
+    tensor_load(projecting->source, (item * tokens + token) * d_in, d_in, x);
+    if (latent_makes(problem, projecting->id))
+        latent_row(problem, projecting->id, &projecting->step, x, y + projecting->columns, y);
+    else
+        projection_row(x, projecting->weight, projecting->bias, y, d_in, projecting->columns);
+    split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
+}
+
+static enum status load_matrices(struct projecting *projecting, size_t module, struct arena *scratch,
+                                 struct error *error)
+{
+    const struct problem *problem = projecting->attention->problem;
+    const struct projection *projection = &problem->parameters.modules[module].projections[projecting->id];
+    if (latent_makes(problem, projecting->id)) {
+        projecting->scratch_count += latent_scratch(problem, projecting->id);
+        return latent_load(problem, projecting->id, &projecting->step, scratch, error);
+    }
+    if (projection_weight(projection, &projecting->weight, scratch, error) != STATUS_OK)
+        return error->status;
+    return projection_bias(projection, &projecting->bias, scratch, error);
+}
+
+static enum status project_module(const struct attention *attention, size_t module, enum projection_id id,
+                                  const struct tensor *projected, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t heads = projected->shape[1] / problem->plan.module_count, rows = problem->items * projected->shape[2];
+    const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+                 columns = heads * projected->shape[3];
+    const unsigned threads = setup_threads(problem, (double)rows * (double)d_in * (double)columns);
+    struct arena scratch = {0};
+    struct projecting projecting = {.attention = attention,
+                                    .id = id,
+                                    .source = &attention->sources[id != PROJECTION_QUERY],
+                                    .projected = projected,
+                                    .head = module * heads,
+                                    .heads = heads,
+                                    .d_in = d_in,
+                                    .columns = columns,
+                                    .scratch_count = d_in + columns};
+    if (load_matrices(&projecting, module, &scratch, error) == STATUS_OK)
+        projecting.scratch = arena_allocate(&scratch, threads, projecting.scratch_count * sizeof(double), error);
+    if (projecting.scratch != NULL)
+        threads_run(threads, rows, project_row, &projecting);
+    arena_free(&scratch);
+    return projecting.scratch == NULL ? error->status : STATUS_OK;
+}
+
+/* What the float32 kernels made within the bounds. */
+static void clip_all(const struct problem *problem, const struct tensor *projected)
+{
+    float *numbers = projected->data;
+    for (size_t i = 0; i < tensor_count(projected) && problem->clip > 0; i++)
+        numbers[i] = fmaxf(-(float)problem->clip, fminf((float)problem->clip, numbers[i]));
+}
+
+/* One projection of every module. */
+static enum status make_projection(const struct attention *attention, enum projection_id id, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const struct tensor *projected = &attention->held[projection_stage(id)];
+    for (size_t module = 0; module < problem->plan.module_count; module++) {
+        enum status status = problem->float32_projections && !latent_makes(problem, id)
+                                 ? float32_path_projection(attention, module, id, projected, error)
+                                 : project_module(attention, module, id, projected, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    if (problem->float32_projections)
+        clip_all(problem, projected);
+    return STATUS_OK;
+}
+
+/* --- given -------------------------------------------------------------------------------------------------------- */
+
+/* What sdpa is given, or copies where steps follow; of query the rows that are asked for. */
+static void take_given(struct attention *attention, uint64_t stages)
+{
+    const struct problem *problem = attention->problem;
+    for (int i = 0; i < PROJECTION_COUNT; i++) {
+        const enum projection_id id = (enum projection_id)i;
+        const struct tensor *given = &problem->given[id];
+        struct tensor *held = &attention->held[projection_stage(id)];
+        if (held->rank == 0)
+            *held = *given;
+        else if ((stages & STAGE_BIT(projection_stage(id))) == 0)
+            continue;
+        else if (id == PROJECTION_QUERY)
+            gather_rows(attention, given, problem->items * problem->heads, problem->d_head, held);
+        else
+            memcpy(held->data, given->data, tensor_count(given) * dtype_size(given->dtype));
+    }
+}
+
+/* --- norm, rotation, scale ---------------------------------------------------------------------------------------- */
+
+/* All heads of one token of query or key. */
+struct finishing {
+    const struct attention *attention;
+    enum projection_id id;
+    const struct tensor *made, *projected, *normed; /* (B, H, count, d); the last two may be of rank 0 */
+    double *scratch;                                /* (threads, 3 H d + d) */
+};
+
+static void load_heads(const struct tensor *heads, size_t item, size_t row, double *numbers)
+{
+    const size_t count = heads->shape[1], rows = heads->shape[2], d = heads->shape[3];
+    for (size_t head = 0; head < count; head++)
+        tensor_load(heads, ((item * count + head) * rows + row) * d, d, numbers + head * d);
+}
+
+static void store_heads(const struct tensor *heads, size_t item, size_t row, const double *numbers)
+{
+    for (size_t head = 0; heads->rank > 0 && head < heads->shape[1]; head++)
+        tensor_store(heads, ((item * heads->shape[1] + head) * heads->shape[2] + row) * heads->shape[3],
+                     heads->shape[3], numbers + head * heads->shape[3]);
+}
+
+static void finish_task(void *context, size_t task, unsigned thread)
+{
+    const struct finishing *finishing = context;
+    const struct attention *attention = finishing->attention;
+    const struct problem *problem = attention->problem;
+    const size_t rows = finishing->made->shape[2], item = task / rows, row = task % rows;
+    const size_t width = finishing->made->shape[1] * problem->d_head;
+    double *projected = finishing->scratch + thread * (3 * width + problem->d_head), *normed = projected + width,
+           *made = normed + width;
+    load_heads(finishing->made, item, row, projected);
+    dtype_round(problem->dtype, projected, width); /* the float32 kernels do not */
+    operand_steps(problem, finishing->id,
+                  operand_position(problem, finishing->id, item,
+                                   finishing->id == PROJECTION_QUERY ? attention->positions[row] : row),
+                  projected, normed, made, made + width);
+    store_heads(finishing->projected, item, row, projected);
+    store_heads(finishing->normed, item, row, normed);
+    store_heads(finishing->made, item, row, made);
+}
+
+static enum status finish(const struct attention *attention, enum projection_id id, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const bool of_query = id == PROJECTION_QUERY;
+    struct finishing finishing = {
+        .attention = attention,
+        .id = id,
+        .made = &attention->held[projection_stage(id)],
+        .projected = &attention->held[of_query ? STAGE_PROJECTED_QUERY : STAGE_PROJECTED_KEY],
+        .normed = &attention->held[of_query ? STAGE_NORMED_QUERY : STAGE_NORMED_KEY],
+    };
+    const size_t tasks = problem->items * finishing.made->shape[2];
+    const size_t width = finishing.made->shape[1] * problem->d_head;
+    const unsigned threads = setup_threads(problem, (double)tasks * (double)width * 8);
+    struct arena scratch = {0};
+    finishing.scratch = arena_allocate(&scratch, threads, (3 * width + problem->d_head) * sizeof(double), error);
+    if (finishing.scratch != NULL)
+        threads_run(threads, tasks, finish_task, &finishing);
+    arena_free(&scratch);
+    return finishing.scratch == NULL ? error->status : STATUS_OK;
+}
+
+enum status operands_make(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    if (!problem_projects(problem))
+        take_given(attention, stages);
+    else if (make_sources(attention, arena, error) != STATUS_OK)
+        return error->status;
+    for (int i = 0; i < PROJECTION_COUNT; i++) {
+        const enum projection_id id = (enum projection_id)i;
+        if ((stages & STAGE_BIT(projection_stage(id))) == 0)
+            continue;
+        if ((problem_projects(problem) && make_projection(attention, id, error)) ||
+            (operand_has_steps(problem, id) && finish(attention, id, error)))
+            return error->status;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,11 @@
+/* query, key and value, held whole: projected in double or on the float32 kernels, or as they were given; and what lies
+ * before them: the layer's norm, then the norm and the rotation of query and key. */
+#ifndef ATTN_COMPUTE_OPERANDS_H
+#define ATTN_COMPUTE_OPERANDS_H
+
+#include "compute/reference.h"
+
+/* Fills those of attention->held that `stages` need and that there is room for. STATUS_SYSTEM where memory is short. */
+enum status operands_make(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
+
+#endif

@@ -1,0 +1,242 @@
+#include "layer/config_keys.h"
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "read/json_tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST = 16 << 20, TYPES_SHOWN = 700 };
+
+/* Where the config of a part stands in that of the whole model; the first that is there. */
+static const char *const *part_keys(enum module_part part)
+{
+    static const char *const KEYS[PART_COUNT][6] = {
+        [PART_ONLY] = {"text_config"},
+        [PART_ENCODER] = {"encoder", "encoder_config"},
+        [PART_DECODER] = {"decoder", "decoder_config", "text_config"},
+        [PART_TEXT] = {"text_config", "language_config", "llm_config", "thinker_config.text_config"},
+        [PART_VISION] = {"vision_config", "thinker_config.vision_config"},
+        [PART_AUDIO] = {"audio_config", "speech_config", "encoder_config", "thinker_config.audio_config"},
+    };
+    return KEYS[part];
+}
+
+/* --- the file ---------------------------------------------------------------------------------------------------- */
+
+/* Every object of the tree, which is at most JSON_TREE_DEPTH deep. */
+static enum status check_repeated(const struct json_reader *reader, const cJSON *item)
+{
+    if (cJSON_IsObject(item) && json_check_repeated(reader, item, "") != STATUS_OK)
+        return reader->error->status;
+    for (const cJSON *child = item->child; child != NULL; child = child->next)
+        if (check_repeated(reader, child) != STATUS_OK)
+            return reader->error->status;
+    return STATUS_OK;
+}
+
+static enum status parse(struct config *config, char *text, size_t length, struct error *error)
+{
+    struct arena scratch = {0};
+    const struct json_reader reader = {.source = config->path, .scratch = &scratch, .error = error};
+    config->root = json_parse(&reader, config->path, text, length);
+    enum status status = config->root != NULL ? STATUS_OK : error->status;
+    if (status == STATUS_OK && !cJSON_IsObject(config->root))
+        status = error_usage(error, "%s: expected an object, as a config.json is, got %s", config->path,
+                             json_kind_name(config->root));
+    if (status == STATUS_OK)
+        status = check_repeated(&reader, config->root);
+    arena_free(&scratch);
+    return status;
+}
+
+static enum status read_text(struct config *config, FILE *file, char *text, struct error *error)
+{
+    const size_t length = fread(text, 1, (size_t)LARGEST + 1, file);
+    if (ferror(file))
+        return error_system(error, errno, "%s", config->path);
+    if (length > LARGEST)
+        return error_usage(error, "%s: larger than 16 MiB, expected a config.json", config->path);
+    text[length] = '\0';
+    return parse(config, text, length, error);
+}
+
+enum status config_read(const char *path, struct config *config, struct error *error)
+{
+    *config = (struct config){.path = path};
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return error_system(error, errno, "%s", path);
+    char *text = malloc((size_t)LARGEST + 2);
+    enum status status = text != NULL ? read_text(config, file, text, error)
+                                      : error_system(error, 0, "%s: not enough memory to read it", path);
+    free(text);
+    fclose(file);
+    if (status != STATUS_OK)
+        config_free(config);
+    return status;
+}
+
+void config_free(struct config *config)
+{
+    cJSON_Delete(config->root);
+    config->root = NULL;
+}
+
+/* --- its family -------------------------------------------------------------------------------------------------- */
+
+/* The text at "model_type", or NULL. */
+static enum status type_of(const struct config_reading *reading, const char **type)
+{
+    const struct config_value value = config_find(reading, CONFIG_KEYS("model_type"));
+    *type = NULL;
+    return config_is_set(&value) ? config_text(reading, &value, type) : STATUS_OK;
+}
+
+/* Leads into the config of the part, where the whole has one. What serves the whole by itself has no parts, but for
+ * those that are asked for by name. */
+static enum status enter_part(struct config_reading *reading, enum module_part part, const char **type)
+{
+    const char *whole;
+    if (type_of(reading, &whole) != STATUS_OK)
+        return reading->error->status;
+    *type = whole;
+    const struct config_value value = config_find(reading, part_keys(part));
+    if (!cJSON_IsObject(value.item) || (part == PART_ONLY && whole != NULL && family_find(whole) != NULL))
+        return STATUS_OK;
+    reading->section = value.item;
+    snprintf(reading->prefix, sizeof reading->prefix, "%.120s.", value.key);
+    if (type_of(reading, type) != STATUS_OK)
+        return reading->error->status;
+    if (*type == NULL && whole != NULL)
+        *type = family_of_part(whole, value.key);
+    return STATUS_OK;
+}
+
+/* "albert, apertus, ...", as far as there is room. */
+static void list_families(struct text *text)
+{
+    for (size_t i = 0; family_word(i) != NULL; i++)
+        text_add(text, "%s%s", i > 0 ? ", " : "", family_word(i));
+}
+
+static enum status unknown(const char *place, const char *type, struct error *error)
+{
+    char list[TYPES_SHOWN];
+    struct text text = text_begin(list, sizeof list);
+    list_families(&text);
+    return error_usage(error,
+                       "%s '%.60s' is no family that attn knows; expected one of attn help families, by --family, or "
+                       "--family none and options that say everything: %s%s",
+                       place, type, list, text.cut ? "..." : "");
+}
+
+enum status config_family(const struct config *config, enum module_part part, const char *asked,
+                          const struct family_row **family, struct error *error)
+{
+    struct config_reading reading = {.config = config, .section = config->root, .error = error};
+    const char *type = asked;
+    char place[TEXT_PATH_BYTES + CONFIG_KEY_BYTES] = "--family";
+    if (asked == NULL) {
+        if (enter_part(&reading, part, &type) != STATUS_OK)
+            return error->status;
+        snprintf(place, sizeof place, "%s: %smodel_type", config->path != NULL ? config->path : "config.json",
+                 reading.prefix);
+    }
+    if (type == NULL && config->root != NULL)
+        return error_usage(error, "%s is missing; expected it, or --family", place);
+    *family = family_find(type != NULL ? type : FAMILY_NONE);
+    return *family != NULL ? STATUS_OK : unknown(place, type, error);
+}
+
+enum status config_begin(struct config_reading *reading)
+{
+    const char *type;
+    reading->section = reading->config->root;
+    reading->prefix[0] = '\0';
+    if (reading->family->by_hand)
+        reading->section = NULL;
+    return enter_part(reading, reading->module->part, &type);
+}
+
+/* --- heads ------------------------------------------------------------------------------------------------------- */
+
+static const char *const *head_keys(enum module_part part)
+{
+    static const char *const ENCODER[] = {
+        "encoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
+    static const char *const DECODER[] = {
+        "decoder_attention_heads", "num_decoder_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
+    static const char *const OTHERS[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",
+                                         "encoder_attention_heads", NULL};
+    return part == PART_ENCODER ? ENCODER : part == PART_DECODER ? DECODER : OTHERS;
+}
+
+static enum status add_heads(const struct config_reading *reading, size_t *heads)
+{
+    struct config_value value = config_find(reading, head_keys(reading->module->part));
+    *heads = reading->family->heads;
+    if (config_is_set(&value) && config_whole(reading, &value, heads) != STATUS_OK)
+        return reading->error->status;
+    if (config_is_set(&value) && *heads == 0)
+        return config_wrong(reading, &value, "at least 1");
+    return *heads > 0 ? config_fact_number(reading, "heads", config_is_set(&value) ? &value : NULL, (double)*heads)
+                      : STATUS_OK;
+}
+
+/* As the config says, else as many as there are heads. Falcon: one where "multi_query", unless
+ * "new_decoder_architecture"; only then it asks for a number. */
+static enum status count_kv_heads(const struct config_reading *reading, size_t heads, struct config_value *value,
+                                  size_t *kv_heads)
+{
+    const struct family_row *family = reading->family;
+    bool one = family->multi_query, grouped = !family->multi_query;
+    if (family->multi_query &&
+        (config_truth_of(reading, CONFIG_KEYS("new_decoder_architecture"), &grouped) != STATUS_OK ||
+         config_truth_of(reading, CONFIG_KEYS("multi_query"), &one) != STATUS_OK))
+        return reading->error->status;
+    *kv_heads = one && !grouped ? 1 : heads;
+    *value = config_find(reading, grouped ? CONFIG_KEYS("num_key_value_heads", "num_kv_heads", "n_head_kv")
+                                          : CONFIG_KEYS("multi_query"));
+    if (!grouped || family->latent)
+        return STATUS_OK;
+    if (config_is_set(value))
+        return config_whole(reading, value, kv_heads);
+    if (value->item == NULL && family->kv_heads > 0)
+        *kv_heads = family->kv_heads;
+    return STATUS_OK;
+}
+
+static enum status add_kv_heads(const struct config_reading *reading, size_t heads)
+{
+    struct config_value value = {0};
+    size_t kv_heads;
+    if (count_kv_heads(reading, heads, &value, &kv_heads) != STATUS_OK)
+        return reading->error->status;
+    if (kv_heads == 0 || (heads > 0 && heads % kv_heads != 0))
+        return error_usage(reading->error, "%s: %s%s is %zu, which does not divide %zu heads",
+                           reading->config->path != NULL ? reading->config->path : reading->family->name,
+                           value.item != NULL ? "" : "kv_heads", value.item != NULL ? value.key : "", kv_heads, heads);
+    return config_fact_number(reading, "kv_heads", &value, (double)kv_heads);
+}
+
+enum status config_heads(const struct config *config, const struct family_row *family,
+                         const struct config_module *module, struct arena *arena, struct layer_facts *facts,
+                         struct error *error)
+{
+    struct config_reading reading = {
+        .config = config, .family = family, .module = module, .arena = arena, .facts = facts, .error = error};
+    size_t heads = 0;
+    if (config_begin(&reading) != STATUS_OK)
+        return error->status;
+    if (family->by_hand)
+        return STATUS_OK;
+    if (!config_is_told(&reading, "heads") && add_heads(&reading, &heads) != STATUS_OK)
+        return error->status;
+    const struct layer_fact *fact = layer_facts_find(facts, "heads");
+    heads = fact != NULL ? strtoul(fact->text, NULL, 10) : 0;
+    return heads > 0 && !config_is_told(&reading, "kv_heads") ? add_kv_heads(&reading, heads) : STATUS_OK;
+}

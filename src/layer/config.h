@@ -1,0 +1,51 @@
+/* config.json -> facts: what a checkpoint's config, and the row of its family, say of one attention module. */
+#ifndef ATTN_LAYER_CONFIG_H
+#define ATTN_LAYER_CONFIG_H
+
+#include "layer/facts.h"
+#include "layer/part.h"
+#include "model/family.h"
+
+struct cJSON;
+
+/* Starts as {0}, which is no config: then only a row speaks. */
+struct config {
+    const char *path;   /* as messages name it */
+    struct cJSON *root; /* an object, or NULL where there is no config */
+};
+
+/* The module that is asked about. */
+struct config_module {
+    enum module_part part;
+    bool cross;     /* keys and values come from other inputs */
+    size_t layer;   /* its number, from 0 */
+    size_t columns; /* of a head of the query, as the tensors say; config_heads does not need it */
+};
+
+/* Reads the JSON of a config. STATUS_SYSTEM where the file cannot be read; STATUS_USAGE where it is larger than 16 MiB,
+ * no JSON, no object, or a key of it is given twice. `path` must outlive the config, which config_free releases. */
+enum status config_read(const char *path, struct config *config, struct error *error);
+void config_free(struct config *config);
+
+/* The row that serves a module of that part: that of `asked`, the text of --family, else that of the part's
+ * model_type. *family is the row of "none" where there is neither; it is in force that options say everything.
+ * STATUS_USAGE where no row has the name: the message says which there are. */
+enum status config_family(const struct config *config, enum module_part part, const char *asked,
+                          const struct family_row **family, struct error *error);
+
+/* Adds "heads" and "kv_heads"; nothing where the config does not say. STATUS_USAGE "config.json: num_attention_heads is
+ * text, expected a whole number". */
+enum status config_heads(const struct config *config, const struct family_row *family,
+                         const struct config_module *module, struct arena *arena, struct layer_facts *facts,
+                         struct error *error);
+
+/* Adds all else: family, causal, window, scale, softcap, rope, rope_theta, rope_columns, rope_scaling, alibi, clip,
+ * norm, norm_eps, qk_norm, qk_norm_eps, scale_on, relative_distance, packing. Whether there is a norm, a relative
+ * bias or a packed weight is said by the tensors: these facts say of which kind it is if there is one. What changes
+ * attention and is not understood (an unknown kind of rope scaling, quantized weights) is STATUS_USAGE, which names
+ * its key. */
+enum status config_facts(const struct config *config, const struct family_row *family,
+                         const struct config_module *module, struct arena *arena, struct layer_facts *facts,
+                         struct error *error);
+
+#endif

@@ -1,0 +1,494 @@
+#include "layer/config_keys.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- what is not understood -------------------------------------------------------------------------------------- */
+
+/* Keys that change attention in a way that no setting says, and the value with which they do not. */
+static const struct {
+    const char *key;
+    bool truth;    /* what a boolean must be */
+    double number; /* and a number */
+    const char *text;
+} REFUSED[] = {
+    {.key = "attn_config.alibi", .truth = true},
+    {.key = "attn_config.alibi_bias_max", .number = 8},
+    {.key = "attn_config.attn_type", .text = "multihead_attention"},
+    {.key = "attn_config.prefix_lm"},
+    {.key = "attn_config.qk_ln"},
+    {.key = "attn_temperature_tuning"},
+    {.key = "attention_chunk_size"},
+    {.key = "use_dynamic_ntk"},
+    {.key = "use_logn_attn"},
+};
+
+static bool is_harmless(size_t i, const cJSON *item)
+{
+    if (item == NULL || cJSON_IsNull(item))
+        return true;
+    if (cJSON_IsBool(item))
+        return cJSON_IsTrue(item) == REFUSED[i].truth;
+    if (cJSON_IsNumber(item))
+        return item->valuedouble == REFUSED[i].number;
+    return cJSON_IsString(item) && REFUSED[i].text != NULL && strcmp(item->valuestring, REFUSED[i].text) == 0;
+}
+
+/* Where positions come from, of a family that rotates or does not. */
+static enum status check_positions(const struct config_reading *reading)
+{
+    const struct config_value value = config_find(reading, CONFIG_KEYS("position_embedding_type"));
+    const char *text;
+    if (!config_is_set(&value))
+        return STATUS_OK;
+    if (config_text(reading, &value, &text) != STATUS_OK)
+        return reading->error->status;
+    const bool rotates = reading->family->rope != ROPE_NONE;
+    if (strcmp(text, "absolute") == 0 || (rotates && (strcmp(text, "rope") == 0 || strcmp(text, "rotary") == 0)))
+        return STATUS_OK;
+    return config_wrong(reading, &value, rotates ? "\"rope\", \"rotary\" or \"absolute\"" : "\"absolute\"");
+}
+
+/* Whether a list of modules names attention. */
+static bool names_attention(const cJSON *list)
+{
+    for (const cJSON *item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next)
+        if (cJSON_IsString(item) && strstr(item->valuestring, "attn") != NULL)
+            return true;
+    return false;
+}
+
+/* Weights that are stored as they are can still be rounded as a model reads them. Some quantizations leave attention
+ * alone, and say so. */
+static enum status check_quantized(const struct config_reading *reading)
+{
+    static const char *const LEFT[] = {"modules_to_not_convert", "ignored_layers", "ignore", "llm_int8_skip_modules"};
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(reading->config->root, "quantization_config");
+    if (item == NULL || cJSON_IsNull(item))
+        return STATUS_OK;
+    const cJSON *method = cJSON_GetObjectItemCaseSensitive(item, "quant_method");
+    for (size_t i = 0; i < sizeof LEFT / sizeof LEFT[0]; i++)
+        if (names_attention(cJSON_GetObjectItemCaseSensitive(item, LEFT[i])))
+            return STATUS_OK;
+    return error_usage(reading->error,
+                       "%s: quantization_config: the weights of attention are quantized%s%.40s; expected a checkpoint "
+                       "with plain weights: dequantize it first",
+                       reading->config->path, cJSON_IsString(method) ? " by " : "",
+                       cJSON_IsString(method) ? method->valuestring : "");
+}
+
+/* A norm of query and key that the family's row does not know would be left out. */
+static enum status check_qk_norm(const struct config_reading *reading)
+{
+    bool normed = false;
+    const struct config_value value = config_find(reading, CONFIG_KEYS("use_qk_norm", "qk_layernorm", "qk_norm"));
+    if (reading->family->qk_norm != NULL || !cJSON_IsBool(value.item))
+        return STATUS_OK;
+    if (config_truth(reading, &value, &normed) != STATUS_OK)
+        return reading->error->status;
+    return normed ? error_usage(reading->error, "%s: %s is true, but of family %s attn knows no norm of query and key",
+                                reading->config->path, value.key, reading->family->name)
+                  : STATUS_OK;
+}
+
+static enum status check_understood(const struct config_reading *reading)
+{
+    for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++) {
+        const struct config_value value = config_find(reading, CONFIG_KEYS(REFUSED[i].key));
+        if (!is_harmless(i, value.item))
+            return error_usage(reading->error,
+                               "%s: %s changes attention in a way that attn does not know; expected a model without it",
+                               reading->config->path, value.key);
+    }
+    if (check_positions(reading) != STATUS_OK || check_qk_norm(reading) != STATUS_OK)
+        return reading->error->status;
+    return check_quantized(reading);
+}
+
+/* --- causal and window ------------------------------------------------------------------------------------------- */
+
+static enum status ask_part(const struct config_reading *reading, bool *causal)
+{
+    const enum module_part part = reading->module->part;
+    *causal = part == PART_DECODER;
+    if (part == PART_DECODER || part == PART_ENCODER || config_is_told(reading, "causal"))
+        return STATUS_OK;
+    return error_usage(reading->error,
+                       "family %s: whether the module is of an encoder or of a decoder is not told by its name; say it "
+                       "by --causal or --no-causal",
+                       reading->family->name);
+}
+
+static enum status ask_causal(const struct config_reading *reading, struct config_value *value, bool *causal)
+{
+    const struct family_row *family = reading->family;
+    bool both = false;
+    *causal = family->causal == FAMILY_CAUSAL_ALWAYS;
+    if (reading->module->cross) {
+        *causal = false;
+        return STATUS_OK;
+    }
+    if (family->causal == FAMILY_CAUSAL_DECODER)
+        return ask_part(reading, causal);
+    if (family->causal == FAMILY_CAUSAL_CONFIG) {
+        *value = config_find(reading, CONFIG_KEYS("is_decoder"));
+        return config_is_set(value) ? config_truth(reading, value, causal) : STATUS_OK;
+    }
+    const struct config_value ways = config_find(reading, CONFIG_KEYS("use_bidirectional_attention"));
+    if (config_is_set(&ways) && config_truth(reading, &ways, &both) != STATUS_OK)
+        return reading->error->status;
+    if (both && !family->both_ways)
+        return config_wrong(reading, &ways, "false; or say it by --no-causal and --window");
+    if (both) {
+        *causal = false;
+        *value = ways;
+    }
+    return STATUS_OK;
+}
+
+/* The word of layer_types for this layer; *word is NULL where there is no such list. */
+static enum status layer_type(const struct config_reading *reading, struct config_value *value, const char **word)
+{
+    char place[CONFIG_KEY_BYTES];
+    *word = NULL;
+    const struct config_value list = config_find(reading, CONFIG_KEYS("layer_types"));
+    if (!config_is_set(&list))
+        return STATUS_OK;
+    const cJSON *item = cJSON_IsArray(list.item) ? cJSON_GetArrayItem(list.item, (int)reading->module->layer) : NULL;
+    if (item == NULL)
+        return config_wrong(reading, &list, "an array with a word for each layer");
+    snprintf(place, sizeof place, "%.90s[%zu]", list.key, reading->module->layer);
+    *value = (struct config_value){.item = item};
+    memcpy(value->key, place, sizeof place);
+    if (config_text(reading, value, word) != STATUS_OK)
+        return reading->error->status;
+    return strcmp(*word, "sliding_attention") == 0 || strcmp(*word, "full_attention") == 0
+               ? STATUS_OK
+               : config_wrong(reading, value, "\"full_attention\" or \"sliding_attention\"");
+}
+
+/* Whether the layer is of those that slide, where no list says it. */
+static enum status ask_rule(const struct config_reading *reading, struct config_value *value, bool *slides)
+{
+    const struct family_row *family = reading->family;
+    const size_t layer = reading->module->layer;
+    size_t n = family->pattern;
+    *value = family->sliding == FAMILY_SLIDING_FROM ? config_find(reading, CONFIG_KEYS("max_window_layers"))
+             : family->sliding == FAMILY_SLIDING_BETWEEN
+                 ? config_find(reading, CONFIG_KEYS("global_attn_every_n_layers"))
+                 : config_find(reading, CONFIG_KEYS("sliding_window_pattern", "_sliding_window_pattern"));
+    if (config_is_set(value) && config_whole(reading, value, &n) != STATUS_OK)
+        return reading->error->status;
+    if (family->sliding == FAMILY_SLIDING_FROM)
+        *slides = layer >= n;
+    else if (family->sliding == FAMILY_SLIDING_BETWEEN)
+        *slides = n > 0 && layer % n != 0;
+    else
+        *slides = n == 0 || (layer + 1) % n != 0;
+    return STATUS_OK;
+}
+
+/* Whether a switch for all layers is off. */
+static enum status ask_used(const struct config_reading *reading, struct config_value *value, bool *used)
+{
+    *used = reading->family->sliding != FAMILY_SLIDING_NONE && !reading->module->cross;
+    if (reading->family->sliding != FAMILY_SLIDING_FROM && reading->family->sliding != FAMILY_SLIDING_ASKED)
+        return STATUS_OK;
+    *value = config_find(reading, CONFIG_KEYS("use_sliding_window"));
+    *used = false;
+    return config_is_set(value) ? config_truth(reading, value, used) : STATUS_OK;
+}
+
+static enum status ask_slides(const struct config_reading *reading, struct config_value *value, bool *slides)
+{
+    const enum family_sliding sliding = reading->family->sliding;
+    struct config_value type = {0};
+    const char *word;
+    if (layer_type(reading, &type, &word) != STATUS_OK || ask_used(reading, value, slides) != STATUS_OK)
+        return reading->error->status;
+    if (!*slides || sliding == FAMILY_SLIDING_ALL || sliding == FAMILY_SLIDING_ASKED)
+        return STATUS_OK;
+    if (word == NULL)
+        return ask_rule(reading, value, slides);
+    *value = type;
+    *slides = strcmp(word, "sliding_attention") == 0;
+    return STATUS_OK;
+}
+
+/* W keys up to the query's own; n / 2 on either side where the mask looks both ways. */
+static enum status add_window(const struct config_reading *reading, const struct config_value *why, bool slides,
+                              bool causal)
+{
+    const bool between = reading->family->sliding == FAMILY_SLIDING_BETWEEN;
+    size_t window = reading->family->window;
+    char text[64];
+    struct config_value value = between ? config_find(reading, CONFIG_KEYS("local_attention"))
+                                        : config_find(reading, CONFIG_KEYS("sliding_window"));
+    if (config_is_set(&value) && config_whole(reading, &value, &window) != STATUS_OK)
+        return reading->error->status;
+    if (slides && value.item != NULL && !config_is_set(&value))
+        window = 0;
+    if (!slides || window == 0)
+        return why->item != NULL || value.item != NULL
+                   ? config_fact(reading, "window", why->item != NULL ? why : &value, "-1,-1")
+                   : STATUS_OK;
+    if (causal)
+        snprintf(text, sizeof text, "%zu,0", window - 1);
+    else
+        snprintf(text, sizeof text, "%zu,%zu", window / 2, window / 2);
+    return config_fact(reading, "window", &value, text);
+}
+
+static enum status add_masks(const struct config_reading *reading, bool *slides)
+{
+    struct config_value value = {0}, why = {0};
+    bool causal;
+    if (ask_causal(reading, &value, &causal) != STATUS_OK || ask_slides(reading, &why, slides) != STATUS_OK)
+        return reading->error->status;
+    if (!config_is_told(reading, "causal") &&
+        config_fact(reading, "causal", &value, causal ? "true" : "false") != STATUS_OK)
+        return reading->error->status;
+    return config_is_told(reading, "window") ? STATUS_OK : add_window(reading, &why, *slides, causal);
+}
+
+/* --- scale ------------------------------------------------------------------------------------------------------- */
+
+static double root(const struct config_reading *reading)
+{
+    return 1 / sqrt((double)reading->module->columns);
+}
+
+static enum status scale_root(const struct config_reading *reading, bool slides, struct config_value *value,
+                              double *scale)
+{
+    (void)slides, (void)value;
+    *scale = root(reading);
+    return STATUS_OK;
+}
+
+static enum status scale_one(const struct config_reading *reading, bool slides, struct config_value *value,
+                             double *scale)
+{
+    (void)reading, (void)slides, (void)value;
+    *scale = 1;
+    return STATUS_OK;
+}
+
+static enum status scale_scalar(const struct config_reading *reading, bool slides, struct config_value *value,
+                                double *scale)
+{
+    double scalar = reading->family->scalar;
+    (void)slides;
+    *value = config_find(reading, CONFIG_KEYS("query_pre_attn_scalar"));
+    if (config_is_set(value) && config_real(reading, value, &scalar) != STATUS_OK)
+        return reading->error->status;
+    if (!(scalar > 0))
+        return config_wrong(reading, value, "a number above 0");
+    *scale = 1 / sqrt(scalar);
+    return STATUS_OK;
+}
+
+static enum status scale_multiplier(const struct config_reading *reading, bool slides, struct config_value *value,
+                                    double *scale)
+{
+    (void)slides;
+    *scale = 1;
+    *value = config_find(reading, CONFIG_KEYS("attention_multiplier"));
+    return config_is_set(value) ? config_real(reading, value, scale) : STATUS_OK;
+}
+
+static enum status scale_flags(const struct config_reading *reading, bool slides, struct config_value *value,
+                               double *scale)
+{
+    bool scaled = true, by_layer = false;
+    (void)slides;
+    if (config_truth_of(reading, CONFIG_KEYS("scale_attn_weights"), &scaled) != STATUS_OK ||
+        config_truth_of(reading, CONFIG_KEYS("scale_attn_by_inverse_layer_idx"), &by_layer) != STATUS_OK)
+        return reading->error->status;
+    if (!scaled || by_layer)
+        *value = by_layer ? config_find(reading, CONFIG_KEYS("scale_attn_by_inverse_layer_idx"))
+                          : config_find(reading, CONFIG_KEYS("scale_attn_weights"));
+    *scale = (scaled ? root(reading) : 1) / (by_layer ? (double)(reading->module->layer + 1) : 1);
+    return STATUS_OK;
+}
+
+static enum status scale_softmax(const struct config_reading *reading, bool slides, struct config_value *value,
+                                 double *scale)
+{
+    (void)slides;
+    *scale = root(reading);
+    *value = config_find(reading, CONFIG_KEYS("attn_config.softmax_scale"));
+    return config_is_set(value) ? config_real(reading, value, scale) : STATUS_OK;
+}
+
+static enum status scale_mscale(const struct config_reading *reading, bool slides, struct config_value *value,
+                                double *scale)
+{
+    struct config_value object, factor;
+    double all = 0, by = 1;
+    *scale = root(reading);
+    if (config_rope_object(reading, slides, &object) != STATUS_OK)
+        return reading->error->status;
+    struct config_value type = config_member(&object, "rope_type"), mscale = config_member(&object, "mscale_all_dim");
+    if (!config_is_set(&type))
+        type = config_member(&object, "type");
+    if (!config_is_set(&type) || !cJSON_IsString(type.item) || strcmp(type.item->valuestring, "default") == 0 ||
+        !config_is_set(&mscale))
+        return STATUS_OK;
+    factor = config_member(&object, "factor");
+    if (config_real(reading, &mscale, &all) != STATUS_OK ||
+        (config_is_set(&factor) && config_real(reading, &factor, &by) != STATUS_OK))
+        return reading->error->status;
+    const double wider = all != 0 && by > 1 ? 0.1 * all * log(by) + 1 : 1;
+    *scale *= wider * wider;
+    *value = mscale;
+    return STATUS_OK;
+}
+
+static enum status add_scale(const struct config_reading *reading, bool slides)
+{
+    static enum status (*const SCALES[])(const struct config_reading *reading, bool slides, struct config_value *value,
+                                         double *scale) = {
+        [FAMILY_SCALE_ROOT] = scale_root,     [FAMILY_SCALE_ONE] = scale_one,
+        [FAMILY_SCALE_SCALAR] = scale_scalar, [FAMILY_SCALE_MULTIPLIER] = scale_multiplier,
+        [FAMILY_SCALE_FLAGS] = scale_flags,   [FAMILY_SCALE_SOFTMAX] = scale_softmax,
+        [FAMILY_SCALE_MSCALE] = scale_mscale,
+    };
+    struct config_value value = {0};
+    double scale;
+    if (reading->family->scale_on_query && !config_is_told(reading, "scale_on") &&
+        config_fact(reading, "scale_on", NULL, "query") != STATUS_OK)
+        return reading->error->status;
+    if (config_is_told(reading, "scale"))
+        return STATUS_OK;
+    return SCALES[reading->family->scale](reading, slides, &value, &scale) == STATUS_OK
+               ? config_fact_number(reading, "scale", config_is_set(&value) ? &value : NULL, scale)
+               : reading->error->status;
+}
+
+/* --- the rest ---------------------------------------------------------------------------------------------------- */
+
+static enum status add_softcap(const struct config_reading *reading)
+{
+    double softcap = reading->family->softcap;
+    const struct config_value value = config_find(reading, CONFIG_KEYS("attn_logit_softcapping"));
+    if (softcap == 0 || config_is_told(reading, "softcap"))
+        return STATUS_OK;
+    if (value.item != NULL && !config_is_set(&value))
+        softcap = 0;
+    if (config_is_set(&value) && config_real(reading, &value, &softcap) != STATUS_OK)
+        return reading->error->status;
+    return config_fact_number(reading, "softcap", &value, softcap);
+}
+
+static enum status add_clip(const struct config_reading *reading)
+{
+    double clip = 0;
+    const struct config_value value = config_find(reading, CONFIG_KEYS("clip_qkv", "attn_config.clip_qkv"));
+    if (!config_is_set(&value) || config_is_told(reading, "clip"))
+        return STATUS_OK;
+    if (config_real(reading, &value, &clip) != STATUS_OK)
+        return reading->error->status;
+    if (!reading->family->clip)
+        return clip == 0 ? STATUS_OK : config_wrong(reading, &value, "null, as family has no such step; or --clip");
+    return config_fact_number(reading, "clip", &value, clip);
+}
+
+static enum status add_alibi(const struct config_reading *reading)
+{
+    const enum family_alibi alibi = reading->family->alibi;
+    const struct config_value value = config_find(reading, CONFIG_KEYS("alibi"));
+    bool asked = false;
+    if (alibi == FAMILY_ALIBI_NEVER || config_is_told(reading, "alibi"))
+        return STATUS_OK;
+    if (alibi == FAMILY_ALIBI_ALWAYS)
+        return config_fact(reading, "alibi", NULL, "slopes");
+    if (config_is_set(&value) && config_truth(reading, &value, &asked) != STATUS_OK)
+        return reading->error->status;
+    return asked ? config_fact(reading, "alibi", &value, "scaled") : STATUS_OK;
+}
+
+/* The layer's own norm comes first, or, as norm_key may say, after. */
+static enum status add_norm(const struct config_reading *reading)
+{
+    const struct family_row *family = reading->family;
+    struct config_value value = {0};
+    bool before = true;
+    if (family->norm_key != NULL) {
+        before = family->norm_before;
+        value = config_find(reading, CONFIG_KEYS(family->norm_key));
+        if (config_is_set(&value) && config_truth(reading, &value, &before) != STATUS_OK)
+            return reading->error->status;
+    }
+    if (family->norm != NULL && !config_is_told(reading, "norm") &&
+        config_fact(reading, "norm", &value, before ? family->norm : "none") != STATUS_OK)
+        return reading->error->status;
+    return family->qk_norm != NULL && !config_is_told(reading, "qk_norm")
+               ? config_fact(reading, "qk_norm", NULL, family->qk_norm)
+               : STATUS_OK;
+}
+
+static enum status add_eps(const struct config_reading *reading)
+{
+    const struct family_row *family = reading->family;
+    double eps = family->norm_eps;
+    struct config_value value = {0};
+    if (!family->eps_fixed)
+        value = config_find(
+            reading, CONFIG_KEYS("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps", "norm_eps", "norm_epsilon"));
+    if (config_is_set(&value) && config_real(reading, &value, &eps) != STATUS_OK)
+        return reading->error->status;
+    if (!(eps >= 0))
+        return config_wrong(reading, &value, "a number from 0 on");
+    if (!config_is_told(reading, "norm_eps") && config_fact_number(reading, "norm_eps", &value, eps) != STATUS_OK)
+        return reading->error->status;
+    if (family->qk_norm == NULL || config_is_told(reading, "qk_norm_eps"))
+        return STATUS_OK;
+    return family->qk_norm_eps > 0 ? config_fact_number(reading, "qk_norm_eps", NULL, family->qk_norm_eps)
+                                   : config_fact_number(reading, "qk_norm_eps", &value, eps);
+}
+
+static enum status add_distance(const struct config_reading *reading)
+{
+    size_t distance = reading->family->distance;
+    const struct config_value value = config_find(reading, CONFIG_KEYS("relative_attention_max_distance"));
+    if (distance == 0 || config_is_told(reading, "relative_distance"))
+        return STATUS_OK;
+    if (config_is_set(&value) && config_whole(reading, &value, &distance) != STATUS_OK)
+        return reading->error->status;
+    return config_fact_number(reading, "relative_distance", config_is_set(&value) ? &value : NULL, (double)distance);
+}
+
+static enum status add_rest(const struct config_reading *reading)
+{
+    static enum status (*const ADDERS[])(const struct config_reading *reading) = {add_softcap, add_alibi, add_clip,
+                                                                                  add_norm,    add_eps,   add_distance};
+    for (size_t i = 0; i < sizeof ADDERS / sizeof ADDERS[0]; i++)
+        if (ADDERS[i](reading) != STATUS_OK)
+            return reading->error->status;
+    return reading->family->packing != NULL && !config_is_told(reading, "packing")
+               ? config_fact(reading, "packing", NULL, reading->family->packing)
+               : STATUS_OK;
+}
+
+enum status config_facts(const struct config *config, const struct family_row *family,
+                         const struct config_module *module, struct arena *arena, struct layer_facts *facts,
+                         struct error *error)
+{
+    struct config_reading reading = {
+        .config = config, .family = family, .module = module, .arena = arena, .facts = facts, .error = error};
+    bool slides;
+    if (family->by_hand)
+        return STATUS_OK;
+    if (config_begin(&reading) != STATUS_OK || check_understood(&reading) != STATUS_OK)
+        return error->status;
+    const struct config_value type = config_find(&reading, CONFIG_KEYS("model_type"));
+    if (!config_is_told(&reading, "family") && config_fact(&reading, "family", &type, family->name) != STATUS_OK)
+        return error->status;
+    if (add_masks(&reading, &slides) != STATUS_OK || add_scale(&reading, slides) != STATUS_OK ||
+        config_rope(&reading, slides) != STATUS_OK)
+        return error->status;
+    return add_rest(&reading);
+}

@@ -1,0 +1,47 @@
+/* What is known of a module before its numbers are: settings, as options and results have them, and who says each. */
+#ifndef ATTN_LAYER_FACTS_H
+#define ATTN_LAYER_FACTS_H
+
+#include "base/memory.h"
+
+#include <stddef.h>
+
+/* Who says it; the word stands in tables of facts. Of two that speak, the later in this list is believed. */
+#define FACT_SOURCES(ROW)        \
+    ROW(FACT_DEFAULT, "default") \
+    ROW(FACT_ROW, "family")      \
+    ROW(FACT_CONFIG, "config")   \
+    ROW(FACT_TENSORS, "tensors") \
+    ROW(FACT_OPTION, "option")
+
+#include "base/choice.h"
+
+enum fact_source { FACT_SOURCES(CHOICE_ID) FACT_SOURCE_COUNT };
+
+struct layer_fact {
+    const char *setting; /* the setting's name: "rope_theta" */
+    const char *text;    /* its value, as the option of that name takes it: "500000" */
+    enum fact_source source;
+    const char *key; /* where it stands: "rope_parameters.rope_theta", a tensor's name, a family's; or NULL */
+};
+
+enum { LAYER_FACTS = 40 };
+
+/* In the order in which they were added; a setting stands there once. Starts as {0}. */
+struct layer_facts {
+    struct layer_fact facts[LAYER_FACTS];
+    size_t count;
+};
+
+/* Adds a fact; its text and key are copied into the arena, its setting is not. One of that setting that is there
+ * already is replaced, unless its source is the stronger one. STATUS_SYSTEM where memory is short. */
+enum status layer_facts_add(struct layer_facts *facts, const struct layer_fact *fact, struct arena *arena,
+                            struct error *error);
+
+/* The fact of that setting, or NULL. */
+const struct layer_fact *layer_facts_find(const struct layer_facts *facts, const char *setting);
+
+/* "config", "tensors": the word of a source. */
+const char *layer_fact_source_word(enum fact_source source);
+
+#endif

@@ -1,0 +1,569 @@
+#include "layer/module.h"
+
+#include "base/text.h"
+#include "layer/naming.h"
+#include "layer/naming_rows.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked of a checkpoint, and room for the names that are tried. */
+struct search {
+    const struct checkpoint *checkpoint;
+    char *name;
+    size_t room;
+    struct arena *arena;
+    struct error *error;
+};
+
+/* No word of naming_rows.h is longer. */
+enum { LONGEST_WORD = 64 };
+
+static enum status begin_search(struct search *search, const struct checkpoint *checkpoint, struct arena *arena,
+                                struct error *error)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < checkpoint->count; i++)
+        longest = memory_larger(longest, strlen(checkpoint->names[i].text));
+    *search = (struct search){.checkpoint = checkpoint,
+                              .room = longest + LONGEST_WORD,
+                              .name = arena_allocate(arena, longest + LONGEST_WORD, 1, error),
+                              .arena = arena,
+                              .error = error};
+    return search->name == NULL ? error->status : STATUS_OK;
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+/* The first of the words for which the checkpoint has BEFORE word LEAF: its name stands in search->name. `before` is a
+ * path with its dot. */
+static bool find_word(const struct search *search, const char *before, size_t length, const char *words,
+                      const char *leaf)
+{
+    for (size_t word; words != NULL && *words != '\0'; words += word + (words[word] == ' ')) {
+        word = strcspn(words, " ");
+        snprintf(search->name, search->room, "%.*s%.*s%s", (int)length, before, (int)word, words, leaf);
+        if (checkpoint_has(search->checkpoint, search->name))
+            return true;
+    }
+    return false;
+}
+
+/* The place of `word` with `joint` and "weight" at the end of a name, at its beginning or behind a dot; NULL. */
+static const char *find_end(const char *name, const char *word, const char *joint)
+{
+    char end[LONGEST_WORD];
+    const size_t last = (size_t)snprintf(end, sizeof end, "%s%sweight", word, joint), length = strlen(name);
+    const char *at = length >= last ? name + length - last : NULL;
+    return at != NULL && strcmp(at, end) == 0 && (at == name || at[-1] == '.') ? at : NULL;
+}
+
+static bool find_role(const struct search *search, const char *path, size_t length, const struct naming_row *naming,
+                      enum naming_role role, const char *leaf)
+{
+    char end[16];
+    snprintf(end, sizeof end, "%s%s", naming_joint(naming, role), leaf);
+    return find_word(search, path, length, naming_words(naming, role), end);
+}
+
+static bool has_all_roles(const struct search *search, const char *path, size_t length, const struct naming_row *naming)
+{
+    for (enum naming_role role = 0; role < ROLE_COUNT; role++)
+        if (naming_words(naming, role) != NULL && !find_role(search, path, length, naming, role, "weight"))
+            return false;
+    return true;
+}
+
+/* --- where a module stands --------------------------------------------------------------------------------------- */
+
+/* Whether a word stands in a path, between dots and underscores. */
+static bool has_word(const char *path, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(path, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == path || strchr("._", at[-1]) != NULL) && strchr("._", at[length]) != NULL)
+            return true;
+    return false;
+}
+
+static const struct {
+    const char *word;
+    enum module_part part;
+} PARTS[] = {{"vision", PART_VISION}, {"visual", PART_VISION},   {"image", PART_VISION},
+             {"audio", PART_AUDIO},   {"speech", PART_AUDIO},    {"text", PART_TEXT},
+             {"language", PART_TEXT}, {"encoder", PART_ENCODER}, {"decoder", PART_DECODER}};
+
+static enum module_part part_of(const char *path)
+{
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
+        if (has_word(path, PARTS[i].word))
+            return PARTS[i].part;
+    return PART_ONLY;
+}
+
+static bool is_cross(const char *tail)
+{
+    static const char *const WORDS[] = {"cross", "encoder_attn", "EncDecAttention", "encoder_decoder",
+                                        "multihead_attn"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+        if (strstr(tail, WORDS[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* A component of a path that is a number, and the one before it. */
+struct numbered {
+    const char *at, *word; /* of the number; of the word before it, or NULL */
+    size_t word_length;
+};
+
+static bool is_word(const struct numbered *numbered, const char *word)
+{
+    return numbered->word != NULL && numbered->word_length == strlen(word) &&
+           memcmp(numbered->word, word, numbered->word_length) == 0;
+}
+
+/* The last number of a path; of T5's block.3.layer.0 that of the block. */
+static const char *find_number(const char *path)
+{
+    struct numbered found = {0}, block = {0}, one = {0};
+    for (const char *at = path; *at != '\0'; at += one.word_length + (at[one.word_length] == '.')) {
+        const size_t length = strcspn(at, ".");
+        const bool number = length > 0 && length < 9 && strspn(at, "0123456789") == length;
+        if (number) {
+            found = (struct numbered){at, one.word, one.word_length};
+            block = is_word(&found, "block") ? found : block;
+        }
+        one = (struct numbered){at, at, length};
+    }
+    return block.at != NULL && is_word(&found, "layer") ? block.at : found.at;
+}
+
+/* Fills in what follows from its path. */
+static enum status place(const struct search *search, struct layer_module *module)
+{
+    const char *number = find_number(module->path);
+    const size_t digits = number != NULL ? strcspn(number, ".") : 0;
+    const size_t length = number != NULL ? (size_t)(number - module->path) + digits : 0;
+    char *prefix = arena_allocate(search->arena, length + 2, 1, search->error);
+    if (prefix == NULL)
+        return search->error->status;
+    snprintf(prefix, length + 2, "%.*s%s", (int)length, module->path, number != NULL ? "." : "");
+    module->prefix = prefix;
+    module->layer = number != NULL ? strtoul(number, NULL, 10) : MODULE_NO_LAYER;
+    module->part = part_of(number != NULL ? prefix : module->path);
+    module->cross = is_cross(module->path + length);
+    return STATUS_OK;
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+/* Names in order, numbers by their value: layers.2 before layers.10. */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            const size_t left = strspn(a, "0123456789"), right = strspn(b, "0123456789");
+            if (left != right)
+                return left < right ? -1 : 1;
+        }
+        if (*a != *b)
+            break;
+        a++;
+        b++;
+    }
+    return (unsigned char)*a - (unsigned char)*b;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct layer_module *left = a, *right = b;
+    const int order = compare_paths(left->path, right->path);
+    if (order != 0)
+        return order;
+    return left->naming < right->naming ? -1 : left->naming > right->naming;
+}
+
+/* Adds the module that this name is the anchor of by that row, if it is one. */
+static enum status add_module(const struct search *search, const char *name, const struct naming_row *naming,
+                              struct layer_module *modules, size_t *count)
+{
+    const enum naming_role anchor = naming_anchor(naming);
+    const char *end = find_end(name, naming_words(naming, anchor), naming_joint(naming, anchor));
+    if (end == NULL || !has_all_roles(search, name, (size_t)(end - name), naming))
+        return STATUS_OK;
+    const size_t length = end > name ? (size_t)(end - name) - 1 : 0;
+    struct layer_module *module = &modules[(*count)++];
+    *module = (struct layer_module){.path = arena_text(search->arena, name, length, search->error), .naming = naming};
+    return module->path == NULL ? search->error->status : place(search, module);
+}
+
+/* A tower without a name of its own beside one that sees or hears is that of the text. */
+static void name_text(struct layer_module *modules, size_t count)
+{
+    bool other = false;
+    for (size_t i = 0; i < count; i++)
+        other = other || modules[i].part == PART_VISION || modules[i].part == PART_AUDIO;
+    for (size_t i = 0; i < count && other; i++)
+        modules[i].part = modules[i].part == PART_ONLY ? PART_TEXT : modules[i].part;
+}
+
+static size_t leave_out_doubles(struct layer_module *modules, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(modules[kept - 1].path, modules[i].path) != 0)
+            modules[kept++] = modules[i];
+    return kept;
+}
+
+enum status modules_find(const struct checkpoint *checkpoint, struct arena *arena, struct module_list *list,
+                         struct error *error)
+{
+    struct search search;
+    struct layer_module *modules = arena_allocate(arena, checkpoint->count, sizeof *modules, error);
+    size_t count = 0;
+    if (modules == NULL || begin_search(&search, checkpoint, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < checkpoint->count; i++) {
+        const size_t before = count;
+        for (size_t row = 0; row < NAMING_COUNT && count == before; row++)
+            if (add_module(&search, checkpoint->names[i].text, &NAMINGS[row], modules, &count) != STATUS_OK)
+                return error->status;
+    }
+    if (count > 0)
+        qsort(modules, count, sizeof modules[0], by_path);
+    count = leave_out_doubles(modules, count);
+    name_text(modules, count);
+    *list = (struct module_list){.checkpoint = checkpoint, .modules = modules, .count = count};
+    return STATUS_OK;
+}
+
+/* --- one of them ------------------------------------------------------------------------------------------------- */
+
+/* Whether a path begins with, or anywhere has, these components. */
+static bool has_components(const char *path, const char *sought, bool anywhere)
+{
+    const size_t length = strlen(sought) - (sought[0] != '\0' && sought[strlen(sought) - 1] == '.');
+    for (const char *at = path; at != NULL; at = anywhere ? strchr(at, '.') : NULL) {
+        at += at != path;
+        if (strncmp(at, sought, length) == 0 && (at[length] == '.' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* What is asked for: any layer, any module, where it is not said. */
+struct wish {
+    size_t layer;
+    const char *module;
+    bool anywhere; /* no path begins with `module` */
+};
+
+static bool is_of_module(const struct layer_module *module, const struct wish *wish)
+{
+    return wish->module == NULL || has_components(module->path, wish->module, wish->anywhere);
+}
+
+static bool fits(const struct layer_module *module, const struct wish *wish)
+{
+    return is_of_module(module, wish) && (wish->layer == MODULE_NO_LAYER || module->layer == wish->layer);
+}
+
+/* The smallest layer above `above` of the modules meant, or of all from 0 on; MODULE_NO_LAYER: none. */
+static size_t next_layer(const struct module_list *list, const struct wish *wish, bool first, size_t above)
+{
+    size_t next = MODULE_NO_LAYER;
+    for (size_t i = 0; i < list->count; i++)
+        if (is_of_module(&list->modules[i], wish) && (first || list->modules[i].layer > above))
+            next = memory_smaller(next, list->modules[i].layer);
+    return next;
+}
+
+/* "0 to 31", "3, 7 and 11 to 13" */
+static void add_layers(struct text *text, const struct module_list *list, const struct wish *wish)
+{
+    const char *between = "";
+    for (size_t layer = next_layer(list, wish, true, 0); layer != MODULE_NO_LAYER;) {
+        size_t last = layer, next = next_layer(list, wish, false, layer);
+        for (; next != MODULE_NO_LAYER && next == last + 1; next = next_layer(list, wish, false, next))
+            last = next;
+        text_add(text, "%s%zu", between, layer);
+        if (last > layer)
+            text_add(text, "%s%zu", last > layer + 1 ? " to " : ", ", last);
+        between = ", ";
+        layer = next;
+    }
+}
+
+static enum status no_layer(const struct module_list *list, const struct wish *wish, struct error *error)
+{
+    char layers[400];
+    struct text text = text_begin(layers, sizeof layers);
+    add_layers(&text, list, wish);
+    if (layers[0] == '\0')
+        return error_usage(error, "%s: its attention has no layers by number; expected no --layer",
+                           list->checkpoint->source);
+    return error_usage(error, "%s: no attention in layer %zu; expected one of %s", list->checkpoint->source,
+                       wish->layer, layers);
+}
+
+/* Paths of modules, as many as fit. */
+static void add_paths(struct text *text, const struct module_list *list, const struct wish *wish)
+{
+    enum { SHOWN = 6 };
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (fits(&list->modules[i], wish) && ++count <= SHOWN)
+            text_add(text, "%s%.120s", count > 1 ? ", " : "", list->modules[i].path);
+    if (count > SHOWN)
+        text_add(text, ", and %zu more", count - SHOWN);
+}
+
+static enum status no_module(const struct module_list *list, const struct wish *wish, struct error *error)
+{
+    char paths[800];
+    struct text text = text_begin(paths, sizeof paths);
+    add_paths(&text, list, &(struct wish){.layer = wish->layer});
+    if (paths[0] == '\0')
+        return no_layer(list, &(struct wish){.layer = wish->layer}, error);
+    return error_usage(error, "%s: no attention module '%.80s'; expected one of %s", list->checkpoint->source,
+                       wish->module, paths);
+}
+
+static enum status several(const struct module_list *list, const struct wish *wish, size_t count,
+                           const struct layer_module *first, struct error *error)
+{
+    char paths[800], layer[32] = "";
+    struct text text = text_begin(paths, sizeof paths);
+    add_paths(&text, list, wish);
+    if (wish->layer != MODULE_NO_LAYER)
+        snprintf(layer, sizeof layer, " of layer %zu", wish->layer);
+    return error_usage(error, "%s: %zu attention modules%s: %s; choose one by --module, such as --module %.120s",
+                       list->checkpoint->source, count, layer, paths, first->path);
+}
+
+/* A checkpoint without a module: one whose weights are packed bits has names of another kind. */
+static enum status none(const struct checkpoint *checkpoint, struct error *error)
+{
+    static const char *const ENDS[] = {".qweight", ".weight_packed", "_blocks", ".weight_quantized"};
+    for (size_t i = 0; i < checkpoint->count; i++)
+        for (size_t end = 0; end < sizeof ENDS / sizeof ENDS[0]; end++) {
+            const char *name = checkpoint->names[i].text;
+            const size_t length = strlen(name), last = strlen(ENDS[end]);
+            if (length > last && strcmp(name + length - last, ENDS[end]) == 0)
+                return error_usage(error,
+                                   "%s: %.200s: quantized weights, which are not read; dequantize them first: load the "
+                                   "model in bfloat16 and save it by save_pretrained",
+                                   checkpoint->source, name);
+        }
+    return error_usage(error,
+                       "%s: no attention module among its %zu tensors, such as %.200s; expected names that end "
+                       "as in self_attn.q_proj.weight",
+                       checkpoint->source, checkpoint->count,
+                       checkpoint->count > 0 ? checkpoint->names[0].text : "none");
+}
+
+enum status module_choose(const struct module_list *list, size_t layer, const char *prefix,
+                          const struct layer_module **module, struct error *error)
+{
+    struct wish wish = {.layer = layer, .module = prefix, .anywhere = true};
+    const struct layer_module *first = NULL;
+    size_t count = 0, of_module = 0;
+    for (size_t i = 0; i < list->count && prefix != NULL; i++)
+        wish.anywhere = wish.anywhere && !has_components(list->modules[i].path, prefix, false);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct layer_module *one = &list->modules[i];
+        of_module += is_of_module(one, &wish);
+        if (fits(one, &wish) && count++ == 0)
+            first = one;
+    }
+    *module = first;
+    if (count == 1)
+        return STATUS_OK;
+    if (count > 1)
+        return several(list, &wish, count, first, error);
+    if (list->count == 0)
+        return none(list->checkpoint, error);
+    return of_module == 0 ? no_module(list, &wish, error) : no_layer(list, &wish, error);
+}
+
+enum packing module_packing(const struct layer_module *module)
+{
+    return module->naming->packing;
+}
+
+bool module_is_latent(const struct layer_module *module)
+{
+    return module->naming->latent_b != NULL;
+}
+
+/* --- its tensors ------------------------------------------------------------------------------------------------- */
+
+/* The tensor whose name stands in search->name. */
+static enum status add_tensor(const struct search *search, const char *standard, const char *leaf,
+                              struct module_tensors *tensors)
+{
+    char name[48];
+    const size_t length = (size_t)snprintf(name, sizeof name, "%s%s", standard, leaf);
+    struct module_tensor *tensor = &tensors->tensors[tensors->count++];
+    tensor->name = arena_text(search->arena, search->name, strlen(search->name), search->error);
+    tensor->standard = arena_text(search->arena, name, length, search->error);
+    return tensor->name == NULL || tensor->standard == NULL ? search->error->status : STATUS_OK;
+}
+
+static enum status add_roles(const struct search *search, const struct layer_module *module, const char *before,
+                             struct module_tensors *tensors)
+{
+    static const char *const LEAVES[] = {"weight", "bias"};
+    for (enum naming_role role = 0; role < ROLE_COUNT; role++)
+        for (size_t leaf = 0; leaf < 2; leaf++) {
+            char dotted[16];
+            snprintf(dotted, sizeof dotted, ".%s", LEAVES[leaf]);
+            if (find_role(search, before, strlen(before), module->naming, role, LEAVES[leaf]) &&
+                add_tensor(search, naming_standard(role), dotted, tensors) != STATUS_OK)
+                return search->error->status;
+        }
+    return STATUS_OK;
+}
+
+/* What stands under one of the words: its weight and its bias. */
+static enum status add_words(const struct search *search, const char *before, const char *words, const char *standard,
+                             struct module_tensors *tensors)
+{
+    if (!find_word(search, before, strlen(before), words, ".weight"))
+        return STATUS_OK;
+    if (add_tensor(search, standard, ".weight", tensors) != STATUS_OK)
+        return search->error->status;
+    const size_t stem = strlen(search->name) - strlen("weight");
+    strcpy(search->name + stem, "bias");
+    return checkpoint_has(search->checkpoint, search->name) ? add_tensor(search, standard, ".bias", tensors)
+                                                            : STATUS_OK;
+}
+
+static enum status add_companions(const struct search *search, const struct layer_module *module, const char *before,
+                                  struct module_tensors *tensors)
+{
+    const struct {
+        const char *words, *standard;
+    } companions[] = {
+        {NAMING_QUERY_NORMS, "query_norm"},
+        {NAMING_KEY_NORMS, "key_norm"},
+        {"q_a_layernorm", "query_a_norm"},
+        {"kv_a_layernorm", "key_value_a_norm"},
+        {module->cross ? NULL : NAMING_RELATIVE_BIAS, "relative_bias"},
+    };
+    for (size_t i = 0; i < sizeof companions / sizeof companions[0]; i++)
+        if (add_words(search, before, companions[i].words, companions[i].standard, tensors) != STATUS_OK)
+            return search->error->status;
+    return find_word(search, before, strlen(before), "sinks", "") ? add_tensor(search, "sinks", "", tensors)
+                                                                  : STATUS_OK;
+}
+
+static bool is_there(const struct module_tensors *tensors, const char *standard)
+{
+    for (size_t i = 0; i < tensors->count; i++)
+        if (strcmp(tensors->tensors[i].standard, standard) == 0)
+            return true;
+    return false;
+}
+
+/* Where T5 has the table of its relative bias, for all blocks: in the module of block 0 of the same stack. */
+static enum status add_first_bias(const struct search *search, const struct layer_module *module,
+                                  struct module_tensors *tensors)
+{
+    const char *number = module->layer != MODULE_NO_LAYER ? find_number(module->path) : NULL;
+    if (number == NULL || module->cross || is_there(tensors, "relative_bias.weight"))
+        return STATUS_OK;
+    const size_t length = strlen(module->path) + 3;
+    char *first = arena_allocate(search->arena, length, 1, search->error);
+    if (first == NULL)
+        return search->error->status;
+    snprintf(first, length, "%.*s0%s.", (int)(number - module->path), module->path, number + strcspn(number, "."));
+    return add_words(search, first, NAMING_RELATIVE_BIAS, "relative_bias", tensors);
+}
+
+/* Whether it is the only one of its layer. */
+static bool is_alone(const struct module_list *list, const struct layer_module *module)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        count += strcmp(list->modules[i].prefix, module->prefix) == 0;
+    return count == 1;
+}
+
+/* The norm before attention: in the module, beside it, or below its layer. */
+static enum status add_norm(const struct search *search, const struct module_list *list,
+                            const struct layer_module *module, const char *before, struct module_tensors *tensors)
+{
+    const char *words = module->cross && !is_alone(list, module) ? NAMING_CROSS_NORMS : NAMING_NORMS;
+    const char *last = strrchr(module->path, '.');
+    const int beside = last != NULL ? (int)(last - module->path) + 1 : 0;
+    char *folder = arena_allocate(search->arena, strlen(before) + 1, 1, search->error);
+    if (folder == NULL)
+        return search->error->status;
+    snprintf(folder, strlen(before) + 1, "%.*s", beside, module->path);
+    const struct {
+        const char *before, *words;
+    } places[] = {
+        {before, module->naming->norm}, {folder, module->naming->norm}, {folder, words}, {module->prefix, words}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !is_there(tensors, "norm.weight"); i++)
+        if (add_words(search, places[i].before, places[i].words, "norm", tensors) != STATUS_OK)
+            return search->error->status;
+    return STATUS_OK;
+}
+
+/* Whether a name is BEFORE word LEAF of one of the words. */
+static bool is_word_of(const char *name, const char *words, const char *leaf)
+{
+    for (size_t word; words != NULL && *words != '\0'; words += word + (words[word] == ' ')) {
+        word = strcspn(words, " ");
+        if (strncmp(name, words, word) == 0 && strcmp(name + word, leaf) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What comes after attention; .gamma and .beta are its names of TensorFlow's day. */
+static bool is_passed(const char *name, const char *words)
+{
+    static const char *const LEAVES[] = {".weight", ".bias", ".gamma", ".beta"};
+    for (size_t i = 0; i < sizeof LEAVES / sizeof LEAVES[0]; i++)
+        if (is_word_of(name, words, LEAVES[i]))
+            return true;
+    return false;
+}
+
+/* What else stands in the module, but for buffers and what comes after attention. A module without a path has all. */
+static void find_other(const struct checkpoint *checkpoint, const struct layer_module *module, const char *before,
+                       struct module_tensors *tensors)
+{
+    const size_t length = strlen(before);
+    for (size_t i = 0; i < checkpoint->count && length > 0 && tensors->other == NULL; i++) {
+        const char *name = checkpoint->names[i].text, *word = name + length;
+        bool known = strncmp(name, before, length) != 0 || is_word_of(word, NAMING_BUFFERS, "") ||
+                     is_passed(word, module->naming->passed) ||
+                     (module->cross && is_passed(word, NAMING_RELATIVE_BIAS));
+        for (size_t at = 0; at < tensors->count && !known; at++)
+            known = strcmp(tensors->tensors[at].name, name) == 0;
+        tensors->other = known ? NULL : name;
+    }
+}
+
+enum status module_tensors(const struct module_list *list, const struct layer_module *module, struct arena *arena,
+                           struct module_tensors *tensors, struct error *error)
+{
+    struct search search;
+    const size_t length = strlen(module->path) + 2;
+    char *before = arena_allocate(arena, length, 1, error);
+    *tensors = (struct module_tensors){.count = 0};
+    if (before == NULL || begin_search(&search, list->checkpoint, arena, error) != STATUS_OK)
+        return error->status;
+    snprintf(before, length, "%s%s", module->path, module->path[0] != '\0' ? "." : "");
+    if (add_roles(&search, module, before, tensors) || add_companions(&search, module, before, tensors) ||
+        add_first_bias(&search, module, tensors) || add_norm(&search, list, module, before, tensors))
+        return error->status;
+    find_other(list->checkpoint, module, before, tensors);
+    return STATUS_OK;
+}

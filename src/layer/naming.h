@@ -1,0 +1,50 @@
+/* One way of naming an attention module's tensors; naming_rows.h has them. Of its room alone. */
+#ifndef ATTN_LAYER_NAMING_H
+#define ATTN_LAYER_NAMING_H
+
+#include "model/packing.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a tensor is for, and what attn calls it: "W_query" for "W_query.weight" and "W_query.bias". */
+#define NAMING_ROLES(ROW)                       \
+    ROW(QUERY, query, "W_query")                \
+    ROW(KEY, key, "W_key")                      \
+    ROW(VALUE, value, "W_value")                \
+    ROW(KEY_VALUE, key_value, "key_value_proj") \
+    ROW(PACKED, packed, "in_proj")              \
+    ROW(QUERY_A, query_a, "W_query_a")          \
+    ROW(QUERY_B, query_b, "W_query_b")          \
+    ROW(LATENT_A, latent_a, "W_key_value_a")    \
+    ROW(LATENT_B, latent_b, "W_key_value_b")    \
+    ROW(OUT, out, "out_proj")
+
+#define NAMING_ROLE_ID(id, field, standard) ROLE_##id,
+enum naming_role { NAMING_ROLES(NAMING_ROLE_ID) ROLE_COUNT };
+#undef NAMING_ROLE_ID
+
+/* Lists of words are as naming_rows.h says; NULL where there is none. */
+struct naming_row {
+#define NAMING_ROLE_FIELD(id, field, standard) const char *field;
+    NAMING_ROLES(NAMING_ROLE_FIELD)
+#undef NAMING_ROLE_FIELD
+    const char *joint, *norm, *passed;
+    enum packing packing;
+    bool conv1d;
+};
+
+extern const struct naming_row NAMINGS[];
+extern const size_t NAMING_COUNT;
+
+/* The words of a role, or NULL; what attn calls it. */
+const char *naming_words(const struct naming_row *naming, enum naming_role role);
+const char *naming_standard(enum naming_role role);
+
+/* The role that is looked for first: one that no other kind of module has. */
+enum naming_role naming_anchor(const struct naming_row *naming);
+
+/* What stands between the name of a role and "weight" or "bias". */
+const char *naming_joint(const struct naming_row *naming, enum naming_role role);
+
+#endif

@@ -1,0 +1,75 @@
+/* How models name the tensors of an attention module, a row each. All names are what stands behind the module's path
+ * and before ".weight" or ".bias"; where a list has several, with a blank between two, the first that is there
+ * counts.
+ *   .query .key .value      three weights
+ *   .key_value              key and value in one weight
+ *   .packed                 all three in one
+ *   .joint                  what stands between that name and "weight" or "bias", where it is not a dot
+ *   .query_a .query_b       MLA: down to a low rank and up again, with a norm between the two,
+ *   .latent_a .latent_b     for the query, and for key and value together
+ *   .out                    the output projection: a row is a module's only where each of its names is there
+ *   .packing                how a packed weight is cut
+ *   .conv1d                 weights are stored d_in x d_out
+ *   .norm                   the norm before attention, where it stands in the module or is called as others are not
+ *   .passed                 what stands beside them and is no part of attention: a norm that comes after it
+ * Of two rows that fit one module the first counts. */
+#ifndef ATTN_LAYER_NAMING_ROWS_H
+#define ATTN_LAYER_NAMING_ROWS_H
+
+#define NAMING_OUTS "o_proj out_proj dense proj projection projection_layer Wo c_proj output_proj"
+
+/* clang-format off */
+#define NAMING_ROWS(ROW)                                                                                              \
+    ROW(.query_a = "q_a_proj", .query_b = "q_b_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj",      \
+        .out = "o_proj")                                                                                              \
+    ROW(.query = "q_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj", .out = "o_proj")                \
+    ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = NAMING_OUTS)                                    \
+    ROW(.query = "q", .key = "k", .value = "v", .out = "o proj out_proj", .norm = "layer_norm")                       \
+    ROW(.query = "self.query", .key = "self.key", .value = "self.value", .out = "output.dense",                       \
+        .norm = "LayerNorm ln self_attn_layer_norm", .passed = "output.LayerNorm")                                    \
+    ROW(.query = "attention.query", .key = "attention.key", .value = "attention.value", .out = "output.dense",        \
+        .passed = "output.LayerNorm")                                                                                 \
+    ROW(.query = "query", .key = "key", .value = "value", .out = "dense out_proj proj output", .passed = "LayerNorm") \
+    ROW(.query = "query_proj", .key = "key_proj", .value = "value_proj", .out = "out_proj")                           \
+    ROW(.query = "q_lin", .key = "k_lin", .value = "v_lin", .out = "out_lin")                                         \
+    ROW(.query = "linear_q", .key = "linear_k", .value = "linear_v", .out = "linear_out")                             \
+    ROW(.query = "to_q", .key = "to_k", .value = "to_v", .out = "to_out to_out.0")                                    \
+    ROW(.query = "to_q", .key_value = "to_kv", .out = "to_out to_out.0", .packing = PACKING_BLOCKS)                   \
+    ROW(.query = "Wq", .key = "Wk", .value = "Wv", .out = "dense Wo out_proj")                                        \
+    ROW(.query = "project_q", .key = "project_k", .value = "project_v", .out = "attention_out")                       \
+    ROW(.query = "q_attn", .key_value = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true)         \
+    ROW(.packed = "c_attn", .out = "c_proj", .packing = PACKING_BLOCKS, .conv1d = true)                               \
+    ROW(.packed = "qkv_proj", .out = "o_proj out_proj", .packing = PACKING_BLOCKS)                                    \
+    ROW(.packed = "Wqkv", .out = "Wo out_proj", .packing = PACKING_BLOCKS)                                            \
+    ROW(.packed = "wqkv", .out = "wo", .packing = PACKING_GROUPS)                                                     \
+    ROW(.packed = "query_key_value", .out = "dense", .packing = PACKING_GROUPS)                                       \
+    ROW(.packed = "qkv", .out = "proj projection out_proj", .packing = PACKING_BLOCKS)                                \
+    ROW(.packed = "attention.qkv", .out = "output.dense", .packing = PACKING_BLOCKS)                                  \
+    ROW(.packed = "att_proj", .out = "out_proj", .packing = PACKING_BLOCKS)                                           \
+    ROW(.packed = "in_proj", .joint = "_", .out = "out_proj", .packing = PACKING_BLOCKS)
+/* clang-format on */
+
+/* Of those that many ways of naming share, in the module: */
+#define NAMING_QUERY_NORMS "q_norm q_layernorm query_layernorm query_norm q_ln norm_q"
+#define NAMING_KEY_NORMS "k_norm k_layernorm key_layernorm key_norm k_ln norm_k"
+
+/* the table of T5's relative bias, which nothing uses where it stands in a module of cross-attention; */
+#define NAMING_RELATIVE_BIAS "relative_attention_bias"
+
+/* beside it, or right below its layer, the norm before attention, and that before cross-attention; */
+/* clang-format off */
+#define NAMING_NORMS                                                                                                  \
+    "input_layernorm input_norm ln_attn ln_1 ln1 norm1 norm_1 layernorm_before self_attn_layer_norm attn_norm "       \
+    "layer_norm1 layer_norm_1 layernorm1 attention_norm attention_layernorm pre_attention_layer_norm "                \
+    "pre_attention_layernorm operator_norm rms_norm1 pre_sa_norm norm_self_att layernorm_before_attention "           \
+    "layer_norm_before"
+#define NAMING_CROSS_NORMS                                                                                            \
+    "encoder_attn_layer_norm cross_attn_layer_norm cross_attention_layer_norm ln_cross_attn pre_ca_norm"
+/* clang-format on */
+
+/* and what a module registers that is computed with no more: the causal mask, the frequencies of its rotation. */
+#define NAMING_BUFFERS                                                                                 \
+    "bias masked_bias attention.bias attention.masked_bias rotary_emb.inv_freq rotary_emb.sin_cached " \
+    "rotary_emb.cos_cached embed_positions"
+
+#endif

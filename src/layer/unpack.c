@@ -1,0 +1,484 @@
+#include "layer/unpack.h"
+
+#include "layer/naming.h"
+
+#include <string.h>
+
+struct unpacking {
+    const struct checkpoint *checkpoint;
+    const struct module_tensors *tensors;
+    const struct layer_module *module;
+    struct unpack_plan *plan;
+    size_t columns, value_columns; /* of a head */
+    size_t width;                  /* columns of the weight that makes the query of the input */
+    bool stored_across;            /* weights are d_in x d_out */
+    struct arena *arena;
+    struct input_file *input;
+    struct error *error;
+};
+
+/* A tensor of the module as it is taken. */
+struct taken {
+    const char *name, *origin; /* origin: "FILE: NAME" */
+    struct tensor tensor;      /* rank 0 where there is none */
+};
+
+/* --- taking ------------------------------------------------------------------------------------------------------ */
+
+/* Whether the module has it; then it is taken. */
+static enum status take(const struct unpacking *unpacking, const char *standard, struct taken *taken)
+{
+    const struct module_tensors *tensors = unpacking->tensors;
+    struct checkpoint_tensor look;
+    char origin[512];
+    *taken = (struct taken){0};
+    for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
+        if (strcmp(tensors->tensors[i].standard, standard) == 0)
+            taken->name = tensors->tensors[i].name;
+    if (taken->name == NULL)
+        return STATUS_OK;
+    if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
+        checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
+        return unpacking->error->status;
+    snprintf(origin, sizeof origin, "%s: %.300s", look.source, taken->name);
+    taken->origin = arena_text(unpacking->arena, origin, strlen(origin), unpacking->error);
+    return taken->origin == NULL ? unpacking->error->status : STATUS_OK;
+}
+
+/* "FILE: NAME: 48 x 32, but ..." */
+static enum status contradicts(const struct unpacking *unpacking, const struct taken *taken, const char *expected)
+{
+    char shape[TENSOR_SHAPE_BYTES];
+    return error_usage(unpacking->error, "%s: %s; expected %s", taken->origin, tensor_shape_text(&taken->tensor, shape),
+                       expected);
+}
+
+static enum status check_rank(const struct unpacking *unpacking, const struct taken *taken, size_t rank)
+{
+    if (taken->tensor.rank == rank)
+        return STATUS_OK;
+    return contradicts(unpacking, taken, rank == 2 ? "a matrix" : "a list of numbers");
+}
+
+static enum status check_length(const struct unpacking *unpacking, const struct taken *taken, size_t length,
+                                const char *why)
+{
+    char expected[160];
+    if (taken->tensor.rank == 0 || (taken->tensor.rank == 1 && taken->tensor.shape[0] == length))
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "%zu numbers, %s", length, why);
+    return contradicts(unpacking, taken, expected);
+}
+
+/* Puts rows first .. first + count of a matrix or a list into the input, in place. */
+static void put_rows(const struct unpacking *unpacking, const struct taken *taken, const char *standard, size_t first,
+                     size_t count)
+{
+    struct input_file *input = unpacking->input;
+    struct file_tensor *put = &input->tensors[input->tensor_count++];
+    struct tensor tensor = taken->tensor;
+    size_t row = dtype_size(tensor.dtype);
+    for (size_t axis = 1; axis < tensor.rank; axis++)
+        row *= tensor.shape[axis];
+    tensor.shape[0] = count;
+    tensor.data = (unsigned char *)tensor.data + first * row;
+    *put = (struct file_tensor){.name = standard, .origin = taken->origin, .tensor = tensor};
+}
+
+static void put_whole(const struct unpacking *unpacking, const struct taken *taken, const char *standard)
+{
+    if (taken->tensor.rank > 0)
+        put_rows(unpacking, taken, standard, 0, taken->tensor.shape[0]);
+}
+
+/* Takes and puts it as it is. */
+static enum status pass_on(const struct unpacking *unpacking, const char *standard, struct taken *taken)
+{
+    if (take(unpacking, standard, taken) != STATUS_OK)
+        return unpacking->error->status;
+    put_whole(unpacking, taken, standard);
+    return STATUS_OK;
+}
+
+/* --- copies ------------------------------------------------------------------------------------------------------ */
+
+/* The rows become columns. */
+static enum status transpose(const struct unpacking *unpacking, struct taken *taken)
+{
+    const struct tensor from = taken->tensor;
+    const size_t rows = from.shape[0], columns = from.shape[1], size = dtype_size(from.dtype);
+    const unsigned char *numbers = from.data;
+    if (tensor_create(&taken->tensor, from.dtype, 2, (const size_t[]){columns, rows}, unpacking->arena,
+                      unpacking->error) != STATUS_OK)
+        return unpacking->error->status;
+    unsigned char *to = taken->tensor.data;
+    for (size_t column = 0; column < columns; column++)
+        for (size_t row = 0; row < rows; row++, to += size)
+            memcpy(to, numbers + (row * columns + column) * size, size);
+    return STATUS_OK;
+}
+
+/* Head of keys by head of keys its queries, its key, its value -> all queries, all keys, all values. */
+static enum status ungroup(const struct unpacking *unpacking, struct taken *taken)
+{
+    const struct tensor from = taken->tensor;
+    const size_t heads = unpacking->plan->heads, kv_heads = unpacking->plan->kv_heads;
+    const size_t queries = heads / kv_heads, all = heads + 2 * kv_heads;
+    const size_t head = tensor_count(&from) / all * dtype_size(from.dtype);
+    const unsigned char *numbers = from.data;
+    if (tensor_create(&taken->tensor, from.dtype, from.rank, from.shape, unpacking->arena, unpacking->error) !=
+        STATUS_OK)
+        return unpacking->error->status;
+    unsigned char *to = taken->tensor.data;
+    for (size_t group = 0; group < kv_heads; group++, numbers += (queries + 2) * head) {
+        memcpy(to + group * queries * head, numbers, queries * head);
+        memcpy(to + (heads + group) * head, numbers + queries * head, head);
+        memcpy(to + (heads + kv_heads + group) * head, numbers + (queries + 1) * head, head);
+    }
+    return STATUS_OK;
+}
+
+/* --- projections ------------------------------------------------------------------------------------------------- */
+
+/* A projection's weight, its rows one for each column of its result, and its bias. */
+struct weights {
+    struct taken weight, bias;
+};
+
+/* Conv1D stores d_in x d_out; GPT BigCode has its name, and stores the other way: the bias tells. */
+static bool is_across(const struct weights *weights, bool conv1d)
+{
+    const struct tensor *weight = &weights->weight.tensor, *bias = &weights->bias.tensor;
+    const bool linear = bias->rank == 1 && bias->shape[0] == weight->shape[0] && bias->shape[0] != weight->shape[1];
+    return conv1d && !linear;
+}
+
+static enum status take_weights(struct unpacking *unpacking, enum naming_role role, struct weights *weights)
+{
+    char weight[48], bias[48];
+    snprintf(weight, sizeof weight, "%s.weight", naming_standard(role));
+    snprintf(bias, sizeof bias, "%s.bias", naming_standard(role));
+    if (take(unpacking, weight, &weights->weight) || take(unpacking, bias, &weights->bias))
+        return unpacking->error->status;
+    if (weights->weight.tensor.rank == 0)
+        return STATUS_OK;
+    if (check_rank(unpacking, &weights->weight, 2) != STATUS_OK)
+        return unpacking->error->status;
+    /* An output projection may be square: it is stored as the packed weight before it. */
+    if (role != ROLE_OUT && role != ROLE_QUERY)
+        unpacking->stored_across = is_across(weights, unpacking->module->naming->conv1d);
+    if (unpacking->stored_across && transpose(unpacking, &weights->weight) != STATUS_OK)
+        return unpacking->error->status;
+    return check_length(unpacking, &weights->bias, weights->weight.tensor.shape[0], "as many as its weight has rows");
+}
+
+/* Rows first .. first + count of the weight, and so much of the bias. */
+static void put_weights(const struct unpacking *unpacking, const struct weights *weights, enum naming_role role,
+                        size_t first, size_t count)
+{
+    static const char *const NAMES[][2] = {
+        [ROLE_QUERY] = {"W_query.weight", "W_query.bias"},
+        [ROLE_KEY] = {"W_key.weight", "W_key.bias"},
+        [ROLE_VALUE] = {"W_value.weight", "W_value.bias"},
+        [ROLE_QUERY_A] = {"W_query_a.weight", "W_query_a.bias"},
+        [ROLE_QUERY_B] = {"W_query_b.weight", "W_query_b.bias"},
+        [ROLE_LATENT_A] = {"W_key_value_a.weight", "W_key_value_a.bias"},
+        [ROLE_LATENT_B] = {"W_key_value_b.weight", "W_key_value_b.bias"},
+        [ROLE_OUT] = {"out_proj.weight", "out_proj.bias"},
+    };
+    put_rows(unpacking, &weights->weight, NAMES[role][0], first, count);
+    if (weights->bias.tensor.rank > 0)
+        put_rows(unpacking, &weights->bias, NAMES[role][1], first, count);
+}
+
+static void put_all(const struct unpacking *unpacking, const struct weights *weights, enum naming_role role)
+{
+    put_weights(unpacking, weights, role, 0, weights->weight.tensor.shape[0]);
+}
+
+/* The rows of a weight must be `heads` times some number, which becomes *columns. */
+static enum status divide_rows(const struct unpacking *unpacking, const struct taken *weight, size_t heads,
+                               const char *of, size_t *columns)
+{
+    char expected[160];
+    *columns = weight->tensor.shape[0] / heads;
+    if (weight->tensor.shape[0] % heads == 0)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "rows that divide into %zu heads%s", heads, of);
+    return contradicts(unpacking, weight, expected);
+}
+
+/* The heads of keys, where nobody says how many: as many as the rows make of the columns of a query. */
+static enum status count_kv_heads(const struct unpacking *unpacking, const struct taken *key)
+{
+    char expected[160];
+    const size_t rows = key->tensor.shape[0], columns = unpacking->columns, heads = unpacking->plan->heads;
+    size_t *kv_heads = &unpacking->plan->kv_heads;
+    if (*kv_heads == 0)
+        *kv_heads = memory_larger(rows / columns, 1);
+    if (rows == *kv_heads * columns && heads % *kv_heads == 0)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected,
+             "%zu rows: %zu heads of keys with %zu columns each, as %zu heads of queries have", *kv_heads * columns,
+             *kv_heads, columns, heads);
+    return contradicts(unpacking, key, expected);
+}
+
+static enum status check_width(const struct unpacking *unpacking, const struct taken *weight, size_t width,
+                               const char *why)
+{
+    char expected[160];
+    if (weight->tensor.shape[1] == width)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "%zu columns, %s", width, why);
+    return contradicts(unpacking, weight, expected);
+}
+
+static enum status unpack_query(struct unpacking *unpacking)
+{
+    struct weights query = {0};
+    if (take_weights(unpacking, ROLE_QUERY, &query) ||
+        divide_rows(unpacking, &query.weight, unpacking->plan->heads, "", &unpacking->columns))
+        return unpacking->error->status;
+    unpacking->width = query.weight.tensor.shape[1];
+    put_all(unpacking, &query, ROLE_QUERY);
+    return STATUS_OK;
+}
+
+static enum status unpack_separate(struct unpacking *unpacking)
+{
+    struct weights key = {0}, value = {0};
+    if (unpack_query(unpacking) || take_weights(unpacking, ROLE_KEY, &key) ||
+        take_weights(unpacking, ROLE_VALUE, &value) || count_kv_heads(unpacking, &key.weight) ||
+        divide_rows(unpacking, &value.weight, unpacking->plan->kv_heads, " of values", &unpacking->value_columns) ||
+        check_width(unpacking, &value.weight, key.weight.tensor.shape[1], "as the key's has"))
+        return unpacking->error->status;
+    put_all(unpacking, &key, ROLE_KEY);
+    put_all(unpacking, &value, ROLE_VALUE);
+    return STATUS_OK;
+}
+
+/* Key and value in one weight, beside that of the query. */
+static enum status unpack_key_value(struct unpacking *unpacking)
+{
+    struct weights both = {0};
+    struct unpack_plan *plan = unpacking->plan;
+    size_t *columns = &unpacking->value_columns, of_query;
+    plan->kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
+    if (take_weights(unpacking, ROLE_KEY_VALUE, &both) ||
+        divide_rows(unpacking, &both.weight, 2 * plan->kv_heads, " of keys and values", columns) ||
+        unpack_query(unpacking))
+        return unpacking->error->status;
+    of_query = unpacking->columns;
+    if (*columns != of_query)
+        return contradicts(unpacking, &both.weight, "as many rows for a head of keys as the query has");
+    put_weights(unpacking, &both, ROLE_KEY, 0, plan->kv_heads * *columns);
+    put_weights(unpacking, &both, ROLE_VALUE, plan->kv_heads * *columns, plan->kv_heads * *columns);
+    return STATUS_OK;
+}
+
+/* Whether heads of queries divide into those of keys. */
+static enum status check_heads(const struct unpacking *unpacking, const struct taken *weight)
+{
+    char expected[160];
+    const struct unpack_plan *plan = unpacking->plan;
+    if (plan->heads % plan->kv_heads == 0)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "a number of heads of keys that divides %zu heads of queries, got %zu",
+             plan->heads, plan->kv_heads);
+    return contradicts(unpacking, weight, expected);
+}
+
+static enum status unpack_packed(struct unpacking *unpacking)
+{
+    struct weights all = {0};
+    struct unpack_plan *plan = unpacking->plan;
+    plan->kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
+    if (take_weights(unpacking, ROLE_PACKED, &all) || check_heads(unpacking, &all.weight) ||
+        divide_rows(unpacking, &all.weight, plan->heads + 2 * plan->kv_heads, " of queries, keys and values",
+                    &unpacking->columns))
+        return unpacking->error->status;
+    if (plan->packing == PACKING_GROUPS &&
+        (ungroup(unpacking, &all.weight) || (all.bias.tensor.rank > 0 && ungroup(unpacking, &all.bias))))
+        return unpacking->error->status;
+    const size_t queries = plan->heads * unpacking->columns, keys = plan->kv_heads * unpacking->columns;
+    unpacking->value_columns = unpacking->columns;
+    unpacking->width = all.weight.tensor.shape[1];
+    put_weights(unpacking, &all, ROLE_QUERY, 0, queries);
+    put_weights(unpacking, &all, ROLE_KEY, queries, keys);
+    put_weights(unpacking, &all, ROLE_VALUE, queries + keys, keys);
+    return STATUS_OK;
+}
+
+/* --- MLA --------------------------------------------------------------------------------------------------------- */
+
+/* A norm between going down and up again. */
+static enum status unpack_inner_norm(const struct unpacking *unpacking, const char *standard, size_t rank)
+{
+    struct taken norm;
+    return pass_on(unpacking, standard, &norm) || check_length(unpacking, &norm, rank, "as the rank is")
+               ? unpacking->error->status
+               : STATUS_OK;
+}
+
+static enum status unpack_latent_query(struct unpacking *unpacking)
+{
+    struct weights down = {0}, up = {0};
+    if (unpacking->module->naming->query != NULL)
+        return unpack_query(unpacking);
+    if (take_weights(unpacking, ROLE_QUERY_A, &down) || take_weights(unpacking, ROLE_QUERY_B, &up) ||
+        check_width(unpacking, &up.weight, down.weight.tensor.shape[0], "as the weight before it has rows") ||
+        divide_rows(unpacking, &up.weight, unpacking->plan->heads, "", &unpacking->columns) ||
+        unpack_inner_norm(unpacking, "query_a_norm.weight", down.weight.tensor.shape[0]))
+        return unpacking->error->status;
+    unpacking->width = down.weight.tensor.shape[1];
+    put_all(unpacking, &down, ROLE_QUERY_A);
+    put_all(unpacking, &up, ROLE_QUERY_B);
+    return STATUS_OK;
+}
+
+/* Of a head of the up projection the first columns are its key, but for what is rotated, and the rest its value. */
+static enum status unpack_latent(struct unpacking *unpacking)
+{
+    struct weights down = {0}, up = {0};
+    size_t both;
+    unpacking->plan->kv_heads = unpacking->plan->heads;
+    if (unpack_latent_query(unpacking) || take_weights(unpacking, ROLE_LATENT_A, &down) ||
+        take_weights(unpacking, ROLE_LATENT_B, &up) ||
+        divide_rows(unpacking, &up.weight, unpacking->plan->heads, " of keys and values", &both))
+        return unpacking->error->status;
+    const size_t rank = up.weight.tensor.shape[1], rows = down.weight.tensor.shape[0];
+    const size_t rotated = rows > rank ? rows - rank : 0, columns = unpacking->columns;
+    if (rotated == 0 || rotated > columns)
+        return contradicts(unpacking, &down.weight, "rows for the rank and the rotated columns of a head");
+    if (both <= columns - rotated)
+        return contradicts(unpacking, &up.weight, "rows for the key and the value of each head");
+    unpacking->value_columns = both - (columns - rotated);
+    put_all(unpacking, &down, ROLE_LATENT_A);
+    put_all(unpacking, &up, ROLE_LATENT_B);
+    return unpack_inner_norm(unpacking, "key_value_a_norm.weight", rank);
+}
+
+/* --- the rest ---------------------------------------------------------------------------------------------------- */
+
+static enum status unpack_out(struct unpacking *unpacking)
+{
+    struct weights out = {0};
+    if (take_weights(unpacking, ROLE_OUT, &out) ||
+        check_width(unpacking, &out.weight, unpacking->plan->heads * unpacking->value_columns,
+                    "as the heads' values side by side have"))
+        return unpacking->error->status;
+    put_all(unpacking, &out, ROLE_OUT);
+    return STATUS_OK;
+}
+
+/* Of a head, of all heads one after another, or of each head its own. */
+static enum status check_head_norm(const struct unpacking *unpacking, const struct taken *norm, size_t heads)
+{
+    char expected[160];
+    const struct tensor *tensor = &norm->tensor;
+    const size_t columns = unpacking->columns;
+    if (tensor->rank == 0 ||
+        (tensor->rank == 1 && (tensor->shape[0] == columns || tensor->shape[0] == heads * columns)) ||
+        (tensor->rank == 2 && tensor->shape[0] == heads && tensor->shape[1] == columns))
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "%zu numbers, as a head has columns, or those of %zu heads", columns, heads);
+    return contradicts(unpacking, norm, expected);
+}
+
+static enum status unpack_norms(const struct unpacking *unpacking)
+{
+    static const char *const NORM[] = {"norm.weight", "norm.bias"};
+    const struct {
+        const char *standard;
+        size_t heads;
+    } head_norms[] = {{"query_norm.weight", unpacking->plan->heads},
+                      {"query_norm.bias", unpacking->plan->heads},
+                      {"key_norm.weight", unpacking->plan->kv_heads},
+                      {"key_norm.bias", unpacking->plan->kv_heads}};
+    struct taken norm;
+    for (size_t i = 0; i < 2; i++)
+        if (pass_on(unpacking, NORM[i], &norm) ||
+            check_length(unpacking, &norm, unpacking->width, "as many as the query's weight has columns"))
+            return unpacking->error->status;
+    for (size_t i = 0; i < sizeof head_norms / sizeof head_norms[0]; i++)
+        if (pass_on(unpacking, head_norms[i].standard, &norm) || check_head_norm(unpacking, &norm, head_norms[i].heads))
+            return unpacking->error->status;
+    return STATUS_OK;
+}
+
+/* The table of the relative bias, a column a head, and the sinks. */
+static enum status unpack_of_heads(const struct unpacking *unpacking)
+{
+    struct taken bias, sinks;
+    const size_t heads = unpacking->plan->heads;
+    if (pass_on(unpacking, "relative_bias.weight", &bias) || pass_on(unpacking, "sinks", &sinks) ||
+        check_length(unpacking, &sinks, heads, "one for each head"))
+        return unpacking->error->status;
+    if (bias.tensor.rank == 0)
+        return STATUS_OK;
+    return check_rank(unpacking, &bias, 2) || check_width(unpacking, &bias, heads, "one for each head")
+               ? unpacking->error->status
+               : STATUS_OK;
+}
+
+static enum status check_packing(const struct unpacking *unpacking)
+{
+    const struct naming_row *naming = unpacking->module->naming;
+    const enum packing packing = unpacking->plan->packing;
+    const char *path = unpacking->module->path, *source = unpacking->checkpoint->source;
+    if (naming->packed == NULL && packing != naming->packing)
+        return error_usage(unpacking->error,
+                           "%s: %.200s has weights of their own for query, key and value; expected no "
+                           "other packing",
+                           source, path);
+    if (naming->packed != NULL && packing == PACKING_SEPARATE)
+        return error_usage(unpacking->error,
+                           "%s: %.200s has query, key and value in one weight; expected blocks or "
+                           "groups, not separate",
+                           source, path);
+    return STATUS_OK;
+}
+
+/* What nobody knows would be left out without a word. */
+static enum status check_other(const struct unpacking *unpacking)
+{
+    if (unpacking->tensors->other == NULL)
+        return STATUS_OK;
+    return error_usage(unpacking->error,
+                       "%s: %.200s: attn does not know what the module does with it; expected the "
+                       "weights of query, key, value and output, their norms, sinks or a relative bias",
+                       unpacking->checkpoint->source, unpacking->tensors->other);
+}
+
+static enum status unpack(struct unpacking *unpacking)
+{
+    const struct naming_row *naming = unpacking->module->naming;
+    enum status (*const projections)(struct unpacking *) = naming->latent_b != NULL    ? unpack_latent
+                                                           : naming->packed != NULL    ? unpack_packed
+                                                           : naming->key_value != NULL ? unpack_key_value
+                                                                                       : unpack_separate;
+    return check_packing(unpacking) || projections(unpacking) || unpack_out(unpacking) || unpack_norms(unpacking) ||
+                   unpack_of_heads(unpacking) || check_other(unpacking)
+               ? unpacking->error->status
+               : STATUS_OK;
+}
+
+enum status module_unpack(const struct module_list *list, const struct layer_module *module, struct unpack_plan *plan,
+                          struct arena *arena, struct input_file *input, struct error *error)
+{
+    struct module_tensors tensors;
+    struct unpacking unpacking = {.checkpoint = list->checkpoint,
+                                  .tensors = &tensors,
+                                  .module = module,
+                                  .plan = plan,
+                                  .arena = arena,
+                                  .input = input,
+                                  .error = error};
+    *input = (struct input_file){.source = list->checkpoint->source};
+    input->tensors = arena_allocate(arena, MODULE_TENSORS, sizeof input->tensors[0], error);
+    if (input->tensors == NULL || module_tensors(list, module, arena, &tensors, error) || unpack(&unpacking))
+        return error->status;
+    input_file_sort(input);
+    return STATUS_OK;
+}

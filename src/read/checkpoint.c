@@ -1,0 +1,387 @@
+#include "read/checkpoint.h"
+
+#include "base/text.h"
+#include "read/archive.h"
+#include "read/json_tree.h"
+#include "read/load.h"
+#include "read/other_file.h"
+#include "read/safetensors.h"
+#include "read/zip.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const size_t LARGEST_INDEX = (size_t)64 << 20;
+
+#define EXPECTED "expected a .safetensors, a .pt or .bin of torch.save, or the index of shards"
+
+/* A file of tensors, which may not have been opened yet. */
+struct checkpoint_file {
+    const char *path, *source;
+    const char *index; /* the index that names it, or NULL */
+    bool is_open;
+    struct named_list tensors; /* sorted by name */
+};
+
+/* --- one file of tensors ----------------------------------------------------------------------------------------- */
+
+typedef enum status lister(const char *source, const unsigned char *bytes, size_t length, struct arena *arena,
+                           struct named_list *list, struct error *error);
+
+static const struct {
+    bool (*begins)(const unsigned char *bytes, size_t length);
+    lister *list;
+} FORMATS[] = {{safetensors_begins, safetensors_list}, {zip_begins, archive_list}};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
+}
+
+static enum status list_tensors(const struct loaded *loaded, struct arena *arena, struct named_list *list,
+                                struct error *error)
+{
+    size_t format = 0;
+    while (format < sizeof FORMATS / sizeof FORMATS[0] && !FORMATS[format].begins(loaded->bytes, loaded->length))
+        format++;
+    if (format == sizeof FORMATS / sizeof FORMATS[0])
+        return other_file_check(loaded->source, loaded->bytes, loaded->length, error) != STATUS_OK
+                   ? error->status
+                   : error_usage(error, "%s: no file of tensors; " EXPECTED, loaded->source);
+    if (FORMATS[format].list(loaded->source, loaded->bytes, loaded->length, arena, list, error) != STATUS_OK)
+        return error->status;
+    if (list->count > 0)
+        qsort(list->tensors, list->count, sizeof list->tensors[0], by_name);
+    return STATUS_OK;
+}
+
+/* Opens the shard that is to have that tensor. */
+static enum status open_shard(const struct checkpoint *checkpoint, struct checkpoint_file *file, const char *name,
+                              struct error *error)
+{
+    struct loaded loaded;
+    struct stat there;
+    if (file->is_open)
+        return STATUS_OK;
+    if (stat(file->path, &there) != 0)
+        return error_system(error, errno, "%s, which has %.200s by %s", file->source, name, file->index);
+    file->is_open = true;
+    return load_bytes(file->path, checkpoint->arena, &loaded, error) ||
+                   list_tensors(&loaded, checkpoint->arena, &file->tensors, error)
+               ? error->status
+               : STATUS_OK;
+}
+
+/* --- the index --------------------------------------------------------------------------------------------------- */
+
+static struct checkpoint_file *add_file(const struct checkpoint *checkpoint, const char *name, const char *index,
+                                        struct error *error)
+{
+    struct arena *arena = checkpoint->arena;
+    char shown[TEXT_PATH_BYTES];
+    const size_t folder = strlen(checkpoint->folder), length = strlen(name);
+    struct checkpoint_file *file = arena_allocate(arena, 1, sizeof *file, error);
+    char *path = arena_allocate(arena, folder + length + 1, 1, error);
+    if (file == NULL || path == NULL)
+        return NULL;
+    memcpy(path, checkpoint->folder, folder);
+    memcpy(path + folder, name, length + 1);
+    text_path(path, shown);
+    *file = (struct checkpoint_file){
+        .path = path, .source = arena_text(arena, shown, strlen(shown), error), .index = index};
+    return file->source != NULL ? file : NULL;
+}
+
+/* A plain name: neither a path nor a folder. */
+static bool is_plain(const char *name)
+{
+    return name[0] != '\0' && strchr(name, '/') == NULL && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp((*(const cJSON *const *)a)->valuestring, (*(const cJSON *const *)b)->valuestring);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct checkpoint_name *)a)->text, ((const struct checkpoint_name *)b)->text);
+}
+
+/* The names by their files, so that each file is made once; then by themselves. */
+static enum status take_names(const struct json_reader *reader, const cJSON **items, size_t count,
+                              struct checkpoint *checkpoint)
+{
+    struct checkpoint_file *file = NULL;
+    checkpoint->names = arena_allocate(checkpoint->arena, count, sizeof checkpoint->names[0], reader->error);
+    if (checkpoint->names == NULL)
+        return reader->error->status;
+    qsort(items, count, sizeof *items, by_file);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(items[i - 1]->valuestring, items[i]->valuestring) != 0)
+            file = add_file(checkpoint, items[i]->valuestring, reader->source, reader->error);
+        checkpoint->names[i].file = file;
+        checkpoint->names[i].text =
+            arena_text(checkpoint->arena, items[i]->string, strlen(items[i]->string), reader->error);
+        if (file == NULL || checkpoint->names[i].text == NULL)
+            return reader->error->status;
+    }
+    checkpoint->count = count;
+    qsort(checkpoint->names, count, sizeof checkpoint->names[0], by_text);
+    return STATUS_OK;
+}
+
+static enum status take_map(const struct json_reader *reader, const cJSON *map, struct checkpoint *checkpoint)
+{
+    const size_t count = json_count(map);
+    const cJSON **items = arena_allocate(reader->scratch, count, sizeof *items, reader->error);
+    size_t at = 0;
+    if (items == NULL || json_check_repeated(reader, map, "weight_map: ") != STATUS_OK)
+        return reader->error->status;
+    if (count == 0)
+        return error_usage(reader->error, "%s: weight_map is empty; expected tensors and their files", reader->source);
+    for (const cJSON *item = map->child; item != NULL; item = item->next) {
+        if (!cJSON_IsString(item))
+            return error_usage(reader->error, "%s: weight_map: %.200s: expected the name of a file, got %s",
+                               reader->source, item->string, json_kind_name(item));
+        if (!is_plain(item->valuestring))
+            return error_usage(reader->error,
+                               "%s: weight_map: %.200s: '%.200s' is no plain name; expected that of a "
+                               "file in the folder of the index",
+                               reader->source, item->string, item->valuestring);
+        items[at++] = item;
+    }
+    return take_names(reader, items, count, checkpoint);
+}
+
+static enum status take_index(const struct json_reader *reader, const cJSON *root, struct checkpoint *checkpoint)
+{
+    if (!cJSON_IsObject(root))
+        return error_usage(reader->error, "%s: expected an object with weight_map, got %s", reader->source,
+                           json_kind_name(root));
+    if (json_check_repeated(reader, root, "") != STATUS_OK)
+        return reader->error->status;
+    const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "weight_map");
+    if (map == NULL)
+        return error_usage(reader->error,
+                           "%s: no weight_map; expected the index of shards, which says in which file "
+                           "each tensor is",
+                           reader->source);
+    if (!cJSON_IsObject(map))
+        return error_usage(reader->error, "%s: weight_map: expected an object of tensors and their files, got %s",
+                           reader->source, json_kind_name(map));
+    return take_map(reader, map, checkpoint);
+}
+
+static enum status read_index(const struct loaded *loaded, struct checkpoint *checkpoint, struct error *error)
+{
+    struct arena scratch = {0};
+    const struct json_reader reader = {
+        .source = loaded->source, .arena = checkpoint->arena, .scratch = &scratch, .error = error};
+    if (loaded->length > LARGEST_INDEX)
+        return error_usage(error, "%s: %zu bytes of JSON; expected an index of at most %zu", loaded->source,
+                           loaded->length, LARGEST_INDEX);
+    char *text = arena_text(&scratch, (const char *)loaded->bytes, loaded->length, error);
+    cJSON *root = text != NULL ? json_parse(&reader, loaded->source, text, loaded->length) : NULL;
+    const enum status status = root != NULL ? take_index(&reader, root, checkpoint) : error->status;
+    cJSON_Delete(root);
+    arena_free(&scratch);
+    return status;
+}
+
+/* --- which file -------------------------------------------------------------------------------------------------- */
+
+/* A file of its own: its tensors are the checkpoint's. */
+static enum status read_single(const struct loaded *loaded, struct checkpoint *checkpoint, struct error *error)
+{
+    struct checkpoint_file *file = arena_allocate(checkpoint->arena, 1, sizeof *file, error);
+    if (file == NULL)
+        return error->status;
+    *file = (struct checkpoint_file){.source = loaded->source, .is_open = true};
+    if (list_tensors(loaded, checkpoint->arena, &file->tensors, error) != STATUS_OK)
+        return error->status;
+    const size_t count = file->tensors.count;
+    checkpoint->names = arena_allocate(checkpoint->arena, count, sizeof checkpoint->names[0], error);
+    if (checkpoint->names == NULL)
+        return error->status;
+    for (size_t i = 0; i < count; i++)
+        checkpoint->names[i] = (struct checkpoint_name){file->tensors.tensors[i].name, file};
+    checkpoint->count = count;
+    return STATUS_OK;
+}
+
+static bool begins_json(const struct loaded *loaded)
+{
+    size_t at = 0;
+    while (at < loaded->length && memchr(" \t\r\n", loaded->bytes[at], 4) != NULL)
+        at++;
+    return at < loaded->length && loaded->bytes[at] == '{';
+}
+
+static enum status open_file(const char *path, struct checkpoint *checkpoint, struct error *error)
+{
+    struct loaded loaded;
+    if (load_bytes(path, checkpoint->arena, &loaded, error) != STATUS_OK)
+        return error->status;
+    return !safetensors_begins(loaded.bytes, loaded.length) && begins_json(&loaded)
+               ? read_index(&loaded, checkpoint, error)
+               : read_single(&loaded, checkpoint, error);
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), last = strlen(end);
+    return length >= last && strcmp(name + length - last, end) == 0;
+}
+
+/* The files of a folder that may be a checkpoint: how many, and the name of the first that readdir gives. */
+static enum status look_for_one(const struct checkpoint *checkpoint, const char *end, size_t *count, const char **name,
+                                struct error *error)
+{
+    DIR *folder = opendir(checkpoint->folder);
+    if (folder == NULL)
+        return error_system(error, errno, "%s", checkpoint->source);
+    *count = 0;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, end) || (*count)++ > 0)
+            continue;
+        *name = arena_text(checkpoint->arena, entry->d_name, strlen(entry->d_name), error);
+    }
+    closedir(folder);
+    return *count > 0 && *name == NULL ? error->status : STATUS_OK;
+}
+
+static enum status choose_one(const struct checkpoint *checkpoint, const char **name, struct error *error)
+{
+    static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth"};
+    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
+        size_t count;
+        if (look_for_one(checkpoint, ENDS[i], &count, name, error) != STATUS_OK)
+            return error->status;
+        if (count > 1)
+            return error_usage(error,
+                               "%s: %zu files end in %s, and no index says what is in them; expected the one to "
+                               "read, or model.safetensors.index.json",
+                               checkpoint->source, count, ENDS[i]);
+        if (count == 1)
+            return STATUS_OK;
+    }
+    return error_usage(error,
+                       "%s: a folder without a checkpoint; expected model.safetensors, pytorch_model.bin, or "
+                       "the index of shards",
+                       checkpoint->source);
+}
+
+static enum status open_folder(struct checkpoint *checkpoint, struct error *error)
+{
+    static const char *const NAMES[] = {"model.safetensors.index.json", "model.safetensors",
+                                        "pytorch_model.bin.index.json", "pytorch_model.bin"};
+    const char *chosen = NULL;
+    struct stat there;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        const struct checkpoint_file *file = add_file(checkpoint, NAMES[i], NULL, error);
+        if (file == NULL)
+            return error->status;
+        if (stat(file->path, &there) == 0)
+            return open_file(file->path, checkpoint, error);
+    }
+    if (choose_one(checkpoint, &chosen, error) != STATUS_OK)
+        return error->status;
+    const struct checkpoint_file *file = add_file(checkpoint, chosen, NULL, error);
+    return file != NULL ? open_file(file->path, checkpoint, error) : error->status;
+}
+
+enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error)
+{
+    char shown[TEXT_PATH_BYTES];
+    struct stat there;
+    const bool is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    const char *slash = strrchr(path, '/');
+    const size_t length = is_folder ? strlen(path) : slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    const bool open_ended = is_folder && (slash == NULL || slash[1] != '\0');
+    char *folder = arena_allocate(arena, length + 2, 1, error);
+    text_path(path, shown);
+    *checkpoint = (struct checkpoint){.arena = arena, .source = arena_text(arena, shown, strlen(shown), error)};
+    if (folder == NULL || checkpoint->source == NULL)
+        return error->status;
+    memcpy(folder, path, length);
+    memcpy(folder + length, "/", open_ended ? 2 : 1);
+    folder[length + open_ended] = '\0';
+    checkpoint->folder = folder;
+    return is_folder ? open_folder(checkpoint, error) : open_file(path, checkpoint, error);
+}
+
+/* --- what is in it ----------------------------------------------------------------------------------------------- */
+
+static const struct checkpoint_name *find_name(const struct checkpoint *checkpoint, const char *name)
+{
+    const struct checkpoint_name sought = {.text = name};
+    if (checkpoint->count == 0)
+        return NULL;
+    return bsearch(&sought, checkpoint->names, checkpoint->count, sizeof checkpoint->names[0], by_text);
+}
+
+bool checkpoint_has(const struct checkpoint *checkpoint, const char *name)
+{
+    return find_name(checkpoint, name) != NULL;
+}
+
+/* The tensor in its file. */
+static enum status find_tensor(const struct checkpoint *checkpoint, const char *name, struct checkpoint_file **file,
+                               const struct named_tensor **tensor, struct error *error)
+{
+    const struct checkpoint_name *listed = find_name(checkpoint, name);
+    const struct named_tensor sought = {.name = name};
+    if (listed == NULL)
+        return error_usage(error, "%s: has no tensor %.200s", checkpoint->source, name);
+    *file = listed->file;
+    if (open_shard(checkpoint, listed->file, name, error) != STATUS_OK)
+        return error->status;
+    const struct named_list *list = &listed->file->tensors;
+    *tensor = list->count > 0 ? bsearch(&sought, list->tensors, list->count, sizeof sought, by_name) : NULL;
+    if (*tensor == NULL)
+        return error_usage(error, "%s: has no tensor %.200s, which is in it by %s", listed->file->source, name,
+                           listed->file->index);
+    return STATUS_OK;
+}
+
+enum status checkpoint_look(const struct checkpoint *checkpoint, const char *name, struct checkpoint_tensor *tensor,
+                            struct error *error)
+{
+    struct checkpoint_file *file;
+    const struct named_tensor *found;
+    if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
+        return error->status;
+    *tensor = (struct checkpoint_tensor){.name = found->name,
+                                         .source = file->source,
+                                         .dtype = found->dtype,
+                                         .bytes = found->bytes,
+                                         .count = found->count};
+    return STATUS_OK;
+}
+
+enum status checkpoint_take(const struct checkpoint *checkpoint, const char *name, struct tensor *tensor,
+                            struct error *error)
+{
+    struct checkpoint_file *file;
+    const struct named_tensor *found;
+    char list[DTYPE_LIST_BYTES];
+    if (find_tensor(checkpoint, name, &file, &found, error) != STATUS_OK)
+        return error->status;
+    const struct tensor_bytes *bytes = &found->bytes;
+    if (bytes->dtype == DTYPE_COUNT)
+        return error_usage(error,
+                           "%s: %s: numbers of dtype '%.40s' are not read; expected %s; dequantize them first: "
+                           "load the model in bfloat16 and save it by save_pretrained",
+                           file->source, name, found->dtype, dtype_list(dtype_safetensors, list));
+    if (!named_tensor_is_usable(found))
+        return error_usage(error, "%s: %s: %s; expected numbers in 1 to %d axes", file->source, name,
+                           found->count == 0  ? "empty"
+                           : bytes->rank == 0 ? "a single number"
+                                              : "more axes than attn has",
+                           TENSOR_RANK);
+    return tensor_bytes_tensor(bytes, tensor, checkpoint->arena, error);
+}

@@ -1,0 +1,50 @@
+#include "stage/norm.h"
+
+#include <math.h>
+
+struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t count)
+{
+    struct norm_terms terms = {0, 1};
+    double squares = 0;
+    for (size_t i = 0; i < count && norm->kind == NORM_LAYER; i++)
+        terms.mean += x[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (x[i] - terms.mean) * (x[i] - terms.mean);
+    terms.factor = 1 / sqrt(squares / (double)count + norm->eps);
+    return terms;
+}
+
+double norm_weight(const struct norm *norm, size_t i)
+{
+    double weight = 1;
+    if (norm->weight.rank > 0)
+        tensor_load(&norm->weight, i, 1, &weight);
+    return norm->kind == NORM_RMS_PLUS_ONE && norm->weight.rank > 0 ? 1 + weight : weight;
+}
+
+double norm_bias(const struct norm *norm, size_t i)
+{
+    double bias = 0;
+    if (norm->bias.rank > 0)
+        tensor_load(&norm->bias, i, 1, &bias);
+    return bias;
+}
+
+/* Whether what is normed is rounded before it is multiplied with the weight. */
+static bool casts(const struct problem *problem, const struct norm *norm)
+{
+    return problem->rounding == ROUNDING_TRANSFORMERS && problem->family->rounding.norm_cast &&
+           norm->kind != NORM_LAYER;
+}
+
+void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,
+              double *y)
+{
+    const struct norm_terms terms = norm_terms(norm, x, count);
+    for (size_t i = 0; i < count; i++)
+        y[i] = (x[i] - terms.mean) * terms.factor;
+    if (casts(problem, norm))
+        dtype_round(problem->dtype, y, count);
+    for (size_t i = 0; i < count; i++)
+        y[i] = y[i] * norm_weight(norm, first + i) + norm_bias(norm, first + i);
+}

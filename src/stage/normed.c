@@ -1,0 +1,155 @@
+/* normed: the layer's own norm, where the inputs are the residual stream; and the norms of query and key, of a head
+ * or of all heads of a token: Henry et al. 2020, "Query-Key Normalization for Transformers", as models have it since.
+ * The kinds are in model/norm.h. */
+#include "stage/normed.h"
+
+#include "stage/norm.h"
+#include "stage/operand_steps.h"
+#include "stage/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bool applies(const struct problem *problem)
+{
+    return problem->residual && problem->parameters.norms[NORM_INPUTS].kind != NORM_NONE;
+}
+
+/* A norm of query that is its last step is `query` itself. */
+static bool applies_to_query(const struct problem *problem)
+{
+    return operand_is_normed(problem, PROJECTION_QUERY) &&
+           (operand_is_turned(problem, PROJECTION_QUERY) || operand_is_scaled(problem, PROJECTION_QUERY));
+}
+
+static bool applies_to_key(const struct problem *problem)
+{
+    return operand_is_normed(problem, PROJECTION_KEY) && operand_is_turned(problem, PROJECTION_KEY);
+}
+
+static enum status check(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies(problem_right(problem))
+               ? STATUS_OK
+               : error_usage(error, "%s: there is no 'normed' without --residual and a norm before attention", place);
+}
+
+static enum status check_query(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies_to_query(problem_right(problem))
+               ? STATUS_OK
+               : error_usage(error,
+                             "%s: there is no 'normed_query' without a norm of query and a rotation behind it; "
+                             "expected 'query'",
+                             place);
+}
+
+static enum status check_key(const struct problem *problem, const char *place, struct error *error)
+{
+    return applies_to_key(problem_right(problem))
+               ? STATUS_OK
+               : error_usage(error,
+                             "%s: there is no 'normed_key' without a norm of key and a rotation behind it; "
+                             "expected 'key'",
+                             place);
+}
+
+static enum norm_id norm_of(enum stage stage)
+{
+    return stage == STAGE_NORMED ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
+}
+
+void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text)
+{
+    static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm"};
+    const enum norm_id id = norm_of(stage);
+    const struct norm *norm = &problem->parameters.norms[id];
+    if (norm->kind == NORM_LAYER)
+        text_add(text, "(%s - mean) / sqrt(variance + %g)", from, norm->eps);
+    else
+        text_add(text, "%s / sqrt(mean square + %g)", from, norm->eps);
+    if (norm->weight.rank > 0)
+        text_add(text, norm->kind == NORM_RMS_PLUS_ONE ? " x (1 + %s.weight)" : " x %s.weight", NAMES[id]);
+    if (norm->bias.rank > 0)
+        text_add(text, " + %s.bias", NAMES[id]);
+    if (id != NORM_INPUTS && operand_norm_is_of_all(problem, projection_of(stage)))
+        text_add(text, ", over all heads");
+}
+
+static void formula(const struct problem *problem, enum stage stage, struct text *text)
+{
+    normed_formula(problem, stage, stage_name(stage_before(problem, stage)), text);
+}
+
+/* --- in numbers --------------------------------------------------------------------------------------------------- */
+
+/* A column: (x - mean) x factor x weight + bias. */
+static void explain_column(struct explanation *e, enum stage stage, const struct norm *norm, struct norm_terms terms,
+                           int from, size_t column, size_t at)
+{
+    char factor[EXPLAIN_NUMBER_BYTES];
+    explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
+    worked_line_term(&e->lines, explain_number(e, from, e->operand[column] - terms.mean));
+    snprintf(factor, sizeof factor, "%s", explain_number(e, (int)stage, terms.factor));
+    worked_line_times(&e->lines, factor);
+    if (norm->weight.rank > 0)
+        worked_line_times(&e->lines, explain_number(e, (int)stage, norm_weight(norm, at)));
+    if (norm->bias.rank > 0)
+        worked_line_term(&e->lines, explain_number(e, (int)stage, norm_bias(norm, at)));
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
+    worked_line_end(&e->lines);
+}
+
+/* The columns of a row whose norm goes over `all` (count); its weights begin at `first`. The row is in `operand`, what
+ * is made of it in `made`. */
+static void normed_explain(struct explanation *e, enum stage stage, enum stage from, const double *all, size_t count,
+                           size_t first, struct explain_place place)
+{
+    const struct norm *norm = &e->problem->parameters.norms[norm_of(stage)];
+    const struct norm_terms terms = norm_terms(norm, all, count);
+    const struct explain_range columns = explain_columns(e, stage);
+    char what[WORKED_LINE_LABEL_BYTES], mean[EXPLAIN_NUMBER_BYTES] = "";
+    if (norm->kind == NORM_LAYER)
+        snprintf(mean, sizeof mean, "%s", explain_number(e, (int)from, terms.mean));
+    snprintf(what, sizeof what, "%s%s%s1 / sqrt(%s + %g) ≈ %s", norm->kind == NORM_LAYER ? "mean " : "", mean,
+             norm->kind == NORM_LAYER ? ", " : "", norm->kind == NORM_LAYER ? "variance" : "mean square", norm->eps,
+             explain_number(e, (int)stage, terms.factor));
+    explain_heading(e, stage, place, what);
+    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
+        explain_column(e, stage, norm, terms, (int)from, column, first + column);
+        explain_gap(e, columns, column, "columns", NULL);
+    }
+}
+
+static void explain(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const size_t token = e->problem->rows[place.row];
+    explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
+    explain_load(e, stage, place, e->made);
+    normed_explain(e, stage, STAGE_INPUTS, e->operand, e->problem->d_in, 0, place);
+}
+
+void normed_explain_heads(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const enum projection_id id = projection_of(stage);
+    const bool of_keys = stage_is_of_keys(stage), of_all = operand_norm_is_of_all(problem, id);
+    const enum stage from = of_keys ? STAGE_PROJECTED_KEY : STAGE_PROJECTED_QUERY;
+    const size_t heads = of_keys ? problem->kv_heads : problem->heads, group = of_keys ? problem->heads / heads : 1;
+    const size_t d = problem->d_head;
+    struct explain_place of_query = {place.item, place.head * group, place.row};
+    explain_load(e, stage, of_query, e->made);
+    for (size_t head = 0; head < heads && of_all; head++)
+        explain_load(e, from, (struct explain_place){place.item, head * group, place.row}, e->factor + head * d);
+    explain_load(e, from, of_query, e->operand);
+    normed_explain(e, stage, from, of_all ? e->factor : e->operand, of_all ? heads * d : d,
+                   operand_norm_first(problem, id, place.head), place);
+}
+
+const struct stage_functions stage_normed = {
+    .applies = applies, .check = check, .formula = formula, .explain = explain};
+const struct stage_functions stage_normed_query = {
+    .applies = applies_to_query, .check = check_query, .formula = formula, .explain = normed_explain_heads};
+const struct stage_functions stage_normed_key = {
+    .applies = applies_to_key, .check = check_key, .formula = formula, .explain = normed_explain_heads};

@@ -1,0 +1,98 @@
+#include "stage/operand_steps.h"
+
+#include "stage/norm.h"
+
+#include <string.h>
+
+const struct norm *operand_norm(const struct problem *problem, enum projection_id id)
+{
+    return &problem->parameters.norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
+}
+
+bool operand_is_normed(const struct problem *problem, enum projection_id id)
+{
+    return id != PROJECTION_VALUE && operand_norm(problem, id)->kind != NORM_NONE;
+}
+
+bool operand_is_turned(const struct problem *problem, enum projection_id id)
+{
+    return id != PROJECTION_VALUE && problem->rope.kind != ROPE_NONE;
+}
+
+bool operand_is_scaled(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_QUERY && problem->scales_query;
+}
+
+bool operand_has_steps(const struct problem *problem, enum projection_id id)
+{
+    return operand_is_normed(problem, id) || operand_is_turned(problem, id) || operand_is_scaled(problem, id);
+}
+
+bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id)
+{
+    const struct norm *norm = operand_norm(problem, id);
+    return norm->weight.rank == 1 && norm->weight.shape[0] != problem->d_head;
+}
+
+size_t operand_norm_first(const struct problem *problem, enum projection_id id, size_t head)
+{
+    const bool own = operand_norm(problem, id)->weight.rank == 2 || operand_norm_is_of_all(problem, id);
+    return own ? head * problem->d_head : 0;
+}
+
+size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row)
+{
+    const size_t keys = problem->keys - problem->past;
+    if (!operand_is_turned(problem, id))
+        return 0;
+    if (id == PROJECTION_QUERY)
+        return problem->positions[item * problem->queries + row];
+    return row < problem->past ? SIZE_MAX : problem->key_positions[item * keys + row - problem->past];
+}
+
+static size_t heads_of(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? problem->heads : problem->kv_heads;
+}
+
+static void norm_heads(const struct problem *problem, enum projection_id id, const double *projected, double *normed)
+{
+    const struct norm *norm = operand_norm(problem, id);
+    const size_t d = problem->d_head, heads = heads_of(problem, id);
+    if (operand_norm_is_of_all(problem, id))
+        norm_row(problem, norm, 0, projected, heads * d, normed);
+    for (size_t head = 0; head < heads && !operand_norm_is_of_all(problem, id); head++)
+        norm_row(problem, norm, operand_norm_first(problem, id, head), projected + head * d, d, normed + head * d);
+    dtype_round(problem->dtype, normed, heads * d);
+}
+
+static void turn_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
+                       double *made, double *turns)
+{
+    const enum rope_rounding rounding =
+        problem->rounding == ROUNDING_TRANSFORMERS ? problem->family->rounding.rope : ROPE_ROUNDING_ONCE;
+    const size_t d = problem->d_head, half = problem->rope.columns / 2;
+    rope_turns(&problem->rope, position, rounding, problem->dtype, turns, turns + half);
+    for (size_t head = 0; head < heads_of(problem, id); head++)
+        rope_rotate(&problem->rope, turns, turns + half, rounding, problem->dtype, normed + head * d, made + head * d);
+    dtype_round(problem->dtype, made, heads_of(problem, id) * d);
+}
+
+void operand_steps(const struct problem *problem, enum projection_id id, size_t position, const double *projected,
+                   double *normed, double *made, double *turns)
+{
+    const size_t count = heads_of(problem, id) * problem->d_head;
+    if (operand_is_normed(problem, id))
+        norm_heads(problem, id, projected, normed);
+    else
+        memcpy(normed, projected, count * sizeof *normed);
+    if (operand_is_turned(problem, id) && position != SIZE_MAX)
+        turn_heads(problem, id, position, normed, made, turns);
+    else
+        memcpy(made, normed, count * sizeof *made);
+    for (size_t i = 0; i < count && operand_is_scaled(problem, id); i++)
+        made[i] *= problem->query_scale;
+    if (operand_is_scaled(problem, id))
+        dtype_round(problem->dtype, made, count);
+}

@@ -1,0 +1,39 @@
+/* What becomes of query and key between their projection and the scores: norm, rotation, scale.
+ *
+ *     projected -> normed -> turned by its position -> times the scale
+ *
+ * H heads of query or of key, d columns of each. */
+#ifndef ATTN_STAGE_OPERAND_STEPS_H
+#define ATTN_STAGE_OPERAND_STEPS_H
+
+#include "problem/problem.h"
+
+/* Which of the steps query or key take; value takes none. */
+bool operand_is_normed(const struct problem *problem, enum projection_id id);
+bool operand_is_turned(const struct problem *problem, enum projection_id id);
+bool operand_is_scaled(const struct problem *problem, enum projection_id id);
+bool operand_has_steps(const struct problem *problem, enum projection_id id);
+
+/* The norm of query or of key. */
+const struct norm *operand_norm(const struct problem *problem, enum projection_id id);
+
+/* Whether that norm goes over all heads of a token, before they are cut. */
+bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id);
+
+/* The first weight of the norm that head `head` uses. */
+size_t operand_norm_first(const struct problem *problem, enum projection_id id, size_t head);
+
+/* The position of row `row` of an item: of query, or of key, of which those of a past have none and stay as they are:
+ * SIZE_MAX. */
+size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
+
+/* The heads of a token through the steps, rounded to the working dtype after each.
+ *   projected  (H, d)
+ *   normed     (H, d) written, as projected where there is no norm
+ *   made       (H, d) written
+ *   turns      (d) room for cosines and sines
+ *   position   operand_position */
+void operand_steps(const struct problem *problem, enum projection_id id, size_t position, const double *projected,
+                   double *normed, double *made, double *turns);
+
+#endif
