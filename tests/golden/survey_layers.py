@@ -15,6 +15,8 @@ A line a module: passed, refused (`attn` ended with an error, which follows) or 
 """
 
 import argparse
+import importlib
+import inspect
 import json
 import os
 import re
@@ -53,6 +55,7 @@ SIZES = [
     (r"n_group|topk_group", lambda n: 1),
     (r"expert", lambda n: min(n, 4)),
     (r"lora_rank", lambda n: 8),
+    (r"num_feat_extract_layers|num_conv|conv_layers", lambda n: n),
     (r"layers?$|depths?$|num_blocks|n_layer|num_stages", lambda n: min(n, 2)),
     (r"vocab_size", lambda n: 64 if n > 64 else n),
     (r"token_id|token_index|_id$|_ids$", lambda n: n % 61),
@@ -63,6 +66,9 @@ SIZES = [
     (r"mel_bins|num_bins", lambda n: 8),
     (r"kernel|stride|channels|groups|factor|buckets|distance|version|every|interval|freq|theta|base", lambda n: n),
 ]
+# Keys whose defaults do not fit what is small.
+DROPPED = ("per_layer_config", "time_step_limit", "stage_names", "out_features", "out_indices", "_out_features",
+           "_out_indices")
 
 
 def small(key, value):
@@ -81,12 +87,21 @@ def small(key, value):
 def with_lists(values):
     """Lists of one entry a layer, of two layers: one of each kind where there are several."""
     count = next((values[key] for key in ("num_hidden_layers", "n_layer", "num_layers") if values.get(key)), 2)
-    if values.get("head_dim") and "qk_rope_head_dim" in values:  # of MLA: what is rotated
-        values["head_dim"] = values["qk_rope_head_dim"]
+    if "head_dim" in values:  # of MLA: what is rotated
+        values["head_dim"] = values.get("qk_rope_head_dim", 8)
+    if "kv_lora_rank" in values and "num_key_value_heads" in values:
+        values["num_key_value_heads"] = values["num_attention_heads"]
+    if values.get("num_experts_per_tok", 0) is None:
+        values["num_experts_per_tok"] = 2
+    if "attention_types" in values:
+        values["attention_types"] = [[["global", "local"], 1]]
+        values.pop("attention_layers", None)
+    for key in DROPPED:
+        values.pop(key, None)
     for key, value in values.items():
         if isinstance(value, dict):
             with_lists(value)
-        elif isinstance(value, list) and value and re.search("layer_types|layers_block_type|_types$", key):
+        elif isinstance(value, list) and value and re.search("layer_types|layers_block_type", key):
             kinds = sorted(set(map(str, value)), key=list(map(str, value)).index)
             values[key] = (kinds * count)[:count]
         elif isinstance(value, list) and len(value) > count and re.search("layer", key):
@@ -94,9 +109,28 @@ def with_lists(values):
     return values
 
 
+def modeling(config):
+    """The file that has the models of a config."""
+    return importlib.import_module(type(config).__module__.replace(".configuration_", ".modeling_"))
+
+
+def sectioned(values):
+    """Sections of columns for time, height and width, for columns that are few."""
+    for key in list(values):
+        if isinstance(values[key], dict):
+            sectioned(values[key])
+            if key == "rope_parameters":
+                values[key]["mrope_section"] = [2, 1, 1]
+
+
 def small_config(model_type):
     whole = transformers.AutoConfig.for_model(model_type)
     values = with_lists(small("", json.loads(whole.to_json_string(use_diff=False))))
+    try:
+        if "mrope_section" in inspect.getsource(modeling(whole)):
+            sectioned(values)
+    except ImportError:
+        pass
     return type(whole).from_dict(values)
 
 
@@ -179,12 +213,22 @@ def call(model, config):
 
 
 def build(config):
-    reason = None
+    """By the automatic classes, or by a class whose config it is."""
+    reason, classes = None, []
     for kind in KINDS:
         try:
             return getattr(transformers, kind).from_config(config, attn_implementation="eager").eval()
         except Exception as error:
             reason = reason or error
+    for name, kind in vars(modeling(config)).items():
+        if isinstance(kind, type) and getattr(kind, "config_class", None) is type(config) and "PreTrained" not in name:
+            classes.append(kind)
+    config._attn_implementation = "eager"
+    for kind in classes:
+        try:
+            return kind(config).eval()
+        except Exception as error:
+            reason = error
     raise reason
 
 
@@ -326,7 +370,7 @@ def make_or_say(folder, model_type):
         make(folder, model_type)
     except Exception as error:
         with open(os.path.join(folder, "why.txt"), "w") as file:
-            file.write(f"{type(error).__name__}: {error}".split("\n")[0][:200] + "\n")
+            file.write(" ".join(f"{type(error).__name__}: {error}".split())[:240] + "\n")
     finally:
         signal.alarm(0)
     return os.path.exists(os.path.join(folder, "cases.json"))
@@ -337,7 +381,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--attn")
     parser.add_argument("types", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, too_long)
     types = given.types or sorted(CONFIG_MAPPING_NAMES)
