@@ -266,8 +266,8 @@ $(BUILD)/test_fuzz: $(REPLAYS)
 # All of them run, and one that fell short fails the whole.
 bench: attn $(BUILD)/bench_baseline $(BUILD)/bench_processes $(BUILD)/bench_measure $(BUILD)/bench_kernel
 	sh tests/bench/run.sh $(BUILD); first=$$?; sh tests/bench/kernel.sh $(BUILD); second=$$?; \
-		sh tests/bench/why.sh $(BUILD); third=$$?; \
-		sh tests/bench/long.sh $(BUILD) && [ $$first -eq 0 ] && [ $$second -eq 0 ] && [ $$third -eq 0 ]
+		sh tests/bench/why.sh $(BUILD); third=$$?; sh tests/bench/layer.sh $(BUILD); fourth=$$?; \
+		sh tests/bench/long.sh $(BUILD) && [ $$first$$second$$third$$fourth -eq 0 ]
 
 # BLIS, a peer that is measured where it links.
 BLIS = $(shell echo 'void sgemm_(void); int main(void) { sgemm_(); }' | \

@@ -45,12 +45,12 @@ def load(path):
     tensors, dtypes = {}, {}
     for name, item in header.items():
         begin, end = item["data_offsets"]
-        array = numpy.frombuffer(data[begin:end], BYTES[item["dtype"]]).reshape(item["shape"])
+        array = numpy.frombuffer(data[begin:end], BYTES[item["dtype"]])
         if item["dtype"] == "BF16":
             array = (array.astype("<u4") << 16).view("<f4")
         if array.dtype.kind == "f":
             array = array.astype("<f8")
-        tensors[name], dtypes[name] = array, item["dtype"]
+        tensors[name], dtypes[name] = array.reshape(item["shape"]), item["dtype"]
     return tensors, dtypes, settings
 
 

@@ -7,6 +7,7 @@ It knows neither config.json nor transformers: what is not in the tensors is in 
 with the frequencies of RoPE in float32. PyTorch is needed for the cases that are a state dict; else NumPy alone.
 """
 
+import importlib.util
 import json
 import math
 import os
@@ -351,8 +352,20 @@ def check_case(name):
     return worst
 
 
+def names_of_cases():
+    """The cases' names, without those that this Python cannot read, which are told."""
+    with open(os.path.join(FOLDER, "cases.txt")) as file:
+        names = [line.split()[0] for line in file]
+    assert sorted(names) == sorted(name for name in os.listdir(FOLDER) if name != "cases.txt")
+    pickled = [name for name in names if os.path.exists(os.path.join(FOLDER, name, "pytorch_model.bin"))]
+    if pickled and importlib.util.find_spec("torch") is None:
+        print(f"skipped: {len(pickled)} cases that are a state dict: PyTorch is not installed")
+        return [name for name in names if name not in pickled]
+    return names
+
+
 def check():
-    names = sorted(os.listdir(FOLDER))
+    names = names_of_cases()
     worst = [check_case(name) for name in names]
     print(f"{sum(w <= WITHIN for w in worst)} of {len(names)} cases, the worst of them {max(worst):.1e} of the largest")
     return int(max(worst) > WITHIN)
@@ -427,7 +440,7 @@ def without(settings, change):
 
 def features():
     """Each feature dropped wherever it is: the case whose output moves most."""
-    layers = {name: Layer(os.path.join(FOLDER, name)) for name in sorted(os.listdir(FOLDER))}
+    layers = {name: Layer(os.path.join(FOLDER, name)) for name in names_of_cases()}
     moved = {}
 
     def note(feature, name, got):

@@ -22,6 +22,8 @@ Every case is a folder of tests/layers:
     case.json                    the family, the layer, the module's path among the names, cross, and `settings`: what
                                  the module does as options of attn, written by hand
 
+and a line of cases.txt: the name, the layer, the module's path, "self" or "cross".
+
 query, key and value are what enters the attention function: after norms, rotation and clipping; the query of OPT and
 Whisper with the scale in it; key and value before they are repeated for their group. The shapes are (B, H, T, d);
 weights (B, H, Tq, Tk); output (B, T, d_out). residual.npy and encoder.npy are bfloat16 numbers, so both dtypes begin at
@@ -403,6 +405,19 @@ def make(name, case):
     return sum(os.path.getsize(os.path.join(path, file)) for file in os.listdir(path))
 
 
+def list_cases():
+    """tests/layers/cases.txt: a line a case, of what is there."""
+    lines = []
+    for name in CASES:
+        file = os.path.join(layer_numpy.FOLDER, name, "case.json")
+        if os.path.exists(file):
+            facts = json.load(open(file))
+            cross = "cross" if facts["cross"] else "self"
+            lines.append(f"{name} {facts['layer']} {facts['module']} {cross}\n")
+    with open(os.path.join(layer_numpy.FOLDER, "cases.txt"), "w") as file:
+        file.writelines(lines)
+
+
 def main(names):
     total = 0
     for name, case in CASES.items():
@@ -410,6 +425,7 @@ def main(names):
             size = make(name, case)
             total += size
             print(f"{name}: {size} bytes", flush=True)
+    list_cases()
     print(total, "bytes")
 
 
