@@ -275,57 +275,75 @@ def latent(layer, settings, x):
     return query, numpy.concatenate([both[..., :nope], shared], -1), both[..., nope:]
 
 
-def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
-    """Every stage; settings in place of the case's."""
-    s = settings or layer.settings
-    heads, groups = s["heads"], s.get("kv_heads") or s["heads"]
-    if "residual" in layer.given and from_residual:
-        x = layer.given["residual"]
-        if (s.get("norm") or "none") != "none":
-            x = normalized(x, s["norm"], s["norm_eps"], *layer.norm())
-    else:
-        x = layer.given["hidden"]
-    stages = dict(normed=x)
+def operands(layer, s, x, biases):
+    """query, key and value of the module's input, (B, H, T, d), before rotation."""
     if layer.named("kv_a_proj_with_mqa.weight") is not None:
-        query, key, value = latent(layer, s, x)
-    else:
-        parts = projections(layer, s.get("packing"))
-        if not biases:
-            parts = [(weight, None) for weight, _ in parts]
-        other = layer.given["encoder"] if layer.case["cross"] else x
-        query, key, value = (projected(y, *part) for y, part in zip((x, other, other), parts))
-        if s.get("clip"):
-            query, key, value = (numpy.clip(y, -s["clip"], s["clip"]) for y in (query, key, value))
-        query, key = with_norm(layer, s, query, "q_norm", heads), with_norm(layer, s, key, "k_norm", groups)
-        query, key, value = heads_of(query, heads), heads_of(key, groups), heads_of(value, groups)
-    query, key = rotated(query, s), rotated(key, s)
-    scale = s.get("scale", 1 / math.sqrt(query.shape[-1]))
-    if s.get("scale_on") == "query":
-        query, scale = query * scale, 1
-    stages.update(query=query, key=key, value=value)
-    times = heads // key.shape[1]
-    key, value = ((numpy.tile(y, (1, times, 1, 1)) if tiled else y.repeat(times, 1)) for y in (key, value))
-    scores = query @ key.swapaxes(-1, -2) * scale
-    if s.get("softcap"):
-        scores = s["softcap"] * numpy.tanh(scores / s["softcap"])
-    distance = numpy.arange(key.shape[2])[None, :] - numpy.arange(query.shape[2])[:, None]
-    scores = scores + bias_of(layer, s, distance, query.shape[-1])
+        return latent(layer, s, x)
+    heads, groups = s["heads"], s.get("kv_heads") or s["heads"]
+    parts = projections(layer, s.get("packing"))
+    if not biases:
+        parts = [(weight, None) for weight, _ in parts]
+    other = layer.given["encoder"] if layer.case["cross"] else x
+    query, key, value = (projected(y, *part) for y, part in zip((x, other, other), parts))
+    if s.get("clip"):
+        query, key, value = (numpy.clip(y, -s["clip"], s["clip"]) for y in (query, key, value))
+    query, key = with_norm(layer, s, query, "q_norm", heads), with_norm(layer, s, key, "k_norm", groups)
+    return heads_of(query, heads), heads_of(key, groups), heads_of(value, groups)
+
+
+def permitted(s, distance):
+    """Which keys a query may see, of key - query."""
     left, right = (int(y) for y in (s.get("window") or "-1,-1").split(","))
     seen = (distance <= 0) | (not s["causal"])
-    seen = seen & ((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0))
-    scores = numpy.where(seen, scores, -numpy.inf)
+    return seen & ((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0))
+
+
+def softmax(layer, s, scores):
+    """Over the keys; a sink takes its share."""
     top = scores.max(-1, keepdims=True)
     exponentials = numpy.exp(scores - top)
     total = exponentials.sum(-1, keepdims=True)
     sinks = layer.named("sinks")
     if sinks is not None and s.get("sinks", True):
         total = total + numpy.exp(sinks[:, None, None] - top)
-    weights = exponentials / total
+    return exponentials / total
+
+
+def attend(layer, s, query, key, scale):
+    """The weights; key as often as query."""
+    scores = query @ key.swapaxes(-1, -2) * scale
+    if s.get("softcap"):
+        scores = s["softcap"] * numpy.tanh(scores / s["softcap"])
+    distance = numpy.arange(key.shape[2])[None, :] - numpy.arange(query.shape[2])[:, None]
+    scores = scores + bias_of(layer, s, distance, query.shape[-1])
+    return softmax(layer, s, numpy.where(permitted(s, distance), scores, -numpy.inf))
+
+
+def entrance(layer, s, from_residual):
+    """What enters the module."""
+    if "residual" not in layer.given or not from_residual:
+        return layer.given["hidden"]
+    x = layer.given["residual"]
+    return x if (s.get("norm") or "none") == "none" else normalized(x, s["norm"], s["norm_eps"], *layer.norm())
+
+
+def compute(layer, settings=None, biases=True, tiled=False, from_residual=True):
+    """Every stage; settings in place of the case's."""
+    s = settings or layer.settings
+    x = entrance(layer, s, from_residual)
+    query, key, value = operands(layer, s, x, biases)
+    query, key = rotated(query, s), rotated(key, s)
+    scale = s.get("scale", 1 / math.sqrt(query.shape[-1]))
+    if s.get("scale_on") == "query":
+        query, scale = query * scale, 1
+    stages = dict(normed=x, query=query, key=key, value=value)
+    times = query.shape[1] // key.shape[1]
+    key, value = (numpy.tile(y, (1, times, 1, 1)) if tiled else y.repeat(times, 1) for y in (key, value))
+    weights = attend(layer, s, query, key, scale)
     context = weights @ value
     weight, bias = layer.out()
     output = projected(context.swapaxes(1, 2).reshape(*x.shape[:2], -1), weight, bias if biases else None)
-    stages.update(weights=weights, context=context, output=output)
-    return stages
+    return dict(stages, weights=weights, context=context, output=output)
 
 
 # --- what is checked -------------------------------------------------------------------------------------------------

@@ -178,53 +178,51 @@ def once_a_group(x, groups):
     return apart[:, :, 0]
 
 
+class Doors:
+    """What enters the module and what leaves it; the stream at the layer, and the encoder's output, are given."""
+
+    def __init__(self, row, model, given, dtype, watch):
+        self.row, self.given, self.dtype, self.watch = row, given, dtype, watch
+        self.entered = self.joined = self.output = None
+        out = model.get_submodule(out_of(row))
+        if row.get("norm"):
+            model.get_submodule(row["norm"].format(row["layer"])).register_forward_pre_hook(self.enter_norm)
+        module = model.get_submodule(row["attention"].format(row["layer"]))
+        module.register_forward_pre_hook(self.enter, with_kwargs=True)
+        out.register_forward_pre_hook(self.enter_out)
+        out.register_forward_hook(self.leave_out)
+
+    def enter_norm(self, _, args):
+        return (self.given["residual"].to(self.dtype),)
+
+    def enter(self, _, args, kwargs):
+        hidden = args[0] if args else kwargs["hidden_states"]
+        if "hidden" in self.given:
+            hidden = self.given["hidden"].to(self.dtype)
+        args, kwargs = ((hidden, *args[1:]), kwargs) if args else (args, dict(kwargs, hidden_states=hidden))
+        if self.row.get("cross"):
+            kwargs = dict(kwargs, key_value_states=self.given["encoder"].to(self.dtype))
+        self.entered, self.watch.on, self.watch.calls = hidden.clone(), True, []
+        return args, kwargs
+
+    def enter_out(self, _, args):
+        self.watch.on, self.joined = False, args[0].clone()
+
+    def leave_out(self, _, args, result):
+        self.output = result.clone()
+
+
 def run(row, model, given, dtype):
-    """Runs the model; the stream at the layer is given. Returns the stages, and what entered the module."""
-    layer, watch, got = row["layer"], Watch(), {}
-    module = model.get_submodule(row["attention"].format(layer))
-    out = model.get_submodule(out_of(row))
-    norm = model.get_submodule(row["norm"].format(layer)) if row.get("norm") else None
-    hooks = []
-
-    def enter_norm(_, args):
-        return (given["residual"].to(dtype),)
-
-    def enter(_, args, kwargs):
-        args = list(args)
-        if norm is None and args:
-            args[0] = given["hidden"].to(dtype)
-        elif norm is None:
-            kwargs["hidden_states"] = given["hidden"].to(dtype)
-        if row.get("cross"):
-            name = "key_value_states" if "key_value_states" in kwargs else "encoder_hidden_states"
-            kwargs[name] = given["encoder"].to(dtype)
-        got["normed"] = (args[0] if args else kwargs["hidden_states"]).clone()
-        watch.on, watch.calls = True, []
-        return tuple(args), kwargs
-
-    def enter_out(_, args):
-        watch.on = False
-        got["joined"] = args[0].clone()
-
-    def leave_out(_, args, result):
-        got["output"] = result.clone()
-
-    if norm is not None:
-        hooks.append(norm.register_forward_pre_hook(enter_norm))
-    hooks.append(module.register_forward_pre_hook(enter, with_kwargs=True))
-    hooks.append(out.register_forward_pre_hook(enter_out))
-    hooks.append(out.register_forward_hook(leave_out))
-    with torch.no_grad(), watch:
+    """Runs the model, which is not to be run again. Returns the stages; `normed` is what entered the module."""
+    with torch.no_grad(), Watch() as watch:
+        doors = Doors(row, model, given, dtype, watch)
         (model.get_image_features if row.get("input") == "tower" else model)(**inputs_of(row, dtype))
-    for hook in hooks:
-        hook.remove()
-    batch = got["normed"].shape[0]
-    query, key, value, weights = seen(watch.calls, batch)
+    query, key, value, weights = seen(watch.calls, doors.entered.shape[0])
     groups = row["says"].get("kv_heads") or row["says"]["heads"]
     key, value = once_a_group(key, groups), once_a_group(value, groups)
-    context = got["joined"].unflatten(-1, (query.shape[1], -1)).transpose(1, 2)
-    stages = dict(normed=got["normed"], query=query, key=key, value=value, weights=weights, context=context)
-    stages["output"] = got["output"]
+    context = doors.joined.unflatten(-1, (query.shape[1], -1)).transpose(1, 2)
+    stages = dict(normed=doors.entered, query=query, key=key, value=value, weights=weights, context=context)
+    stages["output"] = doors.output
     return {name: x.detach().contiguous() for name, x in stages.items()}
 
 
