@@ -18,7 +18,8 @@ enum status named_tensors_begin(const struct named_tensors *file, size_t count)
 enum status named_tensors_nameless(const struct named_tensors *file, const char *expected, struct named_tensor *tensor)
 {
     *tensor = (struct named_tensor){.name = "inputs", .kind = INPUT_FILE_INPUTS, .use = NAMED_READ};
-    return input_file_nameless(file->input, file->kinds, expected, file->error) || named_tensors_begin(file, 1)
+    const unsigned kinds = file->list == NULL ? file->kinds : 0; /* a list is of names */
+    return input_file_nameless(file->input, kinds, expected, file->error) || named_tensors_begin(file, 1)
                ? file->error->status
                : STATUS_OK;
 }
