@@ -33,7 +33,8 @@ static void write_tensors(const char *list)
             dtype_encode(DTYPE_F16, &(double){(double)(100 * (i / columns) + i % columns)}, 1, data + end);
         text_add(&text, "%s\"%.*s\":{\"dtype\":\"%s\",\"shape\":[%zu", begin > 0 ? "," : "", name, at,
                  eighth ? "F8_E4M3" : "F16", rows);
-        text_add(&text, matrix ? ",%zu" : "", columns);
+        if (matrix)
+            text_add(&text, ",%zu", columns);
         text_add(&text, "],\"data_offsets\":[%zu,%zu]}", begin, end);
     }
     text_add(&text, "}%*s", (int)((8 - (text.length + 1) % 8) % 8), ""); /* data are aligned */

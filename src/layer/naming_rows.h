@@ -10,7 +10,7 @@
  *   .out                    the output projection: a row is a module's only where each of its names is there
  *   .packing                how a packed weight is cut
  *   .conv1d                 weights are stored d_in x d_out
- *   .norm                   the norm before attention, where it stands in the module or is called as others are not
+ *   .norm                   the norm before attention, where it is in the module itself or called as others are not
  *   .passed                 what stands beside them and is no part of attention: a norm that comes after it
  * Of two rows that fit one module the first counts. */
 #ifndef ATTN_LAYER_NAMING_ROWS_H
