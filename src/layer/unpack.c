@@ -160,8 +160,9 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
     snprintf(bias, sizeof bias, "%s.bias", naming_standard(role));
     if (take(unpacking, weight, &weights->weight) || take(unpacking, bias, &weights->bias))
         return unpacking->error->status;
-    if (weights->weight.tensor.rank == 0)
-        return STATUS_OK;
+    if (weights->weight.tensor.data == NULL)
+        return error_usage(unpacking->error, "%s: %.200s has no %s", unpacking->checkpoint->source,
+                           unpacking->module->path, weight);
     if (check_rank(unpacking, &weights->weight, 2) != STATUS_OK)
         return unpacking->error->status;
     /* An output projection may be square: it is stored as the packed weight before it. */

@@ -68,11 +68,11 @@ static enum status open_shard(const struct checkpoint *checkpoint, struct checkp
         return STATUS_OK;
     if (stat(file->path, &there) != 0)
         return error_system(error, errno, "%s, which has %.200s by %s", file->source, name, file->index);
+    if (load_bytes(file->path, checkpoint->arena, &loaded, error) ||
+        list_tensors(&loaded, checkpoint->arena, &file->tensors, error))
+        return error->status;
     file->is_open = true;
-    return load_bytes(file->path, checkpoint->arena, &loaded, error) ||
-                   list_tensors(&loaded, checkpoint->arena, &file->tensors, error)
-               ? error->status
-               : STATUS_OK;
+    return STATUS_OK;
 }
 
 /* --- the index --------------------------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static enum status take_names(const struct json_reader *reader, const cJSON **it
     checkpoint->names = arena_allocate(checkpoint->arena, count, sizeof checkpoint->names[0], reader->error);
     if (checkpoint->names == NULL)
         return reader->error->status;
-    qsort(items, count, sizeof *items, by_file);
+    qsort(items, count, sizeof *items, by_file); /* NOLINT(bugprone-sizeof-expression): they are pointers */
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || strcmp(items[i - 1]->valuestring, items[i]->valuestring) != 0)
             file = add_file(checkpoint, items[i]->valuestring, reader->source, reader->error);
@@ -137,6 +137,7 @@ static enum status take_names(const struct json_reader *reader, const cJSON **it
 static enum status take_map(const struct json_reader *reader, const cJSON *map, struct checkpoint *checkpoint)
 {
     const size_t count = json_count(map);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
     const cJSON **items = arena_allocate(reader->scratch, count, sizeof *items, reader->error);
     size_t at = 0;
     if (items == NULL || json_check_repeated(reader, map, "weight_map: ") != STATUS_OK)
@@ -215,8 +216,9 @@ static enum status read_single(const struct loaded *loaded, struct checkpoint *c
 
 static bool begins_json(const struct loaded *loaded)
 {
+    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
     size_t at = 0;
-    while (at < loaded->length && memchr(" \t\r\n", loaded->bytes[at], 4) != NULL)
+    while (at < loaded->length && memchr(BLANKS, loaded->bytes[at], sizeof BLANKS) != NULL)
         at++;
     return at < loaded->length && loaded->bytes[at] == '{';
 }
@@ -258,7 +260,7 @@ static enum status choose_one(const struct checkpoint *checkpoint, const char **
 {
     static const char *const ENDS[] = {".safetensors", ".bin", ".pt", ".pth"};
     for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
-        size_t count;
+        size_t count = 0;
         if (look_for_one(checkpoint, ENDS[i], &count, name, error) != STATUS_OK)
             return error->status;
         if (count > 1)
@@ -338,8 +340,9 @@ static enum status find_tensor(const struct checkpoint *checkpoint, const char *
     if (listed == NULL)
         return error_usage(error, "%s: has no tensor %.200s", checkpoint->source, name);
     *file = listed->file;
-    if (open_shard(checkpoint, listed->file, name, error) != STATUS_OK)
-        return error->status;
+    const enum status status = open_shard(checkpoint, listed->file, name, error);
+    if (status != STATUS_OK)
+        return status;
     const struct named_list *list = &listed->file->tensors;
     *tensor = list->count > 0 ? bsearch(&sought, list->tensors, list->count, sizeof sought, by_name) : NULL;
     if (*tensor == NULL)

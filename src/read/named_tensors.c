@@ -6,6 +6,7 @@ enum status named_tensors_begin(const struct named_tensors *file, size_t count)
 {
     struct input_file *input = file->input;
     if (file->list != NULL) {
+        file->list->count = 0;
         file->list->tensors = arena_allocate(file->arena, count, sizeof file->list->tensors[0], file->error);
         return file->list->tensors == NULL ? file->error->status : STATUS_OK;
     }
