@@ -64,9 +64,11 @@
         .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "eurobert", .title = "EuroBERT", .rope = ROPE_HALF, .norm = "rms", .heads = 12, .norm_eps = 1e-5, \
         FAMILY_EACH(.norm_cast = true)) \
-    ROW(.name = "exaone4", .types = "exaone_moe", .title = "EXAONE 4", FAMILY_DECODER_HALF, .norm = "none", \
+    ROW(.name = "exaone4", .title = "EXAONE 4", FAMILY_DECODER_HALF, .norm = "none", \
         .qk_norm = "rms", .heads = 32, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
         .rotating = FAMILY_ROTATING_IF_ANY, FAMILY_EACH(.norm_cast = true)) \
+    ROW(.name = "exaone_moe", .title = "K-EXAONE", FAMILY_LLAMA, .qk_norm = "rms", .heads = 32, .norm_eps = 1e-5, \
+        .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, .rotating = FAMILY_ROTATING_IF_ANY) \
     ROW(.name = "falcon", .title = "Falcon", FAMILY_DECODER_HALF, .heads = 71, .multi_query = true, .alibi = FAMILY_ALIBI_KEY, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "flex_olmo", .title = "FlexOlmo", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .norm = "none", \
