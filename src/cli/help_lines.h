@@ -18,6 +18,7 @@ const char *help_class_line(const char *name);
 void help_write_commands(struct output *output);
 void help_write_classes(struct output *output);
 void help_write_mistakes(struct output *output);
+void help_write_families(struct output *output);
 void help_write_all(struct output *output);
 
 #endif

@@ -8,6 +8,7 @@
     ROW(COMMANDS, "commands", "the commands, and how each is called", help_write_commands)            \
     ROW(CLASSES, "classes", "the command line for each class of PyTorch", help_write_classes)         \
     ROW(MISTAKES, "mistakes", "the mistakes that people make in attention code", help_write_mistakes) \
+    ROW(FAMILIES, "families", "the models whose attention is known", help_write_families)             \
     ROW(ALL, "all", "all options of all commands", help_write_all)
 
 #define HELP_PAGE_ID(id, ...) HELP_PAGE_##id,

@@ -111,7 +111,9 @@ static enum status enter_part(struct config_reading *reading, enum module_part p
     snprintf(reading->prefix, sizeof reading->prefix, "%.120s.", value.key);
     if (type_of(reading, type) != STATUS_OK)
         return reading->error->status;
-    if (*type == NULL && whole != NULL)
+    if (whole != NULL && !family_has_parts(whole))
+        *type = whole; /* which is none that is known */
+    else if (*type == NULL && whole != NULL)
         *type = family_of_part(whole, value.key);
     return STATUS_OK;
 }

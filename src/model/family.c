@@ -51,3 +51,11 @@ const char *family_of_part(const char *model_type, const char *part)
             return PARTS[i].type;
     return NULL;
 }
+
+bool family_has_parts(const char *model_type)
+{
+    bool found = false;
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
+        found = found || strcmp(PARTS[i].model, model_type) == 0;
+    return found;
+}

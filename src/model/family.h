@@ -123,4 +123,7 @@ const char *family_word(size_t i);
  * "clip_text_model". NULL where none is known. */
 const char *family_of_part(const char *model_type, const char *part);
 
+/* Whether a model of that type has parts, each of which is masked as it would be alone. */
+bool family_has_parts(const char *model_type);
+
 #endif

@@ -30,12 +30,16 @@
         .qk_norm = "rms", .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
     ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
     ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
-    ROW(.name = "audio-spectrogram-transformer", .types = "deit ijepa vit vit_mae", \
-        .title = "ViT, DeiT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
+    ROW(.name = "bamba", .title = "Bamba", FAMILY_LLAMA, .share = 0.5, .heads = 32, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "bart", .types = "marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
     ROW(.name = "bert", .types = "camembert data2vec-text ernie roberta roc_bert xlm-roberta xmod", \
         .title = "BERT, RoBERTa, CamemBERT, ERNIE, XLM-R", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 12) \
+    ROW(.name = "bert-generation", .title = "BERT of generation", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, \
+        .heads = 16) \
+    ROW(.name = "biogpt", .title = "BioGPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
+        .norm_eps = 1e-5, .eps_fixed = true) \
     ROW(.name = "blenderbot", .title = "Blenderbot", FAMILY_SEQUENCE, .norm = "layer", .heads = 32) \
+    ROW(.name = "blenderbot-small", .title = "Blenderbot, small", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
     ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", .rounding = {.bias_product = true}) \
     ROW(.name = "clip_text_model", .types = "metaclip_2_text_model", .title = "CLIP, its text", FAMILY_TOWER, \
@@ -54,6 +58,7 @@
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "electra", .title = "ELECTRA", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 4) \
     ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
     ROW(.name = "ernie4_5", .title = "ERNIE 4.5", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
@@ -106,11 +111,22 @@
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "jais2", .title = "Jais 2", FAMILY_DECODER_HALF, .heads = 26, .norm = "layer", .norm_eps = 1e-5, \
         FAMILY_EACH()) \
+    ROW(.name = "jamba", .title = "Jamba", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 32, .kv_heads = 8, .norm = "rms", \
+        .norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
     ROW(.name = "jina_embeddings_v3", .title = "Jina embeddings 3", .rope = ROPE_HALF, .norm = "none", .heads = 16, \
         .theta = 20000, .norm_eps = 1e-5, FAMILY_EACH()) \
+    ROW(.name = "layoutlm", .types = "markuplm splinter tapas visual_bert", .title = "LayoutLM, TAPAS and others", \
+        FAMILY_BERT, .heads = 12) \
+    ROW(.name = "lfm2", .types = "lfm2_moe", .title = "LFM2", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
+        .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "llama", .title = "Llama 2 and 3", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "m2m_100", .types = "mbart pegasus", .title = "M2M-100, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
+    ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
+        .norm_eps = 1e-12) \
+    ROW(.name = "mellum", .title = "Mellum", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .theta = 500000, \
+        .local_theta = 10000, .norm_eps = 1e-6, .qk_norm = "rms", .sliding = FAMILY_SLIDING_BUT, .pattern = 1, \
+        .window = 1024) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
         .theta = 5e6, .columns_key = "rotary_dim", .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
@@ -126,6 +142,10 @@
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
         .rounding = {.bias_float = true}) \
     ROW(.name = "mt5", .types = "umt5", .title = "mT5, UMT5", FAMILY_T5, .heads = 6) \
+    ROW(.name = "nemotron", .title = "Nemotron, Minitron", FAMILY_DECODER_HALF, .share = 0.5, .heads = 48, \
+        .norm_eps = 1e-5, FAMILY_EACH()) \
+    ROW(.name = "nemotron_h", .title = "Nemotron-H", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 32, .kv_heads = 8, \
+        .norm = "rms", .norm_eps = 1e-5) \
     ROW(.name = "nomic_bert", .title = "Nomic BERT", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 1000, \
         .norm_eps = 1e-12, FAMILY_EACH()) \
     ROW(.name = "none", .title = "none of these", .by_hand = true) \
@@ -136,12 +156,18 @@
     ROW(.name = "olmo3", .title = "OLMo 3", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .local_theta = 500000, \
         .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, \
         .window = 4096, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "olmoe", .title = "OLMoE", FAMILY_LLAMA, .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms") \
+    ROW(.name = "openai-gpt", .title = "GPT-1", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .norm = "none", \
+        .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "opt", .title = "OPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale_on_query = true, \
         .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \
+    ROW(.name = "persimmon", .title = "Persimmon", FAMILY_DECODER_HALF, .share = 0.5, .heads = 64, .norm = "layer", \
+        .qk_norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "phi", .title = "Phi-1 and 2", FAMILY_DECODER_HALF, .share = 0.5, .heads = 32, .norm = "layer", \
         .qk_norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "phi3", .title = "Phi-3 and Phi-4", FAMILY_LLAMA, .share = 1, .heads = 32, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
+    ROW(.name = "pixio", .title = "Pixio", FAMILY_TOWER, .heads = 16, .norm_eps = 1e-6) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_QWEN, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6) \
@@ -152,7 +178,7 @@
     ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
         .norm = "layer", .norm_eps = 1e-12) \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
-    ROW(.name = "siglip_text_model", .types = "siglip2_text_model siglip2_vision_model siglip_vision_model", \
+    ROW(.name = "siglip_vision_model", .types = "siglip2_text_model siglip2_vision_model siglip_text_model", \
         .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_QWEN, .heads = 16, .kv_heads = 4, .theta = 2e6, \
         .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_LISTED) \
@@ -164,35 +190,54 @@
         .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
     ROW(.name = "t5", .types = "pop2piano", .title = "T5", FAMILY_T5, .heads = 8) \
+    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit ijepa vit_mae", \
+        .title = "ViT, DeiT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
+    ROW(.name = "wav2vec2", .types = "hubert unispeech unispeech-sat", .title = "wav2vec 2.0, HuBERT, UniSpeech", \
+        .heads = 12, .norm = "layer", .norm_key = "do_stable_layer_norm", .norm_eps = 1e-5) \
     ROW(.name = "whisper", .title = "Whisper", FAMILY_SEQUENCE, .heads = 6, .norm = "layer", .scale_on_query = true) \
     ROW(.name = "xlm-roberta-xl", .title = "XLM-R XL", .causal = FAMILY_CAUSAL_CONFIG, .heads = 32, .norm = "layer", \
         .norm_eps = 1e-5) \
+    ROW(.name = "yolos", .title = "YOLOS", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
     ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
 
-/* Models of several parts: the key of a part's config, and its model_type where that does not say it. */
+/* Models of several parts: the key of a part's config, and its model_type where that does not say it. Others may mix
+ * their parts, or mask them, in ways of their own. */
 #define FAMILY_PARTS(ROW) \
     ROW("aria", "text_config", "aria_text") \
+    ROW("aya_vision", "text_config", "cohere2") \
+    ROW("aya_vision", "vision_config", "siglip_vision_model") \
     ROW("clip", "text_config", "clip_text_model") \
     ROW("clip", "vision_config", "clip_vision_model") \
     ROW("cohere2_vision", "text_config", "cohere2") \
     ROW("cohere2_vision", "vision_config", "siglip_vision_model") \
     ROW("emu3", "text_config", "emu3_text_model") \
+    ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
+    ROW("got_ocr2", "text_config", "qwen2") \
+    ROW("idefics3", "text_config", "llama") \
+    ROW("internvl", "text_config", "qwen2") \
     ROW("llava", "text_config", "llama") \
     ROW("llava", "vision_config", "clip_vision_model") \
     ROW("llava_next", "text_config", "llama") \
     ROW("llava_next", "vision_config", "clip_vision_model") \
+    ROW("llava_onevision", "text_config", "qwen2") \
+    ROW("llava_onevision", "vision_config", "siglip_vision_model") \
     ROW("metaclip_2", "text_config", "metaclip_2_text_model") \
     ROW("metaclip_2", "vision_config", "metaclip_2_vision_model") \
     ROW("mistral3", "text_config", "mistral") \
-    ROW("paligemma", "text_config", "gemma2") \
-    ROW("paligemma", "vision_config", "siglip_vision_model") \
+    ROW("qwen2_audio", "text_config", "qwen2") \
     ROW("siglip", "text_config", "siglip_text_model") \
     ROW("siglip", "vision_config", "siglip_vision_model") \
     ROW("siglip2", "text_config", "siglip2_text_model") \
-    ROW("siglip2", "vision_config", "siglip2_vision_model")
+    ROW("siglip2", "vision_config", "siglip2_vision_model") \
+    ROW("smolvlm", "text_config", "llama") \
+    ROW("video_llava", "text_config", "llama") \
+    ROW("video_llava", "vision_config", "clip_vision_model") \
+    ROW("vipllava", "text_config", "llama") \
+    ROW("vipllava", "vision_config", "clip_vision_model") \
+    ROW("voxtral", "text_config", "llama")
 /* clang-format on */
 
 #endif
