@@ -218,11 +218,15 @@ static enum status add_kv_heads(const struct config_reading *reading, size_t hea
     size_t kv_heads;
     if (count_kv_heads(reading, heads, &value, &kv_heads) != STATUS_OK)
         return reading->error->status;
-    if (kv_heads == 0 || (heads > 0 && heads % kv_heads != 0))
-        return error_usage(reading->error, "%s: %s%s is %zu, which does not divide %zu heads",
-                           reading->config->path != NULL ? reading->config->path : reading->family->name,
-                           value.item != NULL ? "" : "kv_heads", value.item != NULL ? value.key : "", kv_heads, heads);
-    return config_fact_number(reading, "kv_heads", &value, (double)kv_heads);
+    if (kv_heads > 0 && heads % kv_heads == 0)
+        return config_fact_number(reading, "kv_heads", &value, (double)kv_heads);
+    if (value.item == NULL)
+        return error_usage(reading->error,
+                           "family %s has %zu heads of keys, which do not divide %zu heads; say it by "
+                           "--kv-heads",
+                           reading->family->name, kv_heads, heads);
+    return error_usage(reading->error, "%s: %s is %zu, which does not divide %zu heads", reading->config->path,
+                       value.key, kv_heads, heads);
 }
 
 enum status config_heads(const struct config *config, const struct family_row *family,

@@ -473,6 +473,16 @@ static enum status add_rest(const struct config_reading *reading)
                : STATUS_OK;
 }
 
+/* From the config where its model_type is one of the row. */
+static enum status add_family(const struct config_reading *reading)
+{
+    const struct config_value type = config_find(reading, CONFIG_KEYS("model_type"));
+    const bool own = cJSON_IsString(type.item) && family_find(type.item->valuestring) == reading->family;
+    return config_is_told(reading, "family")
+               ? STATUS_OK
+               : config_fact(reading, "family", own ? &type : NULL, reading->family->name);
+}
+
 enum status config_facts(const struct config *config, const struct family_row *family,
                          const struct config_module *module, struct arena *arena, struct layer_facts *facts,
                          struct error *error)
@@ -484,8 +494,7 @@ enum status config_facts(const struct config *config, const struct family_row *f
         return STATUS_OK;
     if (config_begin(&reading) != STATUS_OK || check_understood(&reading) != STATUS_OK)
         return error->status;
-    const struct config_value type = config_find(&reading, CONFIG_KEYS("model_type"));
-    if (!config_is_told(&reading, "family") && config_fact(&reading, "family", &type, family->name) != STATUS_OK)
+    if (add_family(&reading) != STATUS_OK)
         return error->status;
     if (add_masks(&reading, &slides) != STATUS_OK || add_scale(&reading, slides) != STATUS_OK ||
         config_rope(&reading, slides) != STATUS_OK)

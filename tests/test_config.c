@@ -1,0 +1,415 @@
+/* Configs of models -> facts. tests/layers-config has configs of 42 models of transformers with what their attention
+ * modules make of them (tests/golden/make_configs.py); the others are written here. */
+#include "check.h"
+#include "layer/config.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FOLDER "tests/layers-config"
+enum { CONFIGS = 70, PATH_BYTES = 256, LINE_BYTES = 512 };
+
+static const char *const PARTS[PART_COUNT] = {
+    [PART_ONLY] = "only", [PART_ENCODER] = "encoder", [PART_DECODER] = "decoder",
+    [PART_TEXT] = "text", [PART_VISION] = "vision",   [PART_AUDIO] = "audio"};
+
+/* A module's facts, and what they are asked of. */
+struct asked {
+    struct config config;
+    struct config_module module;
+    const char *family; /* as --family says, or NULL */
+    struct layer_facts facts;
+    struct arena arena;
+    struct error error;
+};
+
+static enum status ask(struct asked *asked)
+{
+    const struct family_row *family;
+    if (config_family(&asked->config, asked->module.part, asked->family, &family, &asked->error) ||
+        config_heads(&asked->config, family, &asked->module, &asked->arena, &asked->facts, &asked->error))
+        return asked->error.status;
+    return config_facts(&asked->config, family, &asked->module, &asked->arena, &asked->facts, &asked->error);
+}
+
+static void forget(struct asked *asked)
+{
+    config_free(&asked->config);
+    arena_free(&asked->arena);
+    *asked = (struct asked){0};
+}
+
+static const char *text_of(const struct asked *asked, const char *setting)
+{
+    const struct layer_fact *fact = layer_facts_find(&asked->facts, setting);
+    return fact != NULL ? fact->text : NULL;
+}
+
+/* --- what transformers makes of them ----------------------------------------------------------------------------- */
+
+/* Whether the texts are the same, numbers in them within a few units of their last digit. */
+static bool agree(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        char *end_a, *end_b;
+        const double x = strtod(a, &end_a), y = strtod(b, &end_b);
+        if (end_a != a && end_b != b && fabs(x - y) > 1e-14 * fabs(x))
+            return false;
+        if (end_a == a && *a != *b)
+            return false;
+        a = end_a != a ? end_a : a + 1;
+        b = end_b != b && end_a != a ? end_b : end_b != b ? end_b : b + 1;
+    }
+    return *a == *b;
+}
+
+/* A setting that no line says must not do anything. */
+static void check_silent(const struct asked *asked, const char *lines)
+{
+    static const struct {
+        const char *setting, *idle;
+    } SILENT[] = {{"window", "-1,-1"},        {"softcap", "0"},       {"clip", NULL},
+                  {"scale_on", NULL},         {"rope_columns", NULL}, {"rope_scaling", NULL},
+                  {"relative_distance", NULL}};
+    for (size_t i = 0; i < sizeof SILENT / sizeof SILENT[0]; i++) {
+        char head[LINE_BYTES];
+        snprintf(head, sizeof head, "\n%s ", SILENT[i].setting);
+        const char *text = text_of(asked, SILENT[i].setting), *end = strstr(lines, "\n= "), *line = strstr(lines, head);
+        if (line != NULL && (end == NULL || line < end))
+            continue;
+        CHECK(text == NULL || (SILENT[i].idle != NULL && strcmp(text, SILENT[i].idle) == 0),
+              "%s: expected none, got %s", SILENT[i].setting, text);
+    }
+}
+
+/* One module: its line, "= PART CROSS LAYER COLUMNS", and those after it. */
+static void check_module(const char *path, const char *lines)
+{
+    struct asked asked = {0};
+    char part[16], setting[64], text[LINE_BYTES];
+    int cross, taken;
+    if (!CHECK(sscanf(lines, "= %15s %d %zu %zu%n", part, &cross, &asked.module.layer, &asked.module.columns, &taken) ==
+                   4,
+               "expected the line of a module: %.40s", lines))
+        return;
+    check_begin("%s, %s, layer %zu%s", path, part, asked.module.layer, cross ? ", cross" : "");
+    while (strcmp(PARTS[asked.module.part], part) != 0)
+        asked.module.part++;
+    asked.module.cross = cross != 0;
+    if (!CHECK(config_read(path, &asked.config, &asked.error) == STATUS_OK && ask(&asked) == STATUS_OK,
+               "expected facts, got: %s", asked.error.message)) {
+        forget(&asked);
+        return;
+    }
+    check_silent(&asked, lines);
+    const char *line = lines + taken;
+    while (sscanf(line, "\n%63[a-z_] %511[^\n]%n", setting, text, &taken) == 2) {
+        const char *got = text_of(&asked, setting);
+        CHECK(got != NULL && agree(text, got), "%s: expected %s, got %s", setting, text, got != NULL ? got : "none");
+        line += taken;
+    }
+    forget(&asked);
+}
+
+static void check_frozen(const char *path)
+{
+    char facts[PATH_BYTES + 8];
+    snprintf(facts, sizeof facts, "%.*sfacts", (int)(strlen(path) - strlen("json")), path);
+    char *lines = support_read(facts);
+    size_t modules = 0;
+    for (const char *line = lines; line != NULL; line = strstr(line + 1, "\n= "), modules++)
+        check_module(path, line + (*line == '\n'));
+    CHECK(modules > 0, "expected modules");
+    free(lines);
+}
+
+static void check_folder(void)
+{
+    struct dirent **files;
+    const int count = scandir(FOLDER, &files, NULL, alphasort);
+    size_t configs = 0;
+    for (int i = 0; i < count; i++) {
+        char path[PATH_BYTES + sizeof FOLDER + 1];
+        const char *end = strrchr(files[i]->d_name, '.');
+        snprintf(path, sizeof path, FOLDER "/%.*s", PATH_BYTES, files[i]->d_name);
+        if (end != NULL && strcmp(end, ".json") == 0) {
+            check_frozen(path);
+            configs++;
+        }
+        free(files[i]);
+    }
+    free(files);
+    check_begin("all configs");
+    CHECK(configs == CONFIGS, "expected %d configs, got %zu", CONFIGS, configs);
+}
+
+/* --- what is written here ---------------------------------------------------------------------------------------- */
+
+/* Reads a config that is written to a file first. */
+static enum status read_written(const char *json, struct asked *asked)
+{
+    char path[] = "/tmp/attn-config-XXXXXX";
+    static const char *const NAME = "config.json";
+    const int file = mkstemp(path);
+    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+    if (stream == NULL || fputs(json, stream) < 0 || fclose(stream) != 0) {
+        perror(path);
+        exit(EXIT_FAILURE);
+    }
+    enum status status = config_read(path, &asked->config, &asked->error);
+    asked->config.path = NAME;
+    remove(path);
+    return status;
+}
+
+/* A line of text for each: JSON, what is asked, and the setting that is expected, or the error. */
+static const struct {
+    const char *json;
+    enum module_part part;
+    size_t layer;
+    const char *family;
+    const char *setting, *text, *source, *key; /* setting NULL: `text` is in the message */
+} WRITTEN[] = {
+#define LLAMA "{\"model_type\": \"llama\", \"num_attention_heads\": 4"
+    /* where it stands, and who says it */
+    {LLAMA "}", PART_ONLY, 0, NULL, "heads", "4", "config", "num_attention_heads"},
+    {LLAMA "}", PART_ONLY, 0, NULL, "kv_heads", "4", "family", "llama"},
+    {LLAMA "}", PART_ONLY, 0, NULL, "rope_theta", "10000", "family", "llama"},
+    {LLAMA ", \"rope_theta\": 5e5}", PART_ONLY, 0, NULL, "rope_theta", "500000", "config", "rope_theta"},
+    {LLAMA ", \"rope_parameters\": {\"rope_theta\": 7}}", PART_ONLY, 0, NULL, "rope_theta", "7", "config",
+     "rope_parameters.rope_theta"},
+    {LLAMA ", \"num_key_value_heads\": null}", PART_ONLY, 0, NULL, "kv_heads", "4", "config", "num_key_value_heads"},
+    {LLAMA "}", PART_ONLY, 0, NULL, "family", "llama", "config", "model_type"},
+    {LLAMA "}", PART_ONLY, 0, "olmo2", "family", "olmo2", "family", "olmo2"},
+    {LLAMA "}", PART_ONLY, 0, "gpt_neox", "rope_columns", "2", "family", "gpt_neox"},
+    /* parts */
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"hidden_size\": 2560}}", PART_TEXT, 0, NULL, "heads", "8",
+     "family", "gemma3_text"},
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"sliding_window\": 7}}", PART_ONLY, 4, NULL, "window", "6,0",
+     "config", "text_config.sliding_window"},
+    {"{\"model_type\": \"gemma3\", \"text_config\": {}}", PART_TEXT, 5, NULL, "rope_theta", "1000000", "family",
+     "gemma3_text"},
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"rope_local_base_freq\": 5}}", PART_TEXT, 4, NULL, "rope_theta",
+     "5", "config", "text_config.rope_local_base_freq"},
+    {"{\"model_type\": \"gemma3\", \"vision_config\": {}}", PART_VISION, 0, NULL, "causal", "false", "family",
+     "siglip_vision_model"},
+    {"{\"model_type\": \"clip\", \"text_config\": {}, \"vision_config\": {\"num_attention_heads\": 2}}", PART_VISION, 0,
+     NULL, "heads", "2", "config", "vision_config.num_attention_heads"},
+    {"{\"model_type\": \"clip\", \"text_config\": {}, \"vision_config\": {}}", PART_TEXT, 0, NULL, "causal", "true",
+     "family", "clip_text_model"},
+    {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"mistral\"}}", PART_TEXT, 0, NULL, "kv_heads", "8",
+     "family", "mistral"},
+    /* windows that are there and do nothing */
+    {"{\"model_type\": \"qwen2\", \"sliding_window\": 9, \"use_sliding_window\": false}", PART_ONLY, 30, NULL, "window",
+     "-1,-1", "config", "use_sliding_window"},
+    {"{\"model_type\": \"mistral\", \"sliding_window\": null}", PART_ONLY, 0, NULL, "window", "-1,-1", "config",
+     "sliding_window"},
+    {"{\"model_type\": \"gpt_oss\"}", PART_ONLY, 0, NULL, "rope_scaling",
+     "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", "family", "gpt_oss"},
+    /* quantized, but not attention */
+    {"{\"model_type\": \"gpt_oss\", \"quantization_config\": {\"quant_method\": \"mxfp4\", \"modules_to_not_convert\": "
+     "[\"model.layers.*.self_attn\"]}}",
+     PART_ONLY, 0, NULL, "causal", "true", "family", "gpt_oss"},
+    /* wrong types */
+    {"{\"model_type\": \"llama\", \"num_attention_heads\": \"4\"}", PART_ONLY, 0, NULL, NULL,
+     "config.json: num_attention_heads is \"4\", expected a whole number", NULL, NULL},
+    {"{\"model_type\": \"llama\", \"num_attention_heads\": 4.5}", PART_ONLY, 0, NULL, NULL,
+     "config.json: num_attention_heads is 4.5, expected a whole number", NULL, NULL},
+    {"{\"model_type\": \"llama\", \"num_attention_heads\": -4}", PART_ONLY, 0, NULL, NULL,
+     "num_attention_heads is -4, expected a whole number", NULL, NULL},
+    {"{\"model_type\": \"llama\", \"num_attention_heads\": 0}", PART_ONLY, 0, NULL, NULL,
+     "num_attention_heads is 0, expected at least 1", NULL, NULL},
+    {"{\"model_type\": \"llama\", \"num_attention_heads\": 1e400}", PART_ONLY, 0, NULL, NULL,
+     "num_attention_heads is a number, expected a whole number", NULL, NULL},
+    {"{\"model_type\": [1]}", PART_ONLY, 0, NULL, NULL, "config.json: model_type is an array, expected a text", NULL,
+     NULL},
+    {LLAMA ", \"rope_theta\": true}", PART_ONLY, 0, NULL, NULL, "rope_theta is true, expected a number", NULL, NULL},
+    {LLAMA ", \"rope_theta\": 0}", PART_ONLY, 0, NULL, NULL, "rope_theta is 0, expected a number above 0", NULL, NULL},
+    {LLAMA ", \"rope_scaling\": [8]}", PART_ONLY, 0, NULL, NULL, "rope_scaling is an array, expected an object", NULL,
+     NULL},
+    {LLAMA ", \"rms_norm_eps\": \"x\"}", PART_ONLY, 0, NULL, NULL, "rms_norm_eps is \"x\", expected a number", NULL,
+     NULL},
+    {LLAMA ", \"layer_types\": \"full_attention\"}", PART_ONLY, 0, NULL, NULL,
+     "layer_types is \"full_attention\", expected an array with a word for each layer", NULL, NULL},
+    {LLAMA ", \"layer_types\": [\"full_attention\"]}", PART_ONLY, 1, NULL, NULL,
+     "expected an array with a word for each", NULL, NULL},
+    {"{\"model_type\": \"falcon\", \"alibi\": 1}", PART_ONLY, 0, NULL, NULL, "alibi is 1, expected true or false", NULL,
+     NULL},
+    {"{\"model_type\": \"smollm3\", \"no_rope_layers\": [1, true]}", PART_ONLY, 1, NULL, NULL,
+     "no_rope_layers is true, expected a whole number", NULL, NULL},
+    /* contradictions */
+    {LLAMA ", \"num_key_value_heads\": 3}", PART_ONLY, 0, NULL, NULL,
+     "config.json: num_key_value_heads is 3, which does not divide 4 heads", NULL, NULL},
+    {LLAMA "}", PART_ONLY, 0, "mistral", NULL, "family mistral has 8 heads of keys, which do not divide 4 heads", NULL,
+     NULL},
+    {LLAMA ", \"num_key_value_heads\": 0}", PART_ONLY, 0, NULL, NULL, "num_key_value_heads is 0", NULL, NULL},
+    {LLAMA ", \"partial_rotary_factor\": 0.5}", PART_ONLY, 0, NULL, NULL,
+     "partial_rotary_factor is 0.5, but family llama rotates all columns", NULL, NULL},
+    {"{\"model_type\": \"gptj\", \"rotary_dim\": 900}", PART_ONLY, 0, NULL, NULL,
+     "expected at most the 8 columns of a head", NULL, NULL},
+    {"{\"model_type\": \"gptj\", \"rotary_dim\": null}", PART_ONLY, 0, NULL, NULL, "rotary_dim is null", NULL, NULL},
+    /* not understood */
+    {LLAMA ", \"rope_scaling\": {\"rope_type\": \"fourier\"}}", PART_ONLY, 0, NULL, NULL,
+     "rope_scaling.rope_type is \"fourier\", expected default, linear, dynamic, llama3, yarn or longrope", NULL, NULL},
+    {LLAMA ", \"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2, \"alpha\": 1000}}", PART_ONLY, 0, NULL, NULL,
+     "rope_scaling.alpha is not understood", NULL, NULL},
+    {LLAMA ", \"rope_scaling\": {\"type\": \"default\", \"mrope_section\": [1, 2]}}", PART_ONLY, 0, NULL, NULL,
+     "rope_scaling.mrope_section is not understood", NULL, NULL},
+    {LLAMA ", \"rope_scaling\": {\"type\": \"linear\"}}", PART_ONLY, 0, NULL, NULL,
+     "rope_scaling.factor is missing; rope scaling 'linear' needs it", NULL, NULL},
+    {LLAMA ", \"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2}}", PART_ONLY, 0, NULL, NULL,
+     "max_position_embeddings is missing; rope scaling 'dynamic' needs it", NULL, NULL},
+    {"{\"model_type\": \"phi3\", \"max_position_embeddings\": 9, \"rope_scaling\": {\"type\": \"su\", "
+     "\"short_factor\": "
+     "[1, \"2\"], \"long_factor\": [1]}}",
+     PART_ONLY, 0, NULL, NULL, "rope_scaling.short_factor is an array, expected an array of numbers", NULL, NULL},
+    {LLAMA ", \"quantization_config\": {\"quant_method\": \"gptq\"}}", PART_ONLY, 0, NULL, NULL,
+     "quantization_config: the weights of attention are quantized by gptq", NULL, NULL},
+    {LLAMA ", \"layer_types\": [\"linear_attention\"]}", PART_ONLY, 0, NULL, NULL,
+     "layer_types[0] is \"linear_attention\", expected \"full_attention\" or \"sliding_attention\"", NULL, NULL},
+    {LLAMA ", \"attention_chunk_size\": 8192}", PART_ONLY, 0, NULL, NULL, "attention_chunk_size changes attention",
+     NULL, NULL},
+    {"{\"model_type\": \"mpt\", \"attn_config\": {\"alibi\": false}}", PART_ONLY, 0, NULL, NULL,
+     "attn_config.alibi changes attention", NULL, NULL},
+    {"{\"model_type\": \"mpt\", \"attn_config\": {\"prefix_lm\": true}}", PART_ONLY, 0, NULL, NULL,
+     "attn_config.prefix_lm changes attention", NULL, NULL},
+    {"{\"model_type\": \"bert\", \"position_embedding_type\": \"relative_key\"}", PART_ONLY, 0, NULL, NULL,
+     "position_embedding_type is \"relative_key\", expected \"absolute\"", NULL, NULL},
+    {"{\"model_type\": \"stablelm\", \"qk_layernorm\": true}", PART_ONLY, 0, NULL, NULL,
+     "qk_layernorm is true, but of family stablelm attn knows no norm", NULL, NULL},
+    {"{\"model_type\": \"olmoe\", \"clip_qkv\": 8}", PART_ONLY, 0, NULL, NULL, "clip_qkv is 8, expected null", NULL,
+     NULL},
+    {"{\"model_type\": \"gemma2\", \"use_bidirectional_attention\": true}", PART_ONLY, 0, NULL, NULL,
+     "use_bidirectional_attention is true, expected false", NULL, NULL},
+    {"{\"model_type\": \"bart\"}", PART_ONLY, 0, NULL, NULL, "say it by --causal or --no-causal", NULL, NULL},
+    /* families */
+    {"{\"model_type\": \"rwkv\"}", PART_ONLY, 0, NULL, NULL,
+     "config.json: model_type 'rwkv' is no family that attn knows; expected one of attn help families, by --family, or "
+     "--family none and options that say everything: albert, apertus, ",
+     NULL, NULL},
+    {"{\"num_attention_heads\": 2}", PART_ONLY, 0, NULL, NULL,
+     "config.json: model_type is missing; expected it, or --family", NULL, NULL},
+    {LLAMA "}", PART_ONLY, 0, "lama", NULL, "--family 'lama' is no family that attn knows", NULL, NULL},
+    {"{\"model_type\": \"paligemma\", \"text_config\": {\"model_type\": \"gemma\"}}", PART_TEXT, 0, NULL, NULL,
+     "text_config.model_type 'paligemma' is no family", NULL, NULL},
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"x\"}}", PART_TEXT, 0, NULL, NULL,
+     "text_config.model_type 'x' is no family", NULL, NULL},
+    /* no config at all */
+    {"[]", PART_ONLY, 0, NULL, NULL, "expected an object, as a config.json is, got an array", NULL, NULL},
+    {"{\"a\": 1, \"a\": 2}", PART_ONLY, 0, NULL, NULL, "key 'a' is given twice", NULL, NULL},
+    {"{\"model_type\": \"llama\", \"rope_scaling\": {\"type\": 1, \"type\": 2}}", PART_ONLY, 0, NULL, NULL,
+     "key 'type' is given twice", NULL, NULL},
+    {"{\"model_type\": ", PART_ONLY, 0, NULL, NULL, "expected a value after ':'", NULL, NULL},
+};
+
+static void check_written(size_t i)
+{
+    struct asked asked = {.module = {.part = WRITTEN[i].part, .layer = WRITTEN[i].layer, .columns = 8},
+                          .family = WRITTEN[i].family};
+    check_begin("%s", WRITTEN[i].json);
+    enum status status = read_written(WRITTEN[i].json, &asked);
+    if (status == STATUS_OK)
+        status = ask(&asked);
+    if (WRITTEN[i].setting == NULL) {
+        CHECK(status == STATUS_USAGE && strstr(asked.error.message, WRITTEN[i].text) != NULL, "expected '%s', got %s",
+              WRITTEN[i].text, status == STATUS_OK ? "facts" : asked.error.message);
+    } else if (CHECK(status == STATUS_OK, "expected facts, got: %s", asked.error.message)) {
+        const struct layer_fact *fact = layer_facts_find(&asked.facts, WRITTEN[i].setting);
+        if (CHECK(fact != NULL, "expected %s", WRITTEN[i].setting)) {
+            CHECK_TEXT(WRITTEN[i].text, fact->text);
+            CHECK_TEXT(WRITTEN[i].source, layer_fact_source_word(fact->source));
+            CHECK_TEXT(WRITTEN[i].key, fact->key);
+        }
+    }
+    forget(&asked);
+}
+
+/* What an option says is not asked of the config, which may be wrong there. */
+static void check_options(void)
+{
+    static const struct layer_fact TOLD[] = {{"rope_scaling", "none", FACT_OPTION, NULL},
+                                             {"rope_theta", "3", FACT_OPTION, NULL},
+                                             {"rope_columns", "4", FACT_OPTION, NULL},
+                                             {"kv_heads", "2", FACT_OPTION, NULL},
+                                             {"scale", "5", FACT_OPTION, NULL}};
+    struct asked asked = {.module.columns = 8};
+    check_begin("options win over a config that is wrong");
+    enum status status =
+        read_written(LLAMA ", \"num_key_value_heads\": 3, \"rope_theta\": 0, \"partial_rotary_factor\": "
+                           "0.5, \"rope_scaling\": {\"type\": \"x\", \"y\": 1}}",
+                     &asked);
+    for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0] && status == STATUS_OK; i++)
+        status = layer_facts_add(&asked.facts, &TOLD[i], &asked.arena, &asked.error);
+    if (CHECK(status == STATUS_OK && ask(&asked) == STATUS_OK, "expected facts, got: %s", asked.error.message)) {
+        for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++)
+            CHECK_TEXT(TOLD[i].text, text_of(&asked, TOLD[i].setting));
+        CHECK_TEXT("half", text_of(&asked, "rope"));
+    }
+    forget(&asked);
+}
+
+/* Without a config a row alone speaks; by hand nobody does. */
+static void check_without(void)
+{
+    struct asked asked = {.family = "mistral", .module.columns = 8};
+    check_begin("a row without a config");
+    CHECK(ask(&asked) == STATUS_OK, "expected facts, got: %s", asked.error.message);
+    CHECK_TEXT("4095,0", text_of(&asked, "window"));
+    CHECK_TEXT("32", text_of(&asked, "heads"));
+    forget(&asked);
+    check_begin("neither a row nor a config");
+    CHECK(ask(&asked) == STATUS_OK && asked.facts.count == 0, "expected no facts, got %zu", asked.facts.count);
+    forget(&asked);
+    check_begin("a config that is not to be asked");
+    asked.family = FAMILY_NONE;
+    CHECK(read_written("{\"num_attention_heads\": \"x\"}", &asked) == STATUS_OK && ask(&asked) == STATUS_OK &&
+              asked.facts.count == 0,
+          "expected no facts, got %zu: %s", asked.facts.count, asked.error.message);
+    forget(&asked);
+}
+
+/* Facts by themselves: the stronger source is believed, whichever comes first. */
+static void check_facts(void)
+{
+    struct asked asked = {0};
+    check_begin("facts of several sources");
+    for (int first = 0; first < FACT_SOURCE_COUNT; first++)
+        for (int second = 0; second < FACT_SOURCE_COUNT; second++) {
+            const struct layer_fact facts[] = {{"heads", "1", (enum fact_source)first, NULL},
+                                               {"heads", "2", (enum fact_source)second, "key"}};
+            asked.facts.count = 0;
+            CHECK(layer_facts_add(&asked.facts, &facts[0], &asked.arena, &asked.error) == STATUS_OK &&
+                      layer_facts_add(&asked.facts, &facts[1], &asked.arena, &asked.error) == STATUS_OK &&
+                      asked.facts.count == 1,
+                  "expected one fact, got %zu", asked.facts.count);
+            CHECK_TEXT(second >= first ? "2" : "1", text_of(&asked, "heads"));
+        }
+    forget(&asked);
+}
+
+/* A file that is larger than any config, and one that is not there. */
+static void check_files(void)
+{
+    struct asked asked = {0};
+    check_begin("files");
+    CHECK(config_read("/dev/zero", &asked.config, &asked.error) == STATUS_USAGE &&
+              strstr(asked.error.message, "larger than 16 MiB") != NULL,
+          "expected an error, got %s", asked.error.message);
+    CHECK(config_read("/dev/zero/config.json", &asked.config, &asked.error) == STATUS_SYSTEM,
+          "expected an error, got %s", asked.error.message);
+    forget(&asked);
+}
+
+int main(void)
+{
+    check_folder();
+    for (size_t i = 0; i < sizeof WRITTEN / sizeof WRITTEN[0]; i++)
+        check_written(i);
+    check_options();
+    check_without();
+    check_facts();
+    check_files();
+    return check_end();
+}
