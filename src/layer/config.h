@@ -27,23 +27,25 @@ struct config_module {
 enum status config_read(const char *path, struct config *config, struct error *error);
 void config_free(struct config *config);
 
-/* The row that serves a module of that part: that of `asked`, the text of --family, else that of the part's
- * model_type. *family is the row of "none" where there is neither; it is in force that options say everything.
- * STATUS_USAGE where no row has the name: the message says which there are. */
+/* The row that serves a module of that part: that of `asked`, the text of --family, else that of the part's model_type;
+ * the row FAMILY_NONE where there is neither text nor config. STATUS_USAGE where no row has the name; the message says
+ * which there are. */
 enum status config_family(const struct config *config, enum module_part part, const char *asked,
                           const struct family_row **family, struct error *error);
 
-/* Adds "heads" and "kv_heads"; nothing where the config does not say. STATUS_USAGE "config.json: num_attention_heads is
- * text, expected a whole number". */
+/* Adds "heads" and "kv_heads", each unless an option has said it. STATUS_USAGE where they do not divide, or
+ * "config.json: num_attention_heads is 4.5, expected a whole number". */
 enum status config_heads(const struct config *config, const struct family_row *family,
                          const struct config_module *module, struct arena *arena, struct layer_facts *facts,
                          struct error *error);
 
-/* Adds all else: family, causal, window, scale, softcap, rope, rope_theta, rope_columns, rope_scaling, alibi, clip,
- * norm, norm_eps, qk_norm, qk_norm_eps, scale_on, relative_distance, packing. Whether there is a norm, a relative
- * bias or a packed weight is said by the tensors: these facts say of which kind it is if there is one. What changes
- * attention and is not understood (an unknown kind of rope scaling, quantized weights) is STATUS_USAGE, which names
- * its key. */
+/* Adds all else, each where it does something: family, causal, window, scale, scale_on, softcap, rope, rope_theta,
+ * rope_columns, rope_scaling, alibi, clip, norm, norm_eps, qk_norm, qk_norm_eps, relative_distance, packing. Whether
+ * there is a norm, a relative bias or a packed weight is said by the tensors: these facts say of which kind it is if
+ * there is one. No "norm" where attn has not the kind of the layer's own.
+ *
+ * A fact of an option that is there already is not asked of the config. What changes attention and is not understood
+ * (an unknown kind of rope scaling, quantized weights) is STATUS_USAGE, which names its key. */
 enum status config_facts(const struct config *config, const struct family_row *family,
                          const struct config_module *module, struct arena *arena, struct layer_facts *facts,
                          struct error *error);

@@ -2,6 +2,7 @@
 #ifndef ATTN_LAYER_FACTS_H
 #define ATTN_LAYER_FACTS_H
 
+#include "base/choice.h"
 #include "base/memory.h"
 
 #include <stddef.h>
@@ -13,8 +14,6 @@
     ROW(FACT_CONFIG, "config")   \
     ROW(FACT_TENSORS, "tensors") \
     ROW(FACT_OPTION, "option")
-
-#include "base/choice.h"
 
 enum fact_source { FACT_SOURCES(CHOICE_ID) FACT_SOURCE_COUNT };
 

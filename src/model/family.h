@@ -22,8 +22,8 @@ enum family_scale {
     FAMILY_SCALE_MSCALE,  /* 1 / sqrt(d), by (0.1 mscale_all_dim ln factor + 1)^2 where rope is scaled: DeepSeek */
 };
 
-/* Scores fall with the distance of a key, by slopes of the heads. KEY: where the config's "alibi" is true, in place
- * of a rotation, and divided by sqrt(d) as the scores are: Falcon. */
+/* Scores fall with the distance of a key, by slopes of the heads. KEY: where the config's "alibi" is true, in place of
+ * a rotation, and divided by sqrt(d) as the scores are: Falcon. */
 enum family_alibi { FAMILY_ALIBI_NEVER, FAMILY_ALIBI_ALWAYS, FAMILY_ALIBI_KEY };
 
 /* Which layers slide. */
