@@ -6,6 +6,7 @@
 #include "compute/join.h"
 #include "diff/write_diff.h"
 #include "why/why.h"
+#include "write/checkpoint_text.h"
 #include "write/format/format.h"
 
 #include <fcntl.h>
@@ -134,6 +135,10 @@ static enum status run_mechanism(const struct call *call)
     warn(&problem);
     if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
         return call->error->status;
+    if (problem.explains_config) {
+        write_config(&problem, options->format == FORMAT_JSON, call->output);
+        return output_close(call->output);
+    }
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
     if (result_create(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) !=
         STATUS_OK) {
@@ -145,6 +150,24 @@ static enum status run_mechanism(const struct call *call)
     enum status status = write_result(options, &result, call->output, call->arena, call->error);
     progress_end(&progress);
     return status;
+}
+
+/* A checkpoint without hidden states and without a layer is listed. */
+static enum status run_layer(const struct call *call)
+{
+    const struct options *options = &call->options;
+    struct listing listing;
+    if (options->weights == NULL || options->in != NULL || options->random != NULL ||
+        options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
+        return run_mechanism(call);
+    if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
+        return error_usage(call->error, "a checkpoint is listed as text or json; expected hidden states and --layer N "
+                                        "for another format");
+    if (listing_read(&listing, options, call->arena, call->error) ||
+        output_open(call->output, options->out, call->arena, call->error))
+        return call->error->status;
+    write_listing(&listing, options->format == FORMAT_JSON, output_columns(call->output), call->output);
+    return output_close(call->output);
 }
 
 static enum status run_why(const struct call *call)
@@ -172,7 +195,13 @@ static enum status run_why(const struct call *call)
     return why_write(why, call->output);
 }
 
-#define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_mechanism,
+/* What a mechanism's command runs: a job, or where it opens a checkpoint perhaps the list of that. */
+static enum status run_computing(const struct call *call)
+{
+    return MECHANISMS[call->options.mechanism].opens ? run_layer(call) : run_mechanism(call);
+}
+
+#define RUNS_MECHANISM(id, ...) [COMMAND_##id] = run_computing,
 static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     MECHANISM_ROWS(RUNS_MECHANISM)[COMMAND_INIT] = run_mechanism,
     [COMMAND_DIFF] = run_diff,

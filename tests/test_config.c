@@ -265,6 +265,12 @@ static const struct {
      "\"short_factor\": "
      "[1, \"2\"], \"long_factor\": [1]}}",
      PART_ONLY, 0, NULL, NULL, "rope_scaling.short_factor is an array, expected an array of numbers", NULL, NULL},
+    {"{\"model_type\": \"phi3\", \"rope_scaling\": {\"type\": \"su\", \"factor\": 2, \"short_factor\": [1], "
+     "\"long_factor\": "
+     "[1]}, \"original_max_position_embeddings\": 1}",
+     PART_ONLY, 0, NULL, NULL, "rope_scaling is an object, expected numbers that make a factor", NULL, NULL},
+    {"{\"model_type\": \"granite\", \"attention_multiplier\": 1e999}", PART_ONLY, 0, NULL, NULL,
+     "attention_multiplier is a number, expected a number", NULL, NULL},
     {LLAMA ", \"quantization_config\": {\"quant_method\": \"gptq\"}}", PART_ONLY, 0, NULL, NULL,
      "quantization_config: the weights of attention are quantized by gptq", NULL, NULL},
     {LLAMA ", \"layer_types\": [\"linear_attention\"]}", PART_ONLY, 0, NULL, NULL,

@@ -230,7 +230,7 @@ static void add_numbers(struct text *text, const struct file_tensor *named)
         text_add(text, " %g", number);
     }
     text_add(text, "|");
-    CHECK(named->origin != NULL && strstr(named->origin, ": ") != NULL, "expected an origin of %s", named->name);
+    CHECK(named->origin != NULL && strcmp(named->file, path) == 0, "expected an origin of %s", named->name);
 }
 
 static void check_unpacked(size_t at)

@@ -44,7 +44,8 @@ static void list_stages(struct problem *problem, const struct options *options)
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)
         problem->stages[problem->stage_count++] = STAGE_INPUTS;
-    if (stage_applies(problem, STAGE_PARAMETERS) && !picture)
+    const bool elsewhere = MECHANISMS[problem->mechanism].opens; /* in a checkpoint, which is large */
+    if (stage_applies(problem, STAGE_PARAMETERS) && !picture && !elsewhere)
         problem->stages[problem->stage_count++] = STAGE_PARAMETERS;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stage_applies(problem, (enum stage)stage) && (!page || STAGES[stage].on_page) &&

@@ -104,6 +104,8 @@ static enum status warn_of_numbers(const struct build *build)
          problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"},
         {OPTION_ALIGN, !placed && options->align == ALIGN_BOTTOM_RIGHT && problem->queries == problem->keys,
          "there are as many queries as keys"},
+        {OPTION_RESIDUAL, problem->residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
+         "there is no norm before this attention, which takes the residual stream as it is"},
         {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
     };
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);

@@ -3,6 +3,7 @@
 #include "build/build.h"
 
 #include <math.h>
+#include <string.h>
 
 static enum status apply_settings(const struct build *build)
 {
@@ -197,6 +198,11 @@ static enum status take_key_inputs(const struct build *build)
     const char *name = build->keys != NULL ? "inputs" : "key_inputs";
     const struct file_tensor *found = file != NULL ? input_file_find(file, name) : NULL;
     problem->key_inputs = problem->inputs;
+    if (found == NULL && build->layer != NULL && build->layer->module->cross)
+        return error_usage(build->error,
+                           "%s is cross-attention, whose keys and values come from another model's "
+                           "states; expected --key-inputs FILE",
+                           build->layer->module->path);
     if (found == NULL && build->keys != NULL)
         return error_usage(build->error, "%s: no \"inputs\"; expected an array of rows, one for each token",
                            file->source);
@@ -212,6 +218,11 @@ static enum status take_key_inputs(const struct build *build)
         tensor_convert(&found->tensor, problem->dtype, file->source, name, NULL, &problem->key_inputs, build->arena,
                        build->error))
         return build->error->status;
+    if (build->layer != NULL && !build->layer->module->cross)
+        return error_usage(build->error,
+                           "%s: %s is no cross-attention: its keys are its own tokens; expected no "
+                           "key inputs, or another --module",
+                           file->source, build->layer->module->path);
     problem->crosses = true;
     problem->keys = found->tensor.shape[found->tensor.rank - 2];
     problem->d_key_in = found->tensor.shape[found->tensor.rank - 1];
@@ -280,8 +291,12 @@ static enum status finish_problem(const struct build *build)
     if (problem->dropout_seeded)
         torch_random_seed(&problem->generator, options->rng, options->dropout_seed);
     problem->first_query = first_query(problem);
-    problem->explains = build_said(build, OPTION_EXPLAIN);
-    problem->has_cell = options->cell != NULL;
+    problem->explains_config = options->cell != NULL && strcmp(options->cell, "config") == 0;
+    problem->explains = build_said(build, OPTION_EXPLAIN) && !problem->explains_config;
+    problem->has_cell = problem->explains && options->cell != NULL;
+    if (problem->explains_config && problem->layer == NULL)
+        return error_usage(build->error, "--explain config tells what a checkpoint's config says; expected attn layer "
+                                         "with --weights MODEL");
     if (!problem->parameters_only && (take_tokens(build) || build_queries(build)))
         return build->error->status;
     if (problem->explains && problem->rounding == ROUNDING_OPERATIONS)

@@ -329,7 +329,8 @@ static enum status take(struct options *options, int code, const char *word, str
 static bool looks_like_cell(const char *word)
 {
     const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
-    const bool stage = stage_exists(stage_find(word, strlen(word))) || strcmp(word, "all") == 0;
+    const bool other = strcmp(word, "all") == 0 || strcmp(word, "config") == 0;
+    const bool stage = stage_exists(stage_find(word, strlen(word))) || other;
     return letters > 0 && (word[letters] == ':' || stage);
 }
 

@@ -43,11 +43,13 @@ static enum status parse(struct config *config, char *text, size_t length, struc
     struct arena scratch = {0};
     const struct json_reader reader = {.source = config->path, .scratch = &scratch, .error = error};
     config->root = json_parse(&reader, config->path, text, length);
-    enum status status = config->root != NULL ? STATUS_OK : error->status;
-    if (status == STATUS_OK && !cJSON_IsObject(config->root))
+    if (config->root == NULL)
+        return error->status;
+    enum status status = STATUS_OK;
+    if (!cJSON_IsObject(config->root))
         status = error_usage(error, "%s: expected an object, as a config.json is, got %s", config->path,
                              json_kind_name(config->root));
-    if (status == STATUS_OK)
+    else
         status = check_repeated(&reader, config->root);
     arena_free(&scratch);
     return status;
@@ -171,7 +173,7 @@ static const char *const *head_keys(enum module_part part)
     static const char *const ENCODER[] = {
         "encoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
     static const char *const DECODER[] = {
-        "decoder_attention_heads", "num_decoder_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
+        "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
     static const char *const OTHERS[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",
                                          "encoder_attention_heads", NULL};
     return part == PART_ENCODER ? ENCODER : part == PART_DECODER ? DECODER : OTHERS;
@@ -215,7 +217,7 @@ static enum status count_kv_heads(const struct config_reading *reading, size_t h
 static enum status add_kv_heads(const struct config_reading *reading, size_t heads)
 {
     struct config_value value = {0};
-    size_t kv_heads;
+    size_t kv_heads = 0;
     if (count_kv_heads(reading, heads, &value, &kv_heads) != STATUS_OK)
         return reading->error->status;
     if (kv_heads > 0 && heads % kv_heads == 0)

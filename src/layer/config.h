@@ -19,7 +19,7 @@ struct config_module {
     enum module_part part;
     bool cross;     /* keys and values come from other inputs */
     size_t layer;   /* its number, from 0 */
-    size_t columns; /* of a head of the query, as the tensors say; config_heads does not need it */
+    size_t columns; /* of a head of the query, as the tensors say, above 0; config_heads does not need it */
 };
 
 /* Reads the JSON of a config. STATUS_SYSTEM where the file cannot be read; STATUS_USAGE where it is larger than 16 MiB,

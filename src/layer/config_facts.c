@@ -21,6 +21,9 @@ static const struct {
     {.key = "attn_config.qk_ln"},
     {.key = "attn_temperature_tuning"},
     {.key = "attention_chunk_size"},
+    {.key = "rotary_emb_fraction", .number = 1},
+    {.key = "rotary_emb_interleaved"},
+    {.key = "rotary_scaling_factor", .number = 1},
     {.key = "use_dynamic_ntk"},
     {.key = "use_logn_attn"},
 };
@@ -244,7 +247,7 @@ static enum status add_window(const struct config_reading *reading, const struct
 static enum status add_masks(const struct config_reading *reading, bool *slides)
 {
     struct config_value value = {0}, why = {0};
-    bool causal;
+    bool causal = false;
     if (ask_causal(reading, &value, &causal) != STATUS_OK || ask_slides(reading, &why, slides) != STATUS_OK)
         return reading->error->status;
     if (!config_is_told(reading, "causal") &&
@@ -489,12 +492,11 @@ enum status config_facts(const struct config *config, const struct family_row *f
 {
     struct config_reading reading = {
         .config = config, .family = family, .module = module, .arena = arena, .facts = facts, .error = error};
-    bool slides;
+    bool slides = false;
     if (family->by_hand)
         return STATUS_OK;
-    if (config_begin(&reading) != STATUS_OK || check_understood(&reading) != STATUS_OK)
-        return error->status;
-    if (add_family(&reading) != STATUS_OK)
+    if (config_begin(&reading) != STATUS_OK || check_understood(&reading) != STATUS_OK ||
+        add_family(&reading) != STATUS_OK)
         return error->status;
     if (add_masks(&reading, &slides) != STATUS_OK || add_scale(&reading, slides) != STATUS_OK ||
         config_rope(&reading, slides) != STATUS_OK)

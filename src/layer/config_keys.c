@@ -132,6 +132,10 @@ enum status config_fact_number(const struct config_reading *reading, const char 
                                const struct config_value *value, double number)
 {
     char text[DECIMAL_BYTES];
+    if (!isfinite(number))
+        return error_usage(reading->error, "%s: %s makes no finite %s",
+                           reading->config->path != NULL ? reading->config->path : "no config",
+                           value != NULL && value->item != NULL ? value->key : reading->family->name, setting);
     decimal_from_double(number, text);
     return config_fact(reading, setting, value, text);
 }

@@ -13,6 +13,7 @@ struct scaling {
     struct config_value object;
     const char *kind;
     struct text text;
+    bool beyond; /* a number of it is not finite */
 };
 
 enum { SCALING_BYTES = 64 << 10 };
@@ -28,7 +29,8 @@ static const char *const KNOWN[] = {
 
 static enum status check_known(const struct config_reading *reading, const struct config_value *object)
 {
-    for (const cJSON *item = object->item->child; item != NULL; item = item->next) {
+    const cJSON *item = object->item != NULL ? object->item->child : NULL;
+    for (; item != NULL; item = item->next) {
         bool known = cJSON_IsNull(item);
         for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
             known = known || strcmp(KNOWN[i], item->string) == 0;
@@ -130,8 +132,10 @@ static enum status add_columns(const struct config_reading *reading, const struc
 
 static void add_number(struct scaling *scaling, const char *name, double number)
 {
-    char text[DECIMAL_BYTES];
-    decimal_from_double(number, text);
+    char text[DECIMAL_BYTES] = "";
+    if (isfinite(number))
+        decimal_from_double(number, text);
+    scaling->beyond = scaling->beyond || !isfinite(number);
     text_add(&scaling->text, "%s%s=%s", strchr(scaling->text.bytes, ':') == NULL ? ":" : ",", name, text);
 }
 
@@ -334,9 +338,10 @@ static enum status add_scaling(const struct config_reading *reading, const struc
     if (bytes == NULL)
         return reading->error->status;
     scaling.text = text_begin(bytes, SCALING_BYTES);
-    return write_scaling(reading, &scaling, &type) == STATUS_OK
-               ? config_fact(reading, "rope_scaling", object, scaling.text.bytes)
-               : reading->error->status;
+    if (write_scaling(reading, &scaling, &type) != STATUS_OK)
+        return reading->error->status;
+    return scaling.beyond ? config_wrong(reading, object, "numbers that make a factor")
+                          : config_fact(reading, "rope_scaling", object, scaling.text.bytes);
 }
 
 /* --- which layers ------------------------------------------------------------------------------------------------ */

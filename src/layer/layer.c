@@ -1,127 +1,56 @@
 #include "layer/layer.h"
 
-#include "base/text.h"
 #include "cli/option_text.h"
-#include "layer/config.h"
-#include "layer/unpack.h"
+#include "layer/reading.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What layer_read works with. */
-struct reading {
-    struct layer *layer;
-    const struct options *options;
-    struct checkpoint checkpoint;
-    struct module_list modules;
-    struct config config;
-    struct config_module place;
-    struct arena *arena;
-    struct error *error;
-};
-
-static bool is_typed(const struct reading *reading, enum option_id id)
+/* What the command line says of a module: it is believed. */
+static enum status add_options(const struct reading *reading, struct layer_facts *facts)
 {
-    return reading->options->origin[id] != ORIGIN_DEFAULT;
-}
-
-/* The config that is named, or the one beside the checkpoint, if there is one. */
-static enum status read_config(struct reading *reading)
-{
-    const char *path = reading->options->config;
-    if (path == NULL) {
-        char beside[4096];
-        const int length = snprintf(beside, sizeof beside, "%sconfig.json", reading->checkpoint.folder);
-        if (length < 0 || (size_t)length >= sizeof beside || access(beside, F_OK) != 0)
-            return STATUS_OK;
-        path = arena_text(reading->arena, beside, (size_t)length, reading->error);
-        if (path == NULL)
-            return reading->error->status;
-    }
-    reading->layer->config = path;
-    return config_read(path, &reading->config, reading->error);
-}
-
-/* --- facts -------------------------------------------------------------------------------------------------------- */
-
-static enum status add(const struct reading *reading, const char *setting, const char *text, enum fact_source source,
-                       const char *key)
-{
-    const struct layer_fact fact = {setting, text, source, key};
-    return layer_facts_add(&reading->layer->facts, &fact, reading->arena, reading->error);
-}
-
-static enum status add_whole(const struct reading *reading, const char *setting, size_t value, enum fact_source source,
-                             const char *key)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%zu", value);
-    return add(reading, setting, text, source, key);
-}
-
-/* What the command line or the input says: it is believed. */
-static enum status add_options(const struct reading *reading)
-{
+    static const enum option_id IDS[] = {
+        OPTION_FAMILY,     OPTION_HEADS,        OPTION_KV_HEADS,     OPTION_PACKING,     OPTION_CAUSAL,
+        OPTION_WINDOW,     OPTION_SCALE,        OPTION_SCALE_ON,     OPTION_SOFTCAP,     OPTION_ROPE,
+        OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_ALIBI,       OPTION_CLIP,
+        OPTION_NORM,       OPTION_NORM_EPS,     OPTION_QK_NORM,      OPTION_QK_NORM_EPS, OPTION_RELATIVE_DISTANCE};
     char name[64], text[OPTION_TEXT_BYTES];
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const enum option_id id = (enum option_id)i;
-        const bool told = OPTIONS[id].setting && (OPTIONS[id].abilities & (ABILITY_RUNS | ABILITY_HELPS)) == 0;
-        if (!told || !is_typed(reading, id) ||
-            layer_facts_find(&reading->layer->facts, options_setting_name(id, name, sizeof name)) == NULL)
+    for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
+        if (!reading_is_told(reading, IDS[i]))
             continue;
-        if (add(reading, name, option_text(reading->options, id, text), FACT_OPTION, NULL) != STATUS_OK)
+        options_setting_name(IDS[i], name, sizeof name);
+        const char *setting = arena_text(reading->arena, name, strlen(name), reading->error);
+        if (setting == NULL)
+            return reading->error->status;
+        const struct layer_fact fact = {setting, option_text(reading->options, IDS[i], text), FACT_OPTION, NULL};
+        if (layer_facts_add(facts, &fact, reading->arena, reading->error) != STATUS_OK)
             return reading->error->status;
     }
     return STATUS_OK;
 }
 
-static size_t number_of(const struct reading *reading, const char *setting)
+static enum status refuse_heads(const struct reading *reading, const struct layer_module *module)
 {
-    const struct layer_fact *fact = layer_facts_find(&reading->layer->facts, setting);
-    return fact != NULL ? (size_t)strtoull(fact->text, NULL, 10) : 0;
-}
-
-/* Heads decide how the tensors are cut. */
-static enum status find_heads(struct reading *reading, struct unpack_plan *plan)
-{
-    const struct options *options = reading->options;
-    if (config_heads(&reading->config, reading->layer->family, &reading->place, reading->arena, &reading->layer->facts,
-                     reading->error) != STATUS_OK)
-        return reading->error->status;
-    plan->heads = is_typed(reading, OPTION_HEADS) ? (size_t)options->heads : number_of(reading, "heads");
-    plan->kv_heads = is_typed(reading, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(reading, "kv_heads");
-    plan->packing = module_packing(reading->layer->module);
-    if (reading->layer->family->packing != NULL && plan->packing != PACKING_SEPARATE)
-        plan->packing = strcmp(reading->layer->family->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;
-    if (is_typed(reading, OPTION_PACKING))
-        plan->packing = options->packing;
-    if (plan->heads > 0)
-        return STATUS_OK;
     return error_usage(reading->error,
-                       "%s: neither a config nor an option says how many heads %s has; expected "
-                       "--heads N, or --config FILE",
-                       reading->checkpoint.source, reading->layer->module->path);
+                       "%s: neither a config nor an option says how many heads %s has; expected --heads N, or --config "
+                       "FILE",
+                       reading->checkpoint.source, module->path);
 }
 
 /* The columns of a head of query, whatever the config says. */
-static enum status measure_head(struct reading *reading, const struct unpack_plan *plan)
+static enum status measure_head(const struct reading *reading, const struct layer *layer, size_t heads, size_t *columns)
 {
-    const struct input_file *weights = &reading->layer->weights;
-    const struct file_tensor *query = input_file_find(weights, "W_query.weight");
+    const struct file_tensor *query = input_file_find(&layer->weights, "W_query.weight");
     if (query == NULL)
-        query = input_file_find(weights, "W_query_b.weight");
-    if (query == NULL || query->tensor.shape[0] % plan->heads != 0)
+        query = input_file_find(&layer->weights, "W_query_b.weight");
+    if (query == NULL || query->tensor.shape[0] % heads != 0)
         return error_usage(reading->error, "%s: %s: the rows of its query do not divide by %zu heads",
-                           reading->checkpoint.source, reading->layer->module->path, plan->heads);
-    reading->place.columns = query->tensor.shape[0] / plan->heads;
+                           reading->checkpoint.source, layer->module->path, heads);
+    *columns = query->tensor.shape[0] / heads;
     return STATUS_OK;
 }
 
-/* Kinds of norms that this module has not are no facts of it. */
-static void forget(struct reading *reading, const char *setting)
+static void forget(struct layer_facts *facts, const char *setting)
 {
-    struct layer_facts *facts = &reading->layer->facts;
     size_t count = 0;
     for (size_t i = 0; i < facts->count; i++)
         if (strcmp(facts->facts[i].setting, setting) != 0)
@@ -129,56 +58,98 @@ static void forget(struct reading *reading, const char *setting)
     facts->count = count;
 }
 
-static bool has(const struct reading *reading, const char *name)
+/* Kinds of norms that this module has not are no facts of it, nor is what only matters to them. */
+static void forget_absent(struct layer *layer)
 {
-    return input_file_find(&reading->layer->weights, name) != NULL;
+    static const struct {
+        const char *settings[2], *tensors[3];
+    } OF[] = {
+        {{"qk_norm", "qk_norm_eps"}, {"query_norm.weight", "key_norm.weight", "key_value_a_norm.weight"}},
+        {{"norm", "norm_eps"}, {"norm.weight"}},
+        {{"relative_distance"}, {"relative_bias.weight"}},
+    };
+    for (size_t i = 0; i < sizeof OF / sizeof OF[0]; i++) {
+        bool there = false;
+        for (size_t k = 0; k < 3 && OF[i].tensors[k] != NULL; k++)
+            there = there || input_file_find(&layer->weights, OF[i].tensors[k]) != NULL;
+        for (size_t k = 0; k < 2 && OF[i].settings[k] != NULL && !there; k++)
+            forget(&layer->facts, OF[i].settings[k]);
+    }
 }
 
-static void forget_norms(struct reading *reading)
+static enum status add_kv_heads(const struct reading *reading, struct layer *layer, size_t kv_heads)
 {
-    if (!has(reading, "query_norm.weight") && !has(reading, "key_norm.weight") &&
-        !has(reading, "key_value_a_norm.weight")) {
-        forget(reading, "qk_norm");
-        forget(reading, "qk_norm_eps");
-    }
-    if (!has(reading, "norm.weight")) {
-        forget(reading, "norm");
-        forget(reading, "norm_eps");
-    }
-    if (!has(reading, "relative_bias.weight"))
-        forget(reading, "relative_distance");
+    char text[24];
+    snprintf(text, sizeof text, "%zu", kv_heads);
+    const struct layer_fact fact = {"kv_heads", text, FACT_TENSORS, NULL};
+    return layer_facts_find(&layer->facts, "kv_heads") == NULL
+               ? layer_facts_add(&layer->facts, &fact, reading->arena, reading->error)
+               : STATUS_OK;
 }
 
-static enum status read_facts(struct reading *reading)
+/* Whether other layers of its stack have a norm: then this one has none, as ModernBERT's first. */
+static bool is_first_without(const struct reading *reading, const struct layer_module *module)
 {
-    struct layer *layer = reading->layer;
+    for (size_t i = 0; i < reading->modules.count; i++) {
+        const struct layer_module *other = &reading->modules.modules[i];
+        struct module_tensors tensors;
+        if (other == module || other->part != module->part || other->cross != module->cross ||
+            module_tensors(&reading->modules, other, reading->arena, &tensors, reading->error) != STATUS_OK)
+            continue;
+        for (size_t k = 0; k < tensors.count; k++)
+            if (strcmp(tensors.tensors[k].standard, "norm.weight") == 0)
+                return true;
+    }
+    return false;
+}
+
+/* The norm of a residual stream must be known, and there; "none" says that the layer has none before attention. */
+static enum status check_residual(const struct reading *reading, const struct layer *layer)
+{
+    const struct layer_fact *norm = layer_facts_find(&layer->facts, "norm");
+    if (!reading->options->residual || (norm != NULL && strcmp(norm->text, "none") == 0))
+        return STATUS_OK;
+    if (norm == NULL && !layer->family->by_hand)
+        return error_usage(reading->error,
+                           "--residual: the norm before the attention of %s is none that attn knows; expected hidden "
+                           "states behind it, without --residual",
+                           layer->family->title);
+    if (input_file_find(&layer->weights, "norm.weight") == NULL && !is_first_without(reading, layer->module))
+        return error_usage(reading->error,
+                           "--residual: %s: no norm before %s is among the tensors; expected hidden states behind it, "
+                           "without --residual",
+                           reading->checkpoint.source, layer->module->path);
+    return STATUS_OK;
+}
+
+static enum status read_module(const struct reading *reading, struct layer *layer)
+{
     struct unpack_plan plan = {0};
-    if (find_heads(reading, &plan) ||
-        module_unpack(&reading->modules, layer->module, &plan, reading->arena, &layer->weights, reading->error) ||
-        measure_head(reading, &plan) ||
-        config_facts(&reading->config, layer->family, &reading->place, reading->arena, &layer->facts, reading->error))
+    size_t columns = 0;
+    layer->config = reading->config_path;
+    if (add_options(reading, &layer->facts) ||
+        reading_heads(reading, layer->module, &layer->family, &plan, &layer->facts) != STATUS_OK)
         return reading->error->status;
-    forget_norms(reading);
-    if (layer_facts_find(&layer->facts, "kv_heads") == NULL &&
-        add_whole(reading, "kv_heads", plan.kv_heads, FACT_TENSORS, NULL) != STATUS_OK)
+    if (plan.heads == 0)
+        return refuse_heads(reading, layer->module);
+    if (module_unpack(&reading->modules, layer->module, &plan, reading->arena, &layer->weights, reading->error) ||
+        measure_head(reading, layer, plan.heads, &columns) ||
+        reading_facts(reading, layer->module, layer->family, columns, &layer->facts) || check_residual(reading, layer))
         return reading->error->status;
-    return add_options(reading);
+    forget_absent(layer);
+    return add_kv_heads(reading, layer, plan.kv_heads);
 }
 
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error)
 {
-    struct reading reading = {.layer = layer, .options = options, .arena = arena, .error = error};
+    struct reading reading;
     const size_t number = options->origin[OPTION_LAYER] == ORIGIN_DEFAULT ? MODULE_NO_LAYER : (size_t)options->layer;
     *layer = (struct layer){0};
-    if (checkpoint_open(options->weights, arena, &reading.checkpoint, error) ||
-        modules_find(&reading.checkpoint, arena, &reading.modules, error) ||
-        module_choose(&reading.modules, number, options->module, &layer->module, error) || read_config(&reading))
-        return error->status;
-    reading.place = (struct config_module){
-        .part = layer->module->part, .cross = layer->module->cross, .layer = layer->module->layer};
-    enum status status = config_family(&reading.config, layer->module->part, options->family, &layer->family, error);
+    enum status status = reading_begin(&reading, options, arena, error);
     if (status == STATUS_OK)
-        status = read_facts(&reading);
-    config_free(&reading.config);
+        status = module_choose(&reading.modules, number, options->module, &layer->module, error);
+    if (status == STATUS_OK)
+        status = read_module(&reading, layer);
+    reading_end(&reading);
     return status;
 }

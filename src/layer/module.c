@@ -394,6 +394,11 @@ enum packing module_packing(const struct layer_module *module)
     return module->naming->packing;
 }
 
+bool module_is_turned(const struct layer_module *module)
+{
+    return module->naming->conv1d;
+}
+
 bool module_is_latent(const struct layer_module *module)
 {
     return module->naming->latent_b != NULL;

@@ -40,6 +40,9 @@ enum status module_choose(const struct module_list *list, size_t layer, const ch
 /* How its query, key and value lie in the weights by their names; an option or a family may say otherwise. */
 enum packing module_packing(const struct layer_module *module);
 
+/* Whether its weights are stored d_in x d_out. */
+bool module_is_turned(const struct layer_module *module);
+
 /* Whether its keys and values go through a low rank first: the columns of a head then differ (MLA). */
 bool module_is_latent(const struct layer_module *module);
 

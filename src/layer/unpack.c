@@ -19,8 +19,8 @@ struct unpacking {
 
 /* A tensor of the module as it is taken. */
 struct taken {
-    const char *name, *origin; /* origin: "FILE: NAME" */
-    struct tensor tensor;      /* rank 0 where there is none */
+    const char *name, *file;
+    struct tensor tensor; /* rank 0 where there is none */
 };
 
 /* --- taking ------------------------------------------------------------------------------------------------------ */
@@ -30,7 +30,6 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
 {
     const struct module_tensors *tensors = unpacking->tensors;
     struct checkpoint_tensor look;
-    char origin[512];
     *taken = (struct taken){0};
     for (size_t i = 0; i < tensors->count && taken->name == NULL; i++)
         if (strcmp(tensors->tensors[i].standard, standard) == 0)
@@ -40,17 +39,16 @@ static enum status take(const struct unpacking *unpacking, const char *standard,
     if (checkpoint_look(unpacking->checkpoint, taken->name, &look, unpacking->error) != STATUS_OK ||
         checkpoint_take(unpacking->checkpoint, taken->name, &taken->tensor, unpacking->error) != STATUS_OK)
         return unpacking->error->status;
-    snprintf(origin, sizeof origin, "%s: %.300s", look.source, taken->name);
-    taken->origin = arena_text(unpacking->arena, origin, strlen(origin), unpacking->error);
-    return taken->origin == NULL ? unpacking->error->status : STATUS_OK;
+    taken->file = look.source;
+    return STATUS_OK;
 }
 
 /* "FILE: NAME: 48 x 32, but ..." */
 static enum status contradicts(const struct unpacking *unpacking, const struct taken *taken, const char *expected)
 {
     char shape[TENSOR_SHAPE_BYTES];
-    return error_usage(unpacking->error, "%s: %s; expected %s", taken->origin, tensor_shape_text(&taken->tensor, shape),
-                       expected);
+    return error_usage(unpacking->error, "%s: %.200s: %s; expected %s", taken->file, taken->name,
+                       tensor_shape_text(&taken->tensor, shape), expected);
 }
 
 static enum status check_rank(const struct unpacking *unpacking, const struct taken *taken, size_t rank)
@@ -82,7 +80,7 @@ static void put_rows(const struct unpacking *unpacking, const struct taken *take
         row *= tensor.shape[axis];
     tensor.shape[0] = count;
     tensor.data = (unsigned char *)tensor.data + first * row;
-    *put = (struct file_tensor){.name = standard, .origin = taken->origin, .tensor = tensor};
+    *put = (struct file_tensor){.name = standard, .origin = taken->name, .file = taken->file, .tensor = tensor};
 }
 
 static void put_whole(const struct unpacking *unpacking, const struct taken *taken, const char *standard)

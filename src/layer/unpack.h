@@ -21,9 +21,9 @@ struct unpack_plan {
     enum packing packing; /* of a packed weight; module_packing */
 };
 
-/* `input` has each tensor under its standard name, sorted, and in .origin what the checkpoint calls it; plan->kv_heads
- * is set where it was 0. STATUS_USAGE where a dtype is not read, and where a shape contradicts the heads: the message
- * names tensor and shape, and what was expected. */
+/* `input` has each tensor under its standard name, sorted, and in .origin and .file what the checkpoint calls it;
+ * plan->kv_heads is set where it was 0. STATUS_USAGE where a dtype is not read, and where a shape contradicts the
+ * heads: the message names tensor and shape, and what was expected. */
 enum status module_unpack(const struct module_list *list, const struct layer_module *module, struct unpack_plan *plan,
                           struct arena *arena, struct input_file *input, struct error *error);
 

@@ -65,8 +65,10 @@ const struct tensor *taking_find(struct taking *taking, const char *name)
 enum status taking_keep(const struct taking *taking, const char *name, const struct tensor *tensor,
                         struct tensor *parameter)
 {
-    return tensor_keep(tensor, taking->plan->dtype, taking->input->source, name, parameter, taking->arena,
-                       taking->error);
+    const struct file_tensor *found = input_file_find(taking->input, name);
+    const bool unpacked = found != NULL && found->origin != NULL; /* a checkpoint calls it otherwise */
+    return tensor_keep(tensor, taking->plan->dtype, unpacked ? found->file : taking->input->source,
+                       unpacked ? found->origin : name, parameter, taking->arena, taking->error);
 }
 
 enum status taking_wrong_shape(const struct taking *taking, const char *name, const struct tensor *tensor, size_t rows,

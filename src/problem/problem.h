@@ -91,6 +91,7 @@ struct problem {
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;
     bool stages_asked;                 /* by --stages; else all of the mechanism */
+    bool explains_config;              /* --explain config: what is known, and who says it, in place of stages */
     bool explains;                     /* --explain; then `stages` also has what the explained ones are made from */
     enum stage explained[STAGE_NAMES]; /* in order */
     size_t explained_count;

@@ -12,7 +12,7 @@
 
 struct file_tensor {
     const char *name;
-    const char *origin;        /* the tensor of a checkpoint that it was made of: "FILE: NAME"; else NULL */
+    const char *origin, *file; /* the tensor of a checkpoint that it was made of, and its file; else NULL */
     size_t order;              /* which of the file's tensors it was, from 0 */
     struct tensor tensor;      /* rank 0: not read, as the name is foreign and not the only one of the file */
     enum dtype stated;         /* of text: what it says its numbers are; else DTYPE_F32 */

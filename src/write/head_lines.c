@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/wrap.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SETTING_COLUMNS = 40 };
@@ -16,6 +17,15 @@ static const char *setting_text(const struct problem *problem, const char *name)
     return NULL;
 }
 
+/* " (config)": who says it of a checkpoint's module, but for the command line; else "". */
+static const char *source_of(const struct problem *problem, const char *name)
+{
+    static const char *const WORDS[FACT_SOURCE_COUNT] = {
+        [FACT_ROW] = " (family)", [FACT_CONFIG] = " (config)", [FACT_TENSORS] = " (tensors)"};
+    const struct layer_fact *fact = problem->layer != NULL ? layer_facts_find(&problem->layer->facts, name) : NULL;
+    return fact != NULL && WORDS[fact->source] != NULL ? WORDS[fact->source] : "";
+}
+
 static void add_setting(struct wrap *line, const struct problem *problem, const char *name, const char *words,
                         const char *unless)
 {
@@ -24,7 +34,7 @@ static void add_setting(struct wrap *line, const struct problem *problem, const 
     if (text == NULL || (unless != NULL && strcmp(text, unless) == 0))
         return;
     text_shown(text, SETTING_COLUMNS, shown, sizeof shown);
-    wrap_add(line, "%s %s", words, shown);
+    wrap_add(line, "%s %s%s", words, shown, source_of(problem, name));
 }
 
 static const char *plural(size_t count)
@@ -36,10 +46,10 @@ static void add_heads(struct wrap *line, const struct problem *problem)
 {
     if (!problem->has_heads)
         return;
-    wrap_add(line, "%zu%s head%s of %zu", problem->heads, problem->plan.stacked ? " stacked" : "",
-             plural(problem->heads), problem->d_head);
+    wrap_add(line, "%zu%s head%s of %zu%s", problem->heads, problem->plan.stacked ? " stacked" : "",
+             plural(problem->heads), problem->d_head, source_of(problem, "heads"));
     if (problem->kv_heads != problem->heads)
-        wrap_add(line, "%zu of key and value", problem->kv_heads);
+        wrap_add(line, "%zu of key and value%s", problem->kv_heads, source_of(problem, "kv_heads"));
 }
 
 static void add_sizes(struct wrap *line, const struct problem *problem, const char *title)
@@ -66,7 +76,7 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
     if (given && problem->d_value != problem->d_head)
         wrap_add(line, "d_v %zu", problem->d_value);
     if ((problem->has_heads || given) && !problem->parameters_only)
-        wrap_add(line, "%s", problem->mask.causal ? "causal" : "not causal");
+        wrap_add(line, "%s%s", problem->mask.causal ? "causal" : "not causal", source_of(problem, "causal"));
     if (problem->dtype != DTYPE_F32)
         wrap_add(line, "%s", dtype_name(problem->dtype));
 }
@@ -93,6 +103,35 @@ static void add_mistakes(struct wrap *line, const struct problem *problem)
         wrap_add(line, "mistake %s", mistake_text(problem->mistakes[i], text));
 }
 
+/* What is known of a checkpoint's module, but changes nothing here; or is told with the module's name. */
+static bool is_usual(const struct problem *problem, const char *name)
+{
+    static const char *const TOLD[] = {"layer", "module", "family"};
+    bool told = false;
+    if (problem->layer == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++)
+        told = told || strcmp(name, TOLD[i]) == 0;
+    return told || (strcmp(name, "scale") == 0 && problem->scale == 1 / sqrt((double)problem->d_head)) ||
+           (strncmp(name, "norm", 4) == 0 && !problem->residual) || strcmp(setting_text(problem, name), "none") == 0 ||
+           strcmp(setting_text(problem, name), "off") == 0 || strcmp(setting_text(problem, name), "-1,-1") == 0;
+}
+
+/* The checkpoint and its module; or the file that the parameters are from. */
+static void add_source(struct wrap *line, const struct problem *problem)
+{
+    char shown[128];
+    if (!problem->parameters.given)
+        return;
+    text_shown(problem->parameters.source, SETTING_COLUMNS, shown, sizeof shown);
+    if (problem->layer == NULL) {
+        wrap_add(line, "parameters from %s", shown);
+        return;
+    }
+    wrap_add(line, "%s", problem->layer->family->title);
+    wrap_add(line, "%s of %s", problem->layer->module->path, shown);
+}
+
 /* What was asked for beside: numbers, then words, mistakes and queries last. */
 static void add_asked(struct wrap *line, const struct problem *problem)
 {
@@ -100,7 +139,8 @@ static void add_asked(struct wrap *line, const struct problem *problem)
         for (size_t i = 0; i < problem->setting_count; i++) {
             const struct setting *setting = &problem->settings[i];
             const bool mistakes = setting->words != NULL && strcmp(setting->words, OPTIONS[OPTION_MISTAKE].asked) == 0;
-            if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts && !mistakes)
+            if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts && !mistakes &&
+                !is_usual(problem, setting->name))
                 add_setting(line, problem, setting->name, setting->words, NULL);
         }
     add_mistakes(line, problem);
@@ -110,16 +150,13 @@ static void add_asked(struct wrap *line, const struct problem *problem)
 void head_lines_write(const struct problem *problem, size_t columns, bool color, struct output *output)
 {
     struct wrap line = {.output = output, .columns = columns, .indent = 2};
-    char title[64], shown[128];
+    char title[64];
     snprintf(title, sizeof title, "%s%s", MECHANISMS[problem->mechanism].title,
              problem->parameters_only ? " parameters" : "");
     if (color)
         output_print(output, "%s", TEXT_BOLD);
     add_sizes(&line, problem, title);
-    if (problem->parameters.given) {
-        text_shown(problem->parameters.source, SETTING_COLUMNS, shown, sizeof shown);
-        wrap_add(&line, "parameters from %s", shown);
-    }
+    add_source(&line, problem);
     add_draws(&line, problem);
     add_asked(&line, problem);
     output_print(output, "%s\n", color ? TEXT_PLAIN : "");

@@ -1,0 +1,137 @@
+#include "layer/listing.h"
+
+#include "base/text.h"
+#include "layer/reading.h"
+
+#include <string.h>
+
+/* The path with N for the number of its layer. */
+static const char *pattern_of(const struct reading *reading, const struct layer_module *module)
+{
+    char number[24], pattern[512];
+    const size_t length = (size_t)snprintf(number, sizeof number, "%zu", module->layer);
+    const size_t prefix = strlen(module->prefix);
+    struct text text = text_begin(pattern, sizeof pattern);
+    if (module->layer == MODULE_NO_LAYER || prefix < length + 1)
+        return module->path;
+    text_add(&text, "%.*sN%s", (int)(prefix - length - 1), module->prefix, module->path + prefix - 1);
+    return arena_text(reading->arena, pattern, text.length, reading->error);
+}
+
+/* The columns of a head of query by the shapes of the tensors; 0 where they do not tell. */
+static size_t columns_of(const struct module_tensors *tensors, const struct checkpoint_tensor *looks,
+                         const struct unpack_plan *plan, bool turned)
+{
+    const size_t kv_heads = plan->kv_heads > 0 ? plan->kv_heads : plan->heads;
+    for (size_t i = 0; i < tensors->count && plan->heads > 0; i++) {
+        const char *name = tensors->tensors[i].standard;
+        const size_t rows = looks[i].bytes.shape[turned ? 1 : 0];
+        if (strcmp(name, "W_query.weight") == 0 || strcmp(name, "W_query_b.weight") == 0)
+            return rows / plan->heads;
+        if (strcmp(name, "in_proj.weight") == 0)
+            return rows / (plan->heads + 2 * kv_heads);
+    }
+    return 0;
+}
+
+/* What is said of one module, and what is read for it. */
+static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
+{
+    struct module_tensors tensors;
+    struct checkpoint_tensor looks[MODULE_TENSORS];
+    struct unpack_plan plan = {0};
+    if (module_tensors(&reading->modules, module, reading->arena, &tensors, reading->error) ||
+        reading_heads(reading, module, &row->family, &plan, &row->facts))
+        return reading->error->status;
+    for (size_t i = 0; i < tensors.count; i++) {
+        if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &looks[i], reading->error) != STATUS_OK)
+            return reading->error->status;
+        const enum dtype dtype = looks[i].bytes.dtype; /* of another one a number takes a byte or less */
+        row->bytes += (double)looks[i].count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
+    }
+    row->path = pattern_of(reading, module);
+    row->cross = module->cross;
+    row->heads = plan.heads;
+    row->kv_heads = plan.kv_heads > 0 ? plan.kv_heads : plan.heads;
+    row->columns = columns_of(&tensors, looks, &plan, module_is_turned(module));
+    if (row->path == NULL)
+        return reading->error->status;
+    return row->columns > 0 ? reading_facts(reading, module, row->family, row->columns, &row->facts) : STATUS_OK;
+}
+
+static bool same_text(const struct layer_facts *a, const struct layer_facts *b, const char *setting)
+{
+    const struct layer_fact *of_a = layer_facts_find(a, setting), *of_b = layer_facts_find(b, setting);
+    return (of_a == NULL) == (of_b == NULL) && (of_a == NULL || strcmp(of_a->text, of_b->text) == 0);
+}
+
+/* Whether they differ in their number alone. */
+static bool alike(const struct listed_row *a, const struct listed_row *b)
+{
+    bool same = strcmp(a->path, b->path) == 0 && a->cross == b->cross && a->heads == b->heads &&
+                a->kv_heads == b->kv_heads && a->columns == b->columns && a->bytes == b->bytes &&
+                a->facts.count == b->facts.count;
+    for (size_t i = 0; same && i < a->facts.count; i++)
+        same = same_text(&a->facts, &b->facts, a->facts.facts[i].setting);
+    return same;
+}
+
+/* A row of its own, or one more layer of a row before it. */
+static enum status add(const struct reading *reading, struct listing *listing, struct listed_row *row, size_t layer)
+{
+    size_t at = 0;
+    while (at < listing->count && !alike(&listing->rows[at], row))
+        at++;
+    struct listed_row *own = &listing->rows[at];
+    if (at == listing->count) {
+        *own = *row;
+        own->layers = arena_allocate(reading->arena, reading->modules.count, sizeof own->layers[0], reading->error);
+        listing->count++;
+    }
+    if (own->layers == NULL)
+        return reading->error->status;
+    own->layers[own->count++] = layer;
+    return STATUS_OK;
+}
+
+/* Whether --module names it: its path begins so, up to a dot. */
+static bool is_asked(const struct options *options, const struct layer_module *module)
+{
+    const size_t length = options->module != NULL ? strlen(options->module) : 0;
+    return length == 0 ||
+           (strncmp(module->path, options->module, length) == 0 &&
+            (module->path[length] == '.' || module->path[length] == '\0' || options->module[length - 1] == '.'));
+}
+
+static enum status list(const struct reading *reading, struct listing *listing)
+{
+    listing->source = reading->checkpoint.source;
+    listing->config = reading->config_path;
+    listing->rows = arena_allocate(reading->arena, reading->modules.count, sizeof listing->rows[0], reading->error);
+    if (listing->rows == NULL)
+        return reading->error->status;
+    for (size_t i = 0; i < reading->modules.count; i++) {
+        const struct layer_module *module = &reading->modules.modules[i];
+        struct listed_row row = {0};
+        if (is_asked(reading->options, module) &&
+            (look(reading, module, &row) || add(reading, listing, &row, module->layer)))
+            return reading->error->status;
+    }
+    if (listing->count > 0)
+        return STATUS_OK;
+    return error_usage(reading->error, "%s: no attention module%s%s; expected names such as layers.0.self_attn.q_proj",
+                       listing->source, reading->options->module != NULL ? " whose name begins with " : "",
+                       reading->options->module != NULL ? reading->options->module : "");
+}
+
+enum status listing_read(struct listing *listing, const struct options *options, struct arena *arena,
+                         struct error *error)
+{
+    struct reading reading;
+    *listing = (struct listing){0};
+    enum status status = reading_begin(&reading, options, arena, error);
+    if (status == STATUS_OK)
+        status = list(&reading, listing);
+    reading_end(&reading);
+    return status;
+}

@@ -1,0 +1,81 @@
+#include "layer/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool reading_is_told(const struct reading *reading, enum option_id id)
+{
+    return reading->options->origin[id] != ORIGIN_DEFAULT;
+}
+
+/* The config that is named, or the one beside the checkpoint, if there is one. */
+static enum status read_config(struct reading *reading)
+{
+    enum { PATH = 4096 };
+    const char *path = reading->options->config;
+    if (path == NULL) {
+        char beside[PATH];
+        const int length = snprintf(beside, sizeof beside, "%sconfig.json", reading->checkpoint.folder);
+        if (length < 0 || length >= PATH || access(beside, F_OK) != 0)
+            return STATUS_OK;
+        path = arena_text(reading->arena, beside, (size_t)length, reading->error);
+        if (path == NULL)
+            return reading->error->status;
+    }
+    reading->config_path = path;
+    return config_read(path, &reading->config, reading->error);
+}
+
+enum status reading_begin(struct reading *reading, const struct options *options, struct arena *arena,
+                          struct error *error)
+{
+    *reading = (struct reading){.options = options, .arena = arena, .error = error};
+    if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
+        modules_find(&reading->checkpoint, arena, &reading->modules, error))
+        return error->status;
+    return read_config(reading);
+}
+
+void reading_end(struct reading *reading)
+{
+    config_free(&reading->config);
+}
+
+static struct config_module place_of(const struct layer_module *module, size_t columns)
+{
+    return (struct config_module){
+        .part = module->part, .cross = module->cross, .layer = module->layer, .columns = columns};
+}
+
+static size_t number_of(const struct layer_facts *facts, const char *setting)
+{
+    const struct layer_fact *fact = layer_facts_find(facts, setting);
+    return fact != NULL ? (size_t)strtoull(fact->text, NULL, 10) : 0;
+}
+
+enum status reading_heads(const struct reading *reading, const struct layer_module *module,
+                          const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts)
+{
+    const struct options *options = reading->options;
+    const struct config_module place = place_of(module, 0);
+    if (config_family(&reading->config, module->part, options->family, family, reading->error) ||
+        config_heads(&reading->config, *family, &place, reading->arena, facts, reading->error))
+        return reading->error->status;
+    plan->heads = reading_is_told(reading, OPTION_HEADS) ? (size_t)options->heads : number_of(facts, "heads");
+    plan->kv_heads =
+        reading_is_told(reading, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(facts, "kv_heads");
+    plan->packing = module_packing(module);
+    if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE)
+        plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;
+    if (reading_is_told(reading, OPTION_PACKING))
+        plan->packing = options->packing;
+    return STATUS_OK;
+}
+
+enum status reading_facts(const struct reading *reading, const struct layer_module *module,
+                          const struct family_row *family, size_t columns, struct layer_facts *facts)
+{
+    const struct config_module place = place_of(module, columns);
+    return config_facts(&reading->config, family, &place, reading->arena, facts, reading->error);
+}

@@ -1,0 +1,36 @@
+/* A checkpoint with its config, open for reading: what layer.c and listing.c share. */
+#ifndef ATTN_LAYER_READING_H
+#define ATTN_LAYER_READING_H
+
+#include "layer/config.h"
+#include "layer/layer.h"
+#include "layer/unpack.h"
+
+struct reading {
+    const struct options *options;
+    struct checkpoint checkpoint;
+    struct module_list modules;
+    struct config config;
+    const char *config_path; /* NULL where there is none */
+    struct arena *arena;
+    struct error *error;
+};
+
+/* Opens what the options name. reading_end releases the config, in any case. STATUS_SYSTEM and STATUS_USAGE as
+ * layer_read. */
+enum status reading_begin(struct reading *reading, const struct options *options, struct arena *arena,
+                          struct error *error);
+void reading_end(struct reading *reading);
+
+/* Whether the command line, or a file before, gives the option. */
+bool reading_is_told(const struct reading *reading, enum option_id id);
+
+/* The family of a module's part, and how many heads it has: of query 0 where nobody says it. */
+enum status reading_heads(const struct reading *reading, const struct layer_module *module,
+                          const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts);
+
+/* All else that is said of a module, `columns` to a head of query. */
+enum status reading_facts(const struct reading *reading, const struct layer_module *module,
+                          const struct family_row *family, size_t columns, struct layer_facts *facts);
+
+#endif

@@ -1,0 +1,258 @@
+#include "write/checkpoint_text.h"
+
+#include "base/text.h"
+#include "base/wrap.h"
+#include "write/json.h"
+#include "write/table_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the modules of a checkpoint --------------------------------------------------------------------------------- */
+
+/* A run of layers with the same step between them. */
+static size_t run_of(const struct listed_row *row, size_t first, size_t step)
+{
+    size_t end = first + 1;
+    while (end < row->count && row->layers[end] == row->layers[end - 1] + step)
+        end++;
+    return end;
+}
+
+/* "layers 0-31", or every so often "0, 6, 12, ..., 30". */
+static void write_layers(const struct listed_row *row, struct wrap *line)
+{
+    if (row->layers[0] == MODULE_NO_LAYER) {
+        wrap_add(line, "of no layer");
+        return;
+    }
+    const char *name = row->count == 1 ? "layer " : "layers ";
+    for (size_t i = 0; i < row->count; name = "") {
+        const size_t step = i + 1 < row->count ? row->layers[i + 1] - row->layers[i] : 1, end = run_of(row, i, step);
+        const size_t first = row->layers[i], last = row->layers[end - 1];
+        if (end - i > 4 && step > 1)
+            wrap_add(line, "%s%zu, %zu, ..., %zu", name, first, first + step, last);
+        else if (end - i > 1 && step == 1)
+            wrap_add(line, "%s%zu-%zu", name, first, last);
+        else
+            wrap_add(line, "%s%zu", name, first);
+        i = (end - i > 4 && step > 1) || step == 1 ? end : i + 1;
+    }
+}
+
+/* What is read for one layer, in MB or what is near. */
+static void write_bytes(double bytes, struct wrap *line)
+{
+    static const char *const UNITS[] = {"bytes", "KB", "MB", "GB"};
+    size_t unit = 0;
+    for (; bytes >= 1000 && unit < 3; unit++)
+        bytes /= 1000;
+    wrap_add(line, "%.*f %s read for one", unit == 0 || bytes >= 100 ? 0 : 1, bytes, UNITS[unit]);
+}
+
+/* Settings that tell modules from each other, and their words; those that are as usual are passed over. */
+static const struct {
+    const char *setting, *words, *usual;
+} TOLD[] = {
+    {"window", "window ", "-1,-1"},
+    {"rope", "rope ", "none"},
+    {"rope_theta", "theta ", NULL},
+    {"rope_columns", "rotated columns ", NULL},
+    {"rope_scaling", "scaling ", NULL},
+    {"alibi", "alibi ", "off"},
+    {"scale", "scale ", NULL},
+    {"softcap", "softcap ", "0"},
+    {"clip", "clip ", "0"},
+    {"qk_norm", "norm of query and key ", "none"},
+};
+
+/* Whether it is the usual scale, 1 / sqrt(d). */
+static bool is_root(const struct listed_row *row, const struct layer_fact *fact)
+{
+    return strcmp(fact->setting, "scale") == 0 && strtod(fact->text, NULL) == 1 / sqrt((double)row->columns);
+}
+
+static void write_facts(const struct listed_row *row, struct wrap *line)
+{
+    const struct layer_fact *causal = layer_facts_find(&row->facts, "causal");
+    const struct layer_fact *rope = layer_facts_find(&row->facts, "rope");
+    const bool turns = rope != NULL && strcmp(rope->text, "none") != 0;
+    char shown[64];
+    if (row->heads > 0 && row->columns > 0)
+        wrap_add(line, "%zu head%s of %zu", row->heads, row->heads == 1 ? "" : "s", row->columns);
+    if (row->kv_heads != row->heads)
+        wrap_add(line, "%zu of key and value", row->kv_heads);
+    if (row->cross)
+        wrap_add(line, "cross-attention");
+    else if (causal != NULL)
+        wrap_add(line, "%s", strcmp(causal->text, "true") == 0 ? "causal" : "not causal");
+    for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++) {
+        const struct layer_fact *fact = layer_facts_find(&row->facts, TOLD[i].setting);
+        const bool idle = strncmp(TOLD[i].setting, "rope", 4) == 0 && !turns;
+        if (fact == NULL || idle || is_root(row, fact) ||
+            (TOLD[i].usual != NULL && strcmp(fact->text, TOLD[i].usual) == 0))
+            continue;
+        text_shown(fact->text, sizeof shown - 1, shown, sizeof shown);
+        wrap_add(line, "%s%s", TOLD[i].words, shown);
+    }
+}
+
+static void write_row(const struct listed_row *row, size_t columns, struct output *output)
+{
+    struct wrap line = {.output = output, .columns = memory_smaller(columns, WRAP_COLUMNS) - 4, .indent = 4};
+    output_print(output, "\n  %s\n    ", row->path[0] != '\0' ? row->path : "(without a path)");
+    write_layers(row, &line);
+    write_facts(row, &line);
+    write_bytes(row->bytes, &line);
+    output_print(output, "\n");
+}
+
+/* Families of the modules: more than one where towers have their own. */
+static void write_families(const struct listing *listing, struct wrap *line)
+{
+    for (size_t i = 0; i < listing->count; i++) {
+        bool told = false;
+        for (size_t k = 0; k < i; k++)
+            told = told || listing->rows[k].family == listing->rows[i].family;
+        if (!told)
+            wrap_add(line, "%s (%s)", listing->rows[i].family->title, listing->rows[i].family->name);
+    }
+}
+
+static void write_listing_text(const struct listing *listing, size_t columns, struct output *output)
+{
+    struct wrap line = {.output = output, .columns = memory_smaller(columns, WRAP_COLUMNS), .indent = 2};
+    char shown[TEXT_PATH_BYTES];
+    text_shown(listing->source, SIZE_MAX, shown, sizeof shown);
+    wrap_add(&line, "checkpoint %s", shown);
+    write_families(listing, &line);
+    output_print(output, "\n");
+    for (size_t i = 0; i < listing->count; i++)
+        write_row(&listing->rows[i], columns, output);
+}
+
+static void write_member(const char *name, const char *text, struct output *output)
+{
+    char shown[TEXT_PATH_BYTES * 4];
+    output_print(output, "\"%s\": ", name);
+    text_shown(text, SIZE_MAX, shown, sizeof shown);
+    write_json_string(shown, output);
+}
+
+static void write_row_json(const struct listed_row *row, struct output *output)
+{
+    output_print(output, "  {");
+    write_member("path", row->path, output);
+    output_print(output, ", \"layers\": [");
+    for (size_t i = 0; i < row->count && row->layers[i] != MODULE_NO_LAYER; i++)
+        output_print(output, "%s%zu", i > 0 ? ", " : "", row->layers[i]);
+    output_print(output, "], \"cross\": %s, ", row->cross ? "true" : "false");
+    write_member("family", row->family->name, output);
+    output_print(output,
+                 ",\n   \"heads\": %zu, \"kv_heads\": %zu, \"d_head\": %zu, \"bytes\": %.0f,\n   \"settings\": {",
+                 row->heads, row->kv_heads, row->columns, row->bytes);
+    for (size_t i = 0; i < row->facts.count; i++) {
+        output_print(output, "%s", i > 0 ? ", " : "");
+        write_member(row->facts.facts[i].setting, row->facts.facts[i].text, output);
+    }
+    output_print(output, "}}");
+}
+
+static void write_listing_json(const struct listing *listing, struct output *output)
+{
+    output_print(output, "{");
+    write_member("checkpoint", listing->source, output);
+    output_print(output, ", \"modules\": [\n");
+    for (size_t i = 0; i < listing->count; i++) {
+        write_row_json(&listing->rows[i], output);
+        output_print(output, "%s\n", i + 1 < listing->count ? "," : "");
+    }
+    output_print(output, "]}\n");
+}
+
+void write_listing(const struct listing *listing, bool json, size_t columns, struct output *output)
+{
+    if (json)
+        write_listing_json(listing, output);
+    else
+        write_listing_text(listing, columns, output);
+}
+
+/* --- where each setting is from ----------------------------------------------------------------------------------- */
+
+/* Who says it, and by which key: "config  rope_parameters.rope_theta". */
+static void write_fact(const struct layer_fact *fact, size_t names, size_t values, struct output *output)
+{
+    char shown[96];
+    const char *source = layer_fact_source_word(fact->source);
+    output_print(output, "  ");
+    table_text_cell(output, fact->setting, strlen(fact->setting), names + 2, false);
+    const size_t width = text_shown(fact->text, 60, shown, sizeof shown);
+    table_text_cell(output, shown, width, memory_larger(values, width) + 2, false);
+    if (fact->key == NULL) {
+        output_print(output, "%s\n", source);
+        return;
+    }
+    table_text_cell(output, source, strlen(source), 9, false);
+    text_shown(fact->key, 60, shown, sizeof shown);
+    output_print(output, "%s\n", shown);
+}
+
+static void write_config_json(const struct problem *problem, struct output *output)
+{
+    const struct layer_facts *facts = &problem->layer->facts;
+    output_print(output, "{");
+    write_member("module", problem->layer->module->path, output);
+    output_print(output, ", ");
+    write_member("family", problem->layer->family->name, output);
+    output_print(output, ", \"settings\": [\n");
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct layer_fact *fact = &facts->facts[i];
+        output_print(output, "  {");
+        write_member("setting", fact->setting, output);
+        output_print(output, ", ");
+        write_member("value", fact->text, output);
+        output_print(output, ", ");
+        write_member("source", layer_fact_source_word(fact->source), output);
+        if (fact->key != NULL) {
+            output_print(output, ", ");
+            write_member("key", fact->key, output);
+        }
+        output_print(output, "}%s\n", i + 1 < facts->count ? "," : "");
+    }
+    output_print(output, "]}\n");
+}
+
+void write_config(const struct problem *problem, bool json, struct output *output)
+{
+    const struct layer *layer = problem->layer;
+    size_t names = 0, values = 0;
+    char shown[TEXT_PATH_BYTES];
+    if (json) {
+        write_config_json(problem, output);
+        return;
+    }
+    output_print(output, "%s of %s: %s (%s)\n", layer->module->path, layer->weights.source, layer->family->title,
+                 layer->family->name);
+    if (layer->config != NULL) {
+        text_shown(layer->config, SIZE_MAX, shown, sizeof shown);
+        output_print(output, "config %s\n", shown);
+    }
+    for (size_t i = 0; i < layer->facts.count; i++) {
+        names = memory_larger(names, strlen(layer->facts.facts[i].setting));
+        values = memory_larger(values, text_shown(layer->facts.facts[i].text, 60, shown, sizeof shown));
+    }
+    output_print(output, "\n");
+    for (size_t i = 0; i < layer->facts.count; i++)
+        write_fact(&layer->facts.facts[i], names, memory_smaller(values, 24), output);
+    output_print(output, "\ntensors\n");
+    for (size_t i = 0; i < layer->weights.tensor_count; i++) {
+        const struct file_tensor *tensor = &layer->weights.tensors[i];
+        char shape[TENSOR_SHAPE_BYTES];
+        output_print(output, "  %-24s  %-5s %-14s  ", tensor->name, dtype_name(tensor->tensor.dtype),
+                     tensor_shape_text(&tensor->tensor, shape));
+        text_shown(tensor->origin != NULL ? tensor->origin : "", SIZE_MAX, shown, sizeof shown);
+        output_print(output, "%s\n", shown);
+    }
+}
