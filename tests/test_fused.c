@@ -27,6 +27,7 @@ static float query[ROOM], key[ROOM], value[ROOM], whole[ROOM], again[ROOM], pick
 static float lse[ROOM], lse_again[ROOM];
 static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM];
 static size_t positions[ROOM];
+static uint16_t narrow[ROOM];
 
 static const struct kernel *kernels[16];
 static size_t kernel_count;
@@ -1025,13 +1026,13 @@ static void draw_integers(void)
 
 static void check_exact(const struct project_job *projection)
 {
+    const float *weight = projection->weight;
     for (size_t i = 0; i < projection->rows; i++)
         for (size_t j = 0; j < projection->d_out; j++) {
             double expected = projection->bias != NULL ? projection->bias[j] : 0;
             for (size_t k = 0; k < projection->d_in; k++)
-                expected +=
-                    (double)projection->x[i * projection->d_in + k] *
-                    projection->weight[projection->transposed ? j * projection->d_in + k : k * projection->d_out + j];
+                expected += (double)projection->x[i * projection->d_in + k] *
+                            weight[projection->transposed ? j * projection->d_in + k : k * projection->d_out + j];
             const float got = projection->y[i * projection->d_out + j];
             CHECK(got == (float)expected, "(%zu, %zu): expected %.0f, got %.9g", i, j, expected, got);
         }
@@ -1077,6 +1078,49 @@ static void check_projection_bits(void)
     }
 }
 
+/* Weights of fewer bits give what the same numbers in float32 give, for any threads. */
+static void check_narrow_weights(size_t rows, size_t d_in, size_t d_out)
+{
+    static const enum dtype NARROW[] = {DTYPE_BF16, DTYPE_F16};
+    check_begin("projection of %zu rows, %zu to %zu columns: weights of 16 bits", rows, d_in, d_out);
+    draw_integers();
+    for (size_t n = 0; n < COUNT(NARROW); n++) {
+        for (size_t i = 0; i < d_in * d_out; i++)
+            narrow[i] = (uint16_t)dtype_bits(NARROW[n], key[i]);
+        for (size_t i = 0; i < kernel_count * 4; i++) {
+            struct project_job projection = make_projection(rows, d_in, d_out, i % 2);
+            projection.kernel = kernels[i / 4];
+            projection.threads = i / 2 % 2 ? 3 : 1;
+            project(&projection);
+            projection.weight = narrow;
+            projection.weight_dtype = NARROW[n];
+            projection.y = again;
+            project(&projection);
+            check_bits(whole, again, rows * d_out, dtype_name(NARROW[n]));
+        }
+    }
+}
+
+/* A weight that is packed in several pieces, the last of them smaller, of whole tasks or of single panels. */
+static void check_pieces(size_t d_in, size_t d_out)
+{
+    float *weight = malloc(d_in * d_out * sizeof *weight);
+    check_begin("projection in pieces, %zu to %zu columns", d_in, d_out);
+    CHECK(weight != NULL, "expected memory");
+    draw_integers();
+    for (size_t i = 0; i < d_in * d_out && weight != NULL; i++)
+        weight[i] = (float)((int)(i * 5 % 29) - 14);
+    for (size_t i = 0; i < kernel_count * 2 && weight != NULL; i++) {
+        struct project_job projection = make_projection(3, d_in, d_out, i % 2);
+        projection.kernel = kernels[i / 2];
+        projection.weight = weight;
+        projection.threads = 2;
+        project(&projection);
+        check_exact(&projection);
+    }
+    free(weight);
+}
+
 /* (B, T, H d) and (B, H, T, d) hold the same numbers. */
 static void check_split(void)
 {
@@ -1110,6 +1154,10 @@ static void check_projections(void)
     check_projection(5, 2500, 9);
     check_projection(260, 72, 300);
     check_projection_bits();
+    check_narrow_weights(5, 300, 97);
+    check_narrow_weights(150, 513, 255);
+    check_pieces(4096, 1100);
+    check_pieces(40000, 97);
     check_split();
 }
 

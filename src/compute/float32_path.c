@@ -36,6 +36,17 @@ static const float *query_inputs(const struct attention *attention, struct arena
     return gathered.data;
 }
 
+/* A bias in float32: as it lies, or a copy. NULL where there is none, and where error says that memory is short. */
+static const float *float_bias(const struct tensor *bias, struct arena *scratch, struct error *error)
+{
+    if (bias->rank == 0 || bias->dtype == DTYPE_F32)
+        return bias->rank == 0 ? NULL : bias->data;
+    float *numbers = arena_allocate(scratch, tensor_count(bias), sizeof *numbers, error);
+    if (numbers != NULL)
+        dtype_load_floats(bias->dtype, bias->data, tensor_count(bias), numbers);
+    return numbers;
+}
+
 enum status float32_path_projection(const struct attention *attention, size_t module, enum projection_id id,
                                     const struct tensor *projected, struct error *error)
 {
@@ -48,7 +59,8 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
     const struct project_job work = {
         .x = x,
         .weight = projection->weight.data,
-        .bias = projection->bias.data,
+        .weight_dtype = projection->weight.dtype,
+        .bias = float_bias(&projection->bias, &scratch, error),
         .y = (float *)projected->data + module * heads * count * d,
         .items = problem->items,
         .rows = count,
@@ -63,7 +75,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
         .kernel = problem->kernel,
         .progress = report_to(attention->progress, stage_name(projection_stage(id)), problem->items * count),
     };
-    enum status status = x == NULL ? error->status : project_compute(&work, error);
+    enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
     progress_end(attention->progress);
     arena_free(&scratch);
     return status;
@@ -75,10 +87,12 @@ static enum status project_output(const struct attention *attention, const float
     const struct problem *problem = attention->problem;
     const size_t d_out = problem->plan.d_output;
     const struct projection *out = &problem->parameters.out;
+    struct arena scratch = {0};
     const struct project_job work = {
         .x = joined,
         .weight = out->weight.data,
-        .bias = out->bias.data,
+        .weight_dtype = out->weight.dtype,
+        .bias = float_bias(&out->bias, &scratch, error),
         .y = attention->held[STAGE_OUTPUT].data,
         .items = problem->items,
         .rows = attention->slots,
@@ -92,8 +106,9 @@ static enum status project_output(const struct attention *attention, const float
         .kernel = problem->kernel,
         .progress = report_to(attention->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
     };
-    enum status status = project_compute(&work, error);
+    enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
     progress_end(attention->progress);
+    arena_free(&scratch);
     return status;
 }
 

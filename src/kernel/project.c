@@ -9,16 +9,22 @@ enum {
     TASK_PANELS = 8, /* of the weight */
     STRIP_ROWS = 24, /* whose sums go to y at once: whole tiles of every kernel, few enough for the first cache */
     DEPTH = 1024,    /* columns of x that run through the registers at once: panel and rows fit the cache */
+    WIDENED = 256,   /* columns of a narrower weight that become float32 at once, in the first cache */
+    PIECE_FLOATS = 1 << 21, /* of the weight that are packed at once for each thread: 8 MB */
 };
+
+_Static_assert((int)STRIP_ROWS <= (int)WIDENED, "the sums of a strip fit where a weight is widened");
 
 struct plan {
     const struct project_job *projection;
     unsigned threads;
     size_t panels;       /* of W columns of the weight each */
-    size_t chunks;       /* of TASK_PANELS panels */
     size_t panel_floats; /* a panel is (d_in, W) */
-    float *packed;       /* (panels, d_in, W) */
-    float *sums;         /* (threads, STRIP_ROWS, W) */
+    size_t task_panels;  /* of a task, at most */
+    size_t piece_panels; /* that are packed at once: whole tasks */
+    size_t first, end;   /* panels of the piece at hand */
+    float *packed;       /* (piece_panels, d_in, W) */
+    float *own;          /* (threads, WIDENED, W): a thread's widened numbers, or its sums */
     struct work_counter counter;
 };
 
@@ -27,52 +33,105 @@ static size_t all_rows(const struct project_job *projection)
     return projection->items * projection->rows;
 }
 
+static size_t at_least_one(size_t count)
+{
+    return count > 0 ? count : 1;
+}
+
 /* Returns the bytes of its scratch; SIZE_MAX where no size_t holds them. */
 static size_t make_plan(struct plan *plan, const struct project_job *projection)
 {
     const size_t lanes = projection->kernel->lanes, panels = work_ceil_divide(projection->d_out, lanes);
     const double work = (double)all_rows(projection) * (double)panels * (double)lanes;
     *plan = (struct plan){.projection = projection, .panels = panels};
-    plan->chunks = work_ceil_divide(panels, TASK_PANELS);
     plan->threads = work_threads(projection->threads, work * (double)projection->d_in);
     plan->counter.progress = &projection->progress;
     plan->counter.total = (double)all_rows(projection) * (double)panels;
     size_t packed;
-    if (!work_add_floats(projection->d_in, lanes, &plan->panel_floats) ||
-        !memory_multiply(plan->panel_floats, panels, &packed))
+    if (!work_add_floats(projection->d_in, lanes, &plan->panel_floats))
         return SIZE_MAX;
-    return work_scratch_bytes(packed, STRIP_ROWS * lanes, plan->threads);
+    const size_t most = at_least_one(PIECE_FLOATS / plan->panel_floats);
+    plan->task_panels = memory_smaller(TASK_PANELS, most);
+    plan->piece_panels = memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);
+    if (!memory_multiply(plan->panel_floats, plan->piece_panels, &packed))
+        return SIZE_MAX;
+    return work_scratch_bytes(packed, WIDENED * lanes, plan->threads);
 }
 
-/* Columns first .. first + count of row k of the weight, (d_in, d_out), go to as many panels as they fill; columns
- * beyond d_out are 0. Row after row, a long piece of each: the weight is read as it lies in memory. */
-static void pack_row(const struct plan *plan, size_t k, size_t first, size_t count)
+static float *own_floats(const struct plan *plan, unsigned thread)
+{
+    return plan->own + (size_t)thread * WIDENED * plan->projection->kernel->lanes;
+}
+
+static float *packed_panel(const struct plan *plan, size_t panel)
+{
+    return plan->packed + (panel - plan->first) * plan->panel_floats;
+}
+
+/* The panels of task `chunk` of the piece. */
+static void chunk_panels(const struct plan *plan, size_t chunk, size_t *first, size_t *end)
+{
+    *first = plan->first + chunk * plan->task_panels;
+    *end = memory_smaller(*first + plan->task_panels, plan->end);
+}
+
+/* Where number `index` of the weight lies. */
+static const void *weight_at(const struct project_job *projection, size_t index)
+{
+    return (const char *)projection->weight + index * dtype_size(projection->weight_dtype);
+}
+
+/* The columns of panels first .. end of row k of the weight, (d_in, d_out); columns beyond d_out are 0. Row after row,
+ * a long piece of each: the weight is read as it lies in memory. */
+static void pack_row(const struct plan *plan, size_t k, size_t first, size_t end)
 {
     const struct project_job *projection = plan->projection;
-    const size_t lanes = projection->kernel->lanes;
-    const float *row = projection->weight + k * projection->d_out;
-    for (size_t column = first; column < first + count; column += lanes) {
-        const size_t given = memory_smaller(lanes, first + count - column);
-        float *packed = plan->packed + column / lanes * plan->panel_floats + k * lanes;
-        memcpy(packed, row + column, given * sizeof *packed);
+    const size_t lanes = projection->kernel->lanes, d_out = projection->d_out;
+    for (size_t panel = first; panel < end; panel++) {
+        const size_t column = panel * lanes, given = memory_smaller(lanes, d_out - column);
+        float *packed = packed_panel(plan, panel) + k * lanes;
+        dtype_load_floats(projection->weight_dtype, weight_at(projection, k * d_out + column), given, packed);
         memset(packed + given, 0, (lanes - given) * sizeof *packed);
     }
 }
 
-/* The panels of one chunk. A panel is W columns of the weight. */
+/* `count` rows of the weight, (d_out, d_in), narrower than float32, some columns at a time. */
+static void pack_widened(const struct plan *plan, size_t row, size_t count, float *widened, float *packed)
+{
+    const struct project_job *projection = plan->projection;
+    const size_t d_in = projection->d_in;
+    for (size_t k = 0; k < d_in; k += WIDENED) {
+        const size_t columns = memory_smaller(WIDENED, d_in - k);
+        for (size_t i = 0; i < count; i++)
+            dtype_load_floats(projection->weight_dtype, weight_at(projection, (row + i) * d_in + k), columns,
+                              widened + i * columns);
+        projection->kernel->pack(widened, columns, count, columns, 1, packed + k * projection->kernel->lanes);
+    }
+}
+
+/* One panel of a weight (d_out, d_in). */
+static void pack_transposed(const struct plan *plan, size_t panel, unsigned thread)
+{
+    const struct project_job *projection = plan->projection;
+    const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, row = panel * lanes;
+    const size_t count = memory_smaller(lanes, projection->d_out - row);
+    float *packed = packed_panel(plan, panel);
+    if (projection->weight_dtype == DTYPE_F32)
+        projection->kernel->pack(weight_at(projection, row * d_in), d_in, count, d_in, 1, packed);
+    else
+        pack_widened(plan, row, count, own_floats(plan, thread), packed);
+}
+
 static void pack_chunk(void *context, size_t chunk, unsigned thread)
 {
-    (void)thread;
     const struct plan *plan = context;
-    const struct project_job *projection = plan->projection;
-    const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, width = TASK_PANELS * lanes;
-    const size_t first = chunk * width, count = memory_smaller(width, projection->d_out - first);
-    for (size_t k = 0; k < d_in && !projection->transposed; k++)
-        pack_row(plan, k, first, count);
-    for (size_t column = first; column < first + count && projection->transposed; column += lanes)
-        projection->kernel->pack(projection->weight + column * d_in, d_in,
-                                 memory_smaller(lanes, first + count - column), d_in, 1,
-                                 plan->packed + column / lanes * plan->panel_floats);
+    const bool transposed = plan->projection->transposed;
+    size_t first, end;
+    chunk_panels(plan, chunk, &first, &end);
+    for (size_t k = 0; k < plan->projection->d_in && !transposed; k++)
+        pack_row(plan, k, first, end);
+    for (size_t panel = first; panel < end && transposed; panel++)
+        pack_transposed(plan, panel, thread);
 }
 
 /* Where column `column` of a row of x (items and rows counted as one) goes. */
@@ -108,21 +167,37 @@ static void project_strip(const struct plan *plan, size_t panel, size_t first_ro
                 projection->bias != NULL && first + lane < projection->d_out ? projection->bias[first + lane] : 0;
     for (size_t k = 0; k < d_in; k += DEPTH)
         projection->kernel->project(projection->x + first_row * d_in + k, d_in, rows, memory_smaller(DEPTH, d_in - k),
-                                    plan->packed + panel * plan->panel_floats + k * lanes, sums);
+                                    packed_panel(plan, panel) + k * lanes, sums);
     scatter(projection, first_row, rows, first, sums);
+}
+
+static size_t piece_chunks(const struct plan *plan)
+{
+    return work_ceil_divide(plan->end - plan->first, plan->task_panels);
 }
 
 static void project_task(void *context, size_t task, unsigned thread)
 {
     struct plan *plan = context;
-    const size_t first_row = task / plan->chunks * TASK_ROWS;
+    const size_t first_row = task / piece_chunks(plan) * TASK_ROWS;
     const size_t rows = memory_smaller(TASK_ROWS, all_rows(plan->projection) - first_row);
-    const size_t first = task % plan->chunks * TASK_PANELS, end = memory_smaller(first + TASK_PANELS, plan->panels);
-    float *sums = plan->sums + (size_t)thread * STRIP_ROWS * plan->projection->kernel->lanes;
+    size_t first, end;
+    chunk_panels(plan, task % piece_chunks(plan), &first, &end);
     for (size_t panel = first; panel < end; panel++)
         for (size_t done = 0; done < rows; done += STRIP_ROWS)
-            project_strip(plan, panel, first_row + done, memory_smaller(STRIP_ROWS, rows - done), sums);
+            project_strip(plan, panel, first_row + done, memory_smaller(STRIP_ROWS, rows - done),
+                          own_floats(plan, thread));
     work_count(&plan->counter, rows * (end - first), thread);
+}
+
+/* All rows by the panels first .. end. */
+static void project_piece(struct plan *plan, size_t first, size_t end)
+{
+    plan->first = first;
+    plan->end = end;
+    const size_t blocks = work_ceil_divide(all_rows(plan->projection), TASK_ROWS);
+    threads_run(plan->threads, piece_chunks(plan), pack_chunk, plan);
+    threads_run(plan->threads, blocks * piece_chunks(plan), project_task, plan);
 }
 
 enum status project_compute(const struct project_job *projection, struct error *error)
@@ -133,9 +208,9 @@ enum status project_compute(const struct project_job *projection, struct error *
     plan.packed = work_scratch(&arena, bytes, error);
     if (plan.packed == NULL)
         return error->status;
-    plan.sums = plan.packed + plan.panels * plan.panel_floats;
-    threads_run(plan.threads, plan.chunks, pack_chunk, &plan);
-    threads_run(plan.threads, work_ceil_divide(all_rows(projection), TASK_ROWS) * plan.chunks, project_task, &plan);
+    plan.own = plan.packed + plan.piece_panels * plan.panel_floats;
+    for (size_t first = 0; first < plan.panels; first += plan.piece_panels)
+        project_piece(&plan, first, memory_smaller(first + plan.piece_panels, plan.panels));
     arena_free(&arena);
     work_end(&projection->progress);
     return STATUS_OK;

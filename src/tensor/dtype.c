@@ -22,6 +22,7 @@ struct row {
 /* How numbers lie in memory and in files; NULL where a dtype of that kind is never asked. */
 struct codec {
     void (*load)(const struct row *row, const void *data, size_t count, double *numbers);
+    void (*load_floats)(const struct row *row, const void *data, size_t count, float *numbers);
     void (*store)(const double *numbers, size_t count, void *data);
     void (*round)(const struct row *row, double *numbers, size_t count);
     void (*encode)(const struct row *row, const double *numbers, size_t count, unsigned char *bytes);
@@ -83,7 +84,8 @@ static size_t decimal_of_double(const struct row *row, double number, char *text
     return decimal_from_double(number, text);
 }
 
-static const struct codec DOUBLES = {load_doubles, store_doubles, round_doubles, encode_doubles, decimal_of_double};
+static const struct codec DOUBLES = {load_doubles,  NULL,           store_doubles,
+                                     round_doubles, encode_doubles, decimal_of_double};
 
 /* --- float32, by the machine ------------------------------------------------------------------------------------- */
 
@@ -124,7 +126,13 @@ static size_t decimal_of_float(const struct row *row, double number, char *text)
     return decimal_from_float((float)number, text);
 }
 
-static const struct codec FLOATS = {load_floats, store_floats, round_floats, encode_floats, decimal_of_float};
+static void copy_floats(const struct row *row, const void *data, size_t count, float *numbers)
+{
+    memcpy(numbers, data, count * row->size);
+}
+
+static const struct codec FLOATS = {load_floats,  copy_floats,   store_floats,
+                                    round_floats, encode_floats, decimal_of_float};
 
 /* --- floating point in fewer bits, by its layout ------------------------------------------------------------------ */
 
@@ -151,6 +159,24 @@ static void load_coded(const struct row *row, const void *data, size_t count, do
         if (magnitude > largest)
             number = magnitude == largest + 1 && row->infinite ? (double)INFINITY : (double)NAN;
         numbers[i] = bits & sign ? -number : number;
+    }
+}
+
+/* The same moved up to where a float has its fraction, without a branch, for whole weights. */
+static void load_coded_floats(const struct row *row, const void *data, size_t count, float *numbers)
+{
+    const int up = 23 - row->fraction;
+    const float factor = (float)(row->smallest * 0x1p126 * (double)(UINT64_C(1) << row->fraction));
+    const uint32_t largest = (uint32_t)magnitude_of(row, row->largest);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t bits = ((const uint16_t *)data)[i], magnitude = bits & 0x7fff;
+        uint32_t code = magnitude << up;
+        float number;
+        memcpy(&number, &code, sizeof number);
+        number *= factor;
+        memcpy(&code, &number, sizeof code);
+        code |= (bits & 0x8000) << 16 | (magnitude > largest ? UINT32_C(0x7f800000) : 0);
+        memcpy(numbers + i, &code, sizeof code);
     }
 }
 
@@ -203,7 +229,7 @@ static size_t decimal_of_code(const struct row *row, double number, char *text)
     return decimal_from_bits(signbit(number) != 0, magnitude, row->fraction, ilogb(row->smallest), text);
 }
 
-static const struct codec CODED = {load_coded, NULL, round_coded, encode_coded, decimal_of_code};
+static const struct codec CODED = {load_coded, load_coded_floats, NULL, round_coded, encode_coded, decimal_of_code};
 
 /* --- whole numbers and truth values ------------------------------------------------------------------------------ */
 
@@ -227,7 +253,7 @@ static size_t decimal_of_whole(const struct row *row, double number, char *text)
     return (size_t)snprintf(text, DECIMAL_BYTES, "%.0f", number);
 }
 
-static const struct codec WHOLES = {load_wholes, NULL, NULL, encode_wholes, decimal_of_whole};
+static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
 
 static void load_truths(const struct row *row, const void *data, size_t count, double *numbers)
 {
@@ -249,7 +275,7 @@ static size_t decimal_of_truth(const struct row *row, double number, char *text)
     return (size_t)snprintf(text, DECIMAL_BYTES, number != 0 ? "true" : "false");
 }
 
-static const struct codec TRUTHS = {load_truths, NULL, NULL, encode_truths, decimal_of_truth};
+static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, encode_truths, decimal_of_truth};
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
@@ -381,6 +407,11 @@ double dtype_relative_tolerance(enum dtype dtype)
 void dtype_load(enum dtype dtype, const void *data, size_t count, double *numbers)
 {
     ROWS[dtype].codec->load(&ROWS[dtype], data, count, numbers);
+}
+
+void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *numbers)
+{
+    ROWS[dtype].codec->load_floats(&ROWS[dtype], data, count, numbers);
 }
 
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data)

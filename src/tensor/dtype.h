@@ -60,6 +60,9 @@ double dtype_relative_tolerance(enum dtype dtype);
  * rounded). */
 void dtype_load(enum dtype dtype, const void *data, size_t count, double *numbers);
 
+/* The same as floats, for a working dtype that float32 holds: F32, F16 and BF16. */
+void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *numbers);
+
 /* The other way, rounded once to nearest, ties to even; for the dtypes of storage. */
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data);
 

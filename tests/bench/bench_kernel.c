@@ -224,12 +224,13 @@ static void run_product(void *job)
 
 static void check_product(const struct project_job *projection)
 {
+    const float *weight = projection->weight;
     for (size_t i = 0; i < CHECKED_ROWS; i++) {
         const size_t row = i * (projection->rows - 1) / (CHECKED_ROWS - 1), d_in = projection->d_in;
         for (size_t j = 0; j < projection->d_out; j++) {
             double sum = 0;
             for (size_t k = 0; k < d_in; k++)
-                sum += (double)projection->x[row * d_in + k] * projection->weight[k * projection->d_out + j];
+                sum += (double)projection->x[row * d_in + k] * weight[k * projection->d_out + j];
             if (!(fabs(sum - projection->y[row * projection->d_out + j]) <= 1e-6 * (double)d_in))
                 give_up("a product differs from the sum in double");
         }
