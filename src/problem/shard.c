@@ -43,21 +43,66 @@ void shard_select(struct problem *problem, size_t part, size_t parts)
     problem->row_count = end - first;
 }
 
-static uint64_t hash_tensor(uint64_t hash, const struct tensor *tensor)
+static uint64_t hash_shape(uint64_t hash, const struct tensor *tensor)
 {
-    if (tensor->rank == 0)
-        return hash;
     for (size_t axis = 0; axis < tensor->rank; axis++) {
         const uint64_t size = tensor->shape[axis];
         hash = hash_bytes(hash, &size, sizeof size);
     }
-    return hash_bytes(hash, tensor->data, tensor_count(tensor) * dtype_size(tensor->dtype));
+    return hash;
+}
+
+/* By its numbers, in doubles: a file may store the same ones in fewer bits. */
+static uint64_t hash_numbers(uint64_t hash, const struct tensor *tensor)
+{
+    enum { CHUNK = 512 };
+    double numbers[CHUNK];
+    const size_t count = tensor_count(tensor);
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t now = memory_smaller(count - first, CHUNK);
+        tensor_load(tensor, first, now, numbers);
+        hash = hash_bytes(hash, numbers, now * sizeof *numbers);
+    }
+    return hash;
+}
+
+static uint64_t hash_tensor(uint64_t hash, const struct tensor *tensor)
+{
+    if (tensor->rank == 0)
+        return hash;
+    return hash_bytes(hash_shape(hash, tensor), tensor->data, tensor_count(tensor) * dtype_size(tensor->dtype));
+}
+
+static uint64_t hash_parameter(uint64_t hash, const struct tensor *tensor)
+{
+    return tensor->rank == 0 ? hash : hash_numbers(hash_shape(hash, tensor), tensor);
 }
 
 static uint64_t hash_projection(uint64_t hash, const struct projection *projection)
 {
     hash = hash_text(hash, projection->transposed ? "transposed" : "plain");
-    return hash_tensor(hash_tensor(hash, &projection->weight), &projection->bias);
+    return hash_parameter(hash_parameter(hash, &projection->weight), &projection->bias);
+}
+
+static uint64_t hash_norm(uint64_t hash, const struct norm *norm)
+{
+    hash = hash_bytes(hash, &norm->eps, sizeof norm->eps);
+    return hash_parameter(hash_parameter(hash, &norm->weight), &norm->bias);
+}
+
+static uint64_t hash_parameters(uint64_t hash, const struct parameters *parameters)
+{
+    const struct latent *latent = &parameters->latent;
+    const struct projection *steps[] = {&latent->query_a, &latent->query_b, &latent->key_value_a, &latent->key_value_b};
+    for (size_t module = 0; module < parameters->module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            hash = hash_projection(hash, &parameters->modules[module].projections[id]);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        hash = hash_projection(hash, steps[i]);
+    for (int id = 0; id < NORM_COUNT; id++)
+        hash = hash_norm(hash, &parameters->norms[id]);
+    hash = hash_norm(hash_norm(hash, &latent->query_norm), &latent->key_value_norm);
+    return hash_parameter(hash_projection(hash, &parameters->out), &parameters->relative_bias);
 }
 
 static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
@@ -104,10 +149,7 @@ uint64_t shard_job(const struct problem *problem)
         hash = hash_tensor(hash, &problem->key_inputs);
     for (size_t i = 0; i < 3; i++)
         hash = hash_tensor(hash, &problem->given[i]);
-    for (size_t module = 0; module < problem->parameters.module_count; module++)
-        for (int id = 0; id < PROJECTION_COUNT; id++)
-            hash = hash_projection(hash, &problem->parameters.modules[module].projections[id]);
-    return hash_projection(hash, &problem->parameters.out);
+    return hash_parameters(hash, &problem->parameters);
 }
 
 /* The fused path has an exp and a tanh of its own. */
