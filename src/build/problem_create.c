@@ -40,6 +40,40 @@ static enum status apply_facts(const struct build *build)
                                      "attn layer with --family");
 }
 
+/* The query and key that a result holds as stages are turned and scaled already: what it says of that is done. */
+static enum status forget_steps(const struct build *build)
+{
+    static const enum option_id STEPS[] = {OPTION_ROPE,         OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS,
+                                           OPTION_ROPE_SCALING, OPTION_POSITIONS,  OPTION_SCALE_ON};
+    struct options *options = build->options;
+    const struct input_file *inputs = build->inputs;
+    if (problem_projects(build->problem) || !inputs->is_result || input_file_has_layout(inputs, INPUT_FILE_GIVEN))
+        return STATUS_OK;
+    const bool scaled = options->origin[OPTION_SCALE_ON] == ORIGIN_FILE && options->scale_on == SCALE_ON_QUERY;
+    const bool turned = options->origin[OPTION_ROPE] == ORIGIN_FILE ||
+                        (input_file_setting(inputs, "rope") != NULL && options->rope != ROPE_NONE);
+    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && turned; i++)
+        if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
+            return error_usage(build->error,
+                               "--%s: query and key of %s are turned by their positions already; expected what they "
+                               "were before it",
+                               OPTIONS[STEPS[i]].name, inputs->source);
+    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
+        if (options->origin[STEPS[i]] == ORIGIN_FILE)
+            options->origin[STEPS[i]] = ORIGIN_DEFAULT;
+    if (turned)
+        options->rope = ROPE_NONE;
+    if (!scaled)
+        return STATUS_OK;
+    options->scale_on = SCALE_ON_SCORES;
+    if (options->origin[OPTION_SCALE] != ORIGIN_COMMAND_LINE)
+        options->scale = 1;
+    if (options->origin[OPTION_TEMPERATURE] != ORIGIN_COMMAND_LINE)
+        options->temperature = 1;
+    options->origin[OPTION_SCALE] = ORIGIN_FILE;
+    return STATUS_OK;
+}
+
 /* --- inputs and tokens ------------------------------------------------------------------------------------------- */
 
 static enum status take_inputs(const struct build *build)
@@ -338,7 +372,7 @@ enum status problem_create(struct problem *problem, const struct options *option
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
     struct build build = {problem, &merged, files->inputs, files->weights, files->keys, files->layer, arena, error};
     struct input_file rest;
-    if (apply_settings(&build) || apply_facts(&build))
+    if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;
     if (takes_out(&build)) {
         if (build_without(&build, &rest) != STATUS_OK)
