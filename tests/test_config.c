@@ -292,8 +292,9 @@ static const struct {
     {"{\"model_type\": \"bart\"}", PART_ONLY, 0, NULL, NULL, "say it by --causal or --no-causal", NULL, NULL},
     /* families */
     {"{\"model_type\": \"rwkv\"}", PART_ONLY, 0, NULL, NULL,
-     "config.json: model_type 'rwkv' is no family that attn knows; expected one of attn help families, by --family, or "
-     "--family none and options that say everything: albert, apertus, ",
+     "config.json: model_type 'rwkv' is no family that attn knows; expected --family with one of attn help families, "
+     "or "
+     "--family none and what is needed of --heads, --kv-heads, ",
      NULL, NULL},
     {"{\"num_attention_heads\": 2}", PART_ONLY, 0, NULL, NULL,
      "config.json: model_type is missing; expected it, or --family", NULL, NULL},

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST = 16 << 20, TYPES_SHOWN = 700 };
+enum { LARGEST = 16 << 20, MOST_FAMILIES = 512 };
 
 /* Where the config of a part stands in that of the whole model; the first that is there. */
 static const char *const *part_keys(enum module_part part)
@@ -120,22 +120,24 @@ static enum status enter_part(struct config_reading *reading, enum module_part p
     return STATUS_OK;
 }
 
-/* "albert, apertus, ...", as far as there is room. */
-static void list_families(struct text *text)
-{
-    for (size_t i = 0; family_word(i) != NULL; i++)
-        text_add(text, "%s%s", i > 0 ? ", " : "", family_word(i));
-}
-
+/* The nearest family by its name, and the options that say what a row would. */
 static enum status unknown(const char *place, const char *type, struct error *error)
 {
-    char list[TYPES_SHOWN];
-    struct text text = text_begin(list, sizeof list);
-    list_families(&text);
-    return error_usage(error,
-                       "%s '%.60s' is no family that attn knows; expected one of attn help families, by --family, or "
-                       "--family none and options that say everything: %s%s",
-                       place, type, list, text.cut ? "..." : "");
+    const char *names[MOST_FAMILIES];
+    char hint[96];
+    size_t count = 0;
+    while (count < MOST_FAMILIES && family_word(count) != NULL) {
+        names[count] = family_word(count);
+        count++;
+    }
+    suggest_hint(hint, sizeof hint, "", type, names, count);
+    return error_usage(
+        error,
+        "%s '%.60s' is no family that attn knows%s; expected --family with one of attn help families, or "
+        "--family none and what is needed of --heads, --kv-heads, --no-causal, --window, --scale, "
+        "--softcap, --rope, --rope-theta, --rope-columns, --rope-scaling, --alibi, --clip, --norm, "
+        "--qk-norm and --packing",
+        place, type, hint);
 }
 
 enum status config_family(const struct config *config, enum module_part part, const char *asked,
