@@ -1,6 +1,7 @@
 #include "stage/projections.h"
 
 #include "stage/latent.h"
+#include "stage/norm.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
 
@@ -85,6 +86,19 @@ void projection_formula(const struct problem *problem, enum stage stage, struct 
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
 
+/* The row of a token that is projected; its norm is made anew, since the stage normed has no more rows than were asked
+ * for. */
+static void load_source(struct explanation *e, enum stage source, size_t item, size_t token)
+{
+    const struct problem *problem = e->problem;
+    const struct explain_place place = {item, 0, token};
+    explain_load(e, source == STAGE_NORMED ? STAGE_INPUTS : source, place, e->operand);
+    if (source != STAGE_NORMED)
+        return;
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->d_in, e->operand);
+    dtype_round(problem->dtype, e->operand, problem->d_in);
+}
+
 void projection_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
@@ -100,7 +114,7 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
     if (stage_is_of_keys(stage)) /* its head is one of key and value */
         of_query.head = place.head * (problem->heads / problem->kv_heads);
     const enum stage source = problem_source(problem, stage);
-    explain_load(e, source, (struct explain_place){place.item, 0, token}, e->operand);
+    load_source(e, source, place.item, token);
     explain_load(e, stage, of_query, e->made);
     explain_heading(e, stage, place, "");
     explain_projected(e, stage, EXPLAIN_WEIGHTS + (int)id, &problem->parameters.modules[module].projections[id], first,
