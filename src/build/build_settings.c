@@ -24,7 +24,8 @@ static enum status add_setting(const struct build *build, enum option_id id, enu
 {
     struct problem *problem = build->problem;
     char name[BUILD_PLACE_BYTES];
-    if (is_recorded(problem, options_setting_name(id, name, sizeof name)))
+    if (is_recorded(problem, options_setting_name(id, name, sizeof name)) ||
+        !options_takes_setting(problem->mechanism, name)) /* what made a checkpoint's parameters is not asked for */
         return STATUS_OK;
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
                               arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,
