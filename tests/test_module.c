@@ -211,8 +211,8 @@ static const struct {
     {"MLA without rotated columns", "a.kv_a_proj_with_mqa.weight 3x5, a.kv_b_proj.weight 10x3, a.o_proj.weight 5x6, a.q_proj.weight 6x5", 2, 0, PACKING_SEPARATE, NULL, "a.kv_a_proj_with_mqa.weight: 3 x 5; expected rows for the rank and the rotated columns of a head"},
     {"MLA without values", "a.kv_a_proj_with_mqa.weight 4x5, a.kv_b_proj.weight 4x3, a.o_proj.weight 5x6, a.q_proj.weight 6x5", 2, 0, PACKING_SEPARATE, NULL, "a.kv_b_proj.weight: 4 x 3; expected rows for the key and the value of each head"},
     {"a list for a weight", "q_proj.weight 4, k_proj.weight 4x3, v_proj.weight 4x3, o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "q_proj.weight: 4 numbers; expected a matrix"},
-    {"a packing of separate weights", LLAMA("a."), 2, 2, PACKING_GROUPS, NULL, "a.self_attn has weights of their own for query, key and value; expected no other packing"},
-    {"one weight said to be separate", "a.qkv_proj.weight 6x3, a.o_proj.weight 3x2", 2, 2, PACKING_SEPARATE, NULL, "a has query, key and value in one weight; expected blocks or groups, not separate"},
+    {"a packing of separate weights", LLAMA("a."), 2, 2, PACKING_GROUPS, NULL, "a.self_attn has weights of their own for query, key and value; expected --packing separate, or no --packing"},
+    {"one weight said to be separate", "a.qkv_proj.weight 6x3, a.o_proj.weight 3x2", 2, 2, PACKING_SEPARATE, NULL, "a has query, key and value in one weight; expected --packing blocks or groups"},
     {"a gate that nobody knows", LLAMA("a.") "a.self_attn.g_proj.weight 4x3", 2, 2, PACKING_SEPARATE, NULL, "a.self_attn.g_proj.weight: attn does not know what the module does with it"},
     {"F8 where it is needed", "a.q_proj.weight 4x3, a.k_proj.weight 4x3?, a.v_proj.weight 4x3, a.o_proj.weight 3x4", 2, 2, PACKING_SEPARATE, NULL, "a.k_proj.weight: numbers of dtype 'F8_E4M3' are not read; expected F32"},
     {"F8 where it is not", LLAMA("a.") "a.mlp.weight 2x2?", 4, 4, PACKING_SEPARATE, "W_key.weight 0 100 200 300 302|W_query.weight 0 100 200 300 302|W_value.weight 0 100 200 300 302|out_proj.weight 0 100 200 203|", NULL},
@@ -243,7 +243,8 @@ static void check_unpacked(size_t at)
     const struct layer_module *module;
     struct input_file input;
     struct error error = {0};
-    struct unpack_plan plan = {UNPACKED[at].heads, UNPACKED[at].kv_heads, UNPACKED[at].packing};
+    struct unpack_plan plan = {
+        .heads = UNPACKED[at].heads, .kv_heads = UNPACKED[at].kv_heads, .packing = UNPACKED[at].packing};
     check_begin("unpacked: %s", UNPACKED[at].title);
     if (!CHECK(open_list(UNPACKED[at].tensors, &arena, &checkpoint, &list, &error) == STATUS_OK &&
                    module_choose(&list, NO_LAYER, NULL, &module, &error) == STATUS_OK,
@@ -269,7 +270,7 @@ static void check_views(void)
     struct input_file input;
     struct checkpoint_tensor look;
     struct error error = {0};
-    struct unpack_plan plan = {2, 2, PACKING_BLOCKS};
+    struct unpack_plan plan = {.heads = 2, .kv_heads = 2, .packing = PACKING_BLOCKS};
     check_begin("blocks are views of the file");
     if (CHECK(open_list("a.qkv_proj.weight 6x2, a.o_proj.weight 2x2", &arena, &checkpoint, &list, &error) ==
                       STATUS_OK &&

@@ -20,12 +20,13 @@ static bool is_idle(const struct build *build, enum option_id id)
     return drawing && !build_changes_draws(build, id);
 }
 
+/* Those alone that the mechanism takes: a layer draws nothing. */
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
 {
     struct problem *problem = build->problem;
     char name[BUILD_PLACE_BYTES];
     if (is_recorded(problem, options_setting_name(id, name, sizeof name)) ||
-        !options_takes_setting(problem->mechanism, name)) /* what made a checkpoint's parameters is not asked for */
+        !options_takes_setting(problem->mechanism, name))
         return STATUS_OK;
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
                               arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,

@@ -54,6 +54,16 @@ static size_t number_of(const struct layer_facts *facts, const char *setting)
     return fact != NULL ? (size_t)strtoull(fact->text, NULL, 10) : 0;
 }
 
+/* Who says it: "--heads" where it was typed, else a key of the config; NULL. */
+static const char *said(const struct reading *reading, const struct layer_facts *facts, enum option_id id,
+                        const char *setting)
+{
+    const struct layer_fact *fact = layer_facts_find(facts, setting);
+    if (reading_is_told(reading, id))
+        return id == OPTION_HEADS ? "--heads" : "--kv-heads";
+    return fact != NULL && fact->source == FACT_CONFIG ? fact->key : NULL;
+}
+
 enum status reading_heads(const struct reading *reading, const struct layer_module *module,
                           const struct family_row **family, struct unpack_plan *plan, struct layer_facts *facts)
 {
@@ -65,6 +75,8 @@ enum status reading_heads(const struct reading *reading, const struct layer_modu
     plan->heads = reading_is_told(reading, OPTION_HEADS) ? (size_t)options->heads : number_of(facts, "heads");
     plan->kv_heads =
         reading_is_told(reading, OPTION_KV_HEADS) ? (size_t)options->kv_heads : number_of(facts, "kv_heads");
+    plan->heads_said = said(reading, facts, OPTION_HEADS, "heads");
+    plan->kv_heads_said = said(reading, facts, OPTION_KV_HEADS, "kv_heads");
     plan->packing = module_packing(module);
     if ((*family)->packing != NULL && plan->packing != PACKING_SEPARATE)
         plan->packing = strcmp((*family)->packing, "groups") == 0 ? PACKING_GROUPS : PACKING_BLOCKS;

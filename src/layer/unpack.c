@@ -1,5 +1,6 @@
 #include "layer/unpack.h"
 
+#include "base/text.h"
 #include "layer/naming.h"
 
 #include <string.h>
@@ -49,6 +50,19 @@ static enum status contradicts(const struct unpacking *unpacking, const struct t
     char shape[TENSOR_SHAPE_BYTES];
     return error_usage(unpacking->error, "%s: %.200s: %s; expected %s", taken->file, taken->name,
                        tensor_shape_text(&taken->tensor, shape), expected);
+}
+
+/* The same where the heads are what does not fit, with who says how many: ", by --heads and n_head_kv". */
+static enum status heads_contradict(const struct unpacking *unpacking, const struct taken *taken, const char *expected)
+{
+    char told[400];
+    struct text text = text_begin(told, sizeof told);
+    const char *heads = unpacking->plan->heads_said, *kv_heads = unpacking->plan->kv_heads_said;
+    text_add(&text, "%s", expected);
+    if (heads != NULL || kv_heads != NULL)
+        text_add(&text, ", by %s%s%s", heads != NULL ? heads : "", heads != NULL && kv_heads != NULL ? " and " : "",
+                 kv_heads != NULL ? kv_heads : "");
+    return contradicts(unpacking, taken, told);
 }
 
 static enum status check_rank(const struct unpacking *unpacking, const struct taken *taken, size_t rank)
@@ -204,7 +218,7 @@ static enum status divide_rows(const struct unpacking *unpacking, const struct t
     if (weight->tensor.shape[0] % heads == 0)
         return STATUS_OK;
     snprintf(expected, sizeof expected, "rows that divide into %zu heads%s", heads, of);
-    return contradicts(unpacking, weight, expected);
+    return heads_contradict(unpacking, weight, expected);
 }
 
 /* The heads of keys, where nobody says how many: as many as the rows make of the columns of a query. */
@@ -220,7 +234,7 @@ static enum status count_kv_heads(const struct unpacking *unpacking, const struc
     snprintf(expected, sizeof expected,
              "%zu rows: %zu heads of keys with %zu columns each, as %zu heads of queries have", *kv_heads * columns,
              *kv_heads, columns, heads);
-    return contradicts(unpacking, key, expected);
+    return heads_contradict(unpacking, key, expected);
 }
 
 static enum status check_width(const struct unpacking *unpacking, const struct taken *weight, size_t width,
@@ -285,7 +299,7 @@ static enum status check_heads(const struct unpacking *unpacking, const struct t
         return STATUS_OK;
     snprintf(expected, sizeof expected, "a number of heads of keys that divides %zu heads of queries, got %zu",
              plan->heads, plan->kv_heads);
-    return contradicts(unpacking, weight, expected);
+    return heads_contradict(unpacking, weight, expected);
 }
 
 static enum status unpack_packed(struct unpacking *unpacking)
@@ -428,13 +442,13 @@ static enum status check_packing(const struct unpacking *unpacking)
     const char *path = unpacking->module->path, *source = unpacking->checkpoint->source;
     if (naming->packed == NULL && packing != naming->packing)
         return error_usage(unpacking->error,
-                           "%s: %.200s has weights of their own for query, key and value; expected no "
-                           "other packing",
+                           "%s: %.200s has weights of their own for query, key and value; expected --packing "
+                           "separate, or no --packing",
                            source, path);
     if (naming->packed != NULL && packing == PACKING_SEPARATE)
         return error_usage(unpacking->error,
-                           "%s: %.200s has query, key and value in one weight; expected blocks or "
-                           "groups, not separate",
+                           "%s: %.200s has query, key and value in one weight; expected --packing blocks or "
+                           "groups",
                            source, path);
     return STATUS_OK;
 }

@@ -19,6 +19,7 @@ struct unpack_plan {
     size_t heads;         /* of queries, at least 1 */
     size_t kv_heads;      /* of keys and values; 0: as the separate weights have it, `heads` of packed ones */
     enum packing packing; /* of a packed weight; module_packing */
+    const char *heads_said, *kv_heads_said; /* who says so: "--heads", "num_attention_heads"; or NULL */
 };
 
 /* `input` has each tensor under its standard name, sorted, and in .origin and .file what the checkpoint calls it;

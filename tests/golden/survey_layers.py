@@ -247,7 +247,8 @@ def saved_path(model, path, saved):
     at = {zlib.crc32(x.contiguous().float().numpy().tobytes()): name for name, x in saved.items() if x.dim() > 1}
     module = model.get_submodule(path)
     names = [at.get(zlib.crc32(x.detach().float().numpy().tobytes())) for x in module.parameters() if x.dim() > 1]
-    return common([name for name in names if name])
+    found = common([name for name in names if name])
+    return found.rsplit(".", 2)[0] if found.endswith(".weight") else found  # of one tensor: what holds its projection
 
 
 def output_of(model, path, note):
@@ -301,15 +302,16 @@ def make(folder, model_type):
     for path in kinds_of(modules.notes):
         note = modules.notes[path]
         try:
+            if note["hidden"] is None:
+                raise ValueError("its input is no (B, T, d)")
             stages, where = case_of(model, path, note, saved)
-            numbers = re.findall(r"(?:layers?|blocks?|h)\.(\d+)\.", where + ".")
             k = len(cases)
             for name, x in (("hidden", note["hidden"]), ("encoder", note["other"])):
                 if x is not None:
                     numpy.save(os.path.join(folder, f"{name}-{k}.npy"), x.detach().float().numpy())
             tensors = {name: x.detach().float().contiguous().numpy() for name, x in stages.items()}
             frozen.save(os.path.join(folder, f"expected-{k}.safetensors"), tensors)
-            cases.append(dict(module=where, layer=int(numbers[0]) if numbers else 0, cross=note["other"] is not None))
+            cases.append(dict(module=where, cross=note["other"] is not None))
         except Exception as error:
             cases.append(dict(module=path, unclear=f"{type(error).__name__}: {error}".split("\n")[0][:120]))
     with open(os.path.join(folder, "cases.json"), "w") as file:
@@ -322,8 +324,8 @@ def make(folder, model_type):
 def attn(binary, folder, k, case):
     """(verdict, why)"""
     result = os.path.join(folder, "result.safetensors")
-    words = [binary, "layer", os.path.join(folder, f"hidden-{k}.npy"), "-w", folder, "--layer", str(case["layer"])]
-    words += ["--module", case["module"], "--stages", ",".join(STAGES), "-o", result]
+    words = [binary, "layer", os.path.join(folder, f"hidden-{k}.npy"), "-w", folder, "--module", case["module"]]
+    words += ["--stages", ",".join(STAGES), "-o", result]
     if case["cross"]:
         words += ["--key-inputs", os.path.join(folder, f"encoder-{k}.npy")]
     run = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
@@ -348,7 +350,9 @@ def judge(binary, folder, model_type):
     with open(os.path.join(folder, "cases.json")) as file:
         cases = json.load(file)
     verdicts = []
-    for k, case in enumerate([case for case in cases if "unclear" not in case]):
+    for k, case in enumerate(cases):
+        if "unclear" in case:
+            continue
         verdict, why = attn(binary, folder, k, case)
         print(f"{model_type} {case['module']}: {verdict}{': ' if why else ''}{why}", flush=True)
         verdicts.append(verdict)

@@ -35,6 +35,7 @@ static const struct {
     {"relative-distance", {"20"}},
     {"layer", {"1"}},
     {"module", {"model"}},
+    {"packing", {"separate"}}, /* which the subject's weights are; tests/check_layers.sh has the others */
     {"config", {"tests/layers/qwen3/config.json"}},
     {"family", {"qwen3", "llama"}},
     {"temperature", {"0.5", "1e-300"}},
