@@ -205,34 +205,59 @@
  * their parts, or mask them, in ways of their own. */
 #define FAMILY_PARTS(ROW) \
     ROW("aria", "text_config", "aria_text") \
+    ROW("audioflamingo3", "text_config", "qwen2") \
     ROW("aya_vision", "text_config", "cohere2") \
     ROW("aya_vision", "vision_config", "siglip_vision_model") \
     ROW("clip", "text_config", "clip_text_model") \
     ROW("clip", "vision_config", "clip_vision_model") \
     ROW("cohere2_vision", "text_config", "cohere2") \
     ROW("cohere2_vision", "vision_config", "siglip_vision_model") \
+    ROW("deepseek_vl", "text_config", "llama") \
+    ROW("deepseek_vl", "vision_config", "siglip_vision_model") \
     ROW("emu3", "text_config", "emu3_text_model") \
+    ROW("exaone4_5", "text_config", "exaone4") \
     ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
+    ROW("glmasr", "text_config", "llama") \
     ROW("got_ocr2", "text_config", "qwen2") \
+    ROW("granite_speech", "text_config", "granite") \
+    ROW("granite_speech_plus", "text_config", "granite") \
+    ROW("hyperclovax_vision_v2", "text_config", "hyperclovax") \
     ROW("idefics3", "text_config", "llama") \
     ROW("internvl", "text_config", "qwen2") \
+    ROW("janus", "text_config", "llama") \
+    ROW("kimi_k25", "text_config", "deepseek_v3") \
+    ROW("lighton_ocr", "text_config", "qwen3") \
     ROW("llava", "text_config", "llama") \
     ROW("llava", "vision_config", "clip_vision_model") \
     ROW("llava_next", "text_config", "llama") \
     ROW("llava_next", "vision_config", "clip_vision_model") \
+    ROW("llava_next_video", "text_config", "llama") \
+    ROW("llava_next_video", "vision_config", "clip_vision_model") \
     ROW("llava_onevision", "text_config", "qwen2") \
     ROW("llava_onevision", "vision_config", "siglip_vision_model") \
     ROW("metaclip_2", "text_config", "metaclip_2_text_model") \
     ROW("metaclip_2", "vision_config", "metaclip_2_vision_model") \
     ROW("mistral3", "text_config", "mistral") \
+    ROW("modernvbert", "text_config", "modernbert") \
+    ROW("modernvbert", "vision_config", "siglip_vision_model") \
+    ROW("moss_transcribe_diarize", "text_config", "qwen3") \
+    ROW("musicflamingo", "text_config", "qwen2") \
+    ROW("ovis2", "text_config", "qwen2") \
+    ROW("pp_chart2table", "text_config", "qwen2") \
+    ROW("qianfan_ocr", "text_config", "qwen3") \
     ROW("qwen2_audio", "text_config", "qwen2") \
+    ROW("qwen3_asr", "text_config", "qwen3") \
+    ROW("shieldgemma2", "text_config", "gemma3_text") \
+    ROW("shieldgemma2", "vision_config", "siglip_vision_model") \
     ROW("siglip", "text_config", "siglip_text_model") \
     ROW("siglip", "vision_config", "siglip_vision_model") \
     ROW("siglip2", "text_config", "siglip2_text_model") \
     ROW("siglip2", "vision_config", "siglip2_vision_model") \
     ROW("smolvlm", "text_config", "llama") \
+    ROW("vibevoice", "text_config", "qwen2") \
+    ROW("video_llama_3", "text_config", "qwen2") \
     ROW("video_llava", "text_config", "llama") \
     ROW("video_llava", "vision_config", "clip_vision_model") \
     ROW("vipllava", "text_config", "llama") \
