@@ -139,6 +139,13 @@ enum status build_parameters(const struct build *build)
     const struct input_file *input = build->weights != NULL ? build->weights : build->inputs;
     const bool given = input != NULL && !problem->parameters_only && parameters_present(input);
     char place[BUILD_PLACE_BYTES];
+    const enum mechanism of_result =
+        build->inputs != NULL && build->inputs->is_result ? mechanism_find(build->inputs->mechanism) : MECHANISM_COUNT;
+    if (of_result != MECHANISM_COUNT && MECHANISMS[of_result].opens && !given)
+        return error_usage(build->error,
+                           "%s is a result of layer, which leaves its parameters in the checkpoint; expected attn layer "
+                           "with --weights MODEL and --layer N, or a result with --stages inputs,parameters",
+                           build->inputs->source);
     if (MECHANISMS[problem->mechanism].opens && !given)
         return error_usage(build->error, "layer needs a checkpoint: --weights MODEL and --layer N");
     if (build->weights != NULL && !given)
