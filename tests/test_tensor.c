@@ -3,7 +3,9 @@
 #include "check.h"
 #include "tensor/tensor.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +132,66 @@ static void check_all_wholes(void)
                  (const double[]){0x1p62, 0x1p62 + 0x1p55, -0x1p62 - 0x1p55}, 3);
 }
 
+static bool is_finite(enum dtype dtype, uint16_t bits)
+{
+    uint16_t alike[67]; /* more than a vector, and a rest */
+    for (size_t i = 0; i < 67; i++)
+        alike[i] = i == bits % 67U ? bits : 0x0101;
+    return dtype_finite(dtype, alike, 67);
+}
+
+static void check_floats(enum dtype dtype)
+{
+    size_t wrong = 0, finite = 0;
+    check_begin("%s: each number as a float, and whether it is finite", dtype_name(dtype));
+    for (unsigned bits = 0; bits < PATTERNS; bits++) {
+        const uint16_t code = (uint16_t)bits;
+        const double number = number_of(dtype, code);
+        float got;
+        dtype_load_floats(dtype, &code, 1, &got);
+        wrong += !same((double)got, number);
+        finite += is_finite(dtype, code) != (isfinite(number) != 0);
+    }
+    CHECK(wrong == 0, "%zu of 65536 are another float", wrong);
+    CHECK(finite == 0, "%zu of 65536 are taken for what they are not", finite);
+}
+
+static void check_ends_finite(void)
+{
+    const float floats[] = {FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -0.0F, INFINITY, -INFINITY, NAN, -NAN};
+    const double doubles[] = {DBL_MAX,          -DBL_MAX,          DBL_TRUE_MIN, -0.0,
+                              (double)INFINITY, -(double)INFINITY, (double)NAN,  -(double)NAN};
+    check_begin("f32 and f64: whether the first and last numbers are finite");
+    for (size_t i = 0; i < 8; i++) {
+        CHECK(dtype_finite(DTYPE_F32, floats + i, 1) == (i < 4), "%g as f32", (double)floats[i]);
+        CHECK(dtype_finite(DTYPE_F64, doubles + i, 1) == (i < 4), "%g as f64", doubles[i]);
+    }
+    CHECK(!dtype_finite(DTYPE_F32, floats, 8) && !dtype_finite(DTYPE_F64, doubles, 8), "some of eight are not");
+}
+
+/* The place of the first that is not finite, behind whole chunks of others. */
+static void check_place(enum dtype dtype, uint16_t infinite)
+{
+    enum { COLUMNS = 10007 };
+    static uint16_t numbers[COLUMNS];
+    for (size_t at = 4090; at < COLUMNS; at += 1471) {
+        struct tensor tensor = {.rank = 1, .shape = {COLUMNS}, .dtype = dtype, .data = numbers}, kept;
+        struct arena arena = {0};
+        struct error error = {0};
+        char place[32];
+        numbers[at] = infinite;
+        check_begin("%s: number %zu is not finite", dtype_name(dtype), at + 1);
+        snprintf(place, sizeof place, "number %zu: Inf", at + 1);
+        CHECK(tensor_keep(&tensor, DTYPE_F32, "x", "w", &kept, &arena, &error) == STATUS_USAGE, "expected an error");
+        CHECK(strstr(error.message, place) != NULL, "expected %s, got: %s", place, error.message);
+        numbers[at] = 0;
+        CHECK(tensor_keep(&tensor, DTYPE_F32, "x", "w", &kept, &arena, &error) == STATUS_OK &&
+                  kept.data == (void *)numbers,
+              "expected it to be kept");
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     check_patterns(DTYPE_F16);
@@ -141,5 +203,10 @@ int main(void)
     check_all_wholes();
     check_begin("a rounded 0 keeps its sign");
     CHECK(signbit(rounded(DTYPE_F16, -1e-30)) && signbit(rounded(DTYPE_BF16, -0.0)), "the sign was lost");
+    check_floats(DTYPE_F16);
+    check_floats(DTYPE_BF16);
+    check_ends_finite();
+    check_place(DTYPE_F16, INFINITE_HALF);
+    check_place(DTYPE_BF16, INFINITE_BRAIN);
     return check_end();
 }

@@ -255,7 +255,8 @@ static struct steps steps_of(enum rope_rounding rounding, enum dtype dtype)
 
 static double rounded(enum dtype dtype, double number)
 {
-    dtype_round(dtype, &number, 1);
+    if (dtype != DTYPE_F64) /* which is most often so, and for each number */
+        dtype_round(dtype, &number, 1);
     return number;
 }
 

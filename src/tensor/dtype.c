@@ -23,6 +23,7 @@ struct row {
 struct codec {
     void (*load)(const struct row *row, const void *data, size_t count, double *numbers);
     void (*load_floats)(const struct row *row, const void *data, size_t count, float *numbers);
+    bool (*finite)(const struct row *row, const void *data, size_t count);
     void (*store)(const double *numbers, size_t count, void *data);
     void (*round)(const struct row *row, double *numbers, size_t count);
     void (*encode)(const struct row *row, const double *numbers, size_t count, unsigned char *bytes);
@@ -61,6 +62,16 @@ static void load_doubles(const struct row *row, const void *data, size_t count, 
     memcpy(numbers, data, count * row->size);
 }
 
+/* By their bits: a comparison of whole numbers, without a branch. */
+static bool finite_doubles(const struct row *row, const void *data, size_t count)
+{
+    (void)row;
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond |= (((const uint64_t *)data)[i] & INT64_MAX) + (UINT64_C(1) << 52);
+    return beyond >> 63 == 0;
+}
+
 static void store_doubles(const double *numbers, size_t count, void *data)
 {
     memcpy(data, numbers, count * sizeof *numbers);
@@ -84,7 +95,7 @@ static size_t decimal_of_double(const struct row *row, double number, char *text
     return decimal_from_double(number, text);
 }
 
-static const struct codec DOUBLES = {load_doubles,  NULL,           store_doubles,
+static const struct codec DOUBLES = {load_doubles,  NULL,           finite_doubles,   store_doubles,
                                      round_doubles, encode_doubles, decimal_of_double};
 
 /* --- float32, by the machine ------------------------------------------------------------------------------------- */
@@ -94,6 +105,15 @@ static void load_floats(const struct row *row, const void *data, size_t count, d
     (void)row;
     for (size_t i = 0; i < count; i++)
         numbers[i] = ((const float *)data)[i];
+}
+
+static bool finite_floats(const struct row *row, const void *data, size_t count)
+{
+    (void)row;
+    uint32_t beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond |= (((const uint32_t *)data)[i] & INT32_MAX) + (UINT32_C(1) << 23);
+    return beyond >> 31 == 0;
 }
 
 static void store_floats(const double *numbers, size_t count, void *data)
@@ -131,7 +151,7 @@ static void copy_floats(const struct row *row, const void *data, size_t count, f
     memcpy(numbers, data, count * row->size);
 }
 
-static const struct codec FLOATS = {load_floats,  copy_floats,   store_floats,
+static const struct codec FLOATS = {load_floats,  copy_floats,   finite_floats,   store_floats,
                                     round_floats, encode_floats, decimal_of_float};
 
 /* --- floating point in fewer bits, by its layout ------------------------------------------------------------------ */
@@ -178,6 +198,15 @@ static void load_coded_floats(const struct row *row, const void *data, size_t co
         code |= (bits & 0x8000) << 16 | (magnitude > largest ? UINT32_C(0x7f800000) : 0);
         memcpy(numbers + i, &code, sizeof code);
     }
+}
+
+static bool finite_coded(const struct row *row, const void *data, size_t count)
+{
+    const uint16_t step = (uint16_t)(0x7fff - magnitude_of(row, row->largest));
+    uint16_t beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond |= (uint16_t)((((const uint16_t *)data)[i] & 0x7fff) + step);
+    return beyond >> 15 == 0;
 }
 
 /* Half a unit in the last place is added to the bits, or the last bit decides a tie, and what lies below that place is
@@ -229,7 +258,8 @@ static size_t decimal_of_code(const struct row *row, double number, char *text)
     return decimal_from_bits(signbit(number) != 0, magnitude, row->fraction, ilogb(row->smallest), text);
 }
 
-static const struct codec CODED = {load_coded, load_coded_floats, NULL, round_coded, encode_coded, decimal_of_code};
+static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded,   NULL,
+                                   round_coded, encode_coded,      decimal_of_code};
 
 /* --- whole numbers and truth values ------------------------------------------------------------------------------ */
 
@@ -253,7 +283,7 @@ static size_t decimal_of_whole(const struct row *row, double number, char *text)
     return (size_t)snprintf(text, DECIMAL_BYTES, "%.0f", number);
 }
 
-static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
+static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
 
 static void load_truths(const struct row *row, const void *data, size_t count, double *numbers)
 {
@@ -275,7 +305,7 @@ static size_t decimal_of_truth(const struct row *row, double number, char *text)
     return (size_t)snprintf(text, DECIMAL_BYTES, number != 0 ? "true" : "false");
 }
 
-static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, encode_truths, decimal_of_truth};
+static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, NULL, encode_truths, decimal_of_truth};
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
@@ -412,6 +442,11 @@ void dtype_load(enum dtype dtype, const void *data, size_t count, double *number
 void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *numbers)
 {
     ROWS[dtype].codec->load_floats(&ROWS[dtype], data, count, numbers);
+}
+
+bool dtype_finite(enum dtype dtype, const void *data, size_t count)
+{
+    return ROWS[dtype].codec->finite(&ROWS[dtype], data, count);
 }
 
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data)

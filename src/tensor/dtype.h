@@ -63,6 +63,9 @@ void dtype_load(enum dtype dtype, const void *data, size_t count, double *number
 /* The same as floats, for a working dtype that float32 holds: F32, F16 and BF16. */
 void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *numbers);
 
+/* Whether all of them are finite, for a working dtype. */
+bool dtype_finite(enum dtype dtype, const void *data, size_t count);
+
 /* The other way, rounded once to nearest, ties to even; for the dtypes of storage. */
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data);
 

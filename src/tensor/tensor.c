@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 256 };
+enum { CHUNK = 256, CHECKED = 16 * CHUNK /* numbers that are looked at at once */ };
 
 enum status tensor_to_boolean(struct tensor *tensor, struct arena *arena, struct error *error)
 {
@@ -109,18 +109,43 @@ static void load_wholes(const struct tensor *tensor, size_t first, size_t count,
     }
 }
 
+/* How many numbers, from the first on, the working dtype holds as they are and are finite; in whole chunks. */
+static size_t count_plain(const struct tensor *tensor, enum dtype dtype)
+{
+    const size_t count = tensor_count(tensor), size = dtype_size(tensor->dtype);
+    size_t first = 0;
+    if (!dtype_holds(dtype, tensor->dtype))
+        return 0;
+    while (first < count && dtype_finite(tensor->dtype, (const char *)tensor->data + first * size,
+                                         memory_smaller(count - first, CHECKED)))
+        first += CHECKED;
+    return first;
+}
+
+/* Numbers first .. first + count of those, to where they are stored. */
+static void copy_plain(const struct tensor *from, size_t first, size_t count, const struct tensor *to)
+{
+    const void *numbers = (const char *)from->data + first * dtype_size(from->dtype);
+    if (to->dtype == DTYPE_F32)
+        dtype_load_floats(from->dtype, numbers, count, (float *)to->data + first);
+    else
+        dtype_load(from->dtype, numbers, count, (double *)to->data + first);
+}
+
 /* Converts, or with `kept` looks at the numbers alone. */
 static enum status convert(const struct tensor *tensor, bool kept, enum dtype dtype, const char *source,
                            const char *name, bool *finite, struct tensor *converted, struct arena *arena,
                            struct error *error)
 {
     const struct tensor from = *tensor; /* `converted` may be the tensor itself */
-    const size_t count = tensor_count(&from);
+    const size_t count = tensor_count(&from), plain = memory_smaller(count, count_plain(&from, dtype));
     double numbers[CHUNK], rounded[CHUNK];
     *converted = from;
     if (!kept && tensor_create(converted, dtype_storage(dtype), from.rank, from.shape, arena, error) != STATUS_OK)
         return error->status;
-    for (size_t first = 0; first < count; first += CHUNK) {
+    if (!kept && plain > 0)
+        copy_plain(&from, 0, plain, converted);
+    for (size_t first = plain; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         if (from.dtype == DTYPE_I64 && dtype != DTYPE_F64)
             load_wholes(&from, first, now, numbers);
