@@ -33,6 +33,56 @@ else
     skip "memory" "this build asks for more than 200 MB of addresses by itself"
 fi
 
+# --- a checkpoint of 100 GB, nearly all of it a hole: no more of it is read than the header, nor mapped in than one layer
+make_checkpoint() { # FOLDER: 40 layers 512 wide behind a table
+    mkdir "$1" && cd "$1" || return 1
+    awk 'BEGIN {
+        printf "{\"embed.weight\":{\"dtype\":\"BF16\",\"shape\":[97656250,512],\"data_offsets\":[0,%.0f]}", at = 97656250 * 1024
+        split("q k v o", names, " ")
+        for (i = 0; i < 160; i++) {
+            printf ",\"model.layers.%d.self_attn.%s_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[512,512],", int(i / 4), names[i % 4 + 1]
+            printf "\"data_offsets\":[%.0f,%.0f]}", at, at + 524288
+            at += 524288
+        }
+        printf "}"
+        printf "%.0f", at >"size" }' >header
+    length=$(wc -c <header)
+    printf "\\$(printf %03o $((length % 256)))\\$(printf %03o $((length / 256)))\\0\\0\\0\\0\\0\\0" | cat - header >model.safetensors
+    echo '{"model_type": "llama", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 40}' >config.json
+    truncate -s $(($(cat size) + length + 8)) model.safetensors && cd ..
+}
+layer() { "$@" "$attn" layer --random 64x512 -w checkpoint --layer 20 --stages context -f csv; }
+# What a process has held at most, in kilobytes, when it has written the first byte of more than a pipe takes.
+peak() {
+    mkfifo pipe && { layer exec >pipe & } && exec 3<pipe && head -c 1 <&3 >first
+    awk '/^VmHWM/ { print $2 }' "/proc/$!/status"
+    cat <&3 >rest
+    exec 3<&-
+    wait $!
+}
+held() { kilobytes=$(peak) && [ "$(wc -l <rest)" -eq 513 ] && [ "$kilobytes" -gt 1000 ] && [ "$kilobytes" -lt 40000 ]; }
+read_by_calls() {
+    layer strace -f -qq -o trace -e trace=read,pread64,readv,preadv >out || return 1
+    awk -F ' = ' '{ bytes += $NF } END { exit !(NR > 0 && bytes < 100000) }' trace
+}
+if [ -n "${ATTN_PORT-}" ]; then
+    skip "a checkpoint of 100 GB" "not each of the ports has addresses for it"
+elif ! (make_checkpoint checkpoint) 2>message; then
+    skip "a checkpoint of 100 GB" "the file system makes no holes: $(cat message)"
+else
+    if within --version >/dev/null 2>&1; then
+        check "a checkpoint of 100 GB is worked on in 40 MB" held
+    else
+        skip "the memory of a checkpoint of 100 GB" "this build asks for some by itself"
+    fi
+    if strace -o /dev/null "$attn" --version >/dev/null 2>&1; then
+        check "of which no call reads more than 100 KB" read_by_calls
+    else
+        skip "what is read of a checkpoint of 100 GB" "strace is not installed, or may not trace this build"
+    fi
+fi
+rm -rf checkpoint
+
 # --- a small stack: what is nested deep takes none of it
 nested() { # DEPTH BEFORE OPENING MIDDLE CLOSING AFTER
     awk -v depth="$1" -v before="$2" -v opening="$3" -v middle="$4" -v closing="$5" -v after="$6" 'BEGIN {
