@@ -130,44 +130,62 @@ static void project_row(void *context, size_t task, unsigned thread)
     split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
 }
 
-static enum status load_matrices(struct projecting *projecting, size_t module, struct arena *scratch,
+static enum status load_matrices(struct projecting *projecting, size_t module, size_t first, struct arena *scratch,
                                  struct error *error)
 {
     const struct problem *problem = projecting->attention->problem;
     const struct projection *projection = &problem->parameters.modules[module].projections[projecting->id];
+    const size_t columns = projecting->columns;
     if (latent_makes(problem, projecting->id)) {
         projecting->scratch_count += latent_scratch(problem, projecting->id);
         return latent_load(problem, projecting->id, &projecting->step, scratch, error);
     }
-    if (projection_weight(projection, &projecting->weight, scratch, error) != STATUS_OK)
+    if (projection_columns(projection, first, columns, &projecting->weight, scratch, error) ||
+        projection_bias(projection, &projecting->bias, scratch, error))
         return error->status;
-    return projection_bias(projection, &projecting->bias, scratch, error);
+    projecting->bias = projecting->bias == NULL ? NULL : projecting->bias + first;
+    return STATUS_OK;
 }
 
-static enum status project_module(const struct attention *attention, size_t module, enum projection_id id,
-                                  const struct tensor *projected, struct error *error)
+/* Heads first .. first + count of a module. */
+static enum status project_heads(struct projecting projecting, size_t module, size_t first, size_t count,
+                                 struct error *error)
 {
-    const struct problem *problem = attention->problem;
-    const size_t heads = projected->shape[1] / problem->plan.module_count, rows = problem->items * projected->shape[2];
-    const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
-                 columns = heads * projected->shape[3];
-    const unsigned threads = setup_threads(problem, (double)rows * (double)d_in * (double)columns);
+    const struct problem *problem = projecting.attention->problem;
+    const size_t rows = problem->items * projecting.projected->shape[2], d = projecting.projected->shape[3];
     struct arena scratch = {0};
-    struct projecting projecting = {.attention = attention,
-                                    .id = id,
-                                    .source = &attention->sources[id != PROJECTION_QUERY],
-                                    .projected = projected,
-                                    .head = module * heads,
-                                    .heads = heads,
-                                    .d_in = d_in,
-                                    .columns = columns,
-                                    .scratch_count = d_in + columns};
-    if (load_matrices(&projecting, module, &scratch, error) == STATUS_OK)
+    projecting.head = module * projecting.heads + first;
+    projecting.heads = count;
+    projecting.columns = count * d;
+    projecting.scratch_count = projecting.d_in + projecting.columns;
+    const unsigned threads =
+        setup_threads(problem, (double)rows * (double)projecting.d_in * (double)projecting.columns);
+    if (load_matrices(&projecting, module, first * d, &scratch, error) == STATUS_OK)
         projecting.scratch = arena_allocate(&scratch, threads, projecting.scratch_count * sizeof(double), error);
     if (projecting.scratch != NULL)
         threads_run(threads, rows, project_row, &projecting);
     arena_free(&scratch);
     return projecting.scratch == NULL ? error->status : STATUS_OK;
+}
+
+/* As many heads at a time as PIECE_NUMBERS hold, one at least; by way of a latent all of them. */
+static enum status project_module(const struct attention *attention, size_t module, enum projection_id id,
+                                  const struct tensor *projected, struct error *error)
+{
+    enum { PIECE_NUMBERS = 1 << 21 }; /* of the weight in double, 16 MB */
+    const struct problem *problem = attention->problem;
+    const struct projecting projecting = {.attention = attention,
+                                          .id = id,
+                                          .source = &attention->sources[id != PROJECTION_QUERY],
+                                          .projected = projected,
+                                          .heads = projected->shape[1] / problem->plan.module_count,
+                                          .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in};
+    const size_t fit = PIECE_NUMBERS / (projecting.d_in * projected->shape[3]);
+    const size_t most = latent_makes(problem, id) ? projecting.heads : fit > 0 ? fit : 1;
+    for (size_t first = 0; first < projecting.heads; first += most)
+        if (project_heads(projecting, module, first, memory_smaller(most, projecting.heads - first), error))
+            return error->status;
+    return STATUS_OK;
 }
 
 /* What the float32 kernels made within the bounds. */

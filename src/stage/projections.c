@@ -21,21 +21,30 @@ void projection_row(const double *x, const double *weight, const double *bias, d
         y[j] += bias[j];
 }
 
-enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,
-                              struct error *error)
+enum status projection_columns(const struct projection *projection, size_t first, size_t count, double **weight,
+                               struct arena *arena, struct error *error)
 {
     const struct tensor *stored = &projection->weight;
     const size_t rows = stored->shape[0], columns = stored->shape[1];
-    double *row_numbers = arena_allocate(arena, columns, sizeof *row_numbers, error);
-    *weight = arena_allocate(arena, tensor_count(stored), sizeof **weight, error);
-    if (row_numbers == NULL || *weight == NULL)
+    const size_t d_in = projection->transposed ? columns : rows;
+    double *row_numbers = arena_allocate(arena, columns, sizeof *row_numbers, error), *numbers;
+    *weight = numbers = arena_allocate(arena, d_in * count, sizeof **weight, error);
+    if (row_numbers == NULL || numbers == NULL)
         return error->status;
-    for (size_t row = 0; row < rows; row++) {
-        tensor_load(stored, row * columns, columns, row_numbers);
+    for (size_t row = 0; row < d_in && !projection->transposed; row++)
+        tensor_load(stored, row * columns + first, count, numbers + row * count);
+    for (size_t row = 0; row < count && projection->transposed; row++) {
+        tensor_load(stored, (first + row) * columns, columns, row_numbers);
         for (size_t column = 0; column < columns; column++)
-            (*weight)[projection->transposed ? column * rows + row : row * columns + column] = row_numbers[column];
+            numbers[column * count + row] = row_numbers[column];
     }
     return STATUS_OK;
+}
+
+enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,
+                              struct error *error)
+{
+    return projection_columns(projection, 0, projection->weight.shape[!projection->transposed], weight, arena, error);
 }
 
 enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,

@@ -15,6 +15,11 @@ void projection_row(const double *x, const double *weight, const double *bias, d
  * where the projection has none. STATUS_SYSTEM where memory is short. */
 enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,
                               struct error *error);
+
+/* The same of columns first .. first + count of y, (d_in, count). */
+enum status projection_columns(const struct projection *projection, size_t first, size_t count, double **weight,
+                               struct arena *arena, struct error *error);
+
 enum status projection_bias(const struct projection *projection, double **bias, struct arena *arena,
                             struct error *error);
 
