@@ -229,8 +229,8 @@ static enum status add_kv_heads(const struct config_reading *reading, size_t hea
                            "family %s has %zu heads of keys, which do not divide %zu heads; say it by "
                            "--kv-heads",
                            reading->family->name, kv_heads, heads);
-    return error_usage(reading->error, "%s: %s is %zu, which does not divide %zu heads", reading->config->path,
-                       value.key, kv_heads, heads);
+    return error_usage(reading->error, "%s: %s is %zu, which does not divide %zu heads%s", reading->config->path,
+                       value.key, kv_heads, heads, config_is_told(reading, "heads") ? ", by --heads" : "");
 }
 
 enum status config_heads(const struct config *config, const struct family_row *family,

@@ -134,8 +134,7 @@ static enum status take_step(struct taking *taking, const char *stem, size_t col
 static enum status take_step_norm(struct taking *taking, const char *name, size_t most, struct norm *norm)
 {
     const struct parameters_plan *plan = taking->plan;
-    const enum norm_kind said = plan->norms[NORM_QUERY],
-                         kind = said != NORM_KIND_COUNT && said != NORM_NONE ? said : NORM_RMS;
+    const enum norm_kind said = plan->norms[NORM_QUERY], kind = said != NORM_KIND_COUNT ? said : NORM_RMS;
     const struct tensor *weight = taking_find(taking, name);
     *norm = (struct norm){.kind = kind, .eps = eps_of(plan->norm_eps[NORM_QUERY], kind)};
     if (weight == NULL)

@@ -80,13 +80,16 @@ void latent_formula(const struct problem *problem, enum stage stage, struct text
 {
     const enum projection_id id = projection_of(stage);
     const char *source = stage_name(problem_source(problem, stage));
+    const struct latent *latent = &problem->parameters.latent;
+    const char *of_query = latent->query_norm.kind == NORM_NONE ? "" : "norm";
+    const char *of_latent = latent->key_value_norm.kind == NORM_NONE ? "latent" : "norm(latent)";
     if (id == PROJECTION_QUERY)
-        text_add(text, "norm(%s . W_query_a^T) . W_query_b^T, cut into heads", source);
+        text_add(text, "%s(%s . W_query_a^T) . W_query_b^T, cut into heads", of_query, source);
     else if (id == PROJECTION_KEY)
-        text_add(text, "norm(latent) . W_key_value_b^T, then %zu columns of %s . W_key_value_a^T for all heads",
-                 problem->parameters.latent.d_rope, source);
+        text_add(text, "%s . W_key_value_b^T, then %zu columns of %s . W_key_value_a^T for all heads", of_latent,
+                 latent->d_rope, source);
     else
-        text_add(text, "norm(latent) . W_key_value_b^T, latent = %s . W_key_value_a^T", source);
+        text_add(text, "%s . W_key_value_b^T, latent = %s . W_key_value_a^T", of_latent, source);
 }
 
 void explain_latent(struct explanation *e, enum stage stage, struct explain_place place)

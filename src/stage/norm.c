@@ -1,6 +1,7 @@
 #include "stage/norm.h"
 
 #include <math.h>
+#include <string.h>
 
 struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t count)
 {
@@ -40,6 +41,10 @@ static bool casts(const struct problem *problem, const struct norm *norm)
 void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,
               double *y)
 {
+    if (norm->kind == NORM_NONE) {
+        memmove(y, x, count * sizeof *y);
+        return;
+    }
     const struct norm_terms terms = norm_terms(norm, x, count);
     for (size_t i = 0; i < count; i++)
         y[i] = (x[i] - terms.mean) * terms.factor;
