@@ -104,6 +104,7 @@ static enum status plan_parameters(const struct build *build)
         .d_value = d_out / (problem->heads / problem->kv_heads),
         .d_output = d_out,
         .d_key_in = problem->d_key_in,
+        .keys_source = build->keys != NULL ? build->keys->source : NULL,
         .groups = problem->heads / problem->kv_heads,
         .kv_heads = problem->kv_heads,
         .module_count = options->stacked ? problem->heads : 1,

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool reads_inputs(const struct options *options)
 {
@@ -44,6 +45,12 @@ static enum status draw_inputs(struct input_file *input, const struct options *o
     return STATUS_OK;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat what;
+    return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
+}
+
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error)
 {
@@ -78,5 +85,9 @@ enum status job_files_read(struct job_files *job, const struct options *options,
         return layer_read(&job->opened, options, arena, error);
     }
     job->weights = &job->files[1];
+    if (is_folder(options->weights))
+        return error_usage(error,
+                           "%s: a folder; expected a file of parameters, or attn layer, which takes a checkpoint",
+                           options->weights);
     return load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
 }

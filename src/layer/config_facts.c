@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- what is not understood -------------------------------------------------------------------------------------- */
@@ -96,6 +97,21 @@ static enum status check_qk_norm(const struct config_reading *reading)
                   : STATUS_OK;
 }
 
+/* The tensors decide how many columns a head has. A config that says otherwise is of other heads, or of another model;
+ * of a latent it says how many rotate. */
+static enum status check_columns(const struct config_reading *reading)
+{
+    size_t said = 0;
+    char expected[96];
+    const struct config_value value = config_find(reading, CONFIG_KEYS("head_dim", "d_kv"));
+    if (!config_is_set(&value) || reading->family->latent || config_is_told(reading, "heads"))
+        return STATUS_OK;
+    if (config_whole(reading, &value, &said) != STATUS_OK)
+        return reading->error->status;
+    snprintf(expected, sizeof expected, "%zu, as the weight of the query has for each head", reading->module->columns);
+    return said == reading->module->columns ? STATUS_OK : config_wrong(reading, &value, expected);
+}
+
 static enum status check_understood(const struct config_reading *reading)
 {
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++) {
@@ -105,7 +121,7 @@ static enum status check_understood(const struct config_reading *reading)
                                "%s: %s changes attention in a way that attn does not know; expected a model without it",
                                reading->config->path, value.key);
     }
-    if (check_positions(reading) != STATUS_OK || check_qk_norm(reading) != STATUS_OK)
+    if (check_positions(reading) || check_qk_norm(reading) || check_columns(reading))
         return reading->error->status;
     return check_quantized(reading);
 }

@@ -76,7 +76,10 @@ enum status taking_wrong_shape(const struct taking *taking, const char *name, co
 {
     char shape[TENSOR_SHAPE_BYTES], expected[TENSOR_SHAPE_BYTES];
     const struct tensor right = {.rank = columns ? 2 : 1, .shape = {rows, columns}};
-    return error_usage(taking->error, "%s: %s is %s, expected %s: %s", taking->input->source, name,
+    const struct file_tensor *found = input_file_find(taking->input, name);
+    const char *origin = found != NULL ? found->origin : NULL;
+    return error_usage(taking->error, "%s: %s%s%s%s is %s, expected %s: %s", taking->input->source, name,
+                       origin != NULL ? " (" : "", origin != NULL ? origin : "", origin != NULL ? ")" : "",
                        tensor_shape_text(tensor, shape), tensor_shape_text(&right, expected), why);
 }
 
@@ -156,8 +159,9 @@ static enum status take_weight(struct taking *taking, enum projection_id id, str
         return turned(taking, projection, id, name, tensor);
     if (d_in == source)
         return taking_wrong_shape(taking, name, tensor, rows, columns, width_text(taking, id, why, sizeof why));
-    snprintf(why, sizeof why, "%s in %s have %zu column%s", source == plan->d_in ? "inputs" : "the inputs of keys",
-             taking->inputs_source, source, source == 1 ? "" : "s");
+    const bool of_keys = id != PROJECTION_QUERY && plan->keys_source != NULL;
+    snprintf(why, sizeof why, "%s in %s have %zu column%s", of_keys ? "the inputs of keys" : "inputs",
+             of_keys ? plan->keys_source : taking->inputs_source, source, source == 1 ? "" : "s");
     return taking_wrong_shape(taking, name, tensor, rows, columns, why);
 }
 

@@ -56,11 +56,12 @@ struct parameters {
 
 /* What a module is to look like. */
 struct parameters_plan {
-    size_t d_in, d_out; /* of one module; key has d_out / groups columns */
-    size_t d_key_in;    /* columns of what key and value are made of */
-    size_t d_value;     /* columns of value, of all its heads: d_out / groups but where a file has others */
-    size_t d_output;    /* columns of output: d_out but where a file has others */
-    size_t groups;      /* heads of query to one of key and value */
+    size_t d_in, d_out;      /* of one module; key has d_out / groups columns */
+    size_t d_key_in;         /* columns of what key and value are made of */
+    const char *keys_source; /* the file of that, where it is not the inputs'; else NULL */
+    size_t d_value;          /* columns of value, of all its heads: d_out / groups but where a file has others */
+    size_t d_output;         /* columns of output: d_out but where a file has others */
+    size_t groups;           /* heads of query to one of key and value */
     size_t kv_heads;
     size_t module_count; /* heads where stacked, else 1 */
     bool stacked;        /* names begin with "heads.N." */
