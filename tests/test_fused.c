@@ -496,12 +496,13 @@ enum feature {
     GROUPS = 1 << 9,
     MEAN = 1 << 10, /* of empty rows */
     NOT_A_NUMBER = 1 << 11,
-    FEATURES = 12
+    RELATIVE = 1 << 12, /* T5's table */
+    FEATURES = 13
 };
 
 static const char *const feature_names[FEATURES] = {
-    "causal", "window", "lengths", "past",    "boolean mask", "float mask",
-    "ALiBi",  "sinks",  "softcap", "grouped", "empty mean",   "empty NaN",
+    "causal", "window",  "lengths", "past",       "boolean mask", "float mask",    "ALiBi",
+    "sinks",  "softcap", "grouped", "empty mean", "empty NaN",    "relative bias",
 };
 
 enum { CASE_ITEMS = 2, CASE_HEADS = 4, MASK_ROOM = 1 << 21 };
@@ -549,6 +550,24 @@ static void set_attn_mask(struct mask *mask, enum dtype dtype, unsigned axes, si
     mask->attn_mask.data = dtype == DTYPE_BOOL ? (void *)mask_booleans : (void *)mask_floats;
 }
 
+/* T5's table of eight buckets. */
+static void set_relative(struct mask *mask)
+{
+    enum { BUCKETS = 8, FARTHEST = 20 };
+    static double table[BUCKETS * CASE_HEADS];
+    static uint32_t buckets[2 * FARTHEST + 1];
+    for (size_t i = 0; i < COUNT(table); i++)
+        table[i] = (double)(i * 7 % 11) / 4 - 1;
+    mask->relative = table;
+    mask->heads = CASE_HEADS;
+    mask->buckets = BUCKETS;
+    mask->relative_distance = FARTHEST;
+    mask->both_ways = !mask->causal;
+    for (size_t i = 0; i < COUNT(buckets); i++)
+        buckets[i] = (uint32_t)mask_bucket(mask, (int64_t)i - FARTHEST);
+    mask->bucket_of = buckets;
+}
+
 /* The variant turns what a feature leaves open: how long, how wide, which axes. */
 static struct mask make_case_mask(unsigned features, const struct shape *shape, unsigned variant)
 {
@@ -572,6 +591,8 @@ static struct mask make_case_mask(unsigned features, const struct shape *shape, 
                       variant % 5 == 2 ? (shape->keys + 1) / 2 : shape->keys);
     }
     mask.alibi_slopes = features & ALIBI ? slopes : NULL;
+    if (features & RELATIVE)
+        set_relative(&mask);
     mask.sinks = features & SINKS ? sinks : NULL;
     mask.empty_row = features & MEAN ? EMPTY_ROW_MEAN : features & NOT_A_NUMBER ? EMPTY_ROW_NAN : EMPTY_ROW_ZERO;
     return mask;

@@ -157,6 +157,17 @@ static enum status make_slopes(const struct build *build)
     return STATUS_OK;
 }
 
+/* The buckets of T5's table by distance: their logarithms are taken once. */
+static enum status list_buckets(const struct build *build, struct mask *mask)
+{
+    const int64_t most = mask->relative_distance;
+    uint32_t *buckets = arena_allocate(build->arena, 2 * (size_t)most + 1, sizeof *buckets, build->error);
+    for (int64_t distance = -most; distance <= most && buckets != NULL; distance++)
+        buckets[distance + most] = (uint32_t)mask_bucket(mask, distance);
+    mask->bucket_of = buckets;
+    return buckets == NULL ? build->error->status : STATUS_OK;
+}
+
 /* T5's table, of the parameters. */
 static enum status take_relative(const struct build *build)
 {
@@ -172,14 +183,14 @@ static enum status take_relative(const struct build *build)
     mask->relative = numbers;
     mask->buckets = table->shape[0];
     mask->heads = table->shape[1];
-    mask->relative_distance = (double)build->options->relative_distance;
+    mask->relative_distance = (int64_t)build->options->relative_distance;
     mask->both_ways = !mask->causal;
-    if (mask->relative_distance > (double)mask->buckets / (mask->both_ways ? 4 : 2))
-        return STATUS_OK;
+    if ((double)mask->relative_distance > (double)mask->buckets / (mask->both_ways ? 4 : 2))
+        return list_buckets(build, mask);
     return error_usage(build->error,
-                       "--relative-distance %g is within the buckets of single distances; expected more "
+                       "--relative-distance %lld is within the buckets of single distances; expected more "
                        "than %zu",
-                       mask->relative_distance, mask->buckets / (mask->both_ways ? 4 : 2));
+                       (long long)mask->relative_distance, mask->buckets / (mask->both_ways ? 4 : 2));
 }
 
 enum status build_mask(const struct build *build)

@@ -33,8 +33,6 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding != ROUNDING_STAGES)
         return "it computes in float32 and rounds its result once; expected --rounding stages";
-    if (problem->mask.relative != NULL)
-        return "relative_bias is added by the reference alone";
     if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
         return "its softmax is in float32; expected --softmax-dtype f32";
     if (!fused_takes_scale(problem->scale)) {

@@ -35,8 +35,9 @@ struct plan {
     float sign;   /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where the
                      query, and not `factor`, holds it */
     struct kernel_adjustment adjustment; /* what is the same for every block */
-    bool adjusted;                       /* every block, by the softcap or ALiBi */
+    bool adjusted;                       /* every block, by the softcap, ALiBi or T5's table */
     bool biased;                         /* there is an attn_mask */
+    bool relative;                       /* there is T5's table */
     bool grouped;                        /* there are keys for more than one group */
     unsigned threads;
     size_t tiles;        /* in a task */
@@ -82,7 +83,7 @@ static bool plan_sizes(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
     const size_t lanes = job->kernel->lanes, most = SIZE_MAX / sizeof(float) / (MOST_TILES + 1);
-    const size_t rows = (plan->biased ? 2 * KEY_BLOCK : KEY_BLOCK) + BLOCK_ROWS;
+    const size_t rows = (plan->biased || plan->relative ? 2 * KEY_BLOCK : KEY_BLOCK) + BLOCK_ROWS;
     return work_add_floats(job->d, lanes, &plan->tile_floats) && work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
            work_add_floats(TILE_ROWS, lanes, &plan->tile_floats) && work_add_floats(rows, lanes, &plan->block_floats) &&
            (!plan->grouped || (work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
@@ -114,7 +115,7 @@ static void plan_units(struct plan *plan)
         plan->sign *= plan->factor;
     if (capped || added || plan->factor == 0)
         plan->factor = 1;
-    plan->adjusted = capped || (mask != NULL && mask->alibi_slopes != NULL);
+    plan->adjusted = capped || (mask != NULL && mask->alibi_slopes != NULL) || plan->relative;
 }
 
 /* The queries of a task, and the threads: this changes no bits. */
@@ -148,6 +149,7 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
     *plan = (struct plan){.job = job, .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads};
     plan->items = job->heads / plan->heads_per_item;
     plan->biased = job->mask != NULL && job->mask->attn_mask.rank > 0;
+    plan->relative = job->mask != NULL && job->mask->relative != NULL;
     plan->grouped = job->keys > GROUP_KEYS;
     plan_units(plan);
     if (!plan_sizes(plan))
@@ -184,7 +186,7 @@ struct tile {
 /* A thread's scratch for one block of keys. */
 struct block {
     float *scores;        /* (KEY_BLOCK, W) packed; rows of attn_mask before */
-    float *bias;          /* (KEY_BLOCK, W) packed; only where there is an attn_mask */
+    float *bias;          /* (KEY_BLOCK, W) packed; only where there is an attn_mask, or T5's table */
     float *next;          /* (W) */
     float *rescale;       /* (W) */
     float *distance;      /* (W) of the query's position from the block's start */
@@ -413,14 +415,27 @@ static unsigned scan_block(const struct plan *plan, const struct place *place, c
     return MASK_SAYS_FORBIDDEN;
 }
 
+/* What attn_mask, unless it is plain, and T5's table add to the scores of a query. */
+static void load_bias(const struct plan *plan, const struct place *place, size_t query, const struct block *block,
+                      bool plain, float *bias)
+{
+    const struct mask *mask = plan->job->mask;
+    const size_t position = query_position(plan->job, query);
+    if (plain)
+        memset(bias, 0, block->keys * sizeof *bias);
+    else
+        mask_load(mask, place->item, place->head_of_item, position, block->first, block->keys, bias);
+    if (plan->relative)
+        mask_add_relative(mask, place->item, place->head_of_item, position, block->first, block->keys, bias);
+}
+
 /* The block's bias, packed; the room of the scores holds its rows on the way. */
 static void pack_bias(const struct plan *plan, const struct place *place, const struct tile *tile,
-                      const struct block *block)
+                      const struct block *block, bool plain)
 {
-    const size_t rows = mask_rows(plan, tile);
+    const size_t rows = plan->relative ? tile->count : mask_rows(plan, tile);
     for (size_t i = 0; i < rows; i++)
-        mask_load(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
-                  block->first, block->keys, block->scores + i * KEY_BLOCK);
+        load_bias(plan, place, tile->first + i, block, plain, block->scores + i * KEY_BLOCK);
     plan->job->kernel->pack(block->scores, rows > 1 ? KEY_BLOCK : 0, tile->count, block->keys, 1, block->bias);
 }
 
@@ -509,12 +524,13 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
         return false;
     if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
         return false;
-    if (says != MASK_SAYS_PLAIN)
-        pack_bias(plan, place, tile, block);
+    const bool plain = says == MASK_SAYS_PLAIN;
+    if (!plain || plan->relative)
+        pack_bias(plan, place, tile, block, plain);
     else if (plan->biased)
         mark_seen(plan, tile, block);
-    if (plan->adjusted || says != MASK_SAYS_PLAIN)
-        adjust_scores(plan, place, tile, block, says != MASK_SAYS_PLAIN ? block->bias : NULL);
+    if (plan->adjusted || !plain)
+        adjust_scores(plan, place, tile, block, !plain || plan->relative ? block->bias : NULL);
     else
         job->kernel->scores(place->key + block->first * job->d, block->keys, job->d, tile->query,
                             bounded ? block->from : NULL, bounded ? block->till : NULL, block->scores, tile->peak);

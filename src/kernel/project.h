@@ -2,9 +2,10 @@
  *
  *   B items of a batch, T rows of each, d_in columns of x, d_out of y.
  *
- * The weight is packed into panels as wide as the kernel's lanes, a piece of it at a time, once for all rows; a narrower
- * one becomes float32 on the way. A task is a block of rows and some panels. Every sum begins with the bias and runs over the columns of x in ascending order, so that rows and threads
- * change no bits; another instruction set may give other ones.
+ * The weight is packed into panels as wide as the kernel's lanes, a piece of it at a time, once for all rows; a
+ * narrower one becomes float32 on the way. A task is a block of rows and some panels. Every sum begins with the bias and
+ * runs over the columns of x in ascending order, so that rows and threads change no bits; another instruction set may
+ * give other ones.
  *
  * x, weight and bias must be finite. What overflows inside gives infinities or NaN in the numbers concerned. */
 #ifndef ATTN_KERNEL_PROJECT_H
@@ -38,8 +39,8 @@ struct project_job {
 
 /* Writes the whole of y, or fails with STATUS_SYSTEM before it has written anything. The same bits for any subset of
  * the rows and any number of threads. Allocates and frees a packed piece of the weight, 8 MB a thread (or one
- * panel, where that is larger) but no more than the whole, and 32 KB a thread. Sizes are at least 1; y is written fastest where it is aligned to
- * KERNEL_ALIGNMENT. */
+ * panel, where that is larger) but no more than the whole, and 32 KB a thread. Sizes are at least 1; y is written
+ * fastest where it is aligned to KERNEL_ALIGNMENT. */
 enum status project_compute(const struct project_job *projection, struct error *error);
 
 #endif

@@ -50,8 +50,26 @@ size_t mask_bucket(const struct mask *mask, int64_t distance)
     if (far < single)
         return first + (size_t)far;
     const double rest = (double)buckets - single;
-    const double at = single + floor(log(far / single) / log(mask->relative_distance / single) * rest);
+    const double at = single + floor(log(far / single) / log((double)mask->relative_distance / single) * rest);
     return first + (at < (double)buckets - 1 ? (size_t)at : buckets - 1);
+}
+
+/* What T5's table says of a head and a distance. */
+static double relative_number(const struct mask *mask, size_t head, int64_t distance)
+{
+    const int64_t most = mask->relative_distance;
+    const int64_t near = distance < -most ? -most : distance > most ? most : distance;
+    return mask->relative[mask->bucket_of[near + most] * mask->heads + head];
+}
+
+void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+                       float *bias)
+{
+    const int64_t distance = (int64_t)first - (int64_t)query - mask_offset(mask, item);
+    for (size_t i = 0; i < count; i++) {
+        const float sum = bias[i] + (float)relative_number(mask, head, distance + (int64_t)i);
+        bias[i] = bias[i] == -INFINITY ? bias[i] : fmaxf(-FLT_MAX, fminf(FLT_MAX, sum));
+    }
 }
 
 static double mask_number(const struct mask *mask, size_t at)
@@ -87,7 +105,7 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
         if (mask->alibi_slopes != NULL)
             bias[i] = add_distance(bias[i], mask->alibi_slopes[head] * fabs((double)(first + i) - position));
         if (mask->relative != NULL)
-            bias[i] += mask->relative[mask_bucket(mask, (int64_t)(first + i) - (int64_t)position) * mask->heads + head];
+            bias[i] += relative_number(mask, head, (int64_t)(first + i) - (int64_t)position);
     }
 }
 

@@ -44,8 +44,9 @@ struct mask {
     const double *sinks;        /* (H) or NULL */
     const double *relative;     /* (buckets, H) what is added by the distance of key and query, T5's; or NULL */
     size_t heads, buckets;      /* of it, */
-    double relative_distance;   /* from which on all are in the last bucket, */
+    int64_t relative_distance;  /* from which on all are in the last bucket, */
     bool both_ways;             /* and whether keys after the query have half of the buckets */
+    const uint32_t *bucket_of;  /* (2 relative_distance + 1) mask_bucket of the distances from minus that one on */
     enum empty_row empty_row;
 };
 
@@ -55,11 +56,15 @@ int64_t mask_offset(const struct mask *mask, size_t item);
 /* The keys that the causal rule, the window, the length and a short attn_mask leave to a query (from 0). */
 struct span mask_span(const struct mask *mask, size_t item, size_t query);
 
-/* Whether attn_mask or ALiBi say anything beside the span. */
+/* Whether attn_mask, ALiBi or T5's table say anything beside the span. */
 bool mask_has_bias(const struct mask *mask);
 
 /* The bucket of T5's table for a key at `distance` behind the query (negative: before it). */
 size_t mask_bucket(const struct mask *mask, int64_t distance);
+
+/* bias (count) += what T5's table says of the keys from `first` on; a finite number stays finite. */
+void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+                       float *bias);
 
 /* Why a key is forbidden; the first rule that says so, in this order. */
 enum mask_rule {

@@ -168,7 +168,7 @@ uint64_t shard_library(const struct problem *problem, bool fused)
         functions |= LIBM_EXP;
     if (exponentials && fused && problem->mask.sinks != NULL)
         functions |= LIBM_EXP2;
-    if (stages & STAGE_BIT(STAGE_LSE))
+    if (stages & STAGE_BIT(STAGE_LSE) || problem->mask.relative != NULL) /* whose buckets grow as a logarithm */
         functions |= LIBM_LOG;
     if (stages & STAGE_BIT(STAGE_CAPPED) && problem->softcap > 0 && !fused)
         functions |= LIBM_TANH;
