@@ -3,9 +3,9 @@
  *   B items of a batch, T rows of each, d_in columns of x, d_out of y.
  *
  * The weight is packed into panels as wide as the kernel's lanes, a piece of it at a time, once for all rows; a
- * narrower one becomes float32 on the way. A task is a block of rows and some panels. Every sum begins with the bias and
- * runs over the columns of x in ascending order, so that rows and threads change no bits; another instruction set may
- * give other ones.
+ * narrower one becomes float32 on the way. A task is a block of rows and some panels. Every sum begins with the bias
+ * and runs over the columns of x in ascending order, so that rows and threads change no bits; another instruction set
+ * may give other ones.
  *
  * x, weight and bias must be finite. What overflows inside gives infinities or NaN in the numbers concerned. */
 #ifndef ATTN_KERNEL_PROJECT_H
