@@ -243,10 +243,26 @@ static void check_line(struct page *page, const char *line, bool sums_alone)
     if (strncmp(arithmetic, "-inf: ", 6) == 0 || strncmp(arithmetic, "dropped", 7) == 0)
         return;
     const struct value side = read_line(page, line, arithmetic, page->total, sum, &last);
+    const char *clipped = strstr(arithmetic, ", clipped to ");
     page->sums += sum;
-    if (sum == sums_alone)
-        keep_result(page, last);
+    if (sum == sums_alone && strncmp(text, "columns ", 8) != 0) /* which are the angle of a pair */
+        keep_result(page, clipped != NULL ? clipped + strlen(", clipped to ") : last);
     page->total = sum ? (struct value){.step = 1} : add(page->total, side, 1);
+}
+
+/* "1 / sqrt(mean square 0.3542 + 1e-06) ≈ 1.6803" in the heading of a norm. */
+static void check_factor(const struct page *page, const char *line)
+{
+    const double half = 0.5 * pow(10, -page->precision);
+    const char *root = strstr(line, "1 / sqrt(");
+    double square, eps, factor;
+    if (root == NULL)
+        return;
+    root += strcspn(root + 1, "0123456789") + 1;
+    CHECK(sscanf(root, "%lf + %lf) ≈ %lf", &square, &eps, &factor) == 3, "%s\n  expected a factor", line);
+    CHECK(1 / sqrt(square + half + eps) - half <= factor * (1 + 1e-6) &&
+              factor * (1 - 1e-6) <= 1 / sqrt(fmax(square - half, 0) + eps) + half,
+          "%s\n  expected %g", line, 1 / sqrt(square + eps));
 }
 
 /* Whether the line goes on with the one before it. */
@@ -286,6 +302,7 @@ static void check_page(struct page *page, char *text, bool sums_alone)
             snprintf(joined, sizeof joined, "%s", line);
         else
             page->total = (struct value){.step = 1};
+        check_factor(page, line);
     }
     if (joined[0] != '\0')
         check_line(page, joined, sums_alone);
@@ -338,6 +355,16 @@ static void check_results(const char *line, const char *json, const char *stage)
     arena_free(&made.arena);
 }
 
+static bool stage_is_there(const char *json, const char *stage)
+{
+    struct made made;
+    const bool there =
+        CHECK(support_make(&made, "multihead", json) == STATUS_OK, "expected a result, got: %s", made.error.message) &&
+        support_table(&made, stage) != NULL;
+    arena_free(&made.arena);
+    return there;
+}
+
 static void check_case(const cJSON *golden, const char *name)
 {
     static const char *const ADDED[] = {"", " -p 6", " --dtype f64 -p 2", " --softcap 0.7 --scale 0.3 --window 2,1"};
@@ -361,6 +388,42 @@ static void check_case(const cJSON *golden, const char *name)
     check_begin("%s: every number of a stage has its line", name);
     for (size_t i = 0; i < stages; i++)
         check_results(line, json, NAMES[i]);
+    free(json);
+}
+
+/* Norms, rotation, latents, bounds, T5's table, slopes, a scale on query: tests/blocks and the one of test_pairs. */
+static void check_blocks(const char *path)
+{
+    static const char *const ADDED[] = {
+        "",
+        " -p 5",
+        " --dtype f64 -p 2",
+        " --rope pairs --rope-theta 2",
+        " --query 2",
+        " --explain=weights:%s2,1",
+        " --explain=key:%s2,2",
+        " --explain=query:%s2,1",
+        " --explain=value:%s3,1",
+    };
+    static const char *const NAMES[] = {"normed",     "projected_query", "normed_query", "projected_key",
+                                        "normed_key", "query",           "key",          "value",
+                                        "scores",     "scaled",          "masked",       "output"};
+    const bool batch = strstr(path, "latent") != NULL, seen = strstr(path, "relative") != NULL;
+    char words[SUPPORT_LINE_BYTES], cell[64];
+    struct made made;
+    char *json = support_read(path);
+    for (size_t i = 0; i < sizeof ADDED / sizeof ADDED[0]; i++) {
+        snprintf(cell, sizeof cell, ADDED[i], batch ? "2,1," : "1,");
+        check_begin("%s:%s", path, cell);
+        snprintf(words, sizeof words, "multihead%s%s", strstr(cell, "explain") ? "" : " --explain", cell);
+        if (explain(&made, words, json, false, false))
+            CHECK(page.relations > 0, "expected arithmetic, got none");
+        arena_free(&made.arena);
+    }
+    check_begin("%s: every number of a stage has its line", path);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (stage_is_there(json, NAMES[i]) && (strcmp(NAMES[i], "masked") != 0 || seen)) /* no line ends with -inf */
+            check_results("multihead", json, NAMES[i]);
     free(json);
 }
 
@@ -460,5 +523,9 @@ int main(void)
         cJSON_Delete(golden);
     }
     free(entries);
+    check_blocks("tests/pairs/inputs/blocks.json");
+    check_blocks("tests/blocks/latent.json");
+    check_blocks("tests/blocks/relative.json");
+    check_blocks("tests/blocks/cross.json");
     return check_end();
 }

@@ -215,7 +215,8 @@ static enum status check_key_inputs(const struct build *build, const char *sourc
     const struct tensor *inputs = &problem->inputs;
     char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
     const size_t last = inputs->rank - 1;
-    const bool may_differ = build->weights != NULL; /* its own weights say how wide key inputs are */
+    const bool may_differ =
+        build->weights != NULL || parameters_present(build->inputs); /* W_key says how wide key inputs are */
     if (keys->rank == inputs->rank && (may_differ || keys->shape[last] == inputs->shape[last]) &&
         (inputs->rank == 2 || keys->shape[0] == inputs->shape[0]))
         return STATUS_OK;

@@ -50,12 +50,14 @@ static bool leaves_out(const struct explanation *e, size_t count)
 size_t explain_next(const struct explanation *e, struct explain_range range, size_t i)
 {
     const size_t count = range.end - range.first;
+    if (range.ends)
+        return i + 1 < range.end ? range.end - 1 : range.end;
     return leaves_out(e, count) && i + 1 == range.first + EXPLAIN_ENDS ? range.end - EXPLAIN_ENDS : i + 1;
 }
 
 static struct explain_range range_of(bool one, size_t index, size_t count)
 {
-    return one ? (struct explain_range){index, index + 1} : (struct explain_range){0, count};
+    return one ? (struct explain_range){index, index + 1, false} : (struct explain_range){0, count, false};
 }
 
 /* Whether a mistake may have made the cell of heads and tokens that have no part in it otherwise. */
@@ -100,7 +102,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
     if (!problem->has_cell)
         return range_of(false, 0, problem->keys);
     const bool of_one_key = stage_is_square(cell->stage) && !is_mixed(e);
-    return range_of(of_one_key || stage == cell->stage, of_one_key ? cell->column : cell->row, problem->keys);
+    return range_of(of_one_key || stage_is_of_keys(cell->stage), of_one_key ? cell->column : cell->row, problem->keys);
 }
 
 /* Whether a token has a part in the cell only where its row sees it. */
@@ -135,9 +137,48 @@ static void list_tokens(struct explanation *e, enum stage stage, struct explain_
             e->rows[e->row_count++] = key;
 }
 
+bool explain_by_token(const struct problem *problem, enum stage stage)
+{
+    return stage_is_of_keys(stage) || (stage == STAGE_NORMED && !problem->crosses);
+}
+
+/* Marks the tokens whose rows of a stage of keys the cell is made from. */
+static void mark_normed(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range heads = explain_heads(e, stage);
+    if ((stage_closure(STAGE_BIT(e->problem->cell.stage)) & STAGE_BIT(stage)) == 0)
+        return;
+    for (place.head = heads.first; place.head < heads.end; place.head++) {
+        explain_list_rows(e, stage, place);
+        for (size_t i = 0; i < e->row_count; i++)
+            e->normed[e->rows[i]] = true;
+    }
+}
+
+/* The tokens whose norm is explained: those that are asked for, or that a cell is made from. */
+static void list_normed(struct explanation *e, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const bool of_keys = problem->has_cell && stage_is_of_keys(problem->cell.stage);
+    memset(e->normed, 0, problem->keys * sizeof *e->normed);
+    for (size_t row = 0; row < problem->row_count && !of_keys; row++)
+        e->normed[problem->rows[row]] = true;
+    for (int stage = 0; problem->has_cell && stage < STAGE_COUNT; stage++)
+        if (stage_is_of_keys((enum stage)stage))
+            mark_normed(e, (enum stage)stage, place);
+    e->row_count = 0;
+    for (size_t token = 0; token < problem->keys; token++)
+        if (e->normed[token])
+            e->rows[e->row_count++] = token;
+}
+
 void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range range = range_of_rows(e, stage);
+    if (stage == STAGE_NORMED && explain_by_token(e->problem, stage)) {
+        list_normed(e, place);
+        return;
+    }
     e->row_count = 0;
     if (asks_mask(e, stage)) {
         list_tokens(e, stage, place);
@@ -153,6 +194,29 @@ struct explain_range explain_keys(const struct explanation *e)
     return range_of(problem->has_cell && stage_is_square(problem->cell.stage), problem->cell.column, problem->keys);
 }
 
+/* Whether the cell is one of query or key, and the stage lies on the way to it. */
+static bool leads_to_cell(const struct problem *problem, enum stage stage)
+{
+    return problem->has_cell && projection_of(stage) != PROJECTION_COUNT && stage != problem->cell.stage &&
+           projection_of(stage) == projection_of(problem->cell.stage);
+}
+
+/* The columns of such a stage that make the cell: a norm asks for all of them, a rotation for a pair. */
+static struct explain_range columns_of_way(const struct problem *problem, enum stage stage)
+{
+    const struct cell *cell = &problem->cell;
+    const enum norm_id norm = projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
+    const bool first = (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
+    size_t which;
+    if (first && problem->parameters.norms[norm].kind != NORM_NONE)
+        return range_of(false, 0, problem->d_head);
+    const size_t pair = rope_pair_of(&problem->rope, cell->column, &which);
+    if (pair == SIZE_MAX)
+        return range_of(true, cell->column, 0);
+    const struct rope_pair of = rope_pair(&problem->rope, pair);
+    return (struct explain_range){of.from[0], of.from[1] + 1, true};
+}
+
 struct explain_range explain_columns(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
@@ -162,6 +226,8 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
     const bool of_context = stage == STAGE_CONTEXT && side_by_side;
     const bool of_value = stage == STAGE_VALUE && (side_by_side || cell->stage == STAGE_CONTEXT);
     size_t column = cell->column;
+    if (leads_to_cell(problem, stage))
+        return columns_of_way(problem, stage);
     if (of_context || of_value)
         column %= problem->d_value;
     return range_of(problem->has_cell && (stage == cell->stage || of_context || of_value), column,
@@ -170,7 +236,7 @@ struct explain_range explain_columns(const struct explanation *e, enum stage sta
 
 double explain_sum_left_out(const struct explanation *e, size_t i, const double *numbers)
 {
-    const size_t next = explain_next(e, (struct explain_range){0, e->seen_count}, i);
+    const size_t next = explain_next(e, (struct explain_range){0, e->seen_count, false}, i);
     double subtotal = 0;
     for (size_t j = i + 1; j < next; j++)
         subtotal += numbers[e->seen[j]];
@@ -219,10 +285,21 @@ static void write_item_and_head(const struct explanation *e, enum stage stage, s
         output_print(e->lines.output, "head %zu, ", place.head + 1);
 }
 
+static size_t columns_of(const char *words)
+{
+    size_t columns = 0;
+    for (; *words != '\0'; words++)
+        columns += ((unsigned char)*words & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Words that are longer stand beneath the place, so that all headings of a stage look alike. */
+enum { HEADING_WORDS = 48 };
+
 void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what)
 {
     const struct problem *problem = e->problem;
-    const bool of_keys = stage_is_of_keys(stage);
+    const bool of_keys = explain_by_token(problem, stage);
     char shown[WORKED_LINE_LABEL_BYTES];
     size_t position;
     if (e->lines.measuring)
@@ -233,13 +310,16 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
     else
         snprintf(shown, sizeof shown, "%zu", position);
     write_item_and_head(e, stage, place);
-    output_print(e->lines.output, "%s %s%s%s\n", of_keys ? "token" : "query", shown, what[0] ? ": " : "", what);
+    output_print(e->lines.output, "%s %s", of_keys ? "token" : "query", shown);
+    if (what[0] != '\0')
+        output_print(e->lines.output, columns_of(what) > HEADING_WORDS ? "\n    (%s)" : ": %s", what);
+    output_print(e->lines.output, "\n");
 }
 
 void explain_left_out(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range range = range_of_rows(e, stage);
-    const size_t masked = range.end - range.first - e->row_count;
+    const size_t masked = stage_is_of_keys(stage) ? range.end - range.first - e->row_count : 0;
     if (masked == 0 || e->lines.measuring)
         return;
     write_item_and_head(e, stage, place);
@@ -261,7 +341,7 @@ void explain_note(struct explanation *e, const char *format, ...)
 void explain_gap(struct explanation *e, struct explain_range range, size_t i, const char *what, const char *subtotal)
 {
     const size_t next = explain_next(e, range, i);
-    if (next > i + 1)
+    if (next > i + 1 && !range.ends)
         worked_line_left_out(&e->lines, next - i - 1, what, subtotal);
 }
 
@@ -290,7 +370,7 @@ void explain_kept(struct explanation *e, enum stage stage, struct explain_place 
 /* The terms, as products or multiplied out. */
 static void write_terms(struct explanation *e, const struct explain_dot *dot, bool as_products)
 {
-    const struct explain_range range = {0, dot->count};
+    const struct explain_range range = {0, dot->count, false};
     for (size_t i = 0; i < dot->count;) {
         const size_t next = explain_next(e, range, i);
         if (as_products) {
@@ -321,11 +401,12 @@ void explain_dot(struct explanation *e, const struct explain_dot *dot)
     }
     worked_line_relation(&e->lines);
     worked_line_term(&e->lines, explain_number(e, dot->kind, dot->result));
+    if (dot->words != NULL)
+        worked_line_words(&e->lines, dot->words);
     worked_line_end(&e->lines);
 }
 
-/* Column `column` of a weight that is used as y = x . W, into numbers. */
-static void load_column(const struct projection *projection, size_t column, double *numbers)
+void explain_load_weight(const struct projection *projection, size_t column, double *numbers)
 {
     const struct tensor *weight = &projection->weight;
     const size_t rows = weight->shape[0], columns = weight->shape[1];
@@ -337,20 +418,56 @@ static void load_column(const struct projection *projection, size_t column, doub
         tensor_load(weight, row * columns + column, 1, numbers + row);
 }
 
-void explain_projected(struct explanation *e, enum stage stage, int weight_kind, const struct projection *projection,
-                       size_t first, int x_kind, size_t d_in)
+double explain_load_bias(const struct projection *projection, size_t column)
+{
+    double bias = 0;
+    if (projection->bias.rank > 0)
+        tensor_load(&projection->bias, column, 1, &bias);
+    return bias;
+}
+
+/* The sum of a projection that --clip has brought within its bounds: it is what the products come to, not the number
+ * that became of it. */
+static void tell_clipped(struct explanation *e, struct explain_dot *dot, char *words, size_t size)
+{
+    const struct problem *problem = e->problem;
+    double sum = dot->bias != NULL ? *dot->bias : 0;
+    if (problem->clip == 0)
+        return;
+    for (size_t i = 0; i < dot->count; i++)
+        sum += dot->left[i] * dot->right[i];
+    if (fabs(sum) <= problem->clip)
+        return;
+    snprintf(words, size, ", clipped to %s", explain_number(e, dot->kind, dot->result));
+    dot->result = sum;
+    dot->words = words;
+}
+
+void explain_projected_column(struct explanation *e, enum stage stage, const struct explain_projection *by,
+                              size_t column)
+{
+    const double bias = explain_load_bias(by->projection, by->first + column);
+    char words[EXPLAIN_NUMBER_BYTES + sizeof ", clipped to "];
+    struct explain_dot dot = {.left = e->operand,
+                              .right = e->factor,
+                              .left_kind = by->x_kind,
+                              .right_kind = by->weight_kind,
+                              .kind = (int)stage,
+                              .count = by->d_in,
+                              .bias = by->projection->bias.rank > 0 ? &bias : NULL,
+                              .result = e->made[column]};
+    explain_load_weight(by->projection, by->first + column, e->factor);
+    if (projection_of(stage) != PROJECTION_COUNT)
+        tell_clipped(e, &dot, words, sizeof words);
+    explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
+    explain_dot(e, &dot);
+}
+
+void explain_projected(struct explanation *e, enum stage stage, const struct explain_projection *by)
 {
     const struct explain_range columns = explain_columns(e, stage);
-    double bias;
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        load_column(projection, first + column, e->factor);
-        if (projection->bias.rank > 0)
-            tensor_load(&projection->bias, first + column, 1, &bias);
-        const struct explain_dot dot = {
-            e->operand,     e->factor, x_kind, weight_kind, (int)stage, d_in, projection->bias.rank > 0 ? &bias : NULL,
-            e->made[column]};
-        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
-        explain_dot(e, &dot);
+        explain_projected_column(e, stage, by, column);
         explain_gap(e, columns, column, "columns", NULL);
     }
 }
@@ -373,6 +490,14 @@ static double magnitude_of_projection(const struct projection *projection)
     return fmax(magnitude_of_tensor(&projection->weight), magnitude_of_tensor(&projection->bias));
 }
 
+/* Of what is shown of it. */
+static double magnitude_of_latent(const struct latent *latent, enum projection_id id)
+{
+    if (id == PROJECTION_QUERY)
+        return magnitude_of_projection(&latent->query_b);
+    return fmax(magnitude_of_projection(&latent->key_value_a), magnitude_of_projection(&latent->key_value_b));
+}
+
 static void choose_notation(struct explanation *e)
 {
     const struct parameters *parameters = &e->problem->parameters;
@@ -380,9 +505,17 @@ static void choose_notation(struct explanation *e)
         double magnitude = 0;
         for (size_t module = 0; module < parameters->module_count; module++)
             magnitude = fmax(magnitude, magnitude_of_projection(&parameters->modules[module].projections[id]));
+        magnitude = fmax(magnitude, magnitude_of_latent(&parameters->latent, (enum projection_id)id));
         e->exponent[EXPLAIN_WEIGHTS + id] = text_wants_exponent(magnitude);
     }
     e->exponent[EXPLAIN_WEIGHTS + PROJECTION_COUNT] = text_wants_exponent(magnitude_of_projection(&parameters->out));
+}
+
+/* Of the wider first step of a latent, 0 where there is none. */
+static size_t first_step_columns(const struct latent *latent)
+{
+    const struct tensor *query = &latent->query_a.weight, *key_value = &latent->key_value_a.weight;
+    return memory_larger(query->rank > 0 ? query->shape[0] : 0, key_value->rank > 0 ? key_value->shape[0] : 0);
 }
 
 enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,
@@ -392,6 +525,7 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
     widest = memory_larger(widest, problem->heads * problem->d_value);
     widest = memory_larger(memory_larger(widest, problem->d_in), problem->heads * problem->d_head);
     widest = memory_larger(widest, problem->d_key_in);
+    widest = memory_larger(widest, first_step_columns(&problem->parameters.latent));
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
     double **const rows[] = {&e->operand, &e->factor, &e->made};
     for (size_t i = 0; i < 3; i++) {
@@ -402,7 +536,8 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
     e->seen = arena_allocate(arena, problem->keys, sizeof *e->seen, error);
     e->rows = arena_allocate(arena, memory_larger(problem->keys, problem->row_count), sizeof *e->rows, error);
     e->has_part = arena_allocate(arena, problem->keys, sizeof *e->has_part, error);
-    if (e->seen == NULL || e->rows == NULL || e->has_part == NULL ||
+    e->normed = arena_allocate(arena, problem->keys, sizeof *e->normed, error);
+    if (e->seen == NULL || e->rows == NULL || e->has_part == NULL || e->normed == NULL ||
         worked_line_create(&e->lines, output, full ? widest + 1 : EXPLAIN_MOST + 2, arena, error) != STATUS_OK)
         return error->status;
     choose_notation(e);

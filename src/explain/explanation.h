@@ -42,13 +42,14 @@ struct explanation {
     double *operand, *factor, *made;   /* (widest) a row of what goes in, another, and of what comes out */
     size_t *seen, seen_count;          /* (Tk) the keys that the present query may see */
     size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
-    bool *has_part;                    /* (Tk) room for making that list */
+    bool *has_part, *normed;           /* (Tk) room for making that list */
     char number[EXPLAIN_NUMBER_BYTES]; /* the last one that was made text */
 };
 
 /* What the loops go over: all, or the one index that a cell leaves. */
 struct explain_range {
     size_t first, end;
+    bool ends; /* the first and the last alone */
 };
 
 /* Has the room that rows of `widest` numbers need, and finds which parameters are shown with exponents; those of stages
@@ -71,6 +72,10 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
 /* Groups of lines that are aligned with each other; a softmax has two. */
 enum { EXPLAIN_LINES, EXPLAIN_QUOTIENTS, EXPLAIN_GROUPS };
 _Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the worked lines have so many groups");
+
+/* Whether the rows of a stage that are explained are tokens by their place among all of them: those of keys, and of
+ * normed, where keys are made of it as well as queries. Else they are the queries that were asked for. */
+bool explain_by_token(const struct problem *problem, enum stage stage);
 
 /* A row of a stage into numbers (its columns); the place's head is one of query. */
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
@@ -124,15 +129,28 @@ struct explain_dot {
     size_t count;
     const double *bias; /* or NULL */
     double result;
+    const char *words; /* behind it, or NULL */
 };
 
 /* The rest of a line: the products, what they are, their sum. */
 void explain_dot(struct explanation *e, const struct explain_dot *dot);
 
-/* One column after another of x . W + bias that makes a stage, whose row is in `made`.
+/* x . W + bias, which makes columns of a stage.
  *   x      (d_in), in `operand`, numbers of `x_kind`
  *   first  the column of W that makes column 0; W's numbers are of `weight_kind` */
-void explain_projected(struct explanation *e, enum stage stage, int weight_kind, const struct projection *projection,
-                       size_t first, int x_kind, size_t d_in);
+struct explain_projection {
+    const struct projection *projection;
+    size_t first, d_in;
+    int weight_kind, x_kind;
+};
+
+/* The line of a column, whose number is in `made`; or one column after another. */
+void explain_projected_column(struct explanation *e, enum stage stage, const struct explain_projection *by,
+                              size_t column);
+void explain_projected(struct explanation *e, enum stage stage, const struct explain_projection *by);
+
+/* Column `column` of a weight that is used as y = x . W, into numbers (d_in); and its bias, 0 where there is none. */
+void explain_load_weight(const struct projection *projection, size_t column, double *numbers);
+double explain_load_bias(const struct projection *projection, size_t column);
 
 #endif

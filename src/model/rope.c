@@ -30,6 +30,15 @@ struct rope_pair rope_pair(const struct rope *rope, size_t pair)
     return columns;
 }
 
+size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which)
+{
+    for (size_t pair = 0; pair < rope->columns / 2; pair++)
+        for (*which = 0; *which < 2; (*which)++)
+            if (rope_pair(rope, pair).to[*which] == column)
+                return pair;
+    return SIZE_MAX;
+}
+
 /* --- frequencies ------------------------------------------------------------------------------------------------- */
 
 /* What the frequencies are made from: n / 2 of them, written to `frequencies`. */

@@ -367,6 +367,8 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
     memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
+    memset(parameters->modules, 0,
+           plan->module_count * sizeof parameters->modules[0]); /* what a latent makes has none */
     plan->d_output = plan->d_out;
     const struct tensor *in_proj = plan->has_out ? taking_find(&taking, "in_proj_weight") : NULL;
     enum status status =

@@ -45,7 +45,7 @@ static void make(const struct attention_row *row)
 /* One column of the context: what each key that is seen gives, beneath each other. */
 static void write_shares(struct explanation *e, struct explain_place place, size_t column, enum stage weights)
 {
-    const struct explain_range keys = {0, e->seen_count};
+    const struct explain_range keys = {0, e->seen_count, false};
     double subtotal = 0, result = 0;
     worked_line_begin_sum(&e->lines);
     for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {

@@ -84,7 +84,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     explain_load(e, stage, place, e->made); /* last, so that `kept` is this row's */
     snprintf(what, sizeof what, "1 - %s = %s", dropout, share);
     explain_heading(e, stage, place, what);
-    const struct explain_range keys = {0, one ? 0 : e->seen_count};
+    const struct explain_range keys = {0, one ? 0 : e->seen_count, false};
     if (one)
         write_key(e, place, problem->cell.column, share);
     for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {

@@ -92,15 +92,68 @@ void latent_formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "%s . W_key_value_b^T, latent = %s . W_key_value_a^T", of_latent, source);
 }
 
+/* The normed latent of a row into e->operand (rank); narrow is e->made. */
+static void load_latent(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const enum projection_id id = projection_of(stage);
+    const struct latent *latent = &problem->parameters.latent;
+    const struct projection *first = first_of(latent, id);
+    const size_t columns = first->weight.shape[0], d_in = first->weight.shape[1];
+    const size_t rank = second_of(latent, id)->weight.shape[1];
+    projection_load_source(e, stage, place);
+    for (size_t column = 0; column < columns; column++) {
+        explain_load_weight(first, column, e->factor);
+        e->made[column] = 0;
+        for (size_t k = 0; k < d_in; k++)
+            e->made[column] += e->operand[k] * e->factor[k];
+        e->made[column] += explain_load_bias(first, column);
+    }
+    dtype_round(problem->dtype, e->made, columns);
+    norm_row(problem, id == PROJECTION_QUERY ? &latent->query_norm : &latent->key_value_norm, 0, e->made, rank,
+             e->operand);
+    dtype_round(problem->dtype, e->operand, rank);
+}
+
+/* How a column of a stage is made: by the second step, or, of key, as one of those that all heads share. */
+static struct explain_projection step_of(const struct problem *problem, enum stage stage, size_t head, bool shared)
+{
+    const enum projection_id id = projection_of(stage);
+    const struct latent *latent = &problem->parameters.latent;
+    const struct projection *projection = shared ? &latent->key_value_a : second_of(latent, id);
+    const size_t width = latent->d_nope + problem->d_value;
+    const size_t first = shared                   ? latent->rank - latent->d_nope
+                         : id == PROJECTION_QUERY ? head * problem->d_head
+                         : id == PROJECTION_KEY   ? head * width
+                                                  : head * width + latent->d_nope;
+    return (struct explain_projection){.projection = projection,
+                                       .first = first,
+                                       .d_in = projection->weight.shape[1],
+                                       .weight_kind = EXPLAIN_WEIGHTS + (int)id,
+                                       .x_kind = (int)(shared ? problem_source(problem, stage) : stage)};
+}
+
 void explain_latent(struct explanation *e, enum stage stage, struct explain_place place)
 {
+    const struct problem *problem = e->problem;
+    const struct latent *latent = &problem->parameters.latent;
     const struct explain_range columns = explain_columns(e, stage);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, "by way of the latent");
+    const bool of_key = projection_of(stage) == PROJECTION_KEY;
+    struct explain_place of_query = place;
+    bool shared = false;
+    if (stage_is_of_keys(stage)) /* its head is one of key and value */
+        of_query.head = place.head * (problem->heads / problem->kv_heads);
+    load_latent(e, stage, place);
+    explain_load(e, stage, of_query, e->made);
+    explain_heading(e, stage, place, "of the latent, normed");
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
-        worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
-        worked_line_end(&e->lines);
+        if (of_key && !shared && column >= latent->d_nope) {
+            shared = true;
+            explain_note(e, "(of %s by W_key_value_a, the same for all heads:)",
+                         stage_name(projection_load_source(e, stage, place)));
+        }
+        const struct explain_projection by = step_of(problem, stage, place.head, shared);
+        explain_projected_column(e, stage, &by, column);
         explain_gap(e, columns, column, "columns", NULL);
     }
 }

@@ -48,8 +48,9 @@ static void add_rules(const struct mask *mask, struct text *text)
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     const struct mask *mask = &problem->mask;
-    text_add(text, "%s%s%s%s", stage_name(stage_before(problem, stage)), problem->masks ? "" : ", no mask",
-             adds_numbers(mask) ? " + attn_mask" : "", mask->alibi_slopes != NULL ? " - slope |key - query|" : "");
+    text_add(text, "%s%s%s%s%s", stage_name(stage_before(problem, stage)), problem->masks ? "" : ", no mask",
+             adds_numbers(mask) ? " + attn_mask" : "", mask->alibi_slopes != NULL ? " - slope |key - query|" : "",
+             mask->relative != NULL ? " + relative_bias of the distance" : "");
     add_rules(mask, text);
 }
 
@@ -110,32 +111,47 @@ static void write_rule(const struct explanation *e, struct explain_place place, 
     }
 }
 
-/* The score, what attn_mask adds, and what ALiBi takes away: slope x distance. */
-static void write_bias(struct explanation *e, struct explain_place place, size_t key)
+/* What attn_mask adds. */
+static void write_entry(struct explanation *e, struct explain_place place, size_t key)
 {
-    const struct problem *problem = e->problem;
-    struct mask of_entries = problem->mask;
-    const size_t query = problem->rows[place.row];
-    const long long distance =
-        llabs((long long)key - (long long)query - (long long)mask_offset(&problem->mask, place.item));
-    char text[DECIMAL_BYTES];
+    struct mask of_entries = e->problem->mask;
     double bias;
     of_entries.alibi_slopes = NULL;
-    mask_bias(&of_entries, place.item, place.head, query, key, 1, &bias);
-    if (adds_numbers(&of_entries))
-        worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, bias));
-    if (problem->mask.alibi_slopes == NULL)
+    of_entries.relative = NULL;
+    if (!adds_numbers(&of_entries))
         return;
-    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, -problem->mask.alibi_slopes[place.head]));
-    snprintf(text, sizeof text, "%lld", distance);
-    worked_line_times(&e->lines, text);
+    mask_bias(&of_entries, place.item, place.head, e->problem->rows[place.row], key, 1, &bias);
+    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, bias));
+}
+
+/* What is added to the score by attn_mask, taken away by ALiBi, slope x distance, and added by T5's table, of which
+ * `bucket` says where. */
+static void write_bias(struct explanation *e, struct explain_place place, size_t key, char *bucket, size_t size)
+{
+    const struct problem *problem = e->problem;
+    const struct mask *mask = &problem->mask;
+    const long long distance =
+        (long long)key - (long long)problem->rows[place.row] - (long long)mask_offset(mask, place.item);
+    char text[DECIMAL_BYTES];
+    write_entry(e, place, key);
+    if (mask->alibi_slopes != NULL) {
+        worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, -mask->alibi_slopes[place.head]));
+        snprintf(text, sizeof text, "%lld", llabs(distance));
+        worked_line_times(&e->lines, text);
+    }
+    if (mask->relative != NULL) {
+        const size_t row = mask_bucket(mask, distance);
+        worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, mask->relative[row * mask->heads + place.head]));
+        snprintf(bucket, size, ", distance %lld: row %zu of relative_bias", distance, row + 1);
+    }
 }
 
 static void write_key(struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->problem;
-    const bool adds = problem->mask.alibi_slopes != NULL || adds_numbers(&problem->mask);
-    char why[WORKED_LINE_CELL_BYTES];
+    const bool adds =
+        problem->mask.alibi_slopes != NULL || problem->mask.relative != NULL || adds_numbers(&problem->mask);
+    char why[WORKED_LINE_CELL_BYTES] = "";
     if (explain_rule(e, place, key) != MASK_ALLOWS) {
         write_rule(e, place, key, why, sizeof why);
         worked_line_words(&e->lines, why);
@@ -146,9 +162,11 @@ static void write_key(struct explanation *e, struct explain_place place, size_t 
         worked_line_words(&e->lines, ", seen");
         return;
     }
-    write_bias(e, place, key);
+    write_bias(e, place, key, why, sizeof why);
     worked_line_relation(&e->lines);
     worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, e->made[key]));
+    if (why[0] != '\0')
+        worked_line_words(&e->lines, why);
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

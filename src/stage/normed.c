@@ -101,6 +101,19 @@ static void explain_column(struct explanation *e, enum stage stage, const struct
     worked_line_end(&e->lines);
 }
 
+/* "1 / sqrt(mean square 0.3542 + 1e-06) ≈ 1.6803" */
+static void say_factor(struct explanation *e, enum stage stage, enum stage from, const struct norm *norm,
+                       struct norm_terms terms, char *what, size_t size)
+{
+    struct text text = text_begin(what, size);
+    const double square = fmax(0, 1 / (terms.factor * terms.factor) - norm->eps);
+    if (norm->kind == NORM_LAYER)
+        text_add(&text, "mean %s, ", explain_number(e, (int)from, terms.mean));
+    text_add(&text, "1 / sqrt(%s %s + %g) ≈ ", norm->kind == NORM_LAYER ? "variance" : "mean square",
+             explain_number(e, (int)from, square), norm->eps);
+    text_add(&text, "%s", explain_number(e, (int)stage, terms.factor));
+}
+
 /* The columns of a row whose norm goes over `all` (count); its weights begin at `first`. The row is in `operand`, what
  * is made of it in `made`. */
 static void normed_explain(struct explanation *e, enum stage stage, enum stage from, const double *all, size_t count,
@@ -109,12 +122,8 @@ static void normed_explain(struct explanation *e, enum stage stage, enum stage f
     const struct norm *norm = &e->problem->parameters.norms[norm_of(stage)];
     const struct norm_terms terms = norm_terms(norm, all, count);
     const struct explain_range columns = explain_columns(e, stage);
-    char what[WORKED_LINE_LABEL_BYTES], mean[EXPLAIN_NUMBER_BYTES] = "";
-    if (norm->kind == NORM_LAYER)
-        snprintf(mean, sizeof mean, "%s", explain_number(e, (int)from, terms.mean));
-    snprintf(what, sizeof what, "%s%s%s1 / sqrt(%s + %g) ≈ %s", norm->kind == NORM_LAYER ? "mean " : "", mean,
-             norm->kind == NORM_LAYER ? ", " : "", norm->kind == NORM_LAYER ? "variance" : "mean square", norm->eps,
-             explain_number(e, (int)stage, terms.factor));
+    char what[WORKED_LINE_LABEL_BYTES];
+    say_factor(e, stage, from, norm, terms, what, sizeof what);
     explain_heading(e, stage, place, what);
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
         explain_column(e, stage, norm, terms, (int)from, column, first + column);
@@ -124,9 +133,11 @@ static void normed_explain(struct explanation *e, enum stage stage, enum stage f
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const size_t token = e->problem->rows[place.row];
+    const struct problem *problem = e->problem;
+    const size_t token = explain_by_token(problem, stage) ? place.row : problem->rows[place.row];
     explain_load(e, STAGE_INPUTS, (struct explain_place){place.item, 0, token}, e->operand);
-    explain_load(e, stage, place, e->made);
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->d_in, e->made);
+    dtype_round(problem->dtype, e->made, problem->d_in);
     normed_explain(e, stage, STAGE_INPUTS, e->operand, e->problem->d_in, 0, place);
 }
 

@@ -48,8 +48,11 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     explain_load(e, stage, place, e->made);
     explain_heading(e, stage, place, "");
     if (problem->plan.has_out) {
-        explain_projected(e, stage, EXPLAIN_WEIGHTS + PROJECTION_COUNT, &problem->parameters.out, 0, STAGE_CONTEXT,
-                          width);
+        explain_projected(e, stage,
+                          &(struct explain_projection){.projection = &problem->parameters.out,
+                                                       .d_in = width,
+                                                       .weight_kind = EXPLAIN_WEIGHTS + PROJECTION_COUNT,
+                                                       .x_kind = STAGE_CONTEXT});
         return;
     }
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {

@@ -95,17 +95,20 @@ void projection_formula(const struct problem *problem, enum stage stage, struct 
 
 /* --- in numbers -------------------------------------------------------------------------------------------------- */
 
-/* The row of a token that is projected; its norm is made anew, since the stage normed has no more rows than were asked
- * for. */
-static void load_source(struct explanation *e, enum stage source, size_t item, size_t token)
+enum stage projection_load_source(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    const struct explain_place place = {item, 0, token};
-    explain_load(e, source == STAGE_NORMED ? STAGE_INPUTS : source, place, e->operand);
-    if (source != STAGE_NORMED)
-        return;
-    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->d_in, e->operand);
-    dtype_round(problem->dtype, e->operand, problem->d_in);
+    const enum stage source = problem_source(problem, stage);
+    const struct explain_place of_token = {place.item, 0,
+                                           stage_is_of_keys(stage) ? place.row : problem->rows[place.row]};
+    if (source == STAGE_NORMED) {
+        explain_load(e, STAGE_INPUTS, of_token, e->operand);
+        norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->d_in, e->operand);
+        dtype_round(problem->dtype, e->operand, problem->d_in);
+    } else {
+        explain_load(e, source, of_token, e->operand);
+    }
+    return source;
 }
 
 void projection_explain(struct explanation *e, enum stage stage, struct explain_place place)
@@ -117,17 +120,20 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
         return;
     }
     const size_t module = problem->plan.stacked ? place.head : 0;
-    const size_t token = stage_is_of_keys(stage) ? place.row : problem->rows[place.row];
     const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
     struct explain_place of_query = place;
     if (stage_is_of_keys(stage)) /* its head is one of key and value */
         of_query.head = place.head * (problem->heads / problem->kv_heads);
-    const enum stage source = problem_source(problem, stage);
-    load_source(e, source, place.item, token);
+    const struct explain_projection by = {
+        .projection = &problem->parameters.modules[module].projections[id],
+        .first = first,
+        .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+        .weight_kind = EXPLAIN_WEIGHTS + (int)id,
+        .x_kind = (int)projection_load_source(e, stage, place),
+    };
     explain_load(e, stage, of_query, e->made);
     explain_heading(e, stage, place, "");
-    explain_projected(e, stage, EXPLAIN_WEIGHTS + (int)id, &problem->parameters.modules[module].projections[id], first,
-                      (int)source, id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in);
+    explain_projected(e, stage, &by);
 }
 
 /* What stands before the norm and the rotation is a stage of its own where there are such. */

@@ -27,4 +27,8 @@ enum status projection_bias(const struct projection *projection, double **bias, 
 void projection_formula(const struct problem *problem, enum stage stage, struct text *text);
 void projection_explain(struct explanation *e, enum stage stage, struct explain_place place);
 
+/* The row that a row of a projection is made of into e->operand (d_in), and which stage's it is. Of normed, whose table
+ * has the queries that were asked for alone, the row is made anew. */
+enum stage projection_load_source(struct explanation *e, enum stage stage, struct explain_place place);
+
 #endif

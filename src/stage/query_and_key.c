@@ -70,25 +70,22 @@ static struct rope_turn turn_of(const struct explanation *e, const struct turnin
     return rope_turn(&problem->rope, turning->position, pair, rounding, problem->dtype);
 }
 
-/* The pair that writes a column, and which of its two; SIZE_MAX where it is not turned. */
-static size_t pair_of(const struct rope *rope, size_t column, size_t *which)
-{
-    for (size_t pair = 0; pair < rope->columns / 2; pair++)
-        for (*which = 0; *which < 2; (*which)++)
-            if (rope_pair(rope, pair).to[*which] == column)
-                return pair;
-    return SIZE_MAX;
-}
-
-/* "pair 2   position 3 x 0.01 = angle 0.03: cosine 0.9996, sine 0.0300" */
+/* "columns 1, 3   2 x 0.0100 = 0.0200, cosine 0.9998, sine 0.0200" */
 static void write_pair(struct explanation *e, const struct turning *turning, size_t pair)
 {
     const struct rope_turn turn = turn_of(e, turning, pair);
-    char words[WORKED_LINE_CELL_BYTES];
-    snprintf(words, sizeof words, "position %zu x %.*g = angle %.*f: cosine %.*f, sine %.*f", turning->position,
-             e->precision + 1, (double)e->problem->rope.frequencies[pair], e->precision, (double)turn.angle,
-             e->precision, turn.cosine, e->precision, turn.sine);
-    explain_line(e, EXPLAIN_LINES, "pair %zu", pair + 1);
+    const struct rope_pair columns = rope_pair(&e->problem->rope, pair);
+    const double frequency = (double)e->problem->rope.frequencies[pair];
+    char words[WORKED_LINE_CELL_BYTES], number[EXPLAIN_NUMBER_BYTES];
+    explain_line(e, EXPLAIN_LINES, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
+    snprintf(words, sizeof words, "%zu", turning->position);
+    worked_line_term(&e->lines, words);
+    worked_line_times(&e->lines,
+                      text_number(number, sizeof number, e->precision, text_wants_exponent(frequency), frequency));
+    worked_line_relation(&e->lines);
+    worked_line_term(&e->lines, text_number(number, sizeof number, e->precision,
+                                            text_wants_exponent((double)turn.angle), (double)turn.angle));
+    snprintf(words, sizeof words, ", cosine %.*f, sine %.*f", e->precision, turn.cosine, e->precision, turn.sine);
     worked_line_words(&e->lines, words);
     worked_line_end(&e->lines);
 }
@@ -119,16 +116,19 @@ static void write_column(struct explanation *e, const struct turning *turning, s
 {
     size_t which;
     const bool turns = operand_is_turned(e->problem, turning->id) && turning->position != SIZE_MAX;
-    const size_t pair = turns ? pair_of(&e->problem->rope, column, &which) : SIZE_MAX;
+    const size_t pair = turns ? rope_pair_of(&e->problem->rope, column, &which) : SIZE_MAX;
     explain_line(e, EXPLAIN_QUOTIENTS, "column %zu", column + 1);
     if (pair != SIZE_MAX) {
         write_turned(e, turning, pair, which);
-    } else {
+        worked_line_relation(&e->lines);
+    } else if (turning->scale != 1) {
         worked_line_term(&e->lines, explain_number(e, (int)turning->from, e->operand[column]));
         write_scale(e, turning);
+        worked_line_relation(&e->lines);
     }
-    worked_line_relation(&e->lines);
     worked_line_term(&e->lines, explain_number(e, (int)turning->stage, e->made[column]));
+    if (pair == SIZE_MAX && turning->scale == 1)
+        worked_line_words(&e->lines, ", not turned");
     worked_line_end(&e->lines);
 }
 
@@ -140,15 +140,28 @@ static void write_pairs(struct explanation *e, const struct turning *turning, st
         return;
     if (columns.end - columns.first == 1) {
         size_t which;
-        const size_t pair = pair_of(&e->problem->rope, columns.first, &which);
+        const size_t pair = rope_pair_of(&e->problem->rope, columns.first, &which);
         if (pair != SIZE_MAX)
             write_pair(e, turning, pair);
         return;
     }
-    const struct explain_range pairs = {0, all};
+    const struct explain_range pairs = {0, all, false};
     for (size_t pair = 0; pair < all; pair = explain_next(e, pairs, pair)) {
         write_pair(e, turning, pair);
         explain_gap(e, pairs, pair, "pairs", NULL);
+    }
+}
+
+/* "position 2, angle = position x frequency" */
+static void say_angle(const struct problem *problem, const struct turning *turning, char *what, size_t size)
+{
+    struct text text = text_begin(what, size);
+    if (turning->position == SIZE_MAX) {
+        text_add(&text, "of the past, as it is");
+    } else if (operand_is_turned(problem, turning->id)) {
+        text_add(&text, "position %zu, angle = position x frequency", turning->position);
+        if (problem->rope.attention != 1)
+            text_add(&text, "; cosine, sine x %.6g", (double)problem->rope.attention);
     }
 }
 
@@ -167,11 +180,13 @@ static void explain_turned(struct explanation *e, enum stage stage, struct expla
         .scale = operand_is_scaled(problem, id) ? problem->query_scale : 1,
     };
     struct explain_place of_query = place;
+    char what[WORKED_LINE_LABEL_BYTES];
     if (of_keys) /* its head is one of key and value */
         of_query.head = place.head * (problem->heads / problem->kv_heads);
     explain_load(e, turning.from, of_query, e->operand);
     explain_load(e, stage, of_query, e->made);
-    explain_heading(e, stage, place, turning.position == SIZE_MAX ? "of the past, as it is" : "");
+    say_angle(problem, &turning, what, sizeof what);
+    explain_heading(e, stage, place, what);
     write_pairs(e, &turning, columns);
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
         write_column(e, &turning, column);

@@ -46,7 +46,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
         explain_load(e, STAGE_KEY, (struct explain_place){place.item, place.head, key}, e->factor);
         explain_key_line(e, EXPLAIN_LINES, place.item, key);
         explain_dot(e, &(struct explain_dot){e->operand, e->factor, STAGE_QUERY, STAGE_KEY, (int)stage,
-                                             e->problem->d_head, NULL, e->made[key]});
+                                             e->problem->d_head, NULL, e->made[key], NULL});
         explain_gap(e, keys, key, "keys", NULL);
     }
 }

@@ -63,7 +63,7 @@ static void write_exponential(struct explanation *e, double score, double larges
 
 void softmax_explain_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax)
 {
-    const struct explain_range keys = {0, e->seen_count};
+    const struct explain_range keys = {0, e->seen_count, false};
     const int kind = (int)stage_before(e->problem, STAGE_WEIGHTS);
     explain_note(e, "the largest is %s", explain_number(e, kind, softmax->largest));
     worked_line_begin_sum(&e->lines);

@@ -29,7 +29,7 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
 {
     const enum stage before = stage_before(e->problem, stage);
     const bool square = stage_is_square(stage), one = !stage_has_columns(stage);
-    const struct explain_range all = one      ? (struct explain_range){place.row, place.row + 1}
+    const struct explain_range all = one      ? (struct explain_range){place.row, place.row + 1, false}
                                      : square ? explain_keys(e)
                                               : explain_columns(e, stage);
     if (goes_on_from(before, stage))

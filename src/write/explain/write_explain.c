@@ -6,6 +6,7 @@
 #include "write/text/text.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* --- the result's rows ------------------------------------------------------------------------------------------- */
 
@@ -49,7 +50,7 @@ static double largest_of(const double *numbers, size_t count)
 static double magnitude_of_rows(const struct explanation *e, struct result *result, const struct result_table *table,
                                 size_t matrix, const size_t *rows, size_t count)
 {
-    const struct explain_range range = {0, count};
+    const struct explain_range range = {0, count, false};
     double magnitude = 0;
     for (size_t i = 0; i < count; i = explain_next(e, range, i)) {
         result_row(result, table, matrix, rows != NULL ? rows[i] : i, e->operand);
@@ -71,7 +72,7 @@ static double magnitude_of_cell(struct explanation *e, struct result *result, co
     if (table->stage == STAGE_INPUTS)
         magnitude = magnitude_of_rows(e, result, table, matrix, problem->rows, 1);
     if (stage_exists(table->stage))
-        heads = (struct explain_range){place.head, place.head + 1};
+        heads = (struct explain_range){place.head, place.head + 1, false};
     else if (table->stage != problem_source(problem, from))
         return magnitude;
     for (place.head = heads.first; place.head < heads.end; place.head++) {
@@ -110,21 +111,25 @@ static void choose_notation(struct explanation *e, struct result *result)
 static void write_heading(const struct writing *writing, enum stage stage)
 {
     const struct result_table *table = result_table_of(writing->result, stage);
-    output_print(writing->output, "\n%s%s = %s%s\n", writing->color ? TEXT_BOLD : "", table->name, table->formula,
-                 writing->color ? TEXT_PLAIN : "");
+    struct wrap line = {.output = writing->output, .columns = WRAP_COLUMNS, .indent = 4};
+    char heading[RESULT_FORMULA_BYTES + 64];
+    snprintf(heading, sizeof heading, "%s = %s", table->name, table->formula);
+    output_print(writing->output, "\n%s", writing->color ? TEXT_BOLD : "");
+    wrap_words(&line, heading);
+    output_print(writing->output, "%s\n", writing->color ? TEXT_PLAIN : "");
 }
 
 /* The rows that are listed, of one item and head. */
 static void write_listed(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct explain_range listed = {0, e->row_count};
+    const struct explain_range listed = {0, e->row_count, false};
     for (size_t i = 0, next; i < listed.end; i = next) {
         next = explain_next(e, listed, i);
         place.row = e->rows[i];
         stage_explain(e, stage, place);
         if (next > i + 1 && !e->lines.measuring)
             output_print(e->lines.output, "  … %zu more %s …\n", next - i - 1,
-                         stage_is_of_keys(stage) ? "tokens" : "queries");
+                         explain_by_token(e->problem, stage) ? "tokens" : "queries");
     }
 }
 
