@@ -39,7 +39,7 @@ static void add_rows(struct result *result, enum stage stage, const struct tenso
     if (problem->has_batch)
         add_axis(table, AXIS_ITEM, problem->items);
     add_axis(table, axis, tensor->shape[tensor->rank - 2]);
-    add_axis(table, AXIS_COLUMN, problem->d_in);
+    add_axis(table, AXIS_COLUMN, tensor->shape[tensor->rank - 1]);
 }
 
 static void add_inputs(struct result *result)

@@ -70,7 +70,7 @@ size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
         return problem->plan.has_out ? problem->plan.d_output : problem->heads * problem->d_value;
     case STAGE_COLUMNS_D_IN:
     case STAGE_COLUMNS_OTHER:
-        return problem->d_in;
+        return stage == STAGE_KEY_INPUTS ? problem->d_key_in : problem->d_in;
     default:
         return 1;
     }

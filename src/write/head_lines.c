@@ -68,6 +68,8 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%zu key%s", problem->keys, plural(problem->keys));
     if (!problem->parameters_only && !given)
         wrap_add(line, "d_in %zu", problem->d_in);
+    if (!problem->parameters_only && !given && problem->d_key_in != problem->d_in)
+        wrap_add(line, "%zu of key inputs", problem->d_key_in);
     if (!given)
         wrap_add(line, "d_out %zu", problem->plan.d_out);
     else if (!problem->has_heads)
