@@ -89,6 +89,17 @@ awk 'BEGIN { srand(3); printf "{\"inputs\": ["
     print "]]], \"alibi_slopes\": [0.5, 0.25], \"sinks\": [0.5, -1]}" }' >"$scratch/batch.json"
 check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.json" --no-causal
 
+# Norms, rotations, latents, T5's table, a scale on query: from the stage before to query and key.
+blocks=tests/blocks
+check "a rotation" page turned causal data/inputs.json -d 6 --rope pairs --rope-columns 4 --rope-theta 9 --positions 3-8
+check "norms and a rotation" equations multihead tests/pairs/inputs/blocks.json
+check "T5's table and a scale on query, on a phone" phone relative multihead $blocks/relative.json
+check "latents, pairs written as halves" equations multihead $blocks/latent.json --dtype bf16
+check "key inputs of another width, slopes" equations multihead $blocks/cross.json --dtype f64
+echo '{"query": [[[1, 2, 3, 4]]], "key": [[[1, 0, 2, 1]]], "value": [[[1, 2]]], "past_key": [[[[0.5, 1, -1, 2], [1, 1, 0, -2]]]],
+    "past_value": [[[[3, 4], [5, 6]]]]}' >"$scratch/past.json"
+check "a past, which is turned already" equations sdpa "$scratch/past.json" --rope half --scale-on query --stages $all
+
 # Numbers at the ends of the dtypes. The weights of `magnitudes` go through those of a double, down to 0.
 every=scores,scaled,capped,masked,weights,context
 echo '{"query": [[1]], "key": [[740], [0]], "value": [[1], [2]]}' >"$scratch/underflow.json"
@@ -135,7 +146,7 @@ if [ -n "${ATTN_WHOLE-}" ]; then
 else
     echo 'some pages with mistakes: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh takes all, as .ci/run does'
 fi
-check "all pages were made" test $pages -eq $((19 + pages_of_mistakes))
+check "all pages were made" test $pages -eq $((21 + pages_of_mistakes))
 [ -n "$browser" ] || finish
 
 {

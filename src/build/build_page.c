@@ -1,5 +1,15 @@
 #include "build/build.h"
 
+#include "stage/operand_steps.h"
+
+/* What query and key are turned or scaled from. */
+static void add_operands_before(struct problem *problem)
+{
+    for (int i = 0; i < PROJECTION_COUNT; i++)
+        if (operand_has_last_step(problem, (enum projection_id)i))
+            problem->stages[problem->stage_count++] = operand_before_last_step(problem, (enum projection_id)i);
+}
+
 /* A page draws T x T stages and computes them from query, key and value, which it needs beside those asked for, as it
  * needs to know what dropout keeps. */
 enum status build_page_stages(const struct build *build)
@@ -20,9 +30,23 @@ enum status build_page_stages(const struct build *build)
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].operand && !problem_shows_stage(problem, (enum stage)stage))
             problem->stages[problem->stage_count++] = (enum stage)stage;
+    add_operands_before(problem);
     if (problem->dropout > 0 && !problem_shows_stage(problem, STAGE_DROPPED))
         problem->stages[problem->stage_count++] = STAGE_DROPPED;
     return STATUS_OK;
+}
+
+/* What else a page has of them: as many numbers again, and a cosine and a sine for each pair. */
+static double numbers_before(const struct problem *problem)
+{
+    const double pairs = (double)problem->rope.columns, d = (double)problem->d_head;
+    const double queries = (double)problem->row_count, keys = (double)problem->keys;
+    double numbers = 0;
+    if (operand_has_last_step(problem, PROJECTION_QUERY))
+        numbers += queries * ((double)problem->heads * d + pairs);
+    if (operand_has_last_step(problem, PROJECTION_KEY))
+        numbers += keys * ((double)problem->kv_heads * d + pairs);
+    return numbers * (double)problem->items;
 }
 
 /* What a browser computes and draws at once: cells of one head, and numbers of all. */
@@ -57,7 +81,7 @@ enum status build_page(const struct build *build)
     const double rows = (double)problem->row_count, keys = (double)problem->keys, items = (double)problem->items;
     const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
                                     keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
-                           (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
+                           numbers_before(problem) + (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
                            (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0) +
                            (problem->recipe != NULL ? made_numbers(problem) : 0);
     if (numbers > PAGE_NUMBERS)

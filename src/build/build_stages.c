@@ -115,7 +115,7 @@ enum status build_stages(const struct build *build)
     }
     if (!problem->stages_asked)
         list_stages(problem, options);
-    else if (options_format(options)->computes && build_page_stages(build) != STATUS_OK)
+    if (options_format(options)->computes && build_page_stages(build) != STATUS_OK)
         return build->error->status;
     return problem->explains ? choose_explained(build) : STATUS_OK;
 }

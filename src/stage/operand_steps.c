@@ -29,6 +29,19 @@ bool operand_has_steps(const struct problem *problem, enum projection_id id)
     return operand_is_normed(problem, id) || operand_is_turned(problem, id) || operand_is_scaled(problem, id);
 }
 
+bool operand_has_last_step(const struct problem *problem, enum projection_id id)
+{
+    return operand_is_turned(problem, id) || operand_is_scaled(problem, id);
+}
+
+enum stage operand_before_last_step(const struct problem *problem, enum projection_id id)
+{
+    const bool normed = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
+    if (id == PROJECTION_QUERY)
+        return normed ? STAGE_NORMED_QUERY : STAGE_PROJECTED_QUERY;
+    return normed ? STAGE_NORMED_KEY : STAGE_PROJECTED_KEY;
+}
+
 bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id)
 {
     const struct norm *norm = operand_norm(problem, id);
@@ -67,11 +80,20 @@ static void norm_heads(const struct problem *problem, enum projection_id id, con
     dtype_round(problem->dtype, normed, heads * d);
 }
 
+static enum rope_rounding rounding_of(const struct problem *problem)
+{
+    return problem->rounding == ROUNDING_TRANSFORMERS ? problem->family->rounding.rope : ROPE_ROUNDING_ONCE;
+}
+
+struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair)
+{
+    return rope_turn(&problem->rope, position, pair, rounding_of(problem), problem->dtype);
+}
+
 static void turn_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
                        double *made, double *turns)
 {
-    const enum rope_rounding rounding =
-        problem->rounding == ROUNDING_TRANSFORMERS ? problem->family->rounding.rope : ROPE_ROUNDING_ONCE;
+    const enum rope_rounding rounding = rounding_of(problem);
     const size_t d = problem->d_head, half = problem->rope.columns / 2;
     rope_turns(&problem->rope, position, rounding, problem->dtype, turns, turns + half);
     for (size_t head = 0; head < heads_of(problem, id); head++)

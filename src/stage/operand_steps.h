@@ -14,6 +14,11 @@ bool operand_is_turned(const struct problem *problem, enum projection_id id);
 bool operand_is_scaled(const struct problem *problem, enum projection_id id);
 bool operand_has_steps(const struct problem *problem, enum projection_id id);
 
+/* Whether its last step, the rotation or the scale, is told in numbers, and the stage that is made from: a projection,
+ * or its norm. */
+bool operand_has_last_step(const struct problem *problem, enum projection_id id);
+enum stage operand_before_last_step(const struct problem *problem, enum projection_id id);
+
 /* The norm of query or of key. */
 const struct norm *operand_norm(const struct problem *problem, enum projection_id id);
 
@@ -26,6 +31,9 @@ size_t operand_norm_first(const struct problem *problem, enum projection_id id, 
 /* The position of row `row` of an item: of query, or of key, of which those of a past have none and stay as they are:
  * SIZE_MAX. */
 size_t operand_position(const struct problem *problem, enum projection_id id, size_t item, size_t row);
+
+/* By what a pair is turned at a position, rounded as the problem does. */
+struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair);
 
 /* The heads of a token through the steps, rounded to the working dtype after each.
  *   projected  (H, d)

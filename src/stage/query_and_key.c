@@ -10,15 +10,6 @@
 
 /* --- in words ---------------------------------------------------------------------------------------------------- */
 
-/* What is turned, and scaled. */
-static const char *before(const struct problem *problem, enum projection_id id)
-{
-    const bool of_query = id == PROJECTION_QUERY;
-    if (operand_is_normed(problem, id) && (operand_is_turned(problem, id) || operand_is_scaled(problem, id)))
-        return stage_name(of_query ? STAGE_NORMED_QUERY : STAGE_NORMED_KEY);
-    return stage_name(of_query ? STAGE_PROJECTED_QUERY : STAGE_PROJECTED_KEY);
-}
-
 static void add_rotation(const struct problem *problem, struct text *text)
 {
     const struct rope *rope = &problem->rope;
@@ -38,11 +29,11 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         projection_formula(problem, stage, text);
         return;
     }
-    if (!operand_is_turned(problem, id) && !operand_is_scaled(problem, id)) {
-        normed_formula(problem, stage, before(problem, id), text);
+    if (!operand_has_last_step(problem, id)) {
+        normed_formula(problem, stage, stage_name(operand_before_last_step(problem, id)), text);
         return;
     }
-    text_add(text, "%s", before(problem, id));
+    text_add(text, "%s", stage_name(operand_before_last_step(problem, id)));
     if (operand_is_turned(problem, id))
         add_rotation(problem, text);
     decimal_from_double(problem->query_scale, scale);
@@ -62,18 +53,10 @@ struct turning {
     double scale; /* 1 where there is none */
 };
 
-static struct rope_turn turn_of(const struct explanation *e, const struct turning *turning, size_t pair)
-{
-    const struct problem *problem = e->problem;
-    const enum rope_rounding rounding =
-        problem->rounding == ROUNDING_TRANSFORMERS ? problem->family->rounding.rope : ROPE_ROUNDING_ONCE;
-    return rope_turn(&problem->rope, turning->position, pair, rounding, problem->dtype);
-}
-
 /* "columns 1, 3   2 x 0.0100 = 0.0200, cosine 0.9998, sine 0.0200" */
 static void write_pair(struct explanation *e, const struct turning *turning, size_t pair)
 {
-    const struct rope_turn turn = turn_of(e, turning, pair);
+    const struct rope_turn turn = operand_turn(e->problem, turning->position, pair);
     const struct rope_pair columns = rope_pair(&e->problem->rope, pair);
     const double frequency = (double)e->problem->rope.frequencies[pair];
     char words[WORKED_LINE_CELL_BYTES], number[EXPLAIN_NUMBER_BYTES];
@@ -102,7 +85,7 @@ static void write_scale(struct explanation *e, const struct turning *turning)
 static void write_turned(struct explanation *e, const struct turning *turning, size_t pair, size_t which)
 {
     const struct rope_pair columns = rope_pair(&e->problem->rope, pair);
-    const struct rope_turn turn = turn_of(e, turning, pair);
+    const struct rope_turn turn = operand_turn(e->problem, turning->position, pair);
     const double own = e->operand[columns.from[which]], other = e->operand[columns.from[!which]];
     worked_line_term(&e->lines, explain_number(e, (int)turning->from, own));
     worked_line_times(&e->lines, explain_number(e, (int)turning->from, turn.cosine));
@@ -169,12 +152,11 @@ static void explain_turned(struct explanation *e, enum stage stage, struct expla
 {
     const struct problem *problem = e->problem;
     const enum projection_id id = projection_of(stage);
-    const bool of_keys = stage_is_of_keys(stage), normed = operand_is_normed(problem, id);
+    const bool of_keys = stage_is_of_keys(stage);
     const struct explain_range columns = explain_columns(e, stage);
     const struct turning turning = {
         .stage = stage,
-        .from = of_keys ? (normed ? STAGE_NORMED_KEY : STAGE_PROJECTED_KEY)
-                        : (normed ? STAGE_NORMED_QUERY : STAGE_PROJECTED_QUERY),
+        .from = operand_before_last_step(problem, id),
         .id = id,
         .position = operand_position(problem, id, place.item, of_keys ? place.row : problem->rows[place.row]),
         .scale = operand_is_scaled(problem, id) ? problem->query_scale : 1,
@@ -199,7 +181,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     const enum projection_id id = projection_of(stage);
     if (!operand_has_steps(e->problem, id))
         projection_explain(e, stage, place);
-    else if (operand_is_turned(e->problem, id) || operand_is_scaled(e->problem, id))
+    else if (operand_has_last_step(e->problem, id))
         explain_turned(e, stage, place);
     else
         normed_explain_heads(e, stage, place);

@@ -54,6 +54,19 @@
         }
     };
 
+    /* The numbers that a rotation or a scale makes of query and key; those of keys are of the head's group. */
+    const checkOperands = (place, item, head, row, key) => {
+        for (const output of document.querySelectorAll('#arithmetic output[data-operand]')) {
+            const { operand, column } = output.dataset, ofKeys = operand === 'key';
+            const shared = ofKeys ? Math.floor(head * job.key_heads / job.heads) : head;
+            const number = stageMatrix(operand, item, shared)[ofKeys ? key : row][column];
+            check(`${place}: ${operand} ${Number(column) + 1} is ${output.textContent}, attn has ${number}`,
+                agrees(output.textContent, number));
+        }
+        check(`${place}: the ways of query and key are shown`, Object.keys(job.ways).filter((side) => job.ways[side].before)
+            .every((side) => document.querySelector(`#arithmetic output[data-operand="${side}"]`)));
+    };
+
     const checkFormulas = (place) => {
         for (const [text, held] of judge(texts('#arithmetic .formula'))) check(`${place}: ${text}`, held);
     };
@@ -184,6 +197,7 @@
             for (let key = (item + head + row) % Math.min(stride, job.keys); key < job.keys; key += stride) {
                 if (!first) choose({ row, key });
                 checkCell(`${place}, key ${key + 1}`, item, head, row, key);
+                checkOperands(`${place}, key ${key + 1}`, item, head, row, key);
                 checkFormulas(`${place}, key ${key + 1}`);
                 checkToken(`${place}, key ${key + 1}`, 1, expected.key_tokens || expected.tokens, item, key);
                 if (expected.key_tokens) checkToken(place, 0, expected.tokens, item, row);

@@ -19,8 +19,8 @@ const context = vm.createContext({ document: { getElementById: dataOf }, matchMe
 const run = (code) => vm.runInContext(code, context);
 const script = page.slice(page.lastIndexOf('<script>') + '<script>'.length, page.lastIndexOf('</script>'));
 run(script.replace(/\nstart\(\);\s*$/, ''));
-const { job, attentionRow, contextOf, numberText, colourScale } =
-    run('({ job, attentionRow, contextOf, numberText, colourScale })');
+const { job, attentionRow, contextOf, wayRow, turnedPair, round, numberText, colourScale } =
+    run('({ job, attentionRow, contextOf, wayRow, turnedPair, round, numberText, colourScale })');
 
 /* --- numbers -------------------------------------------------------------------------------------------------------- */
 
@@ -85,6 +85,30 @@ function checkRow(stage, numbers, item, head, row) {
             sameNumber(numbers[i], number)));
 }
 
+/* A row of query or key is what its last step makes of the stage before it; each column once. */
+function checkWay(side, item, head, index) {
+    const row = wayRow(side, item, head, index), { way, at } = row, made = new Map();
+    const name = `${side} of item ${item + 1}, head ${head + 1}, row ${index + 1}`;
+    for (let pair = 0; pair < job.pairs.length && row.position !== null; pair++) {
+        const turned = turnedPair(row, pair), size = Math.hypot(turned.cosine, turned.sine);
+        turned.to.forEach((column, i) => made.set(column, turned.made[i]));
+        for (const [shown, exact] of [[turned.cosine, Math.cos(turned.angle)], [turned.sine, Math.sin(turned.angle)]])
+            check(`${name}: the turn of pair ${pair + 1}`, Math.abs(shown / size - exact) < 1e-2);
+    }
+    for (let column = 0; column < job.d_head; column++) {
+        const number = made.has(column) ? made.get(column) : round(way.before[at + column] * way.scale);
+        check(`${name}, column ${column + 1}: the page makes ${number}, attn ${job[side][at + column]}`,
+            sameNumber(number, job[side][at + column]));
+    }
+}
+
+function checkWays() {
+    for (const side of Object.keys(job.ways).filter((side) => job.ways[side].before && !job.isWrong(side)))
+        for (let item = 0; item < job.items; item++)
+            for (let head = 0; head < job.heads; head++)
+                for (let row = 0; row < (side === 'query' ? job.rows : job.keys); row++) checkWay(side, item, head, row);
+}
+
 function checkJob() {
     for (let item = 0; item < job.items; item++)
         for (let head = 0; head < job.heads; head++)
@@ -119,6 +143,7 @@ checkTexts();
 checkColours();
 const before = compared;
 checkJob();
+checkWays();
 check('no stage is compared', compared > before);
 for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);
 console.log(`${compared - failures.length} numbers are the same, ${failures.length} are not`);

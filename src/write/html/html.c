@@ -10,8 +10,12 @@
 #include "base/decimal.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "stage/operand_steps.h"
+#include "stage/stage.h"
 #include "write/html/page.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512, CHUNK = 512, NAME_BYTES = 32 };
@@ -139,6 +143,69 @@ static void write_stages(const struct result *result, struct output *output)
     output_print(output, "]");
 }
 
+/* What query or key is made of on its way, with formulas; what its last step begins with; which columns are turned. */
+static void write_way(const struct problem *problem, enum projection_id id, struct output *output)
+{
+    const uint64_t stages = stage_closure(STAGE_BIT(projection_stage(id)));
+    char formula[RESULT_FORMULA_BYTES];
+    bool first = true;
+    output_print(output, "{\"made\": [");
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand)
+            continue;
+        stage_formula(problem, (enum stage)stage, formula, sizeof formula);
+        write_setting(stage_name((enum stage)stage), formula, first, output);
+        first = false;
+    }
+    output_print(output, "], \"from\": ");
+    output_print(output, operand_has_last_step(problem, id) ? "\"%s\"" : "null",
+                 stage_name(operand_before_last_step(problem, id)));
+    write_real("scale", operand_is_scaled(problem, id) ? problem->query_scale : 1, output);
+    output_print(output, "}");
+}
+
+/* The ways of query and key that are more than a projection; and the pairs of columns that are turned: where the two
+ * numbers are read, and where they are written. */
+static void write_ways(const struct problem *problem, struct output *output)
+{
+    bool first = true;
+    write_key("ways", output);
+    for (int i = 0; i < PROJECTION_COUNT; i++)
+        if (operand_has_steps(problem, (enum projection_id)i)) {
+            output_print(output, "%s\"%s\": ", first ? "{" : ",\n  ",
+                         stage_name(projection_stage((enum projection_id)i)));
+            write_way(problem, (enum projection_id)i, output);
+            first = false;
+        }
+    output_print(output, first ? "{}" : "}");
+    write_key("pairs", output);
+    for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
+        const struct rope_pair at = rope_pair(&problem->rope, pair);
+        char frequency[DECIMAL_BYTES];
+        decimal_from_double((double)problem->rope.frequencies[pair], frequency);
+        output_print(output, "%s[%zu, %zu, %zu, %zu, %s]", pair ? ", " : "[", at.from[0], at.from[1], at.to[0],
+                     at.to[1], frequency);
+    }
+    output_print(output, problem->rope.columns == 0 ? "[]" : "]");
+}
+
+/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are turned; -1: a key of a past,
+ * as it is. */
+static void write_turned(const struct problem *problem, enum projection_id id, struct output *output)
+{
+    const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
+    if (!operand_is_turned(problem, id))
+        return;
+    write_key(id == PROJECTION_QUERY ? "query_positions" : "key_positions", output);
+    for (size_t i = 0; i < problem->items * rows; i++) {
+        const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
+        const size_t position = operand_position(problem, id, i / rows, row);
+        output_print(output, i ? ", " : "[");
+        output_print(output, position == SIZE_MAX ? "-1" : "%zu", position);
+    }
+    output_print(output, "]");
+}
+
 /* The stages that mistakes make otherwise than the page would; null where it computes all of them. */
 static void write_wrong(const struct problem *problem, struct output *output)
 {
@@ -177,6 +244,23 @@ static void write_sizes(const struct problem *problem, struct output *output)
     write_size("first_query", problem->first_query != SIZE_MAX ? problem->first_query : 0, output);
 }
 
+/* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have that of
+ * the end. */
+static void write_relative(const struct mask *mask, struct output *output)
+{
+    const double widest = fmin(mask->relative_distance, (double)(mask->queries + mask->keys));
+    const long long far = (long long)widest + 1;
+    write_key("relative", output);
+    output_print(output, mask->relative == NULL ? "null" : "{\"far\": %lld, \"buckets\": ", far);
+    for (long long distance = -far; distance <= far && mask->relative != NULL; distance++)
+        output_print(output, "%s%zu", distance > -far ? ", " : "[", mask_bucket(mask, distance));
+    if (mask->relative == NULL)
+        return;
+    output_print(output, "]");
+    write_list("table", mask->relative, mask->buckets * mask->heads, output);
+    output_print(output, "}");
+}
+
 static void write_mask(const struct problem *problem, struct output *output)
 {
     static const char *const EMPTY_ROW_WORDS[] = {EMPTY_ROWS(CHOICE_WORD)};
@@ -199,6 +283,7 @@ static void write_mask(const struct problem *problem, struct output *output)
         output_print(output, "null");
     write_list("alibi_slopes", mask->alibi_slopes, problem->heads, output);
     write_list("sinks", mask->sinks, problem->heads, output);
+    write_relative(mask, output);
     write_key("empty_row", output);
     output_print(output, "\"%s\"", EMPTY_ROW_WORDS[mask->empty_row]);
 }
@@ -224,8 +309,8 @@ static void write_object(const struct result *result, int precision, struct outp
 {
     const struct problem *problem = result->problem;
     output_print(output, "<script type=\"application/json\" id=\"data-job\">\n{\"attn\": \"" ATTN_VERSION "\"");
-    write_key("mechanism", output);
-    output_print(output, "\"%s\"", MECHANISMS[problem->mechanism].name);
+    write_key("title", output);
+    output_print(output, "\"%s\"", MECHANISMS[problem->mechanism].title);
     write_settings(problem, output);
     write_size("precision", (size_t)precision, output);
     write_sizes(problem, output);
@@ -239,6 +324,9 @@ static void write_object(const struct result *result, int precision, struct outp
     write_real("dropout", problem->dropout, output);
     write_mask(problem, output);
     write_stages(result, output);
+    write_ways(problem, output);
+    write_turned(problem, PROJECTION_QUERY, output);
+    write_turned(problem, PROJECTION_KEY, output);
     write_wrong(problem, output);
     write_truth("mask_made", problem->mask_made, output);
     write_positions(problem, output);
@@ -350,6 +438,39 @@ static void write_made(struct result *result, enum stage stage, struct output *o
     close_numbers(&base64);
 }
 
+/* Cosine and sine of each pair of each row that is turned, (B, S or Tk, n / 2, 2). */
+static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
+{
+    const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
+    struct base64 base64 = {.output = output};
+    open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
+    for (size_t i = 0; i < problem->items * rows; i++) {
+        const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
+        const size_t position = operand_position(problem, id, i / rows, row);
+        for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
+            const struct rope_turn turn = operand_turn(problem, position == SIZE_MAX ? 0 : position, pair);
+            add_numbers(&base64, (double[]){turn.cosine, turn.sine}, 2, dtype_storage(problem->dtype));
+        }
+    }
+    close_numbers(&base64);
+}
+
+/* What query and key are turned or scaled from. */
+static void write_before(struct result *result, struct output *output)
+{
+    const struct problem *problem = result->problem;
+    for (int i = 0; i < PROJECTION_COUNT; i++) {
+        const enum projection_id id = (enum projection_id)i;
+        char name[NAME_BYTES];
+        if (!operand_has_last_step(problem, id))
+            continue;
+        snprintf(name, sizeof name, "before-%s", stage_name(projection_stage(id)));
+        write_rows(result, result_table_of(result, operand_before_last_step(problem, id)), name, false, output);
+        if (operand_is_turned(problem, id))
+            write_turns(problem, id, output);
+    }
+}
+
 static void write_data(struct result *result, int precision, struct output *output)
 {
     write_object(result, precision, output);
@@ -363,6 +484,7 @@ static void write_data(struct result *result, int precision, struct output *outp
         else if (table->stage == STAGE_DROPPED) /* a weight that is zero before dropout is zero either way */
             write_rows(result, table, "kept", true, output);
     }
+    write_before(result, output);
     if (result->problem->mask.attn_mask.rank > 0)
         write_attn_mask(result->problem, output);
 }

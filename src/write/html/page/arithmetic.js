@@ -69,6 +69,78 @@ function dotTable(line, key) {
             element('td', {}, result(line.scores[key], 'scores')))));
 }
 
+/* --- query and key ------------------------------------------------------------------------------------------------- */
+
+const SHOWN_PAIRS = 3;
+const waysOpen = { query: false, key: false };
+
+/* The indices that are shown: all, or the first two and the last with null between them. */
+function shownFew(count) {
+    return count <= SHOWN_PAIRS ? Array.from({ length: count }, (nothing, i) => i) : [0, 1, null, count - 1];
+}
+
+function wayResult(row, column) {
+    return element('output', { class: 'result', 'data-operand': row.side, 'data-column': String(column) },
+        numberText(job[row.side][row.at + column]));
+}
+
+/* "(a × cos − b × sin) × scale ≈ made" */
+function turnedLine(row, sign, first, cosine, second, sine, column) {
+    const { scale } = row.way, [x, c, y, s] = [first, cosine, second, sine].map(shownNumber);
+    const products = sign === '−' ? x * c - y * s : x * c + y * s;
+    const text = `${numberText(first)} × ${operandText(cosine)} ${sign} ${operandText(second)} × ${operandText(sine)}`;
+    const relationText = relation(products * scale, job[row.side][row.at + column],
+        (Math.abs(x * c) + Math.abs(y * s)) * Math.abs(scale));
+    return formulaLine(scale === 1 ? text : `(${text}) × ${operandExact(scale)}`, ` ${relationText} `, wayResult(row, column));
+}
+
+/* A number of a setting, with all its digits. */
+const operandExact = (number) => (number < 0 ? `(−${-number})` : String(number));
+
+function pairLines(row, pair) {
+    const { a, b, cosine, sine, frequency, angle, columns, to } = turnedPair(row, pair);
+    return [
+        element('p', { class: 'note' }, `columns ${columns[0] + 1} and ${columns[1] + 1}, position ${row.position}: `
+            + `cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
+        formulaLine(`${row.position} × ${numberText(frequency)} `
+            + `${relation(row.position * shownNumber(frequency), angle)} ${numberText(angle)}`),
+        turnedLine(row, '−', a, cosine, b, sine, to[0]), turnedLine(row, '+', b, cosine, a, sine, to[1]),
+    ];
+}
+
+/* A column that is scaled alone. */
+function scaledLine(row, column) {
+    const before = row.way.before[row.at + column], made = job[row.side][row.at + column];
+    return formulaLine(`${numberText(before)} × ${operandExact(row.way.scale)} `
+        + `${relation(shownNumber(before) * row.way.scale, made)} `, wayResult(row, column));
+}
+
+/* What is not turned: as it was, or times the scale. */
+function restLines(row) {
+    const turned = new Set(row.position === null ? [] : job.pairs.flatMap((pair) => pair.slice(2, 4)));
+    const rest = Array.from({ length: job.d_head }, (nothing, i) => i).filter((i) => !turned.has(i));
+    if (rest.length === 0) return [];
+    const note = (text) => element('p', { class: 'note' }, text);
+    if (row.way.scale !== 1)
+        return shownFew(rest.length).map((i) => (i === null ? note('…') : scaledLine(row, rest[i])));
+    if (row.way.positions && row.position === null) return [note('A key of the past is turned already.')];
+    return [note(`${plural(rest.length, 'column is', 'columns are')} not turned.`)];
+}
+
+/* What query or key is made of, and its last step in numbers. */
+function wayStep(side, title, line, index) {
+    const way = job.ways[side], made = way.made.map(([name, formula]) =>
+        element('p', { class: 'why' }, `${name} = ${formula}`));
+    if (!way.before) return arithmeticStep(side, title, ...made);
+    const row = wayRow(side, line.item, line.head, index);
+    const pairs = row.position === null ? [] : shownFew(job.pairs.length).flatMap((pair) => (pair === null
+        ? [element('p', { class: 'note' }, `… ${plural(job.pairs.length - SHOWN_PAIRS, 'more pair')} …`)] : pairLines(row, pair)));
+    const details = element('details', waysOpen[side] ? { open: '' } : {},
+        element('summary', {}, `${title} ${index + 1} from ${way.from}, in numbers`), ...pairs, ...restLines(row));
+    details.addEventListener('toggle', () => { waysOpen[side] = details.open; });
+    return arithmeticStep(side, title, ...made, details);
+}
+
 /* --- the steps --------------------------------------------------------------------------------------------------- */
 
 function scaledStep(line, key) {
@@ -119,11 +191,20 @@ function maskedStep(line, key) {
         sum -= shownNumber(slope) * distance;
         size += Math.abs(slope) * distance;
     }
+    let note = [];
+    if (job.relative) {
+        const distance = key - maskSpan(line.item, line.query).position;
+        const added = relativeBias(line.item, line.head, line.query, key);
+        parts.push(' + ', operandText(added));
+        sum += shownNumber(added);
+        size += Math.abs(added);
+        note = [element('p', { class: 'note' }, `Row ${relativeBucket(distance) + 1} of relative_bias: the distance is ${distance}.`)];
+    }
     if (parts.length === 1)
         return arithmeticStep('masked', 'Masked', formulaLine(result(line.masked[key], 'masked')),
             element('p', { class: 'note' }, 'The mask lets this key be seen.'));
     return arithmeticStep('masked', 'Masked',
-        formulaLine(...parts, ` ${relation(sum, line.masked[key], size)} `, result(line.masked[key], 'masked')));
+        formulaLine(...parts, ` ${relation(sum, line.masked[key], size)} `, result(line.masked[key], 'masked')), ...note);
 }
 
 const EMPTY_REASONS = { zero: 'its weights are 0', nan: 'its weights are NaN', mean: `each of its weights is 1 / ${job.keys}` };
@@ -179,11 +260,13 @@ function pairHeading(line, key) {
 
 /* A stage that no right arithmetic gives. */
 function wrongStep(stage, title, line, key) {
-    const parts = stage === 'context' ? [] : [formulaLine(result(line[stage][key], stage))];
+    const parts = !SQUARE_STAGES.includes(stage) ? [] : [formulaLine(result(line[stage][key], stage))];
     return arithmeticStep(stage, title, ...parts, element('p', { class: 'note' }, 'A mistake on purpose.'));
 }
 
 const STEPS = {
+    query: ['Query', (line) => wayStep('query', 'Query', line, line.row)],
+    key: ['Key', (line, key) => wayStep('key', 'Key', line, key)],
     scores: ['Score', (line, key) => arithmeticStep('scores', 'Score', dotTable(line, key))],
     scaled: ['Scaled', scaledStep],
     capped: ['Capped', cappedStep],
@@ -193,10 +276,13 @@ const STEPS = {
     context: ['Share of the context', shareStep],
 };
 
+const OPERANDS = ['query', 'key'];
+
 /* The steps as a list, of those stages that the page has. */
 function showArithmetic(place, cell) {
     const line = lineOf(place.item, place.head, cell.row), key = cell.key;
-    const steps = Object.entries(STEPS).filter(([stage]) => job.has(stage) && (stage !== 'dropped' || job.kept));
+    const steps = Object.entries(STEPS).filter(([stage]) => job.has(stage) && (stage !== 'dropped' || job.kept)
+        && (!OPERANDS.includes(stage) || stage in job.ways));
     const make = ([stage, [title, step]]) => (job.isWrong(stage) ? wrongStep(stage, title, line, key) : step(line, key));
     byId('arithmetic').replaceChildren(pairHeading(line, key), element('ol', {}, ...steps.map(make)));
 }

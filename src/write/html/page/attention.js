@@ -32,6 +32,14 @@ job.kept = job.dropout > 0 ? decodeBytes('kept') : null; // (B, H, S, Tk) bits, 
 if (job.attn_mask)
     job.attn_mask.numbers = job.attn_mask.adds ? decodeNumbers('attn_mask') : decodeBytes('attn_mask');
 
+/* Query and key before their last step, rotation or scale; by what each pair of a row is turned, (B, S or Tk, n / 2, 2). */
+for (const side of Object.keys(job.ways)) {
+    const way = job.ways[side];
+    way.before = way.from ? decodeNumbers('before-' + side) : null;
+    way.positions = job[side + '_positions'] || null;
+    way.turns = way.positions ? decodeNumbers('turns-' + side) : null;
+}
+
 const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
 job.made = {}; // (B, H, S, Tk), context (B, H, S, d_v): what mistakes have made; {} where the page computes it
 for (const stage of job.wrong ? [...SQUARE_STAGES, 'context'] : [])
@@ -87,6 +95,16 @@ function alibi(item, head, query, key) {
     return job.alibi_slopes ? job.alibi_slopes[head] * Math.abs(key - (query + job.offsets[item])) : 0;
 }
 
+/* What T5's table adds at a distance of key and query. */
+function relativeBucket(distance) {
+    const { far, buckets } = job.relative;
+    return buckets[Math.min(Math.max(distance, -far), far) + far];
+}
+
+function relativeBias(item, head, query, key) {
+    return job.relative ? job.relative.table[relativeBucket(key - (query + job.offsets[item])) * job.heads + head] : 0;
+}
+
 /* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. What ALiBi takes away may be too large
  * for a double, but does not forbid a key. */
 function maskRow(item, head, query) {
@@ -94,9 +112,32 @@ function maskRow(item, head, query) {
     const span = maskSpan(item, query);
     for (let key = span.first; key < span.end; key++) {
         const added = attnMask(item, head, query, key);
-        bias[key] = added === -Infinity ? added : Math.max(-Number.MAX_VALUE, added - alibi(item, head, query, key));
+        bias[key] = added === -Infinity ? added
+            : Math.max(-Number.MAX_VALUE, added - alibi(item, head, query, key)) + relativeBias(item, head, query, key);
     }
     return bias;
+}
+
+/* --- query and key ------------------------------------------------------------------------------------------------- */
+
+/* One row of query or key on its last step: where its columns begin, and its position, null where it is not turned. */
+function wayRow(side, item, head, row) {
+    const rows = side === 'query' ? job.rows : job.keys, way = job.ways[side];
+    const at = side === 'query' ? queryAt(item, head, row) : (keysAt(item, head) + row) * job.d_head;
+    const position = way.positions ? way.positions[item * rows + row] : -1;
+    return { side, way, at, turnsAt: (item * rows + row) * job.pairs.length * 2, position: position < 0 ? null : position };
+}
+
+/* A pair (a, b) of it, its angle, and what is made of it: (a cos - b sin, b cos + a sin), times the scale. */
+function turnedPair({ way, at, turnsAt, position }, pair) {
+    const [first, second, toFirst, toSecond, frequency] = job.pairs[pair];
+    const a = way.before[at + first], b = way.before[at + second];
+    const cosine = way.turns[turnsAt + 2 * pair], sine = way.turns[turnsAt + 2 * pair + 1];
+    const scaled = (number) => (way.scale === 1 ? round(number) : round(round(number) * way.scale));
+    return {
+        a, b, cosine, sine, frequency, angle: Math.fround(position * frequency), columns: [first, second],
+        to: [toFirst, toSecond], made: [scaled(a * cosine - b * sine), scaled(b * cosine + a * sine)],
+    };
 }
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */

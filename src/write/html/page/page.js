@@ -170,9 +170,6 @@ function paintSwatches() {
 
 /* --- the header -------------------------------------------------------------------------------------------------- */
 
-const TITLES = {
-    self: 'Self-attention', causal: 'Causal attention', multihead: 'Multi-head attention', sdpa: 'Scaled dot-product attention',
-};
 const plural = (count, word, many = word + 's') => `${count} ${count === 1 ? word : many}`;
 
 function sizesText() {
@@ -187,7 +184,7 @@ function sizesText() {
 }
 
 function showHeader() {
-    const title = TITLES[job.mechanism];
+    const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
     byId('sizes').textContent = sizesText();
