@@ -35,7 +35,8 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
 enum stage stage_before(const struct problem *problem, enum stage stage)
 {
     do {
-        const uint64_t from = stage_existing(STAGES[stage].from);
+        const uint64_t from =
+            stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source has that */
         int source = STAGE_COUNT - 1;
         if (from == 0)
             return problem_source(problem, stage);

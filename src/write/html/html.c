@@ -76,11 +76,17 @@ static void write_list(const char *name, const double *numbers, size_t count, st
     output_print(output, "]");
 }
 
-static void write_setting(const char *name, const char *text, bool first, struct output *output)
+/* A name and a text of at most so many columns, as one element of a list. */
+static void write_named(const char *name, const char *text, size_t columns, bool first, struct output *output)
 {
     output_print(output, "%s[\"%s\", ", first ? "" : ", ", name);
-    write_string(text, TEXT_COLUMNS, output);
+    write_string(text, columns, output);
     output_print(output, "]");
+}
+
+static void write_setting(const char *name, const char *text, bool first, struct output *output)
+{
+    write_named(name, text, TEXT_COLUMNS, first, output);
 }
 
 static void write_settings(const struct problem *problem, struct output *output)
@@ -154,7 +160,7 @@ static void write_way(const struct problem *problem, enum projection_id id, stru
         if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand)
             continue;
         stage_formula(problem, (enum stage)stage, formula, sizeof formula);
-        write_setting(stage_name((enum stage)stage), formula, first, output);
+        write_named(stage_name((enum stage)stage), formula, sizeof formula, first, output);
         first = false;
     }
     output_print(output, "], \"from\": ");

@@ -1,3 +1,4 @@
+#include "stage/stage.h"
 #include "write/svg/svg_picture.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@ static const double CELL_WIDTH = 40, TOKEN_WIDTH = 56, CELL_HEIGHT = 24, LONGEST
 static const double NAME = 18, LINE = 15, HEAD = 18, GAP = 64, BETWEEN = 34, BESIDE = 16, LANE = 22, TIP = 6,
                     STRAIGHTENED = 16;
 
-enum { MOST_ROWS = 12, MOST_MATRICES = 4, COLUMNS = 5 };
+enum { MOST_ROWS = 12, MOST_MATRICES = 4, COLUMNS = 8, SQUARES = 5 };
 
 bool svg_flow_holds(const struct result_table *table)
 {
@@ -18,13 +19,16 @@ bool svg_flow_holds(const struct result_table *table)
 
 /* --- layout ------------------------------------------------------------------------------------------------------ */
 
+/* Inputs, normed; what query and key are made of, a column a step; these and value; T x T; context; output. */
 static size_t column_of(enum stage stage)
 {
     if (stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS)
         return 0;
-    if (!stage_is_attended(stage))
-        return 1;
-    return stage_is_square(stage) ? 2 : STAGES[stage].joins_heads ? 4 : 3;
+    if (STAGES[stage].operand)
+        return 4;
+    if (!stage_is_attended(stage)) /* normed, projected_, normed_ */
+        return STAGES[stage].joins_heads ? 1 : (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0 ? 2 : 3;
+    return stage_is_square(stage) ? SQUARES : STAGES[stage].joins_heads ? 7 : 6;
 }
 
 static size_t items_of(const struct result_table *table)
@@ -120,13 +124,25 @@ static struct svg_figure *find_figure(const struct svg_picture *picture, enum st
     return NULL;
 }
 
-/* The inputs stand beside the key, so that their arrow to it is straight; of two, one is above and one below. */
-static void align_inputs(const struct svg_picture *picture)
+/* The cells of a figure stand beside those of the other. */
+static void align(struct svg_figure *figure, const struct svg_figure *other)
 {
-    struct svg_figure *inputs = find_figure(picture, STAGE_INPUTS);
-    const struct svg_figure *key = find_figure(picture, STAGE_KEY);
-    if (inputs != NULL && key != NULL && find_figure(picture, STAGE_KEY_INPUTS) == NULL)
-        inputs->y = fmax(0, inputs->y + cells_middle(key) - cells_middle(inputs));
+    if (figure != NULL && other != NULL)
+        figure->y = fmax(0, figure->y + cells_middle(other) - cells_middle(figure));
+}
+
+/* Inputs, and their norm, stand beside the key, so that their arrow to it is straight; of two inputs, one is above and one
+ * below. What query and key are made of stands beside them. */
+static void align_sources(const struct svg_picture *picture)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (!stage_is_attended((enum stage)stage) && projection_of((enum stage)stage) != PROJECTION_COUNT)
+            align(find_figure(picture, (enum stage)stage),
+                  find_figure(picture, projection_stage(projection_of((enum stage)stage))));
+    if (find_figure(picture, STAGE_KEY_INPUTS) != NULL)
+        return;
+    align(find_figure(picture, STAGE_INPUTS), find_figure(picture, STAGE_KEY));
+    align(find_figure(picture, STAGE_NORMED), find_figure(picture, STAGE_KEY));
 }
 
 /* Figures of a column stand from the top to the bottom of the picture; one alone stands in its middle, or where it
@@ -148,14 +164,14 @@ static void place_down(struct svg_picture *picture)
             if (figure->column != column)
                 continue;
             figure->y = y;
-            if (count == 1 && before != NULL && column_of(figure->panel.sample.table->stage) > 2)
+            if (count == 1 && before != NULL && column_of(figure->panel.sample.table->stage) > SQUARES)
                 figure->y += fmin(cells_middle(before) - cells_middle(figure), free / 2);
             y += figure->height + (count > 1 ? free / (double)(count - 1) : 0);
             last = figure;
         }
     }
     picture->height += LANE;
-    align_inputs(picture);
+    align_sources(picture);
 }
 
 enum status svg_flow_layout(struct svg_picture *picture)
@@ -177,10 +193,10 @@ enum status svg_flow_layout(struct svg_picture *picture)
 static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
 {
     uint64_t sources = 0;
-    const enum stage inputs = problem_source(picture->result->problem, stage);
+    const uint64_t from =
+        stage_is_attended(stage) ? STAGES[stage].from : STAGE_BIT(stage_before(picture->result->problem, stage));
     for (int source = 0; source < STAGE_NAMES; source++) {
-        if ((STAGES[stage].from & STAGE_BIT(source)) == 0 ||
-            (!stage_exists((enum stage)source) && source != (int)inputs))
+        if ((from & STAGE_BIT(source)) == 0)
             continue;
         if (find_figure(picture, (enum stage)source) != NULL)
             sources |= STAGE_BIT(source);

@@ -129,16 +129,14 @@ function restLines(row) {
 
 /* What query or key is made of, and its last step in numbers. */
 function wayStep(side, title, line, index) {
-    const way = job.ways[side], made = way.made.map(([name, formula]) =>
-        element('p', { class: 'why' }, `${name} = ${formula}`));
-    if (!way.before) return arithmeticStep(side, title, ...made);
-    const row = wayRow(side, line.item, line.head, index);
+    const way = job.ways[side], row = wayRow(side, line.item, line.head, index);
+    const made = way.made.map(([name, formula]) => element('p', { class: 'why' }, `${name} = ${formula}`));
     const pairs = row.position === null ? [] : shownFew(job.pairs.length).flatMap((pair) => (pair === null
         ? [element('p', { class: 'note' }, `… ${plural(job.pairs.length - SHOWN_PAIRS, 'more pair')} …`)] : pairLines(row, pair)));
     const details = element('details', waysOpen[side] ? { open: '' } : {},
-        element('summary', {}, `${title} ${index + 1} from ${way.from}, in numbers`), ...pairs, ...restLines(row));
+        element('summary', {}, 'how it is made'), ...made, ...(way.before ? [...pairs, ...restLines(row)] : []));
     details.addEventListener('toggle', () => { waysOpen[side] = details.open; });
-    return arithmeticStep(side, title, ...made, details);
+    return arithmeticStep(side, `${title} ${(side === 'query' ? line.query : index) + 1}`, details);
 }
 
 /* --- the steps --------------------------------------------------------------------------------------------------- */
