@@ -145,7 +145,7 @@ void explain_latent(struct explanation *e, enum stage stage, struct explain_plac
         of_query.head = place.head * (problem->heads / problem->kv_heads);
     load_latent(e, stage, place);
     explain_load(e, stage, of_query, e->made);
-    explain_heading(e, stage, place, "of the latent, normed");
+    explain_heading(e, stage, place, of_key && columns.first >= latent->d_nope ? "" : "of the latent, normed");
     for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
         if (of_key && !shared && column >= latent->d_nope) {
             shared = true;

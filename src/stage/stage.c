@@ -35,8 +35,7 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
 enum stage stage_before(const struct problem *problem, enum stage stage)
 {
     do {
-        const uint64_t from =
-            stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source has that */
+        const uint64_t from = stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED); /* problem_source has it */
         int source = STAGE_COUNT - 1;
         if (from == 0)
             return problem_source(problem, stage);
@@ -72,8 +71,7 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
 {
     if (!stage_can_be_explained(stage) || problem_projects(problem) || stage_is_attended(stage))
         return stage_can_be_explained(stage);
-    return operand_has_steps(problem, projection_of(stage)) &&
-           (STAGES[stage].operand || (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) == 0); /* what is given has none */
+    return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* what is given has none */
 }
 
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)

@@ -34,7 +34,10 @@ static void add_setting(struct wrap *line, const struct problem *problem, const 
     if (text == NULL || (unless != NULL && strcmp(text, unless) == 0))
         return;
     text_shown(text, SETTING_COLUMNS, shown, sizeof shown);
-    wrap_add(line, "%s %s%s", words, shown, source_of(problem, name));
+    if (strcmp(text, "true") == 0) /* a flag says enough by its name */
+        wrap_add(line, "%s%s", words, source_of(problem, name));
+    else
+        wrap_add(line, "%s %s%s", words, shown, source_of(problem, name));
 }
 
 static const char *plural(size_t count)
