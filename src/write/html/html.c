@@ -195,8 +195,8 @@ static void write_ways(const struct problem *problem, struct output *output)
     output_print(output, problem->rope.columns == 0 ? "[]" : "]");
 }
 
-/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are turned; -1: a key of a past,
- * as it is. */
+/* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are turned; -1: a key of a
+ * past, as it is. */
 static void write_turned(const struct problem *problem, enum projection_id id, struct output *output)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
@@ -250,8 +250,8 @@ static void write_sizes(const struct problem *problem, struct output *output)
     write_size("first_query", problem->first_query != SIZE_MAX ? problem->first_query : 0, output);
 }
 
-/* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have that of
- * the end. */
+/* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have that
+ * of the end. */
 static void write_relative(const struct mask *mask, struct output *output)
 {
     const double widest = fmin(mask->relative_distance, (double)(mask->queries + mask->keys));

@@ -131,8 +131,8 @@ static void align(struct svg_figure *figure, const struct svg_figure *other)
         figure->y = fmax(0, figure->y + cells_middle(other) - cells_middle(figure));
 }
 
-/* Inputs, and their norm, stand beside the key, so that their arrow to it is straight; of two inputs, one is above and one
- * below. What query and key are made of stands beside them. */
+/* Inputs, and their norm, stand beside the key, so that their arrow to it is straight; of two inputs, one is above and
+ * one below. What query and key are made of stands beside them. */
 static void align_sources(const struct svg_picture *picture)
 {
     for (int stage = 0; stage < STAGE_COUNT; stage++)
