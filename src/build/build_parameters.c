@@ -144,8 +144,8 @@ enum status build_parameters(const struct build *build)
         build->inputs != NULL && build->inputs->is_result ? mechanism_find(build->inputs->mechanism) : MECHANISM_COUNT;
     if (of_result != MECHANISM_COUNT && MECHANISMS[of_result].opens && !given)
         return error_usage(build->error,
-                           "%s is a result of layer, which leaves its parameters in the checkpoint; expected attn layer "
-                           "with --weights MODEL and --layer N, or a result with --stages inputs,parameters",
+                           "%s is a result of layer, which leaves its parameters in the checkpoint; expected attn "
+                           "layer with --weights MODEL and --layer N, or a result with --stages inputs,parameters",
                            build->inputs->source);
     if (MECHANISMS[problem->mechanism].opens && !given)
         return error_usage(build->error, "layer needs a checkpoint: --weights MODEL and --layer N");

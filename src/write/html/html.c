@@ -254,7 +254,7 @@ static void write_sizes(const struct problem *problem, struct output *output)
  * of the end. */
 static void write_relative(const struct mask *mask, struct output *output)
 {
-    const double widest = fmin(mask->relative_distance, (double)(mask->queries + mask->keys));
+    const double widest = fmin((double)mask->relative_distance, (double)(mask->queries + mask->keys));
     const long long far = (long long)widest + 1;
     write_key("relative", output);
     output_print(output, mask->relative == NULL ? "null" : "{\"far\": %lld, \"buckets\": ", far);
