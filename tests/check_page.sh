@@ -112,6 +112,8 @@ for dtype in f32 f64 f16 bf16; do
     check "all magnitudes in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype $dtype --stages $every
     check "a softmax in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype f32 --softmax-dtype $dtype --stages $every
 done
+falcon=tests/layers/falcon-rw
+check "ALiBi as Falcon has it" equations layer $falcon/hidden.npy -w $falcon --layer 1 --stages $every
 check "a slope of ALiBi near the largest number" equations sdpa "$scratch/slope.json" --dtype f64 --stages $every
 echo '{"inputs": [[0.5, -1, 2], [1, 0.25, -0.5], [-1.5, 1, 1], [2, -0.75, 0.5]]}' >"$scratch/small.json"
 echo '{"query": [[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]], [[1, 0], [3, 1], [1, 2]], [[2, 2], [0, 0], [-1, 1]]],

@@ -151,8 +151,8 @@ static enum status make_slopes(const struct build *build)
         }
         slopes[at++] = exp2(-8.0 * (double)i / (double)power);
     }
-    for (size_t head = 0; head < heads && build->options->alibi == ALIBI_SCALED; head++)
-        slopes[head] /= sqrt((double)problem->d_head);
+    if (build->options->alibi == ALIBI_SCALED)
+        dtype_round(DTYPE_BF16, slopes, heads);
     build->problem->mask.alibi_slopes = slopes;
     return STATUS_OK;
 }
@@ -166,6 +166,22 @@ static enum status list_buckets(const struct build *build, struct mask *mask)
         buckets[distance + most] = (uint32_t)mask_bucket(mask, distance);
     mask->bucket_of = buckets;
     return buckets == NULL ? build->error->status : STATUS_OK;
+}
+
+/* From where the places of keys are counted, and how slope x place is rounded. Scaled slopes are Falcon's, whose code
+ * rounds them and their products to bfloat16 in any dtype, before it divides by sqrt(d). */
+static void set_places(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const struct family_rounding *rounding = problem_rounding(problem);
+    const bool scaled = build->options->alibi == ALIBI_SCALED;
+    build->problem->mask.places = (struct mask_places){
+        .from = scaled ? MASK_FROM_FIRST : rounding->places,
+        .rounds = scaled || rounding->places_rounded,
+        .product = scaled ? DTYPE_BF16 : problem->dtype,
+        .quotient = problem->dtype,
+        .root = scaled ? sqrt((double)problem->d_head) : 1,
+    };
 }
 
 /* T5's table, of the parameters. */
@@ -207,6 +223,7 @@ enum status build_mask(const struct build *build)
     if (take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
         take_list(build, "sinks", &mask->sinks) || make_slopes(build) || take_relative(build))
         return build->error->status;
+    set_places(build);
     problem->masks =
         mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
     return STATUS_OK;

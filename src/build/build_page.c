@@ -66,6 +66,14 @@ static double made_numbers(const struct problem *problem)
     return numbers * (double)problem->items * (double)problem->heads;
 }
 
+/* Whether the model's own code rounds otherwise than once a stage what a page computes. */
+static bool rounds_between(const struct problem *problem)
+{
+    const struct family_rounding *rounding = problem_rounding(problem);
+    return rounding->softcap_each || rounding->softmax_each || rounding->wide != 0 ||
+           (problem->mask.alibi_slopes != NULL && (rounding->wide_with_slopes != 0 || rounding->sum_last));
+}
+
 enum status build_page(const struct build *build)
 {
     const struct problem *problem = build->problem;
@@ -75,6 +83,11 @@ enum status build_page(const struct build *build)
     if (problem->rounding == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--rounding operations is not what a page computes; expected --rounding "
                                          "stages, or another --format");
+    if (rounds_between(problem))
+        return error_usage(build->error,
+                           "--rounding transformers: what %s rounds between the scores and the context is not what a "
+                           "page computes; expected --rounding stages, or another --format",
+                           problem->family->name);
     if (build->options->kernel == PATH_FUSED)
         return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; expected "
                                          "--kernel auto or reference");

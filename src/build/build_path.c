@@ -33,6 +33,8 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding != ROUNDING_STAGES)
         return "it computes in float32 and rounds its result once; expected --rounding stages";
+    if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
+        return "slopes that are scaled are rounded on the way, by the reference alone";
     if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
         return "its softmax is in float32; expected --softmax-dtype f32";
     if (!fused_takes_scale(problem->scale)) {
@@ -85,6 +87,7 @@ enum status build_path(const struct build *build)
     problem->forced = path == PATH_FUSED;
     problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
     problem->fused = problem->fused && problem->recipe == NULL;
-    problem->float32_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype));
+    problem->float32_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype) &&
+                                                      !problem_rounding(problem)->product_first);
     return STATUS_OK;
 }

@@ -106,6 +106,10 @@ static enum status warn_of_numbers(const struct build *build)
          "there are as many queries as keys"},
         {OPTION_RESIDUAL, problem->residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
          "there is no norm before this attention, which takes the residual stream as it is"},
+        {OPTION_FAMILY, problem->layer == NULL && options->rounding != ROUNDING_TRANSFORMERS,
+         "without a checkpoint it says how --rounding transformers rounds, and no more"},
+        {OPTION_ROUNDING, options->rounding == ROUNDING_TRANSFORMERS && problem->rounding == ROUNDING_STAGES,
+         "models round to their dtype alone, and here that is float32 or float64; expected --dtype bf16"},
         {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
     };
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);

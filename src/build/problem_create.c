@@ -19,6 +19,20 @@ static enum status apply_settings(const struct build *build)
                        inputs->source);
 }
 
+/* Who rounds as a model does must know which. */
+static enum status check_family(const struct build *build)
+{
+    const struct family_row *family = build->problem->family;
+    const char *asked = build->options->family;
+    if (asked != NULL && family == NULL)
+        return error_usage(build->error, "--family '%s' is no model_type that is known; attn help families lists them",
+                           asked);
+    if (build->options->rounding != ROUNDING_TRANSFORMERS || (family != NULL && !family->by_hand))
+        return STATUS_OK;
+    return error_usage(build->error, "--rounding transformers rounds as a model does, and no family is known; expected "
+                                     "--family TYPE, as attn help families lists them");
+}
+
 /* What is known of a checkpoint's module, where nobody says otherwise. */
 static enum status apply_facts(const struct build *build)
 {
@@ -34,10 +48,7 @@ static enum status apply_facts(const struct build *build)
     build->problem->family = layer != NULL ? layer->family : NULL;
     if (build->problem->family == NULL && build->options->family != NULL)
         build->problem->family = family_find(build->options->family);
-    if (build->options->rounding != ROUNDING_TRANSFORMERS || build->problem->family != NULL)
-        return STATUS_OK;
-    return error_usage(build->error, "--rounding transformers rounds as a model does, and no family is known; expected "
-                                     "attn layer with --family");
+    return check_family(build);
 }
 
 /* The query and key that a result holds as stages are turned and scaled already: what it says of that is done. */
@@ -309,6 +320,8 @@ static enum status finish_problem(const struct build *build)
     const struct options *options = build->options;
     if (set_scale(build) != STATUS_OK)
         return build->error->status;
+    if (problem->rounding == ROUNDING_TRANSFORMERS && dtype_storage(problem->dtype) == problem->dtype)
+        problem->rounding = ROUNDING_STAGES; /* nothing is rounded between them */
     if (problem->rounding == ROUNDING_OPERATIONS && problem->scale < 0)
         return error_usage(build->error, "--rounding operations shares the root of the scale out to query and key; "
                                          "expected --scale from 0 on");
@@ -321,7 +334,8 @@ static enum status finish_problem(const struct build *build)
     if (options_format(options)->one_table && dtype_npy(problem->dtype) == NULL)
         return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
                            dtype_title(problem->dtype));
-    problem->softmax_dtype = build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem->dtype;
+    problem->softmax_dtype =
+        build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem_stage_dtype(problem, STAGE_MASKED);
     problem->dropout_seeded = build_said(build, OPTION_DROPOUT_SEED);
     if (problem->dropout_seeded)
         torch_random_seed(&problem->generator, options->rng, options->dropout_seed);

@@ -150,7 +150,7 @@
         .help = "where the tokens stand for --rope: 0,1,4-9") \
     ROW(ALIBI, alibi, CHOICE(enum alibi, ALIBIS), ABILITY_COMPUTES, .name = "alibi", .argument = "SLOPES", .setting = true, \
         .asked = "alibi", .foreign = "usealibi alibibias", .initial = "off", \
-        .help = "scores fall with the distance, by the usual slopes of the heads, or by these x the scale") \
+        .help = "scores fall with the distance, by the usual slopes of the heads, or as Falcon scales them") \
     ROW(SCALE_ON, scale_on, CHOICE(enum scale_on, SCALE_ONS), ABILITY_COMPUTES, .name = "scale-on", .argument = "WHAT", \
         .setting = true, .asked = "scale on", .initial = "scores", \
         .help = "multiply the scores with the scale, or the query before them, as OPT and Whisper do") \
@@ -182,9 +182,9 @@
         .help = "which of several, by how its name begins: decoder, vision_model") \
     ROW(CONFIG, config, FILE, ABILITY_OPENS, .name = "config", .argument = "FILE", .reads = true, \
         .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
-    ROW(FAMILY, family, TEXT, ABILITY_OPENS, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
+    ROW(FAMILY, family, TEXT, ABILITY_COMPUTES, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
         .foreign = "modeltype architecture arch", .fallback = "model_type of the config", \
-        .help = "what neither tensors nor config tell is as in this family; attn help families lists them") \
+        .help = "what neither tensors nor config tell, and how --rounding transformers rounds; attn help families lists them") \
     ROW(PACKING, packing, CHOICE(enum packing, PACKINGS), ABILITY_OPENS, .name = "packing", .argument = "HOW", .asked = "packing", \
         .setting = true, .foreign = "fusedqkv interleaved", .fallback = "by the name of the weight", \
         .help = "how query, key and value lie in one weight: one behind the other, or in groups of heads") \
@@ -227,7 +227,7 @@
         .help = "the scores are rounded to it before softmax, the weights in it and then back") \
     ROW(ROUNDING, rounding, CHOICE(enum rounding, ROUNDINGS), ABILITY_COMPUTES, .name = "rounding", \
         .argument = "WHEN", .setting = true, .asked = "rounding", .initial = "stages", \
-        .help = "round to the dtype once a stage, or after every operation, as ONNX's reference does") \
+        .help = "round to the dtype once a stage, after every operation as ONNX's reference does, or as the model's code does") \
     ROW(PART, part_text, TEXT, ABILITY_SHOWS, .name = "part", .argument = "K/N", .fallback = "the whole", \
         .help = "the K-th of N parts of the queries, of equal work; into a .safetensors file for attn join") \
     ROW(THREADS, threads, WHOLE(1, 1024), ABILITY_COMPUTES, .name = "threads", .letter = 't', .argument = "N", \

@@ -189,7 +189,9 @@ static enum status add_table(const struct joining *joining, const struct file_te
     }
     if (!is_cut(table->stage))
         return STATUS_OK;
-    if ((table->rank < 2 && stage_has_columns(table->stage)) || table->dtype != result->problem->dtype)
+    const enum dtype dtype = result->problem->dtype; /* some stages of some models stay in float32 */
+    if ((table->rank < 2 && stage_has_columns(table->stage)) ||
+        (table->dtype != dtype && table->dtype != dtype_storage(dtype)))
         return foreign(joining);
     return collect_pieces(joining, table);
 }

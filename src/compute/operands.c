@@ -126,7 +126,7 @@ static void project_row(void *context, size_t task, unsigned thread)
     if (latent_makes(problem, projecting->id))
         latent_row(problem, projecting->id, &projecting->step, x, y + projecting->columns, y);
     else
-        projection_row(x, projecting->weight, projecting->bias, y, d_in, projecting->columns);
+        projection_row(problem, x, projecting->weight, projecting->bias, y, d_in, projecting->columns);
     split_heads(problem, y, item, projecting->head, projecting->heads, row, projecting->projected);
 }
 

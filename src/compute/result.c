@@ -128,7 +128,8 @@ static void add_stage(struct result *result, enum stage stage)
     const bool of_keys = stage_is_of_keys(stage), side_by_side = problem_is_side_by_side(problem, stage);
     const bool whole = STAGES[stage].whole_shape;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
+    *table =
+        (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
     table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
                    (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0;
     stage_formula(problem, stage, table->formula, sizeof table->formula);

@@ -165,7 +165,7 @@ static void join_scores(const struct plain *plain, double *scores)
             double *of_item = scores + item * problem->heads * matrix + i, sum = 0;
             for (size_t head = 0; head < problem->heads; head++)
                 sum += of_item[head * matrix];
-            dtype_round(problem->dtype, &sum, 1);
+            dtype_round(problem_stage_dtype(problem, STAGE_SCORES), &sum, 1);
             for (size_t head = 0; head < problem->heads; head++)
                 of_item[head * matrix] = sum;
         }
@@ -199,7 +199,7 @@ static void make_capped(const struct plain *plain, double *capped)
         case RECIPE_SOFTCAP_CAPS:
             break;
         }
-    dtype_round(problem->dtype, capped, count);
+    dtype_round(problem_stage_dtype(problem, STAGE_CAPPED), capped, count);
 }
 
 /* Where forbidden scores become numbers, they take part from here on. */
@@ -221,7 +221,7 @@ static void make_masked(const struct plain *plain, double *masked)
             plain->empty[i / keys] = false;
         }
     }
-    dtype_round(plain->problem->dtype, masked, count);
+    dtype_round(problem_stage_dtype(plain->problem, STAGE_MASKED), masked, count);
 }
 
 static void make_dropped(const struct plain *plain, double *dropped)

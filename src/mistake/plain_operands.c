@@ -53,7 +53,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
         projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK)
         for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
             load_source(problem, id, row, x);
-            projection_row(x, weight, bias, made + row * columns + module * own, d_in, own);
+            projection_row(problem, x, weight, bias, made + row * columns + module * own, d_in, own);
         }
     arena_free(&scratch);
     return plain->error->status;

@@ -2,7 +2,9 @@
 #ifndef ATTN_MODEL_FAMILY_H
 #define ATTN_MODEL_FAMILY_H
 
+#include "model/mask.h"
 #include "model/rope.h"
+#include "model/stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,16 +47,20 @@ enum family_rotating {
     FAMILY_ROTATING_LISTED,
 };
 
-/* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; else once a stage. */
+/* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
 struct family_rounding {
     enum rope_rounding rope;
-    bool norm_cast;    /* RMS: normed, rounded, times the weight, rounded; else once */
-    bool softcap_each; /* the quotient, its tanh and the product are rounded each: Gemma 2 */
-    bool softmax_each; /* the score less the largest is rounded, as is the sink less it: gpt-oss */
-    bool scores_float; /* scores and all up to the weights are float32: GPT-J */
-    bool
-        bias_float; /* the float32 slope x distance is added to the rounded scaled score, and the sum is float32: MPT */
-    bool bias_product; /* slope x place is rounded; it and the scaled product are summed, and rounded once: BLOOM */
+    bool norm_cast;     /* RMS: normed, rounded, times the weight, rounded; else once */
+    bool softcap_each;  /* the quotient, its tanh and the product are rounded each: Gemma 2 */
+    bool softmax_each;  /* the score less the largest is rounded, as is the sink less it: gpt-oss */
+    bool product_first; /* a projection's product is rounded before its bias is added: Falcon */
+    uint64_t wide;      /* the stages that are kept in float32: GPT-J's up to the weights */
+    /* With ALiBi: further such stages; from where the places of keys are counted, and whether slope x place is rounded;
+     * whether the sum of the exponentials divides the context, not them: Falcon, whose path that is right is PyTorch's
+     * fused one. */
+    uint64_t wide_with_slopes;
+    enum mask_from places;
+    bool places_rounded, sum_last;
 };
 
 struct family_row {

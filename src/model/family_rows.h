@@ -12,6 +12,8 @@
 /* What many rows share. */
 /* clang-format off */
 #define FAMILY_EACH(...) .rounding = {.rope = ROPE_ROUNDING_EACH, __VA_ARGS__}
+#define FAMILY_SCORED (STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED))
+#define FAMILY_BIASED(stages, ...) .rounding = {.wide_with_slopes = (stages), __VA_ARGS__}
 #define FAMILY_DECODER_HALF .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_HALF
 #define FAMILY_LLAMA FAMILY_DECODER_HALF, .norm = "rms", FAMILY_EACH(.norm_cast = true)
 #define FAMILY_QWEN FAMILY_LLAMA, .sliding = FAMILY_SLIDING_FROM, .pattern = 28, .window = 4096
@@ -41,7 +43,7 @@
     ROW(.name = "blenderbot", .title = "Blenderbot", FAMILY_SEQUENCE, .norm = "layer", .heads = 32) \
     ROW(.name = "blenderbot-small", .title = "Blenderbot, small", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
     ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
-        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", .rounding = {.bias_product = true}) \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
     ROW(.name = "clip_text_model", .types = "metaclip_2_text_model", .title = "CLIP, its text", FAMILY_TOWER, \
         .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "clip_vision_model", .types = "metaclip_2_vision_model", .title = "CLIP, its pictures", FAMILY_TOWER, \
@@ -75,7 +77,9 @@
     ROW(.name = "exaone_moe", .title = "K-EXAONE", FAMILY_LLAMA, .qk_norm = "rms", .heads = 32, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, .rotating = FAMILY_ROTATING_IF_ANY) \
     ROW(.name = "falcon", .title = "Falcon", FAMILY_DECODER_HALF, .heads = 71, .multi_query = true, .alibi = FAMILY_ALIBI_KEY, \
-        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
+        FAMILY_EACH(.product_first = true, .wide_with_slopes = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED), \
+                    .sum_last = true)) \
     ROW(.name = "flex_olmo", .title = "FlexOlmo", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .norm = "none", \
         .qk_norm = "rms", .norm_eps = 1e-6, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "gemma", .title = "Gemma", FAMILY_GEMMA, .heads = 16, .kv_heads = 16, FAMILY_EACH()) \
@@ -100,7 +104,7 @@
         .scaling = "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", FAMILY_EACH(.softmax_each = true)) \
     ROW(.name = "gptj", .title = "GPT-J", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .columns_key = "rotary_dim", .columns = 64, .norm = "layer", .norm_eps = 1e-5, \
-        FAMILY_EACH(.scores_float = true)) \
+        FAMILY_EACH(.wide = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED))) \
     ROW(.name = "granite", .types = "granitemoe granitemoeshared hyperclovax", .title = "Granite", FAMILY_LLAMA, \
         .scale = FAMILY_SCALE_MULTIPLIER, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "gte", .title = "GTE", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 160000, \
@@ -140,7 +144,7 @@
         .norm = "layer", .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
-        .rounding = {.bias_float = true}) \
+        FAMILY_BIASED(STAGE_BIT(STAGE_MASKED), .places = MASK_FROM_LAST)) \
     ROW(.name = "mt5", .types = "umt5", .title = "mT5, UMT5", FAMILY_T5, .heads = 6) \
     ROW(.name = "nemotron", .title = "Nemotron, Minitron", FAMILY_DECODER_HALF, .share = 0.5, .heads = 48, \
         .norm_eps = 1e-5, FAMILY_EACH()) \

@@ -87,6 +87,31 @@ static double add_distance(double bias, double penalty)
     return bias == -INFINITY ? bias : fmax(-DBL_MAX, bias - penalty);
 }
 
+double mask_place(const struct mask *mask, size_t item, size_t query, size_t key)
+{
+    const double position = (double)((int64_t)query + mask_offset(mask, item));
+    switch (mask->places.from) {
+    case MASK_FROM_FIRST:
+        return -(double)key;
+    case MASK_FROM_LAST:
+        return (double)mask->keys - 1 - (double)key;
+    default:
+        return fabs((double)key - position);
+    }
+}
+
+/* What ALiBi takes away. */
+static double penalty(const struct mask *mask, double slope, double place)
+{
+    double product = slope * place;
+    if (!mask->places.rounds)
+        return product;
+    dtype_round(mask->places.product, &product, 1);
+    product /= mask->places.root;
+    dtype_round(mask->places.quotient, &product, 1);
+    return product;
+}
+
 /* Where the row of a query begins in attn_mask. */
 static size_t row_start(const struct mask *mask, size_t item, size_t head, size_t query)
 {
@@ -97,15 +122,16 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
                double *bias)
 {
     const size_t row = row_start(mask, item, head, query), stride = mask->strides[3];
-    const double position = (double)((int64_t)query + mask_offset(mask, item));
+    const int64_t position = (int64_t)query + mask_offset(mask, item);
     for (size_t i = 0; i < count; i++) {
         bias[i] = 0;
         if (mask->attn_mask.rank > 0)
             bias[i] = first + i < mask->masked_keys ? mask_number(mask, row + (first + i) * stride) : -INFINITY;
         if (mask->alibi_slopes != NULL)
-            bias[i] = add_distance(bias[i], mask->alibi_slopes[head] * fabs((double)(first + i) - position));
+            bias[i] = add_distance(bias[i],
+                                   penalty(mask, mask->alibi_slopes[head], mask_place(mask, item, query, first + i)));
         if (mask->relative != NULL)
-            bias[i] += relative_number(mask, head, (int64_t)(first + i) - (int64_t)position);
+            bias[i] += relative_number(mask, head, (int64_t)(first + i) - position);
     }
 }
 

@@ -30,6 +30,22 @@ struct span {
 
 enum { MASK_RANK = 4 };
 
+/* From where the place of a key is counted that a slope of ALiBi is multiplied with. The softmax of a row is the same
+ * for all of them, but not the roundings before it. */
+enum mask_from {
+    MASK_FROM_QUERY, /* |j - p|, as the paper has it */
+    MASK_FROM_FIRST, /* -j: BLOOM, Falcon */
+    MASK_FROM_LAST,  /* Tk - 1 - j: MPT */
+};
+
+/* How ALiBi's slope x place is made. */
+struct mask_places {
+    enum mask_from from;
+    bool rounds; /* slope x place to `product`, over `root`, to `quotient`; else nothing is rounded */
+    enum dtype product, quotient;
+    double root;
+};
+
 struct mask {
     size_t queries, keys; /* Tq, Tk */
     bool causal;
@@ -40,13 +56,14 @@ struct mask {
     size_t strides[MASK_RANK];  /* of attn_mask along B, H, Tq, Tk, in numbers; 0 where it is broadcast */
     size_t masked_keys;         /* attn_mask forbids the keys from here on, since its last axis is shorter; else Tk */
     bool true_drops;            /* what true means in a boolean attn_mask: forbidden, else allowed */
-    const double *alibi_slopes; /* (H) minus slope x |j - p| is added to the scores; or NULL */
-    const double *sinks;        /* (H) or NULL */
-    const double *relative;     /* (buckets, H) what is added by the distance of key and query, T5's; or NULL */
-    size_t heads, buckets;      /* of it, */
-    int64_t relative_distance;  /* from which on all are in the last bucket, */
-    bool both_ways;             /* and whether keys after the query have half of the buckets */
-    const uint32_t *bucket_of;  /* (2 relative_distance + 1) mask_bucket of the distances from minus that one on */
+    const double *alibi_slopes; /* (H) minus slope x |j - p| is added to the scores, or as places say; or NULL */
+    struct mask_places places;
+    const double *sinks;       /* (H) or NULL */
+    const double *relative;    /* (buckets, H) what is added by the distance of key and query, T5's; or NULL */
+    size_t heads, buckets;     /* of it, */
+    int64_t relative_distance; /* from which on all are in the last bucket, */
+    bool both_ways;            /* and whether keys after the query have half of the buckets */
+    const uint32_t *bucket_of; /* (2 relative_distance + 1) mask_bucket of the distances from minus that one on */
     enum empty_row empty_row;
 };
 
@@ -65,6 +82,9 @@ size_t mask_bucket(const struct mask *mask, int64_t distance);
 /* bias (count) += what T5's table says of the keys from `first` on; a finite number stays finite. */
 void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                        float *bias);
+
+/* The place of a key that the slopes are multiplied with. */
+double mask_place(const struct mask *mask, size_t item, size_t query, size_t key);
 
 /* Why a key is forbidden; the first rule that says so, in this order. */
 enum mask_rule {

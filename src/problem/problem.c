@@ -17,6 +17,20 @@ const struct problem *problem_right(const struct problem *problem)
     return problem->right != NULL ? problem->right : problem;
 }
 
+const struct family_rounding *problem_rounding(const struct problem *problem)
+{
+    static const struct family_rounding ONCE = {.rope = ROPE_ROUNDING_ONCE};
+    const bool follows = problem->rounding == ROUNDING_TRANSFORMERS && dtype_storage(problem->dtype) != problem->dtype;
+    return follows ? &problem->family->rounding : &ONCE;
+}
+
+enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage)
+{
+    const struct family_rounding *rounding = problem_rounding(problem);
+    const uint64_t wide = rounding->wide | (problem->mask.alibi_slopes != NULL ? rounding->wide_with_slopes : 0);
+    return stage_exists(stage) && wide & STAGE_BIT(stage) ? dtype_storage(problem->dtype) : problem->dtype;
+}
+
 enum stage problem_source(const struct problem *problem, enum stage stage)
 {
     if (problem->crosses && stage_is_of_keys(stage))

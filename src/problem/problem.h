@@ -120,6 +120,11 @@ bool problem_projects(const struct problem *problem);
 /* The problem without its mistakes: what was asked for, which settings and parameters of a result tell. */
 const struct problem *problem_right(const struct problem *problem);
 
+/* When its numbers are rounded beside once a stage: as its family has it with --rounding transformers in 16 bits; else
+ * never. And the dtype to which the rows of a stage are rounded. */
+const struct family_rounding *problem_rounding(const struct problem *problem);
+enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage);
+
 /* What a projection is made of: STAGE_INPUTS, or normed, STAGE_NORMED; of key and value STAGE_KEY_INPUTS where they
  * are of other inputs. */
 enum stage problem_source(const struct problem *problem, enum stage stage);

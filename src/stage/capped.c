@@ -21,6 +21,15 @@ static void formula(const struct problem *problem, enum stage stage, struct text
         text_add(text, "scaled, no softcap");
 }
 
+/* The quotient and its tanh are rounded, as the product is. */
+static void make_each(const struct attention_row *row)
+{
+    const enum dtype dtype = row->problem->dtype;
+    const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_CAPPED][j] = softcap * rounded(dtype, tanh(rounded(dtype, scaled[j] / softcap)));
+}
+
 static void make(const struct attention_row *row)
 {
     const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
@@ -28,6 +37,8 @@ static void make(const struct attention_row *row)
     const size_t keys = row->problem->keys;
     for (size_t j = 0; j < keys; j++)
         capped[j] = applies(row->problem) ? softcap * tanh(scaled[j] / softcap) : scaled[j];
+    if (applies(row->problem) && problem_rounding(row->problem)->softcap_each)
+        make_each(row);
 }
 
 static void make_rounded(const struct attention_row *row)

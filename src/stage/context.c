@@ -1,5 +1,5 @@
 /* context = dropped . value: Vaswani et al. 2017, eq. 1. */
-#include "stage/stage.h"
+#include "stage/softmax.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +25,36 @@ static void weigh(const double *dropped, const double *bias, const struct tensor
     }
 }
 
+/* The exponentials, rounded, weigh the values, and their sum divides last, as in PyTorch's
+ * scaled_dot_product_attention. */
+static void make_with_sum_last(const struct attention_row *row)
+{
+    const struct problem *problem = row->problem;
+    double *context = row->stages[STAGE_CONTEXT];
+    const struct softmax softmax = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
+    dtype_round(problem->dtype, row->cast, problem->keys);
+    weigh(row->cast, row->bias, row->value, row->first_key, row->operand, context, problem->keys, problem->d_value);
+    for (size_t c = 0; c < problem->d_value; c++)
+        context[c] /= softmax.sum;
+}
+
+/* Where ALiBi is there, and nothing but the family changes the weights. */
+static bool has_sum_last(const struct problem *problem)
+{
+    return problem_rounding(problem)->sum_last && problem->mask.alibi_slopes != NULL && problem->dropout == 0 &&
+           problem->recipe == NULL;
+}
+
 /* A row that may see no key is 0, NaN or the mean of all values, as --empty-row says. */
 static void make(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
     const enum empty_row empty_row = problem->mask.empty_row;
     double *context = row->stages[STAGE_CONTEXT];
+    if (!row->empty && has_sum_last(problem)) {
+        make_with_sum_last(row);
+        return;
+    }
     if (!row->empty || empty_row == EMPTY_ROW_MEAN) {
         weigh(row->stages[STAGE_DROPPED], row->empty ? NULL : row->bias, row->value, row->first_key, row->operand,
               context, problem->keys, problem->d_value);

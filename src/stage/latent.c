@@ -65,11 +65,11 @@ void latent_row(const struct problem *problem, enum projection_id id, const stru
     const size_t first = first_of(latent, id)->weight.shape[0], second = second_of(latent, id)->weight.shape[0];
     const size_t d_in = first_of(latent, id)->weight.shape[1], rank = second_of(latent, id)->weight.shape[1];
     double *narrow = scratch, *normed = narrow + first, *own = normed + first;
-    projection_row(x, step->first, step->first_bias, narrow, d_in, first);
+    projection_row(problem, x, step->first, step->first_bias, narrow, d_in, first);
     dtype_round(problem->dtype, narrow, first);
     norm_row(problem, norm, 0, narrow, rank, normed);
     dtype_round(problem->dtype, normed, rank);
-    projection_row(normed, step->second, step->second_bias, id == PROJECTION_QUERY ? y : own, rank, second);
+    projection_row(problem, normed, step->second, step->second_bias, id == PROJECTION_QUERY ? y : own, rank, second);
     if (id != PROJECTION_QUERY)
         cut(problem, id, own, narrow + rank, y);
 }

@@ -47,9 +47,12 @@ static void add_rules(const struct mask *mask, struct text *text)
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
+    static const char *const ALIBI[] = {[MASK_FROM_QUERY] = " - slope |key - query|",
+                                        [MASK_FROM_FIRST] = " + slope (key - 1)",
+                                        [MASK_FROM_LAST] = " - slope (keys - key)"};
     const struct mask *mask = &problem->mask;
     text_add(text, "%s%s%s%s%s", stage_name(stage_before(problem, stage)), problem->masks ? "" : ", no mask",
-             adds_numbers(mask) ? " + attn_mask" : "", mask->alibi_slopes != NULL ? " - slope |key - query|" : "",
+             adds_numbers(mask) ? " + attn_mask" : "", mask->alibi_slopes != NULL ? ALIBI[mask->places.from] : "",
              mask->relative != NULL ? " + relative_bias of the distance" : "");
     add_rules(mask, text);
 }
@@ -61,7 +64,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
  * rounding. */
 static void make(const struct attention_row *row)
 {
-    const double lowest = -dtype_largest(row->problem->dtype);
+    const double lowest = -dtype_largest(problem_stage_dtype(row->problem, STAGE_MASKED));
     const double *capped = row->stages[STAGE_CAPPED], *bias = row->bias;
     double *masked = row->stages[STAGE_MASKED];
     const size_t keys = row->problem->keys;
@@ -124,7 +127,21 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
     worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, bias));
 }
 
-/* What is added to the score by attn_mask, taken away by ALiBi, slope x distance, and added by T5's table, of which
+/* What ALiBi takes away: slope x place. */
+static void write_slope(struct explanation *e, struct explain_place place, size_t key)
+{
+    const struct mask *mask = &e->problem->mask;
+    const double at = mask_place(mask, place.item, e->problem->rows[place.row], key);
+    char text[DECIMAL_BYTES];
+    if (mask->alibi_slopes == NULL)
+        return;
+    const double slope = mask->alibi_slopes[place.head] / (mask->places.rounds ? mask->places.root : 1);
+    worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, copysign(slope, -at)));
+    snprintf(text, sizeof text, "%.0f", fabs(at));
+    worked_line_times(&e->lines, text);
+}
+
+/* What is added to the score by attn_mask, taken away by ALiBi, and added by T5's table, of which
  * `bucket` says where. */
 static void write_bias(struct explanation *e, struct explain_place place, size_t key, char *bucket, size_t size)
 {
@@ -132,13 +149,8 @@ static void write_bias(struct explanation *e, struct explain_place place, size_t
     const struct mask *mask = &problem->mask;
     const long long distance =
         (long long)key - (long long)problem->rows[place.row] - (long long)mask_offset(mask, place.item);
-    char text[DECIMAL_BYTES];
     write_entry(e, place, key);
-    if (mask->alibi_slopes != NULL) {
-        worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, -mask->alibi_slopes[place.head]));
-        snprintf(text, sizeof text, "%lld", llabs(distance));
-        worked_line_times(&e->lines, text);
-    }
+    write_slope(e, place, key);
     if (mask->relative != NULL) {
         const size_t row = mask_bucket(mask, distance);
         worked_line_term(&e->lines, explain_number(e, STAGE_MASKED, mask->relative[row * mask->heads + place.head]));

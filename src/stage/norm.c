@@ -34,8 +34,7 @@ double norm_bias(const struct norm *norm, size_t i)
 /* Whether what is normed is rounded before it is multiplied with the weight. */
 static bool casts(const struct problem *problem, const struct norm *norm)
 {
-    return problem->rounding == ROUNDING_TRANSFORMERS && problem->family->rounding.norm_cast &&
-           norm->kind != NORM_LAYER;
+    return problem_rounding(problem)->norm_cast && norm->kind != NORM_LAYER;
 }
 
 void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,

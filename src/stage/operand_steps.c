@@ -80,20 +80,15 @@ static void norm_heads(const struct problem *problem, enum projection_id id, con
     dtype_round(problem->dtype, normed, heads * d);
 }
 
-static enum rope_rounding rounding_of(const struct problem *problem)
-{
-    return problem->rounding == ROUNDING_TRANSFORMERS ? problem->family->rounding.rope : ROPE_ROUNDING_ONCE;
-}
-
 struct rope_turn operand_turn(const struct problem *problem, size_t position, size_t pair)
 {
-    return rope_turn(&problem->rope, position, pair, rounding_of(problem), problem->dtype);
+    return rope_turn(&problem->rope, position, pair, problem_rounding(problem)->rope, problem->dtype);
 }
 
 static void turn_heads(const struct problem *problem, enum projection_id id, size_t position, const double *normed,
                        double *made, double *turns)
 {
-    const enum rope_rounding rounding = rounding_of(problem);
+    const enum rope_rounding rounding = problem_rounding(problem)->rope;
     const size_t d = problem->d_head, half = problem->rope.columns / 2;
     rope_turns(&problem->rope, position, rounding, problem->dtype, turns, turns + half);
     for (size_t head = 0; head < heads_of(problem, id); head++)

@@ -34,7 +34,7 @@ void output_row(const struct problem *problem, const double *context, const doub
     if (weight == NULL)
         memcpy(output, context, width * sizeof *output);
     else
-        projection_row(context, weight, bias, output, width, d_out);
+        projection_row(problem, context, weight, bias, output, width, d_out);
     dtype_round(problem->dtype, output, weight == NULL ? width : d_out);
 }
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void projection_row(const double *x, const double *weight, const double *bias, double *restrict y, size_t d_in,
-                    size_t d_out)
+void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias,
+                    double *restrict y, size_t d_in, size_t d_out)
 {
     memset(y, 0, d_out * sizeof *y);
     for (size_t k = 0; k < d_in; k++) {
@@ -17,6 +17,8 @@ void projection_row(const double *x, const double *weight, const double *bias, d
         for (size_t j = 0; j < d_out; j++)
             y[j] += x[k] * weight_k[j];
     }
+    if (bias != NULL && problem_rounding(problem)->product_first)
+        dtype_round(problem->dtype, y, d_out);
     for (size_t j = 0; bias != NULL && j < d_out; j++)
         y[j] += bias[j];
 }

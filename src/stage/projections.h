@@ -4,12 +4,13 @@
 
 #include "explain/explanation.h"
 
-/* y = x . W + bias, one row.
+/* y = x . W + bias, one row, not rounded; but x . W is where the problem's family adds the bias to it rounded.
  *   x       (d_in)
  *   weight  (d_in, d_out)
  *   bias    (d_out), or NULL
  *   y       (d_out) written */
-void projection_row(const double *x, const double *weight, const double *bias, double *y, size_t d_in, size_t d_out);
+void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias, double *y,
+                    size_t d_in, size_t d_out);
 
 /* A weight in double as y = x . W reads it, (d_in, d_out), whichever way it is stored; and a bias, (d_out), or NULL
  * where the projection has none. STATUS_SYSTEM where memory is short. */

@@ -1,6 +1,13 @@
 #include "stage/softmax.h"
 
+#include "stage/rounded.h"
+
 #include <math.h>
+
+double softmax_difference(const struct problem *problem, double score, double largest)
+{
+    return problem_rounding(problem)->softmax_each ? rounded(problem->dtype, score - largest) : score - largest;
+}
 
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials)
 {
@@ -11,11 +18,11 @@ struct softmax softmax_exponentials(const struct attention_row *row, const doubl
         if (bias[j] > -INFINITY && (masked[j] > below.largest || isnan(masked[j])))
             below.largest = masked[j];
     for (size_t j = 0; j < keys; j++) {
-        exponentials[j] = bias[j] > -INFINITY ? exp(masked[j] - below.largest) : 0;
+        exponentials[j] = bias[j] > -INFINITY ? exp(softmax_difference(row->problem, masked[j], below.largest)) : 0;
         below.sum += exponentials[j];
     }
     if (row->sink != NULL)
-        below.sum += exp(*row->sink - below.largest);
+        below.sum += exp(softmax_difference(row->problem, *row->sink, below.largest));
     return below;
 }
 
@@ -37,11 +44,11 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
     }
     for (size_t i = 0; i < e->seen_count; i++) {
         const size_t key = e->seen[i];
-        e->factor[key] = exp(e->operand[key] - softmax.largest);
+        e->factor[key] = exp(softmax_difference(problem, e->operand[key], softmax.largest));
         softmax.sum += e->factor[key];
     }
     if (softmax.sink != NULL)
-        softmax.sum += exp(*softmax.sink - softmax.largest);
+        softmax.sum += exp(softmax_difference(problem, *softmax.sink, softmax.largest));
     return softmax;
 }
 
@@ -54,7 +61,7 @@ static void write_exponential(struct explanation *e, double score, double larges
     worked_line_close(&e->lines);
     worked_line_relation(&e->lines);
     worked_line_open(&e->lines, WORKED_LINE_EXP, false);
-    worked_line_term(&e->lines, explain_number(e, kind, score - largest));
+    worked_line_term(&e->lines, explain_number(e, kind, softmax_difference(e->problem, score, largest)));
     worked_line_close(&e->lines);
     worked_line_relation(&e->lines);
     worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, exponential));
@@ -75,7 +82,8 @@ void softmax_explain_exponentials(struct explanation *e, struct explain_place pl
     }
     if (softmax->sink != NULL) {
         explain_line(e, EXPLAIN_LINES, "the sink");
-        write_exponential(e, *softmax->sink, softmax->largest, exp(*softmax->sink - softmax->largest));
+        write_exponential(e, *softmax->sink, softmax->largest,
+                          exp(softmax_difference(e->problem, *softmax->sink, softmax->largest)));
     }
     worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, STAGE_WEIGHTS, softmax->sum));
     explain_note_masked(e, "exp(-inf) = 0");

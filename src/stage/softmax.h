@@ -11,6 +11,9 @@ struct softmax {
     const double *sink; /* NULL: none */
 };
 
+/* A score less the largest one of its row, rounded where the family has it so. */
+double softmax_difference(const struct problem *problem, double score, double largest);
+
 /* Of that row of masked, (Tk); the exponentials themselves, (Tk) written, are 0 where a key is forbidden. They may lie
  * in the same place. */
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials);

@@ -59,7 +59,7 @@ void stage_make(const struct attention_row *row, enum stage stage)
         functions->make_rounded(row);
     else
         functions->make(row);
-    dtype_round(problem->dtype, row->stages[stage], problem_columns_of_head(problem, stage));
+    dtype_round(problem_stage_dtype(problem, stage), row->stages[stage], problem_columns_of_head(problem, stage));
 }
 
 bool stage_can_be_explained(enum stage stage)

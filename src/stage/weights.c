@@ -88,7 +88,8 @@ static void write_quotients(struct explanation *e, struct explain_place place, c
 {
     const struct problem *problem = e->problem;
     const struct explain_range keys = {0, e->seen_count, false};
-    double total = softmax->sink != NULL ? exp(*softmax->sink - softmax->largest) / softmax->sum : 0;
+    double total =
+        softmax->sink != NULL ? exp(softmax_difference(problem, *softmax->sink, softmax->largest)) / softmax->sum : 0;
     if (problem->has_cell && stage_is_square(problem->cell.stage)) {
         if (explain_rule(e, place, problem->cell.column) == MASK_ALLOWS)
             write_key(e, place, problem->cell.column, softmax->sum);

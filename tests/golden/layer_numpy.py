@@ -224,12 +224,20 @@ def slopes(heads):
     return numpy.array((first + more)[:heads])
 
 
+def bfloat16(x):
+    """Rounded to 8 significant bits, ties to even."""
+    bits = numpy.asarray(x, numpy.float32).view(numpy.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(numpy.float32).astype(float)
+
+
 def bias_of(layer, settings, distance, d):
     """What is added to the scores: (H, Tq, Tk) or 0."""
     bias = 0
-    if (settings.get("alibi") or "off") != "off":
-        by = slopes(settings["heads"]) / (math.sqrt(d) if settings["alibi"] == "scaled" else 1)
-        bias = by[:, None, None] * distance
+    if settings.get("alibi") == "scaled":  # Falcon's, in bfloat16 whatever the rest is in
+        by = bfloat16(slopes(settings["heads"]))[:, None, None]
+        bias = bfloat16(by * numpy.arange(distance.shape[1])) / math.sqrt(d)
+    elif (settings.get("alibi") or "off") != "off":
+        bias = slopes(settings["heads"])[:, None, None] * distance
     if settings.get("relative_distance"):
         stack = layer.module.split("block.")[0]
         table = layer.all[f"{stack}block.0.layer.0.SelfAttention.relative_attention_bias.weight"]

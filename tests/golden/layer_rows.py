@@ -626,6 +626,12 @@ CASES = {
         change=dict(FALCON_RW, num_attention_heads=6, hidden_size=24),
         says=dict(heads=6, kv_heads=6, rope=None, rope_theta=None, alibi="scaled"),
     ),
+    "falcon-rw-sixteen-heads": dict(
+        family="falcon", layer=1, tokens=14, implementation="sdpa", rank=2,
+        notes=ALIBI_ONCE + "; its slopes and their products are bfloat16 in any dtype, which eight heads do not show",
+        change=dict(FALCON_RW, num_attention_heads=16, hidden_size=32),
+        says=dict(heads=16, kv_heads=16, rope=None, rope_theta=None, alibi="scaled"),
+    ),
     # Llama 2, 3; a head wider than its share; biases
     "llama-2": dict(
         family="llama", layer=1, tokens=12, layers=2, rotated=6,

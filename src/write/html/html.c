@@ -267,6 +267,24 @@ static void write_relative(const struct mask *mask, struct output *output)
     output_print(output, "}");
 }
 
+/* What ALiBi takes from a key of a head, (H, Tk), where that is no slope x distance. */
+static void write_penalties(const struct problem *problem, struct output *output)
+{
+    const struct mask *mask = &problem->mask;
+    const struct mask slopes = {.keys = mask->keys, .alibi_slopes = mask->alibi_slopes, .places = mask->places};
+    double bias;
+    if (mask->alibi_slopes == NULL || mask->places.from == MASK_FROM_QUERY)
+        return;
+    write_key("alibi_penalties", output);
+    for (size_t i = 0; i < problem->heads * problem->keys; i++) {
+        char text[DECIMAL_BYTES];
+        mask_bias(&slopes, 0, i / problem->keys, 0, i % problem->keys, 1, &bias);
+        decimal_from_double(-bias, text);
+        output_print(output, "%s%s", i > 0 ? ", " : "[", text);
+    }
+    output_print(output, "]");
+}
+
 static void write_mask(const struct problem *problem, struct output *output)
 {
     static const char *const EMPTY_ROW_WORDS[] = {EMPTY_ROWS(CHOICE_WORD)};
@@ -288,6 +306,7 @@ static void write_mask(const struct problem *problem, struct output *output)
     else
         output_print(output, "null");
     write_list("alibi_slopes", mask->alibi_slopes, problem->heads, output);
+    write_penalties(problem, output);
     write_list("sinks", mask->sinks, problem->heads, output);
     write_relative(mask, output);
     write_key("empty_row", output);

@@ -183,7 +183,12 @@ function maskedStep(line, key) {
         sum += shownNumber(added);
         size += Math.abs(added);
     }
-    if (job.alibi_slopes) {
+    if (job.alibi_penalties) {
+        const penalty = alibi(line.item, line.head, line.query, key);
+        parts.push(` − ALiBi ${operandText(penalty)}`);
+        sum -= shownNumber(penalty);
+        size += Math.abs(penalty);
+    } else if (job.alibi_slopes) {
         const distance = Math.abs(key - maskSpan(line.item, line.query).position), slope = job.alibi_slopes[line.head];
         parts.push(` − slope ${operandText(slope)} × distance ${distance}`);
         sum -= shownNumber(slope) * distance;

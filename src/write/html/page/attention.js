@@ -92,6 +92,7 @@ function attnMask(item, head, query, key) {
 }
 
 function alibi(item, head, query, key) {
+    if (job.alibi_penalties) return job.alibi_penalties[head * job.keys + key];
     return job.alibi_slopes ? job.alibi_slopes[head] * Math.abs(key - (query + job.offsets[item])) : 0;
 }
 
