@@ -85,9 +85,10 @@ enum status job_files_read(struct job_files *job, const struct options *options,
         return layer_read(&job->opened, options, arena, error);
     }
     job->weights = &job->files[1];
-    if (is_folder(options->weights))
-        return error_usage(error,
-                           "%s: a folder; expected a file of parameters, or attn layer, which takes a checkpoint",
-                           options->weights);
-    return load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
+    const enum status status =
+        load_file(options->weights, INPUT_FILE_PARAMETER | INPUT_FILE_BUFFER, arena, &job->files[1], error);
+    if (status == STATUS_OK || !is_folder(options->weights))
+        return status;
+    return error_usage(error, "%s: a folder; expected a file of parameters, or attn layer, which takes a checkpoint",
+                       options->weights);
 }
