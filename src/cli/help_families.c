@@ -19,7 +19,8 @@ static void add_rope(const struct family_row *row, struct text *text)
     static const char *const WHERE[] = {[FAMILY_ROTATING_ALL] = "",
                                         [FAMILY_ROTATING_SLIDING] = " where a layer slides",
                                         [FAMILY_ROTATING_IF_ANY] = " where a layer slides",
-                                        [FAMILY_ROTATING_LISTED] = " as no_rope_layers lists"};
+                                        [FAMILY_ROTATING_LISTED] = " as no_rope_layers lists",
+                                        [FAMILY_ROTATING_TOLD] = " unless rope_theta is null"};
     if (row->rope == ROPE_NONE)
         return;
     text_add(text, "; rope %s%s", ROPES[row->rope], WHERE[row->rotating]);
@@ -38,6 +39,8 @@ static void add_sliding(const struct family_row *row, struct text *text)
                                         [FAMILY_SLIDING_ASKED] = "every layer slides where use_sliding_window",
                                         [FAMILY_SLIDING_BUT] = "layers slide, but for the last of every",
                                         [FAMILY_SLIDING_FROM] = "layers slide where use_sliding_window, from number",
+                                        [FAMILY_SLIDING_AFTER] = "layers slide from number",
+                                        [FAMILY_SLIDING_LOCAL] = "layers slide as attention_types says",
                                         [FAMILY_SLIDING_BETWEEN] =
                                             "layers slide both ways, but for the first of every"};
     if (row->sliding == FAMILY_SLIDING_NONE)
@@ -57,6 +60,7 @@ static void add_scale(const struct family_row *row, struct text *text)
                                         [FAMILY_SCALE_SCALAR] = "scale 1/sqrt(query_pre_attn_scalar)",
                                         [FAMILY_SCALE_MULTIPLIER] = "scale attention_multiplier",
                                         [FAMILY_SCALE_FLAGS] = "scale 1/sqrt(d), or by scale_attn flags",
+                                        [FAMILY_SCALE_FLAG] = "scale 1/sqrt(d) where scale_attn_weights",
                                         [FAMILY_SCALE_SOFTMAX] = "scale 1/sqrt(d), or softmax_scale",
                                         [FAMILY_SCALE_MSCALE] = "scale 1/sqrt(d), times mscale squared"};
     if (WORDS[row->scale] != NULL)

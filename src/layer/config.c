@@ -176,7 +176,7 @@ static const char *const *head_keys(enum module_part part)
         "encoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
     static const char *const DECODER[] = {
         "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
-    static const char *const OTHERS[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",
+    static const char *const OTHERS[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads", "attention_heads",
                                          "encoder_attention_heads", NULL};
     return part == PART_ENCODER ? ENCODER : part == PART_DECODER ? DECODER : OTHERS;
 }

@@ -22,6 +22,9 @@ static const struct {
     {.key = "attn_config.qk_ln"},
     {.key = "attn_temperature_tuning"},
     {.key = "attention_chunk_size"},
+    {.key = "backbone"},
+    {.key = "backbone_config"},
+    {.key = "mla_use_nope", .truth = true},
     {.key = "rotary_emb_fraction", .number = 1},
     {.key = "rotary_emb_interleaved"},
     {.key = "rotary_scaling_factor", .number = 1},
@@ -194,19 +197,57 @@ static enum status ask_rule(const struct config_reading *reading, struct config_
     const struct family_row *family = reading->family;
     const size_t layer = reading->module->layer;
     size_t n = family->pattern;
-    *value = family->sliding == FAMILY_SLIDING_FROM ? config_find(reading, CONFIG_KEYS("max_window_layers"))
+    const bool from = family->sliding == FAMILY_SLIDING_FROM || family->sliding == FAMILY_SLIDING_AFTER;
+    *value = from ? config_find(reading, CONFIG_KEYS("max_window_layers"))
              : family->sliding == FAMILY_SLIDING_BETWEEN
                  ? config_find(reading, CONFIG_KEYS("global_attn_every_n_layers"))
                  : config_find(reading, CONFIG_KEYS("sliding_window_pattern", "_sliding_window_pattern"));
     if (config_is_set(value) && config_whole(reading, value, &n) != STATUS_OK)
         return reading->error->status;
-    if (family->sliding == FAMILY_SLIDING_FROM)
+    if (from)
         *slides = layer >= n;
     else if (family->sliding == FAMILY_SLIDING_BETWEEN)
         *slides = n > 0 && layer % n != 0;
     else
         *slides = n == 0 || (layer + 1) % n != 0;
     return STATUS_OK;
+}
+
+/* The kind of a layer, of lists with the kinds of a turn of layers and how many turns there are; NULL where none is. */
+static const cJSON *find_kind(const cJSON *types, size_t layer)
+{
+    for (const cJSON *item = types->child; item != NULL; item = item->next) {
+        const cJSON *kinds = cJSON_GetArrayItem(item, 0), *turns = cJSON_GetArrayItem(item, 1);
+        if (!cJSON_IsArray(kinds) || !cJSON_IsNumber(turns))
+            return NULL;
+        const double size = cJSON_GetArraySize(kinds), count = size * turns->valuedouble;
+        if (!(count >= 0 && turns->valuedouble == floor(turns->valuedouble)))
+            return NULL;
+        if ((double)layer < count)
+            return cJSON_GetArrayItem(kinds, (int)(layer % (size_t)size));
+        layer -= (size_t)count;
+    }
+    return NULL;
+}
+
+/* GPT-Neo: every other layer, where the config says nothing. */
+static enum status ask_local(const struct config_reading *reading, struct config_value *value, bool *slides)
+{
+    const size_t layer = reading->module->layer;
+    *value = config_find(reading, CONFIG_KEYS("attention_layers"));
+    const cJSON *word = cJSON_IsArray(value->item) ? cJSON_GetArrayItem(value->item, (int)layer) : NULL;
+    if (!config_is_set(value)) {
+        *value = config_find(reading, CONFIG_KEYS("attention_types"));
+        word = config_is_set(value) ? find_kind(value->item, layer) : NULL;
+    }
+    if (!config_is_set(value)) {
+        *slides = layer % 2 == 1;
+        return STATUS_OK;
+    }
+    *slides = cJSON_IsString(word) && strcmp(word->valuestring, "local") == 0;
+    return *slides || (cJSON_IsString(word) && strcmp(word->valuestring, "global") == 0)
+               ? STATUS_OK
+               : config_wrong(reading, value, "\"global\" or \"local\" for each layer");
 }
 
 /* Whether a switch for all layers is off. */
@@ -229,6 +270,8 @@ static enum status ask_slides(const struct config_reading *reading, struct confi
         return reading->error->status;
     if (!*slides || sliding == FAMILY_SLIDING_ALL || sliding == FAMILY_SLIDING_ASKED)
         return STATUS_OK;
+    if (sliding == FAMILY_SLIDING_LOCAL)
+        return ask_local(reading, value, slides);
     if (word == NULL)
         return ask_rule(reading, value, slides);
     *value = type;
@@ -243,8 +286,10 @@ static enum status add_window(const struct config_reading *reading, const struct
     const bool between = reading->family->sliding == FAMILY_SLIDING_BETWEEN;
     size_t window = reading->family->window;
     char text[64];
-    struct config_value value = between ? config_find(reading, CONFIG_KEYS("local_attention"))
-                                        : config_find(reading, CONFIG_KEYS("sliding_window"));
+    const bool local = reading->family->sliding == FAMILY_SLIDING_LOCAL;
+    struct config_value value = config_find(reading, between ? CONFIG_KEYS("local_attention")
+                                                     : local ? CONFIG_KEYS("window_size")
+                                                             : CONFIG_KEYS("sliding_window"));
     if (config_is_set(&value) && config_whole(reading, &value, &window) != STATUS_OK)
         return reading->error->status;
     if (slides && value.item != NULL && !config_is_set(&value))
@@ -326,6 +371,7 @@ static enum status scale_flags(const struct config_reading *reading, bool slides
     if (config_truth_of(reading, CONFIG_KEYS("scale_attn_weights"), &scaled) != STATUS_OK ||
         config_truth_of(reading, CONFIG_KEYS("scale_attn_by_inverse_layer_idx"), &by_layer) != STATUS_OK)
         return reading->error->status;
+    by_layer = by_layer && reading->family->scale == FAMILY_SCALE_FLAGS;
     if (!scaled || by_layer)
         *value = by_layer ? config_find(reading, CONFIG_KEYS("scale_attn_by_inverse_layer_idx"))
                           : config_find(reading, CONFIG_KEYS("scale_attn_weights"));
@@ -370,10 +416,10 @@ static enum status add_scale(const struct config_reading *reading, bool slides)
 {
     static enum status (*const SCALES[])(const struct config_reading *reading, bool slides, struct config_value *value,
                                          double *scale) = {
-        [FAMILY_SCALE_ROOT] = scale_root,     [FAMILY_SCALE_ONE] = scale_one,
-        [FAMILY_SCALE_SCALAR] = scale_scalar, [FAMILY_SCALE_MULTIPLIER] = scale_multiplier,
-        [FAMILY_SCALE_FLAGS] = scale_flags,   [FAMILY_SCALE_SOFTMAX] = scale_softmax,
-        [FAMILY_SCALE_MSCALE] = scale_mscale,
+        [FAMILY_SCALE_ROOT] = scale_root,       [FAMILY_SCALE_ONE] = scale_one,
+        [FAMILY_SCALE_SCALAR] = scale_scalar,   [FAMILY_SCALE_MULTIPLIER] = scale_multiplier,
+        [FAMILY_SCALE_FLAGS] = scale_flags,     [FAMILY_SCALE_FLAG] = scale_flags,
+        [FAMILY_SCALE_SOFTMAX] = scale_softmax, [FAMILY_SCALE_MSCALE] = scale_mscale,
     };
     struct config_value value = {0};
     double scale;

@@ -369,6 +369,19 @@ static enum status ask_listed(const struct config_reading *reading, struct confi
     return STATUS_OK;
 }
 
+/* A theta of null says that no layer rotates; without one it has its default. */
+static enum status ask_told(const struct config_reading *reading, struct config_value *value, bool *rotates)
+{
+    struct config_value object;
+    if (config_rope_object(reading, false, &object) != STATUS_OK)
+        return reading->error->status;
+    *value = config_member(&object, "rope_theta");
+    if (value->item == NULL)
+        *value = config_find(reading, CONFIG_KEYS("rope_theta"));
+    *rotates = value->item == NULL || config_is_set(value);
+    return STATUS_OK;
+}
+
 /* The key that says so goes into *value, where one does. */
 static enum status ask_rotates(const struct config_reading *reading, bool slides, struct config_value *value,
                                bool *rotates)
@@ -387,6 +400,8 @@ static enum status ask_rotates(const struct config_reading *reading, bool slides
         *rotates = slides;
     if (family->rotating == FAMILY_ROTATING_IF_ANY)
         *rotates = slides || (window.item != NULL && !config_is_set(&window));
+    if (family->rotating == FAMILY_ROTATING_TOLD)
+        return ask_told(reading, value, rotates);
     return family->rotating == FAMILY_ROTATING_LISTED ? ask_listed(reading, value, rotates) : STATUS_OK;
 }
 

@@ -20,6 +20,7 @@ enum family_scale {
     FAMILY_SCALE_SCALAR,     /* 1 / sqrt(query_pre_attn_scalar): Gemma 2 */
     FAMILY_SCALE_MULTIPLIER, /* attention_multiplier: Granite */
     FAMILY_SCALE_FLAGS,   /* 1 / sqrt(d) where scale_attn_weights, by layer + 1 where scale_attn_by_inverse_layer_idx */
+    FAMILY_SCALE_FLAG,    /* 1 / sqrt(d) where scale_attn_weights */
     FAMILY_SCALE_SOFTMAX, /* attn_config.softmax_scale, else 1 / sqrt(d): MPT */
     FAMILY_SCALE_MSCALE,  /* 1 / sqrt(d), by (0.1 mscale_all_dim ln factor + 1)^2 where rope is scaled: DeepSeek */
 };
@@ -35,16 +36,20 @@ enum family_sliding {
     FAMILY_SLIDING_ASKED,   /* all, where use_sliding_window: Qwen3 of experts */
     FAMILY_SLIDING_BUT,     /* as layer_types says, else all but every n-th, sliding_window_pattern: Gemma 3 */
     FAMILY_SLIDING_FROM,    /* where use_sliding_window: as layer_types says, else from max_window_layers on: Qwen2 */
+    FAMILY_SLIDING_AFTER,   /* as layer_types says, else from max_window_layers on: dots.llm1 */
+    FAMILY_SLIDING_LOCAL,   /* those that attention_layers or attention_types call "local": GPT-Neo */
     FAMILY_SLIDING_BETWEEN, /* as layer_types says, else all but 0, n, 2n, ...; both ways: ModernBERT */
 };
 
 /* Which layers rotate. SLIDING: those that slide. IF_ANY: the same, but all where sliding_window is null. LISTED: those
- * with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. */
+ * with a 1 in no_rope_layers, else all but every no_rope_layer_interval-th. TOLD: all, but none where the config's
+ * rope_theta is null. */
 enum family_rotating {
     FAMILY_ROTATING_ALL,
     FAMILY_ROTATING_SLIDING,
     FAMILY_ROTATING_IF_ANY,
     FAMILY_ROTATING_LISTED,
+    FAMILY_ROTATING_TOLD,
 };
 
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */

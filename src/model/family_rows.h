@@ -27,14 +27,17 @@
     .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = 64, .columns_last = true, .latent = true
 
 #define FAMILY_ROWS(ROW) \
+    ROW(.name = "aimv2_vision_model", .types = "ovis2_vision", .title = "AIMv2 and Ovis2, their pictures", .heads = 8, \
+        .norm = "rms", .norm_eps = 1e-5, .rounding = {.norm_cast = true}) \
     ROW(.name = "albert", .title = "ALBERT", FAMILY_BERT, .heads = 64) \
+    ROW(.name = "altclip_text_model", .title = "AltCLIP, its text", FAMILY_BERT, .heads = 16) \
     ROW(.name = "apertus", .title = "Apertus", FAMILY_LLAMA, .heads = 32, .theta = 12e6, .norm_eps = 1e-5, \
         .qk_norm = "rms", .scaling = "llama3:factor=8,low=1,high=4,old=8192") \
     ROW(.name = "arcee", .title = "Arcee", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-5) \
     ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "bamba", .title = "Bamba", FAMILY_LLAMA, .share = 0.5, .heads = 32, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "bart", .types = "marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
-    ROW(.name = "bert", .types = "camembert data2vec-text ernie roberta roc_bert xlm-roberta xmod", \
+    ROW(.name = "bert", .types = "camembert data2vec-text dpr ernie roberta roc_bert xlm-roberta xmod", \
         .title = "BERT, RoBERTa, CamemBERT, ERNIE, XLM-R", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 12) \
     ROW(.name = "bert-generation", .title = "BERT of generation", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, \
         .heads = 16) \
@@ -42,11 +45,20 @@
         .norm_eps = 1e-5, .eps_fixed = true) \
     ROW(.name = "blenderbot", .title = "Blenderbot", FAMILY_SEQUENCE, .norm = "layer", .heads = 32) \
     ROW(.name = "blenderbot-small", .title = "Blenderbot, small", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
+    ROW(.name = "blip_2_vision_model", \
+        .types = "idefics3_vision instructblip_vision_model instructblipvideo_vision_model janus_vision_model pixio " \
+                 "smolvlm_vision", \
+        .title = "BLIP-2, Idefics3 and others, their pictures", FAMILY_TOWER, .heads = 16, .norm_eps = 1e-6) \
     ROW(.name = "bloom", .title = "BLOOM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .alibi = FAMILY_ALIBI_ALWAYS, \
-        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
-    ROW(.name = "clip_text_model", .types = "metaclip_2_text_model", .title = "CLIP, its text", FAMILY_TOWER, \
+        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
+        FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
+    ROW(.name = "clip_text_model", .types = "clipseg_text_model metaclip_2_text_model owlv2_text_model owlvit_text_model", \
+        .title = "CLIP, OWL-ViT, their text", FAMILY_TOWER, \
         .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .norm_eps = 1e-5) \
-    ROW(.name = "clip_vision_model", .types = "metaclip_2_vision_model", .title = "CLIP, its pictures", FAMILY_TOWER, \
+    ROW(.name = "clip_vision_model", \
+        .types = "altclip_vision_model blip_vision_model chinese_clip_vision_model clipseg_vision_model " \
+                 "git_vision_model metaclip_2_vision_model owlv2_vision_model owlvit_vision_model", \
+        .title = "CLIP, BLIP, OWL-ViT, their pictures", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-5) \
     ROW(.name = "cohere", .title = "Cohere Command R", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .theta = 500000, .heads = 64, .norm = "layer", .qk_norm = "layer", .norm_eps = 1e-5, \
@@ -54,12 +66,16 @@
     ROW(.name = "cohere2", .title = "Cohere Command A, R7B", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 64, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
         .rotating = FAMILY_ROTATING_SLIDING, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+    ROW(.name = "ctrl", .title = "CTRL", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
+        .norm_eps = 1e-6, .eps_fixed = true) \
     ROW(.name = "deepseek_v2", .title = "DeepSeek V2", FAMILY_LATENT, .heads = 32, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS, .rounding = {.rope = ROPE_ROUNDING_ONCE, .norm_cast = true}) \
     ROW(.name = "deepseek_v3", .title = "DeepSeek V3 and R1", FAMILY_LATENT, .heads = 128, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "dinov2", .types = "dinov2_with_registers vit_msn vivit", .title = "DINOv2, ViViT", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-6) \
+    ROW(.name = "dots1", .title = "dots.llm1", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6, .qk_norm = "rms", \
+        .sliding = FAMILY_SLIDING_AFTER, .pattern = 62, .window = 4096) \
     ROW(.name = "electra", .title = "ELECTRA", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 4) \
     ROW(.name = "emu3_text_model", .title = "Emu3, its text", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
@@ -97,6 +113,11 @@
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
+    ROW(.name = "gpt_bigcode", .title = "StarCoder, SantaCoder", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, \
+        .multi_query = true, .scale = FAMILY_SCALE_FLAG, .norm = "layer", .norm_eps = 1e-5, .packing = "groups") \
+    ROW(.name = "gpt_neo", .title = "GPT-Neo", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, \
+        .scale = FAMILY_SCALE_ONE, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LOCAL, .window = 256, \
+        .rounding = {.scores_float = true}) \
     ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "gpt_oss", .title = "gpt-oss", FAMILY_DECODER_HALF, .heads = 64, .kv_heads = 8, .theta = 150000, \
@@ -113,24 +134,38 @@
         .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
     ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
+    ROW(.name = "imagegpt", .title = "ImageGPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, \
+        .scale = FAMILY_SCALE_FLAGS, .norm_eps = 1e-5, .packing = "blocks") \
+    ROW(.name = "internlm3", .title = "InternLM3", FAMILY_LLAMA, .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
+    ROW(.name = "internvl_vision", .title = "InternVL, its pictures", .heads = 16, .norm_eps = 1e-6, \
+        .qk_norm = "rms", .qk_norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
+    ROW(.name = "iquestcoder", .title = "IQuest-Coder", FAMILY_LLAMA, .heads = 40, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "jais2", .title = "Jais 2", FAMILY_DECODER_HALF, .heads = 26, .norm = "layer", .norm_eps = 1e-5, \
         FAMILY_EACH()) \
     ROW(.name = "jamba", .title = "Jamba", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 32, .kv_heads = 8, .norm = "rms", \
         .norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
     ROW(.name = "jina_embeddings_v3", .title = "Jina embeddings 3", .rope = ROPE_HALF, .norm = "none", .heads = 16, \
         .theta = 20000, .norm_eps = 1e-5, FAMILY_EACH()) \
-    ROW(.name = "layoutlm", .types = "markuplm splinter tapas visual_bert", .title = "LayoutLM, TAPAS and others", \
+    ROW(.name = "kimi_linear", .title = "Kimi Linear, layers without a state", .causal = FAMILY_CAUSAL_ALWAYS, \
+        .heads = 32, .latent = true, .norm = "rms", .norm_eps = 1e-5, .qk_norm = "rms", .qk_norm_eps = 1e-6, \
+        .rounding = {.norm_cast = true}) \
+    ROW(.name = "layoutlm", \
+        .types = "align_text_model blip_2_qformer chinese_clip_text_model clap_text_model distilbert " \
+                 "instructblip_qformer instructblipvideo_qformer markuplm splinter tapas visual_bert", \
+        .title = "DistilBERT, LayoutLM, TAPAS and others", \
         FAMILY_BERT, .heads = 12) \
     ROW(.name = "lfm2", .types = "lfm2_moe", .title = "LFM2", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "llama", .title = "Llama 2 and 3", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
-    ROW(.name = "m2m_100", .types = "mbart pegasus", .title = "M2M-100, mBART, Pegasus", FAMILY_SEQUENCE, \
+    ROW(.name = "m2m_100", .types = "bigbird_pegasus mbart nllb-moe pegasus", .title = "M2M-100, NLLB, mBART, Pegasus", FAMILY_SEQUENCE, \
         .norm = "layer", .heads = 16) \
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
         .norm_eps = 1e-12) \
     ROW(.name = "mellum", .title = "Mellum", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .theta = 500000, \
         .local_theta = 10000, .norm_eps = 1e-6, .qk_norm = "rms", .sliding = FAMILY_SLIDING_BUT, .pattern = 1, \
         .window = 1024) \
+    ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
+        .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
         .theta = 5e6, .columns_key = "rotary_dim", .norm_eps = 1e-6, .qk_norm = "rms") \
     ROW(.name = "ministral", .title = "Ministral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .norm_eps = 1e-6, \
@@ -139,6 +174,8 @@
         .sliding = FAMILY_SLIDING_ALL, .window = 4096) \
     ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
+    ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
+        .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
         .local_theta = 10000, .local_scaling = true, .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, \
         .norm = "layer", .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
@@ -160,6 +197,9 @@
     ROW(.name = "olmo3", .title = "OLMo 3", FAMILY_DECODER_HALF, .heads = 32, .theta = 500000, .local_theta = 500000, \
         .norm = "none", .qk_norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, \
         .window = 4096, .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
+    ROW(.name = "olmo_hybrid", .title = "OLMo Hybrid, layers of full attention", FAMILY_DECODER_HALF, .heads = 30, \
+        .norm = "none", .qk_norm = "rms", .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_TOLD, \
+        .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmoe", .title = "OLMoE", FAMILY_LLAMA, .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "openai-gpt", .title = "GPT-1", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .norm = "none", \
         .norm_eps = 1e-5, .packing = "blocks") \
@@ -171,7 +211,8 @@
         .qk_norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "phi3", .title = "Phi-3 and Phi-4", FAMILY_LLAMA, .share = 1, .heads = 32, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
-    ROW(.name = "pixio", .title = "Pixio", FAMILY_TOWER, .heads = 16, .norm_eps = 1e-6) \
+    ROW(.name = "phimoe", .title = "Phi-3.5 of experts", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, \
+        .theta = 1e6, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_QWEN, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6) \
@@ -179,26 +220,31 @@
         .qk_norm = "rms") \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
         .qk_norm = "rms", .sliding = FAMILY_SLIDING_ASKED, .window = 4096) \
+    ROW(.name = "rembert", .title = "RemBERT", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 18) \
     ROW(.name = "roberta-prelayernorm", .title = "RoBERTa-PreLayerNorm", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, \
         .norm = "layer", .norm_eps = 1e-12) \
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
-    ROW(.name = "siglip_vision_model", .types = "siglip2_text_model siglip2_vision_model siglip_text_model", \
+    ROW(.name = "siglip_vision_model", .types = "idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
         .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
     ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_QWEN, .heads = 16, .kv_heads = 4, .theta = 2e6, \
         .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_LISTED) \
     ROW(.name = "solar_open", .title = "Solar Open", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
+    ROW(.name = "speech_to_text", .title = "Speech2Text", FAMILY_SEQUENCE, .norm = "layer", .heads = 4) \
     ROW(.name = "stablelm", .title = "StableLM", FAMILY_DECODER_HALF, .share = 0.25, .heads = 32, .kv_heads = 32, \
         .norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "starcoder2", .title = "StarCoder2", FAMILY_DECODER_HALF, .heads = 24, .kv_heads = 2, \
         .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
     ROW(.name = "t5", .types = "pop2piano", .title = "T5", FAMILY_T5, .heads = 8) \
-    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit ijepa vit_mae", \
-        .title = "ViT, DeiT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
-    ROW(.name = "wav2vec2", .types = "hubert unispeech unispeech-sat", .title = "wav2vec 2.0, HuBERT, UniSpeech", \
+    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt vit_mae", \
+        .title = "ViT, DeiT, DPT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
+    ROW(.name = "wav2vec2", .types = "data2vec-audio hubert unispeech unispeech-sat", \
+        .title = "wav2vec 2.0, HuBERT, UniSpeech", \
         .heads = 12, .norm = "layer", .norm_key = "do_stable_layer_norm", .norm_eps = 1e-5) \
     ROW(.name = "whisper", .title = "Whisper", FAMILY_SEQUENCE, .heads = 6, .norm = "layer", .scale_on_query = true) \
+    ROW(.name = "xglm", .title = "XGLM", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .norm = "layer", \
+        .norm_eps = 1e-5, .eps_fixed = true, .scale_on_query = true) \
     ROW(.name = "xlm-roberta-xl", .title = "XLM-R XL", .causal = FAMILY_CAUSAL_CONFIG, .heads = 32, .norm = "layer", \
         .norm_eps = 1e-5) \
     ROW(.name = "yolos", .title = "YOLOS", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
@@ -208,10 +254,20 @@
 /* Models of several parts: the key of a part's config, and its model_type where that does not say it. Others may mix
  * their parts, or mask them, in ways of their own. */
 #define FAMILY_PARTS(ROW) \
+    ROW("aimv2", "vision_config", "aimv2_vision_model") \
+    ROW("align", "text_config", "align_text_model") \
+    ROW("altclip", "text_config", "altclip_text_model") \
+    ROW("altclip", "vision_config", "altclip_vision_model") \
     ROW("aria", "text_config", "aria_text") \
     ROW("audioflamingo3", "text_config", "qwen2") \
     ROW("aya_vision", "text_config", "cohere2") \
     ROW("aya_vision", "vision_config", "siglip_vision_model") \
+    ROW("blip", "vision_config", "blip_vision_model") \
+    ROW("blip-2", "text_config", "opt") \
+    ROW("blip-2", "vision_config", "blip_2_vision_model") \
+    ROW("chinese_clip", "text_config", "chinese_clip_text_model") \
+    ROW("chinese_clip", "vision_config", "chinese_clip_vision_model") \
+    ROW("clap", "text_config", "clap_text_model") \
     ROW("clip", "text_config", "clip_text_model") \
     ROW("clip", "vision_config", "clip_vision_model") \
     ROW("cohere2_vision", "text_config", "cohere2") \
@@ -223,15 +279,25 @@
     ROW("fuyu", "text_config", "persimmon") \
     ROW("gemma3", "text_config", "gemma3_text") \
     ROW("gemma3", "vision_config", "siglip_vision_model") \
+    ROW("git", "vision_config", "git_vision_model") \
     ROW("glmasr", "text_config", "llama") \
     ROW("got_ocr2", "text_config", "qwen2") \
     ROW("granite_speech", "text_config", "granite") \
     ROW("granite_speech_plus", "text_config", "granite") \
     ROW("hyperclovax_vision_v2", "text_config", "hyperclovax") \
     ROW("idefics3", "text_config", "llama") \
+    ROW("idefics3", "vision_config", "idefics3_vision") \
+    ROW("instructblip", "text_config", "opt") \
+    ROW("instructblip", "vision_config", "instructblip_vision_model") \
+    ROW("instructblipvideo", "text_config", "opt") \
+    ROW("instructblipvideo", "vision_config", "instructblipvideo_vision_model") \
     ROW("internvl", "text_config", "qwen2") \
+    ROW("internvl", "vision_config", "internvl_vision") \
     ROW("janus", "text_config", "llama") \
+    ROW("janus", "vision_config", "janus_vision_model") \
     ROW("kimi_k25", "text_config", "deepseek_v3") \
+    ROW("lfm2_vl", "text_config", "lfm2") \
+    ROW("lfm2_vl", "vision_config", "siglip2_vision_model") \
     ROW("lighton_ocr", "text_config", "qwen3") \
     ROW("llava", "text_config", "llama") \
     ROW("llava", "vision_config", "clip_vision_model") \
@@ -244,11 +310,18 @@
     ROW("metaclip_2", "text_config", "metaclip_2_text_model") \
     ROW("metaclip_2", "vision_config", "metaclip_2_vision_model") \
     ROW("mistral3", "text_config", "mistral") \
+    ROW("mllama", "text_config", "mllama_text_model") \
     ROW("modernvbert", "text_config", "modernbert") \
     ROW("modernvbert", "vision_config", "siglip_vision_model") \
     ROW("moss_transcribe_diarize", "text_config", "qwen3") \
     ROW("musicflamingo", "text_config", "qwen2") \
     ROW("ovis2", "text_config", "qwen2") \
+    ROW("ovis2", "vision_config", "ovis2_vision") \
+    ROW("owlv2", "text_config", "owlv2_text_model") \
+    ROW("owlv2", "vision_config", "owlv2_vision_model") \
+    ROW("owlvit", "text_config", "owlvit_text_model") \
+    ROW("owlvit", "vision_config", "owlvit_vision_model") \
+    ROW("perception_lm", "text_config", "llama") \
     ROW("pp_chart2table", "text_config", "qwen2") \
     ROW("qianfan_ocr", "text_config", "qwen3") \
     ROW("qwen2_audio", "text_config", "qwen2") \
@@ -260,12 +333,15 @@
     ROW("siglip2", "text_config", "siglip2_text_model") \
     ROW("siglip2", "vision_config", "siglip2_vision_model") \
     ROW("smolvlm", "text_config", "llama") \
+    ROW("smolvlm", "vision_config", "smolvlm_vision") \
     ROW("vibevoice", "text_config", "qwen2") \
     ROW("video_llama_3", "text_config", "qwen2") \
     ROW("video_llava", "text_config", "llama") \
     ROW("video_llava", "vision_config", "clip_vision_model") \
     ROW("vipllava", "text_config", "llama") \
     ROW("vipllava", "vision_config", "clip_vision_model") \
+    ROW("vision-text-dual-encoder", "text_config", "bert") \
+    ROW("vision-text-dual-encoder", "vision_config", "vit") \
     ROW("voxtral", "text_config", "llama")
 /* clang-format on */
 
