@@ -117,7 +117,7 @@
         .multi_query = true, .scale = FAMILY_SCALE_FLAG, .norm = "layer", .norm_eps = 1e-5, .packing = "groups") \
     ROW(.name = "gpt_neo", .title = "GPT-Neo", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, \
         .scale = FAMILY_SCALE_ONE, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LOCAL, .window = 256, \
-        .rounding = {.scores_float = true}) \
+        .rounding = {.wide = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED)}) \
     ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "gpt_oss", .title = "gpt-oss", FAMILY_DECODER_HALF, .heads = 64, .kv_heads = 8, .theta = 150000, \
