@@ -21,30 +21,45 @@ static bool is_of_result(const struct build *build)
     return build->options->origin[OPTION_MISTAKE] == ORIGIN_FILE && build->inputs->is_result;
 }
 
-/* Why the draws of a mistake cannot be made, or are no mistake; NULL: they can. */
-static const char *why_not_drawn(const struct options *options, const struct options *before)
+/* Whether heads of that many columns cannot be turned in pairs as is asked for. */
+static bool breaks_pairs(const struct options *options)
 {
+    const uint64_t heads = options->heads > 0 && !options->stacked ? options->heads : 1;
+    const uint64_t columns = options->d_out / heads,
+                   turned = options->rope_columns > 0 ? options->rope_columns : columns;
+    return options->rope != ROPE_NONE && (turned % 2 != 0 || turned > columns || columns < 2);
+}
+
+/* Why the draws of a mistake cannot be made, or are no mistake; NULL: they can. */
+static const char *why_not_drawn(const struct build *build, const struct options *before)
+{
+    const struct options *options = build->options;
+    const bool given = build->weights != NULL || parameters_present(build->inputs);
     if (before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
         before->stacked == options->stacked && before->rng == options->rng && before->d_out == options->d_out)
         return "it is what is asked for";
+    if (given && (before->stacked != options->stacked || before->d_out != options->d_out))
+        return "no parameters are drawn";
     if (options->qkv_bias && options->init != before->init && options->init != INIT_LINEAR)
         return "torch.rand and torch.randn draw no biases";
     if (options->stacked && options->kv_heads > 0 && options->kv_heads != options->heads)
         return "stacked heads have a key and value each";
     if (!options->stacked && options->heads > 0 && options->d_out % options->heads > 0)
         return "d_out is no multiple of the heads";
+    if (before->d_out != options->d_out && breaks_pairs(options))
+        return "a head would have no such pairs of columns to turn";
     return NULL;
 }
 
-/* There is one mistake of the slot; the order of drawing is no option. */
+/* There is one mistake of the slot; the order of drawing is no option, and the layer was read before. */
 static enum status check_draws(const struct build *build, const struct options *before)
 {
     const struct options *options = build->options;
-    const char *why = is_of_result(build) ? NULL : why_not_drawn(options, before);
+    const char *why = is_of_result(build) ? NULL : why_not_drawn(build, before);
     char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < options->mistake_count && why != NULL; i++)
         if (MISTAKES[options->mistakes[i].id].slot == MISTAKE_SLOT_DRAW &&
-            options->mistakes[i].id != MISTAKE_DRAW_ORDER)
+            options->mistakes[i].id != MISTAKE_DRAW_ORDER && options->mistakes[i].id != MISTAKE_DRAW_LAYER)
             return error_usage(build->error, "%s: %s cannot be made here: %s",
                                build_place(build, OPTION_MISTAKE, place, sizeof place),
                                MISTAKES[options->mistakes[i].id].name, why);

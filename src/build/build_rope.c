@@ -121,7 +121,7 @@ enum status build_rope(const struct build *build)
         return build->error->status;
     problem->positions = of_queries;
     problem->key_positions = of_keys;
-    return rope_create(&problem->rope, &settings, problem->d_head,
-                       memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys)), build->arena,
-                       build->error);
+    problem->rope_settings = settings;
+    problem->rope_highest = memory_larger(highest_of(of_queries, queries), highest_of(of_keys, keys));
+    return rope_create(&problem->rope, &settings, problem->d_head, problem->rope_highest, build->arena, build->error);
 }

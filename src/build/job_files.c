@@ -51,6 +51,25 @@ static bool is_folder(const char *path)
     return stat(path, &what) == 0 && S_ISDIR(what.st_mode);
 }
 
+/* The layer that is asked for, and in its place that of a mistake. */
+static enum status read_layer(struct layer *layer, const struct options *options, struct arena *arena,
+                              struct error *error)
+{
+    struct options asked = *options;
+    size_t i = 0;
+    if (layer_read(layer, options, arena, error) != STATUS_OK)
+        return error->status;
+    while (i < options->mistake_count && options->mistakes[i].id != MISTAKE_DRAW_LAYER)
+        i++;
+    if (i == options->mistake_count)
+        return STATUS_OK;
+    const size_t number = (size_t)options->mistakes[i].form;
+    if (number == layer->module->layer)
+        return error_usage(error, "--mistake: %s cannot be made here: it is what is asked for",
+                           MISTAKES[MISTAKE_DRAW_LAYER].name);
+    return layer_ask(&asked, layer, number, arena, error) ? error->status : layer_read(layer, &asked, arena, error);
+}
+
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error)
 {
@@ -82,7 +101,7 @@ enum status job_files_read(struct job_files *job, const struct options *options,
     if (MECHANISMS[options->mechanism].opens) {
         job->layer = &job->opened;
         job->weights = &job->opened.weights;
-        return layer_read(&job->opened, options, arena, error);
+        return read_layer(&job->opened, options, arena, error);
     }
     job->weights = &job->files[1];
     const enum status status =

@@ -3,6 +3,7 @@
 #include "cli/option_text.h"
 #include "layer/reading.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What the command line says of a module: it is believed. */
@@ -152,4 +153,25 @@ enum status layer_read(struct layer *layer, const struct options *options, struc
         status = read_module(&reading, layer);
     reading_end(&reading);
     return status;
+}
+
+enum status layer_ask(struct options *options, const struct layer *layer, size_t number, struct arena *arena,
+                      struct error *error)
+{
+    const struct layer_module *module = layer->module;
+    const size_t prefix = strlen(module->prefix);
+    char path[4096];
+    options->layer = number;
+    options->origin[OPTION_LAYER] = ORIGIN_COMMAND_LINE;
+    if (options->module == NULL || prefix < 2 || strncmp(options->module, module->prefix, prefix - 1) != 0)
+        return STATUS_OK;
+    size_t start = prefix - 1; /* of the layer's number, before the last dot of the prefix */
+    while (start > 0 && options->module[start - 1] != '.')
+        start--;
+    const int length =
+        snprintf(path, sizeof path, "%.*s%zu%s", (int)start, options->module, number, options->module + prefix - 1);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return STATUS_OK;
+    options->module = arena_text(arena, path, (size_t)length, error);
+    return options->module == NULL ? error->status : STATUS_OK;
 }

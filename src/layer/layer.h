@@ -22,4 +22,9 @@ struct layer {
  * other, or where the family is unknown. */
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error);
 
+/* Asks for layer `number` in the place of `layer`: --layer, and --module where that has the number of the layer in its
+ * path. STATUS_SYSTEM where memory is short. */
+enum status layer_ask(struct options *options, const struct layer *layer, size_t number, struct arena *arena,
+                      struct error *error);
+
 #endif

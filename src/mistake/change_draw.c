@@ -45,3 +45,12 @@ const char *mistake_draw_mkl(struct recipe *recipe, double form)
     (void)form;
     return recipe->problem.dropout > 0 ? NULL : "there is no dropout";
 }
+
+/* job_files_read has opened that layer. */
+const char *mistake_draw_layer(struct recipe *recipe, double form)
+{
+    const struct layer *layer = recipe->problem.layer;
+    return layer == NULL                          ? "there is no checkpoint"
+           : layer->module->layer != (size_t)form ? "it is another layer that was read"
+                                                  : NULL;
+}

@@ -1,4 +1,4 @@
-/* Mistakes of slots mask, fill, window, lengths, attn_mask, empty, keys and alibi. */
+/* Mistakes of slots mask, fill, window, lengths, attn_mask, empty, keys, alibi and relative. */
 #include "base/decimal.h"
 #include "mistake/recipe.h"
 
@@ -631,4 +631,87 @@ const char *mistake_alibi_scaled(struct recipe *recipe, double form)
 {
     (void)form;
     return change_slopes(recipe, recipe->problem.scale);
+}
+
+/* 2^(-8 i / H) of all heads, where H is no power of two. */
+const char *mistake_alibi_one_series(struct recipe *recipe, double form)
+{
+    (void)form;
+    const size_t heads = recipe->problem.heads;
+    if (recipe->problem.mask.alibi_slopes == NULL)
+        return NO_ALIBI;
+    if ((heads & (heads - 1)) == 0)
+        return "the heads are a power of two";
+    double *slopes = copy_slopes(recipe, 1);
+    for (size_t head = 0; head < heads && slopes != NULL; head++)
+        slopes[head] = exp2(-8.0 * (double)(head + 1) / (double)heads);
+    return NULL;
+}
+
+const char *mistake_alibi_not_scaled(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.mask.alibi_slopes == NULL || recipe->problem.mask.places.root == 1)
+        return "the slopes are not divided";
+    recipe->problem.mask.places.root = 1;
+    return NULL;
+}
+
+/* --- relative ---------------------------------------------------------------------------------------------------- */
+
+static const char NO_RELATIVE[] = "there is no relative bias";
+
+const char *mistake_relative_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.mask.relative == NULL)
+        return NO_RELATIVE;
+    recipe->problem.mask.relative = NULL;
+    return NULL;
+}
+
+/* The distances that have a bucket of their own must end before the farthest. */
+static const char *look_ways(struct recipe *recipe, bool both, const char *reason)
+{
+    struct mask *mask = &recipe->problem.mask;
+    if (mask->relative == NULL)
+        return NO_RELATIVE;
+    if (mask->both_ways == both)
+        return reason;
+    if (mask->relative_distance <= (double)mask->buckets / (both ? 4 : 2))
+        return "there are more buckets than distances";
+    mask->both_ways = both;
+    return NULL;
+}
+
+const char *mistake_relative_one_way(struct recipe *recipe, double form)
+{
+    (void)form;
+    return look_ways(recipe, false, "keys after a query have no buckets");
+}
+
+const char *mistake_relative_both_ways(struct recipe *recipe, double form)
+{
+    (void)form;
+    return look_ways(recipe, true, "keys after a query have buckets already");
+}
+
+/* Keys before and after a query take the other's half of the buckets; its own key keeps the first. */
+const char *mistake_relative_turned(struct recipe *recipe, double form)
+{
+    (void)form;
+    struct mask *mask = &recipe->problem.mask;
+    const size_t half = mask->buckets / 2;
+    if (mask->relative == NULL)
+        return NO_RELATIVE;
+    if (!mask->both_ways)
+        return "keys after a query have no buckets";
+    double *turned = arena_allocate(recipe->arena, mask->buckets * mask->heads, sizeof *turned, recipe->error);
+    for (size_t bucket = 0; bucket < mask->buckets && turned != NULL; bucket++) {
+        const size_t from = bucket == 0 || bucket >= 2 * half ? bucket : (bucket + half) % (2 * half);
+        memcpy(turned + bucket * mask->heads, mask->relative + (from == 0 ? bucket : from) * mask->heads,
+               mask->heads * sizeof *turned);
+    }
+    mask->relative = turned;
+    return NULL;
 }

@@ -1,4 +1,4 @@
-/* Mistakes of slots roles, weights, matrix, bias, split, merge, out, groups, bits and dtype. */
+/* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
 #include "mistake/recipe.h"
 
 #include <math.h>
@@ -131,19 +131,6 @@ const char *mistake_weights_transposed(struct recipe *recipe, double form)
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
 
-/* A copy of the modules, which the problem then has; NULL where nothing is projected. */
-static struct module *copy_modules(struct recipe *recipe)
-{
-    struct parameters *parameters = &recipe->problem.parameters;
-    if (!problem_projects(&recipe->problem))
-        return NULL;
-    struct module *modules = arena_allocate(recipe->arena, parameters->module_count, sizeof modules[0], recipe->error);
-    if (modules != NULL)
-        memcpy(modules, parameters->modules, parameters->module_count * sizeof modules[0]);
-    parameters->modules = modules != NULL ? modules : parameters->modules;
-    return modules;
-}
-
 static bool is_square(const struct projection *projection)
 {
     return projection->weight.rank == 2 && projection->weight.shape[0] == projection->weight.shape[1];
@@ -152,7 +139,7 @@ static bool is_square(const struct projection *projection)
 /* The matrices of a set of projections, read the other way round. */
 static const char *turn(struct recipe *recipe, unsigned ids)
 {
-    struct module *modules = copy_modules(recipe);
+    struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < recipe->problem.parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++) {
             struct projection *projection = &modules[i].projections[id];
@@ -162,7 +149,8 @@ static const char *turn(struct recipe *recipe, unsigned ids)
                 return "the matrix is not square";
             projection->transposed = !projection->transposed;
             recipe->projects_anew[id] = true;
-            recipe_tells(recipe, projection_stage((enum projection_id)id), "inputs . the transpose of the matrix");
+            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id),
+                         "inputs . the transpose of the matrix");
         }
     return modules == NULL ? NOT_PROJECTED : NULL;
 }
@@ -194,17 +182,20 @@ const char *mistake_matrix_value_transposed(struct recipe *recipe, double form)
 /* A set of projections without their biases. */
 static const char *leave_bias(struct recipe *recipe, unsigned ids)
 {
+    const char *reason = "the projections have no bias";
     if (!problem_projects(&recipe->problem) || !recipe->problem.plan.qkv_bias)
-        return "the projections have no bias";
-    struct module *modules = copy_modules(recipe);
+        return reason;
+    struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < recipe->problem.parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
-            if (ids & 1U << id) {
+            if (ids & 1U << id && modules[i].projections[id].bias.rank > 0) {
                 modules[i].projections[id].bias.rank = 0;
                 recipe->projects_anew[id] = true;
-                recipe_tells(recipe, projection_stage((enum projection_id)id), "inputs . the matrix, no bias added");
+                recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id),
+                             "inputs . the matrix, no bias added");
+                reason = NULL;
             }
-    return NULL;
+    return reason;
 }
 
 const char *mistake_bias_missing(struct recipe *recipe, double form)
@@ -231,6 +222,19 @@ const char *mistake_bias_value_missing(struct recipe *recipe, double form)
     return leave_bias(recipe, 1U << PROJECTION_VALUE);
 }
 
+/* --- clip -------------------------------------------------------------------------------------------------------- */
+
+const char *mistake_clip_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.clip == 0)
+        return "nothing is clipped";
+    recipe->problem.clip = 0;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        recipe->steps_anew[id] = true;
+    return NULL;
+}
+
 /* --- split ------------------------------------------------------------------------------------------------------- */
 
 static const char *split(struct recipe *recipe, enum recipe_split kind, const char *formula)
@@ -240,7 +244,7 @@ static const char *split(struct recipe *recipe, enum recipe_split kind, const ch
         return "nothing is split into heads";
     recipe->split = kind;
     for (int id = 0; id < PROJECTION_COUNT; id++)
-        recipe_makes(recipe, projection_stage((enum projection_id)id), formula);
+        recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
     return NULL;
 }
 
@@ -323,7 +327,7 @@ const char *mistake_merge_reversed(struct recipe *recipe, double form)
     return merge(recipe, RECIPE_MERGE_REVERSED, "heads side by side, the last one first");
 }
 
-static const char NO_OUT[] = "there is no out_proj";
+static const char NO_OUT[] = "there is no out_proj", NOT_SQUARE[] = "out_proj is not square";
 
 const char *mistake_out_missing(struct recipe *recipe, double form)
 {
@@ -341,6 +345,8 @@ const char *mistake_out_transposed(struct recipe *recipe, double form)
     struct problem *problem = &recipe->problem;
     if (!problem->plan.has_out)
         return NO_OUT;
+    if (problem->plan.d_output != problem->heads * problem->d_value)
+        return NOT_SQUARE;
     recipe->out_anew = true;
     problem->parameters.out.transposed = !problem->parameters.out.transposed;
     recipe_tells(recipe, STAGE_OUTPUT, "heads . out_proj.weight");
@@ -364,6 +370,8 @@ const char *mistake_out_twice(struct recipe *recipe, double form)
     (void)form;
     if (!recipe->problem.plan.has_out)
         return NO_OUT;
+    if (recipe->problem.plan.d_output != recipe->problem.heads * recipe->problem.d_value)
+        return NOT_SQUARE;
     recipe->out_twice = true;
     recipe_makes(recipe, STAGE_OUTPUT, "heads through out_proj, and once more");
     return NULL;
@@ -407,7 +415,7 @@ static const char *misread(struct recipe *recipe, unsigned ids, enum recipe_bits
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (ids & 1U << id) {
             recipe->bits[id] = bits;
-            recipe_makes(recipe, projection_stage((enum projection_id)id),
+            recipe_makes(recipe, recipe_projected(recipe, (enum projection_id)id),
                          bits == RECIPE_BITS_BF16 ? "given in float16, its bits read as bfloat16"
                                                   : "given, its bytes read in the other order");
         }
@@ -475,10 +483,26 @@ static void convert(struct recipe *recipe, struct tensor *tensor)
         tensor_convert(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
 }
 
+static void convert_norm(struct recipe *recipe, struct norm *norm)
+{
+    convert(recipe, &norm->weight);
+    convert(recipe, &norm->bias);
+}
+
 static void convert_projection(struct recipe *recipe, struct projection *projection)
 {
     convert(recipe, &projection->weight);
     convert(recipe, &projection->bias);
+}
+
+static void convert_latent(struct recipe *recipe, struct latent *latent)
+{
+    convert_projection(recipe, &latent->query_a);
+    convert_projection(recipe, &latent->query_b);
+    convert_projection(recipe, &latent->key_value_a);
+    convert_projection(recipe, &latent->key_value_b);
+    convert_norm(recipe, &latent->query_norm);
+    convert_norm(recipe, &latent->key_value_norm);
 }
 
 /* Slopes or sinks of their own for the changed problem. */
@@ -508,7 +532,7 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
         convert(recipe, &problem->given[i]);
-    struct module *modules = copy_modules(recipe);
+    struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             convert_projection(recipe, &modules[i].projections[id]);
@@ -516,6 +540,9 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
         recipe->projects_anew[id] = true;
     recipe->out_anew = true;
     convert_projection(recipe, &problem->parameters.out);
+    for (size_t i = 0; i < NORM_COUNT; i++)
+        convert_norm(recipe, &problem->parameters.norms[i]);
+    convert_latent(recipe, &problem->parameters.latent);
     convert(recipe, &problem->mask.attn_mask);
     convert_list(recipe, &problem->mask.alibi_slopes);
     convert_list(recipe, &problem->mask.sinks);

@@ -5,17 +5,20 @@
 
 /* --- scale ------------------------------------------------------------------------------------------------------- */
 
-/* The scores times another factor; there is nothing to see where it is the same one. */
+/* The scores, or the query, times another factor; there is nothing to see where it is the same one. */
 static const char *scale_by(struct recipe *recipe, double scale)
 {
-    recipe->problem.scale = scale / recipe->problem.temperature;
+    struct problem *problem = &recipe->problem;
+    *(problem->scales_query ? &problem->query_scale : &problem->scale) = scale / problem->temperature;
+    recipe->steps_anew[PROJECTION_QUERY] = recipe->steps_anew[PROJECTION_QUERY] || problem->scales_query;
     return NULL;
 }
 
 /* The scale without the temperature. */
 static double scale_of(const struct recipe *recipe)
 {
-    return recipe->problem.scale * recipe->problem.temperature;
+    const struct problem *problem = &recipe->problem;
+    return (problem->scales_query ? problem->query_scale : problem->scale) * problem->temperature;
 }
 
 const char *mistake_scale_missing(struct recipe *recipe, double form)
@@ -33,7 +36,7 @@ const char *mistake_scale_twice(struct recipe *recipe, double form)
 const char *mistake_scale_inverted(struct recipe *recipe, double form)
 {
     (void)form;
-    return recipe->problem.scale == 0 ? "the scale is 0" : scale_by(recipe, 1 / scale_of(recipe));
+    return scale_of(recipe) == 0 ? "the scale is 0" : scale_by(recipe, 1 / scale_of(recipe));
 }
 
 /* The columns of all heads together. */
@@ -62,6 +65,13 @@ const char *mistake_scale_d_in(struct recipe *recipe, double form)
                                               : "there are no inputs";
 }
 
+const char *mistake_scale_usual(struct recipe *recipe, double form)
+{
+    (void)form;
+    const double usual = 1 / sqrt((double)recipe->problem.d_head);
+    return fabs(scale_of(recipe) - usual) <= 1e-6 * usual ? "the scale is 1 / sqrt(d_head)" : scale_by(recipe, usual);
+}
+
 const char *mistake_scale_tokens(struct recipe *recipe, double form)
 {
     (void)form;
@@ -83,7 +93,7 @@ const char *mistake_scale_fourth_root(struct recipe *recipe, double form)
 const char *mistake_scale_after_softmax(struct recipe *recipe, double form)
 {
     (void)form;
-    recipe->weights_factor = recipe->problem.scale;
+    recipe->weights_factor = scale_of(recipe) / recipe->problem.temperature;
     recipe_makes(recipe, STAGE_WEIGHTS, "softmax of what is not scaled, then x the scale");
     return scale_by(recipe, 1);
 }

@@ -307,6 +307,10 @@ static enum status make_stage(struct maker *maker, enum stage stage)
             follow_weights(plain, stage);
         return STATUS_OK;
     }
+    if (stage == STAGE_NORMED)
+        plain_make_normed(plain, numbers);
+    if (stage == STAGE_NORMED)
+        return STATUS_OK;
     if (stage == STAGE_OUTPUT)
         return plain_output(plain);
     if (stage == STAGE_WEIGHTS && wrong)
@@ -343,7 +347,8 @@ static enum status make_room(struct maker *maker, uint64_t stages)
     for (size_t j = 0; j < keys; j++)
         maker->turned[keys + j] = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage) && stage_is_attended((enum stage)stage)) {
+        if ((stages & STAGE_BIT(stage) && stage_is_attended((enum stage)stage)) ||
+            (stage == STAGE_NORMED && plain->wants_normed)) {
             plain->stages[stage] = arena_allocate(
                 plain->arena, plain_count(problem, (enum stage)stage, plain->row_count), sizeof(double), plain->error);
             if (plain->stages[stage] == NULL)

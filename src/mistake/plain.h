@@ -8,7 +8,8 @@
 /* What projections make, which trials of one problem share: x . W + bias of query, key and value, (B, T, columns). */
 struct plain_columns {
     double *made[PROJECTION_COUNT];           /* NULL: not yet */
-    struct tensor operands[PROJECTION_COUNT]; /* the same cut into heads; rank 0: not yet */
+    struct tensor operands[PROJECTION_COUNT]; /* the same cut into heads, with its steps; rank 0: not yet */
+    struct tensor projected[PROJECTION_COUNT], normed[PROJECTION_COUNT]; /* and before these */
     double *out_weight, *out_bias;            /* of the output projection, as y = x . W; NULL: not yet, or none */
 };
 
@@ -25,6 +26,7 @@ struct plain {
     struct tensor projected[PROJECTION_COUNT], normed[PROJECTION_COUNT];
     double *stages[STAGE_COUNT]; /* those that were asked for and what they are made from: T x T (B, H, S, Tk), context
                                       (B, H, S, d_v), lse (B, H, S), output (B, S, columns); else NULL */
+    bool wants_normed;           /* `stages` has normed, too, (B, S, d_in) */
     struct plain_columns *columns; /* what trials share, and */
     struct arena *lasting;         /* where it lives; or NULL */
     bool *kept;                    /* (B, H, S, Tk) what dropout keeps; NULL without dropout */
@@ -37,7 +39,7 @@ struct plain {
 };
 
 /* Computes the stages, a set closed under stage_closure, of those rows; where recipe->across all queries must be among
- * them. `plain` begins as {0}, or with `own`. `columns` is used and filled where the recipe leaves the projections as
+ * them. `plain` begins as {0}, or with `own` and `wants_normed`. `columns` is used and filled where the recipe leaves the projections as
  * they are; it lives in `lasting`. NULL: nothing is shared. STATUS_SYSTEM where memory is short. */
 enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
                       uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,
@@ -51,6 +53,9 @@ size_t plain_count(const struct problem *problem, enum stage stage, size_t row_c
 
 /* In plain_operands.c: query, key and value. */
 enum status plain_operands(struct plain *plain);
+
+/* Inputs as they are normed, (B, S, d_in), of those rows. */
+void plain_make_normed(const struct plain *plain, double *normed);
 
 /* What stands in the place of an operand where it is used: of another role, in (B, heads, T, columns). */
 const struct tensor *plain_operand(struct plain *plain, enum projection_id id, struct tensor *room);

@@ -28,16 +28,30 @@ static size_t columns_of(const struct problem *problem, enum projection_id id)
 /* --- x . W + bias ------------------------------------------------------------------------------------------------ */
 
 /* A row of what the projection is made of: inputs, or normed. */
-static void load_source(const struct problem *problem, enum projection_id id, size_t row, double *x)
+static void load_source(const struct plain *plain, enum projection_id id, size_t row, double *x)
 {
+    const struct problem *problem = plain->problem;
     const bool of_keys = id != PROJECTION_QUERY;
     const struct tensor *inputs = of_keys ? &problem->key_inputs : &problem->inputs;
     const size_t d_in = of_keys ? problem->d_key_in : problem->d_in;
     tensor_load(inputs, row * d_in, d_in, x);
     if (!stage_applies(problem, STAGE_NORMED) || (of_keys && problem->crosses))
         return;
+    if (plain->own[STAGE_NORMED] != NULL) {
+        memcpy(x, plain->own[STAGE_NORMED] + row * d_in, d_in * sizeof *x);
+        return;
+    }
     norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, d_in, x);
     dtype_round(problem->dtype, x, d_in);
+}
+
+void plain_make_normed(const struct plain *plain, double *normed)
+{
+    const struct problem *problem = plain->problem;
+    for (size_t i = 0; i < problem->items * plain->row_count; i++)
+        load_source(plain, PROJECTION_QUERY,
+                    i / plain->row_count * problem->queries + plain->rows[i % plain->row_count],
+                    normed + i * problem->d_in);
 }
 
 /* The projection of one module, into its columns of made (B, T, columns). */
@@ -52,7 +66,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
     if (x != NULL && projection_weight(projection, &weight, &scratch, plain->error) == STATUS_OK &&
         projection_bias(projection, &bias, &scratch, plain->error) == STATUS_OK)
         for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
-            load_source(problem, id, row, x);
+            load_source(plain, id, row, x);
             projection_row(problem, x, weight, bias, made + row * columns + module * own, d_in, own);
         }
     arena_free(&scratch);
@@ -70,7 +84,7 @@ static enum status project_latent(const struct plain *plain, enum projection_id 
     double *x = arena_allocate(&scratch, d_in + latent_scratch(problem, id), sizeof *x, plain->error);
     if (x != NULL && latent_load(problem, id, &step, &scratch, plain->error) == STATUS_OK)
         for (size_t row = 0; row < problem->items * tokens_of(problem, id); row++) {
-            load_source(problem, id, row, x);
+            load_source(plain, id, row, x);
             latent_row(problem, id, &step, x, x + d_in, made + row * columns);
         }
     arena_free(&scratch);
@@ -82,7 +96,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
 {
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
-    const bool shared = columns != NULL && !plain->recipe->projects_anew[id];
+    const bool shared = columns != NULL && !plain->recipe->projects_anew[id] && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     const size_t count = problem->items * tokens_of(problem, id) * heads_of(problem, id) * columns_of(problem, id);
@@ -208,7 +222,8 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
     const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
-    return plain->columns != NULL && cut && !recipe->projects_anew[id] && plain->own[projection_stage(id)] == NULL;
+    return plain->columns != NULL && cut && !recipe->projects_anew[id] && !recipe->steps_anew[id] &&
+           plain->own[projection_stage(id)] == NULL;
 }
 
 /* A token's heads, (H, d). */
@@ -226,21 +241,40 @@ static void store_heads(const struct tensor *operand, size_t item, size_t row, c
         tensor_store(operand, ((item * count + head) * rows + row) * d, d, heads + head * d);
 }
 
+/* The steps of a token's heads: rooms as operand_steps has them. Where norms come last, `normed` is as projected. */
+static void make_steps(const struct plain *plain, enum projection_id id, size_t position, const double *projected,
+                       double *normed, double *made, double *turns)
+{
+    struct problem turning = *plain->problem, norming = *plain->problem;
+    const size_t count = heads_of(plain->problem, id) * plain->problem->d_head;
+    if (!plain->recipe->norms_last) {
+        operand_steps(plain->problem, id, position, projected, normed, made, turns);
+        return;
+    }
+    turning.parameters.norms[NORM_QUERY].kind = turning.parameters.norms[NORM_KEY].kind = NORM_NONE;
+    turning.scales_query = false;
+    norming.rope.kind = ROPE_NONE;
+    operand_steps(&turning, id, position, projected, normed, made, turns);
+    memcpy(normed, made, count * sizeof *normed);
+    operand_steps(&norming, id, position, normed, turns, made, turns);
+    memcpy(normed, projected, count * sizeof *normed);
+}
+
 /* Norm, rotation and scale of every token; what was projected and normed is kept beside. */
 static enum status finish(struct plain *plain, enum projection_id id, const struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
     const size_t width = operand->shape[1] * problem->d_head, rows = operand->shape[2];
     struct tensor *projected = &plain->projected[id], *normed = &plain->normed[id];
-    double *room = arena_allocate(plain->arena, 3 * width + problem->d_head, sizeof *room, plain->error);
+    double *room = arena_allocate(plain->arena, 4 * width, sizeof *room, plain->error);
     struct arena *arena = is_shared(plain, id) ? plain->lasting : plain->arena;
     if (room == NULL || make_room(plain, id, arena, projected) || make_room(plain, id, arena, normed))
         return plain->error->status;
     for (size_t task = 0; task < problem->items * rows; task++) {
         const size_t item = task / rows, row = task % rows;
         load_heads(operand, item, row, room);
-        operand_steps(problem, id, operand_position(problem, id, item, row), room, room + width, room + 2 * width,
-                      room + 3 * width);
+        make_steps(plain, id, operand_position(problem, id, item, row), room, room + width, room + 2 * width,
+                   room + 3 * width);
         store_heads(projected, item, row, room);
         store_heads(normed, item, row, room + width);
         store_heads(operand, item, row, room + 2 * width);
@@ -259,40 +293,104 @@ static enum status cut_heads(struct plain *plain, enum projection_id id, const d
     split_heads(plain, made, id, row, operand);
     if (operand_has_steps(plain->problem, id) && finish(plain, id, operand) != STATUS_OK)
         return plain->error->status;
-    if (shared)
+    if (shared) {
         plain->columns->operands[id] = *operand;
+        plain->columns->projected[id] = plain->projected[id];
+        plain->columns->normed[id] = plain->normed[id];
+    }
     return STATUS_OK;
 }
 
-/* As it is given, or a copy that is turned. */
-static enum status take_given(struct plain *plain, enum projection_id id)
+/* A copy of numbers of the operand's own. */
+static enum status copy_given(struct plain *plain, enum projection_id id, const struct tensor *given)
 {
-    const struct tensor *given = &plain->problem->given[id];
-    plain->operands[id] = *given;
-    if (!operand_has_steps(plain->problem, id))
-        return STATUS_OK;
     if (make_room(plain, id, plain->arena, &plain->operands[id]) != STATUS_OK)
         return plain->error->status;
     memcpy(plain->operands[id].data, given->data, tensor_count(given) * dtype_size(given->dtype));
-    return finish(plain, id, &plain->operands[id]);
+    return STATUS_OK;
+}
+
+/* As it is given, or a copy that is misread or turned. */
+static enum status take_given(struct plain *plain, enum projection_id id)
+{
+    const enum recipe_bits bits = plain->recipe->bits[id];
+    struct tensor given = plain->problem->given[id];
+    plain->operands[id] = given;
+    if (bits != RECIPE_BITS_KEPT && misread_all(plain, bits, &plain->operands[id]) != STATUS_OK)
+        return plain->error->status;
+    given = plain->operands[id];
+    if (!operand_has_steps(plain->problem, id))
+        return STATUS_OK;
+    return copy_given(plain, id, &given) ? plain->error->status : finish(plain, id, &plain->operands[id]);
+}
+
+/* Value turned as key is, in a copy. */
+static enum status turn_value(struct plain *plain)
+{
+    const struct problem *problem = plain->problem;
+    const struct tensor given = plain->operands[PROJECTION_VALUE];
+    const size_t d = problem->d_value, rows = problem->keys;
+    double *x = arena_allocate(plain->arena, 2 * d, sizeof *x, plain->error);
+    if (x == NULL || copy_given(plain, PROJECTION_VALUE, &given) != STATUS_OK)
+        return plain->error->status;
+    for (size_t i = 0; i < given.shape[0] * given.shape[1] * rows; i++) {
+        const size_t position = operand_position(problem, PROJECTION_KEY, i / rows / given.shape[1], i % rows);
+        tensor_load(&given, i * d, d, x);
+        if (position == SIZE_MAX)
+            continue;
+        rope_row(&problem->rope, position, ROPE_ROUNDING_ONCE, problem->dtype, x, x + d);
+        dtype_round(problem->dtype, x + d, d);
+        tensor_store(&plain->operands[PROJECTION_VALUE], i * d, d, x + d);
+    }
+    return STATUS_OK;
+}
+
+/* Somebody's own numbers on the way to query or key: as normed, or as projected; NULL: none. */
+static const double *own_before(const struct plain *plain, enum projection_id id, bool *normed)
+{
+    static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY},
+                            NORMED[] = {STAGE_NORMED_QUERY, STAGE_NORMED_KEY};
+    *normed = id != PROJECTION_VALUE && plain->own[NORMED[id]] != NULL;
+    if (id == PROJECTION_VALUE || plain->own[projection_stage(id)] != NULL)
+        return NULL;
+    return *normed ? plain->own[NORMED[id]] : plain->own[PROJECTED[id]];
+}
+
+/* Somebody's own, whole or with the steps that are left. */
+static enum status take_own(struct plain *plain, enum projection_id id)
+{
+    bool normed;
+    const double *before = own_before(plain, id, &normed), *own = plain->own[projection_stage(id)];
+    struct tensor *operand = &plain->operands[id];
+    if (make_room(plain, id, plain->arena, operand) != STATUS_OK)
+        return plain->error->status;
+    tensor_store(operand, 0, tensor_count(operand), before != NULL ? before : own);
+    if (before == NULL)
+        return STATUS_OK;
+    const struct problem *whole = plain->problem;
+    struct problem rest = *whole;
+    if (normed)
+        rest.parameters.norms[NORM_QUERY].kind = rest.parameters.norms[NORM_KEY].kind = NORM_NONE;
+    plain->problem = &rest;
+    finish(plain, id, operand);
+    plain->problem = whole;
+    return plain->error->status;
 }
 
 /* Somebody's own, or those that are made or given. */
 static enum status make_operand(struct plain *plain, enum projection_id id, const double *const made[PROJECTION_COUNT])
 {
-    const double *own = plain->own[projection_stage(id)];
-    if (own == NULL && !problem_projects(plain->problem)) {
+    struct plain_columns *columns = plain->columns;
+    bool normed;
+    if (plain->own[projection_stage(id)] != NULL || own_before(plain, id, &normed) != NULL)
+        return take_own(plain, id);
+    if (!problem_projects(plain->problem))
         return take_given(plain, id);
-    }
-    if (is_shared(plain, id) && plain->columns->operands[id].rank > 0) {
-        plain->operands[id] = plain->columns->operands[id];
-        return STATUS_OK;
-    }
-    if (own == NULL)
+    if (!is_shared(plain, id) || columns->operands[id].rank == 0)
         return cut_heads(plain, id, made);
-    if (make_room(plain, id, plain->arena, &plain->operands[id]) != STATUS_OK)
-        return plain->error->status;
-    tensor_store(&plain->operands[id], 0, tensor_count(&plain->operands[id]), own);
+    plain->operands[id] = columns->operands[id];
+    plain->projected[id] = columns->projected[id];
+    plain->normed[id] = columns->normed[id];
     return STATUS_OK;
 }
 
@@ -314,12 +412,11 @@ enum status plain_operands(struct plain *plain)
         if (made[id] == NULL)
             return plain->error->status;
     }
-    for (int id = 0; id < PROJECTION_COUNT; id++) {
-        const enum recipe_bits bits = plain->recipe->bits[id];
-        if (make_operand(plain, (enum projection_id)id, made) ||
-            (bits != RECIPE_BITS_KEPT && misread_all(plain, bits, &plain->operands[id])))
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (make_operand(plain, (enum projection_id)id, made) != STATUS_OK)
             return plain->error->status;
-    }
+    if (plain->recipe->turns_value && plain->own[STAGE_VALUE] == NULL && turn_value(plain) != STATUS_OK)
+        return plain->error->status;
     return plain->recipe->roles_early ? exchange_early(plain) : STATUS_OK;
 }
 

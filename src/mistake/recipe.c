@@ -1,6 +1,9 @@
 #include "mistake/recipe.h"
 
+#include "stage/operand_steps.h"
+
 #include <math.h>
+#include <string.h>
 
 #define MISTAKE_FUNCTION(id, function, ...) [MISTAKE_##id] = mistake_##function,
 static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_ROWS(MISTAKE_FUNCTION)};
@@ -15,6 +18,24 @@ void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe->problem.formulas[stage] = formula;
+}
+
+enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
+{
+    static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY};
+    return operand_has_steps(&recipe->problem, id) ? PROJECTED[id] : projection_stage(id);
+}
+
+struct module *recipe_copy_modules(struct recipe *recipe)
+{
+    struct parameters *parameters = &recipe->problem.parameters;
+    if (!problem_projects(&recipe->problem))
+        return NULL;
+    struct module *modules = arena_allocate(recipe->arena, parameters->module_count, sizeof modules[0], recipe->error);
+    if (modules != NULL)
+        memcpy(modules, parameters->modules, parameters->module_count * sizeof modules[0]);
+    parameters->modules = modules != NULL ? modules : parameters->modules;
+    return modules;
 }
 
 /* Those of slot dtype, or all others, until one is refused. */

@@ -86,6 +86,9 @@ struct recipe {
     bool plain;                           /* a field below is set, so that plain.h alone can compute it */
     bool across;                          /* queries meet: no row can be made without all others */
     bool projects_anew[PROJECTION_COUNT]; /* its parameters are changed */
+    bool steps_anew[PROJECTION_COUNT];    /* its norm, rotation or scale is, so that x . W can be shared */
+    bool norms_last;                      /* query and key are normed when they are turned already */
+    bool turns_value;                     /* value is turned as key is */
     bool out_anew;                        /* the same of the output projection */
     enum recipe_split split;
     enum recipe_bits bits[PROJECTION_COUNT];
@@ -127,6 +130,12 @@ void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
 
 /* It is made as ever, of a problem that is changed; another formula tells more. */
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);
+
+/* The stage that a projection makes: projected_query where norm, rotation or scale follow, else query. */
+enum stage recipe_projected(const struct recipe *recipe, enum projection_id id);
+
+/* A copy of the modules, which the problem then has; NULL where nothing is projected, or memory is short. */
+struct module *recipe_copy_modules(struct recipe *recipe);
 
 /* In recipe_mask.c: the mask of the changed problem with the rules, as numbers for each query and key. STATUS_SYSTEM
  * where memory is short. */

@@ -26,12 +26,18 @@
     ROW(WEIGHTS, "weights", CONTEXT) \
     ROW(MATRIX, "matrix", QUERY) \
     ROW(BIAS, "bias", QUERY) \
+    ROW(CLIP, "clip", QUERY) \
     ROW(SPLIT, "split", QUERY) \
     ROW(MERGE, "merge", OUTPUT) \
     ROW(OUT, "out", OUTPUT) \
     ROW(GROUPS, "groups", SCORES) \
+    ROW(PACKING, "packing", QUERY) \
+    ROW(NORM, "norm", NORMED) \
+    ROW(QK_NORM, "qk_norm", QUERY) \
+    ROW(ROPE, "rope", QUERY) \
     ROW(SOFTCAP, "softcap", CAPPED) \
     ROW(ALIBI, "alibi", MASKED) \
+    ROW(RELATIVE, "relative", MASKED) \
     ROW(SINKS, "sinks", WEIGHTS) \
     ROW(LSE, "lse", LSE) \
     ROW(DROPOUT, "dropout", DROPPED) \
@@ -80,6 +86,12 @@
         .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])  # not x.shape[-1]", \
         .c = "s[i][j] /= sqrt(d), where d is the columns of a key, not of an input", \
         .section = "Why the square root", .unseen = "a head has as many columns as an input") \
+    ROW(SCALE_USUAL, scale_usual, SCALE, .name = "scale-usual", \
+        .sentence = "the scores are divided by sqrt(d_head), where the model has its own scale", \
+        .pytorch = "attn_scores * self.scaling, as the config says: query_pre_attn_scalar**-0.5", \
+        .numpy = "s = q @ k.swapaxes(-1, -2) * scale  # of the config, not 1 / np.sqrt(d)", \
+        .c = "s[i][j] = dot(q[i], k[j], d) * scale, where scale is the one of the model", \
+        .section = "The mechanism", .unseen = "the scale is 1 / sqrt(d_head)") \
     ROW(SCALE_TOKENS, scale_tokens, SCALE, .name = "scale-tokens", \
         .sentence = "the scores are divided by sqrt(tokens), not by sqrt(d_head)", \
         .pytorch = "attn_scores / keys.shape[-1]**0.5, not keys.shape[-2]**0.5", \
@@ -493,6 +505,12 @@
         .numpy = "v = x @ W_value + b_value", \
         .c = "v[j][c] starts at b_value[c], not at 0", \
         .section = "STAGES", .unseen = "the values' bias is 0") \
+    ROW(CLIP_MISSING, clip_missing, CLIP, .name = "clip-missing", \
+        .sentence = "query, key and value are not clipped, though the model clips them", \
+        .pytorch = "qkv.clamp_(min=-clip_qkv, max=clip_qkv), right after the projection", \
+        .numpy = "q, k, v = (np.clip(x, -C, C) for x in (q, k, v))", \
+        .c = "q[i][c] = fmax(-C, fmin(C, q[i][c])); k and v alike", \
+        .section = "Positions and norms", .unseen = "no number of query, key and value is beyond it") \
     ROW(SPLIT_VIEW, split_view, SPLIT, .name = "split-view", \
         .sentence = "heads are split by .view(b, num_heads, num_tokens, d_head): tokens mix", \
         .pytorch = "keys.view(b, num_tokens, num_heads, head_dim).transpose(1, 2)", \
@@ -578,6 +596,256 @@
         .numpy = "k, v = (np.repeat(x, H // H_kv, axis=0) for x in (k, v))  # not k[:1]", \
         .c = "head h reads k[h / (H / H_kv)], not k[0]; v alike", \
         .section = "Heads that share", .unseen = "there is one head of key and value") \
+    ROW(PACKING_GROUPS, packing_groups, PACKING, .name = "packing-groups", \
+        .sentence = "a packed weight is read in groups, though it has all queries before all keys", \
+        .pytorch = "q, k, v = qkv.split([H * d, H_kv * d, H_kv * d], dim=-1), and then .view", \
+        .numpy = "q, k, v = np.split(qkv, [H * d, (H + H_kv) * d], axis=-1)  # blocks", \
+        .c = "key head h begins at row (H + h) * d, value head h at (H + H_kv + h) * d", \
+        .section = "A checkpoint") \
+    ROW(PACKING_BLOCKS, packing_blocks, PACKING, .name = "packing-blocks", \
+        .sentence = "a packed weight is read as three blocks, though it lies in groups", \
+        .pytorch = "qkv.view(b, T, H_kv, H // H_kv + 2, d): [..., :-2, :] is q, [..., -2, :] is k", \
+        .numpy = "x = qkv.reshape(T, H_kv, -1, d); k, v = x[:, :, -2], x[:, :, -1]", \
+        .c = "key head h begins at row (h * (G + 2) + G) * d, where G is H / H_kv", \
+        .section = "A checkpoint", .unseen = "there is one group") \
+    ROW(NORM_MISSING, norm_missing, NORM, .name = "norm-missing", \
+        .sentence = "the layer's norm is forgotten: attention sees the residual stream", \
+        .pytorch = "self.self_attn(self.input_layernorm(hidden_states)), not (hidden_states)", \
+        .numpy = "x = norm(x)  # before q = x @ W_query", \
+        .c = "normed[i] = norm(x[i]) first; q, k and v are made of normed", \
+        .section = "Positions and norms") \
+    ROW(NORM_TWICE, norm_twice, NORM, .name = "norm-twice", \
+        .sentence = "the layer's norm is applied, though these states are normed already", \
+        .pytorch = "q_proj(hidden_states) of normed states; or ask attn for the norm: --residual", \
+        .numpy = "q = x @ W_query  # not norm(x) @ W_query, where x is normed", \
+        .c = "q is made of x as it is; only the residual stream is normed first", \
+        .section = "Positions and norms") \
+    ROW(NORM_WEIGHT_MISSING, norm_weight_missing, NORM, .name = "norm-weight-missing", \
+        .sentence = "the norm's weight is not multiplied in", \
+        .pytorch = "hidden_states * torch.rsqrt(variance + eps) * self.weight", \
+        .numpy = "x = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps) * weight", \
+        .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]", \
+        .section = "Positions and norms", .unseen = "its weight is 1") \
+    ROW(NORM_BIAS_MISSING, norm_bias_missing, NORM, .name = "norm-bias-missing", \
+        .sentence = "the norm's bias is not added", \
+        .pytorch = "(x - mean) / torch.sqrt(variance + eps) * self.weight + self.bias", \
+        .numpy = "x = (x - mean) / np.sqrt(variance + eps) * weight + bias", \
+        .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c] + bias[c]", \
+        .section = "Positions and norms", .unseen = "its bias is 0") \
+    ROW(NORM_PLUS_1, norm_plus_1, NORM, .name = "norm-plus-1", \
+        .sentence = "the norm multiplies with 1 + weight, where the weight alone is right", \
+        .pytorch = "hidden_states * self.weight; 1 + weight is for Gemma", \
+        .numpy = "y = normed * weight  # not (1 + weight)", \
+        .c = "y[c] = normed[c] * weight[c], not * (1 + weight[c])", \
+        .section = "Positions and norms") \
+    ROW(NORM_PLUS_1_MISSING, norm_plus_1_missing, NORM, .name = "norm-plus-1-missing", \
+        .sentence = "the norm multiplies with the weight alone, where 1 + weight is right", \
+        .pytorch = "output * (1.0 + self.weight.float()), as Gemma has it", \
+        .numpy = "y = normed * (1 + weight)", \
+        .c = "y[c] = normed[c] * (1 + weight[c])", \
+        .section = "Positions and norms") \
+    ROW(NORM_MEAN_KEPT, norm_mean_kept, NORM, .name = "norm-mean-kept", \
+        .sentence = "the norm does not take the mean off: RMSNorm where LayerNorm is right", \
+        .pytorch = "nn.LayerNorm(d_model), not nn.RMSNorm(d_model)", \
+        .numpy = "x = x - x.mean(-1, keepdims=True)  # before it is divided", \
+        .c = "y[c] = (x[c] - mean) / sqrt(variance + eps) * weight[c]", \
+        .section = "Positions and norms", .unseen = "the mean of each row is 0") \
+    ROW(NORM_MEAN_SUBTRACTED, norm_mean_subtracted, NORM, .name = "norm-mean-subtracted", \
+        .sentence = "the norm takes the mean off: LayerNorm where RMSNorm is right", \
+        .pytorch = "nn.RMSNorm(d_model), not nn.LayerNorm(d_model)", \
+        .numpy = "x = x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # no mean", \
+        .c = "y[c] = x[c] / sqrt(mean_square + eps) * weight[c]", \
+        .section = "Positions and norms", .unseen = "the mean of each row is 0") \
+    ROW(NORM_EPS, norm_eps, NORM, .name = "norm-eps", \
+        .sentence = "the norm has another eps", \
+        .pytorch = "nn.RMSNorm(d_model, eps=config.rms_norm_eps), as the model's config has it", \
+        .numpy = "x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)  # eps of the config", \
+        .c = "sqrt(mean_square + eps), with the eps of the config", \
+        .section = "Positions and norms", .unseen = "the rows are long beside it", \
+        .number = "the eps", .from = 0, .to = 1, .usual = 1e-5) \
+    ROW(QK_NORM_MISSING, qk_norm_missing, QK_NORM, .name = "qk-norm-missing", \
+        .sentence = "query and key are not normed", \
+        .pytorch = "query_states = self.q_norm(query_states); key_states = self.k_norm(key_states)", \
+        .numpy = "q, k = norm(q, q_weight), norm(k, k_weight)  # each head, before they turn", \
+        .c = "q[h][i] = norm(q[h][i]), k[h][i] = norm(k[h][i]), before they are turned", \
+        .section = "Positions and norms") \
+    ROW(QK_NORM_AFTER_ROPE, qk_norm_after_rope, QK_NORM, .name = "qk-norm-after-rope", \
+        .sentence = "query and key are turned by position first, and normed then", \
+        .pytorch = "q_norm and k_norm first, apply_rotary_pos_emb after them", \
+        .numpy = "q, k = turn(norm(q)), turn(norm(k))  # not norm(turn(q))", \
+        .c = "norm(q[h][i]) first, turn it then; k alike", \
+        .section = "Positions and norms", .unseen = "all weights of the norm are alike") \
+    ROW(QK_NORM_ALL_HEADS, qk_norm_all_heads, QK_NORM, .name = "qk-norm-all-heads", \
+        .sentence = "one norm goes over all heads of a token, not one over each head", \
+        .pytorch = "q_norm(q.view(b, T, num_heads, head_dim)): split first, norm then", \
+        .numpy = "q = norm(q.reshape(T, H, d))  # over d, not over H * d", \
+        .c = "mean_square of head h is over its own d columns, not over H * d", \
+        .section = "Positions and norms") \
+    ROW(QK_NORM_EACH_HEAD, qk_norm_each_head, QK_NORM, .name = "qk-norm-each-head", \
+        .sentence = "each head is normed by itself, where one norm goes over all of them", \
+        .pytorch = "q_norm(self.q_proj(x)).view(b, T, num_heads, head_dim): norm first, split then", \
+        .numpy = "q = norm(x @ W_query).reshape(T, H, d)  # over H * d", \
+        .c = "mean_square of a token is over all H * d columns", \
+        .section = "Positions and norms") \
+    ROW(QK_NORM_WEIGHT_MISSING, qk_norm_weight_missing, QK_NORM, .name = "qk-norm-weight-missing", \
+        .sentence = "the norms of query and key are not multiplied with their weights", \
+        .pytorch = "query_states * torch.rsqrt(variance + eps) * self.q_norm.weight; key alike", \
+        .numpy = "q = q / np.sqrt((q**2).mean(-1, keepdims=True) + eps) * q_weight", \
+        .c = "q[c] = q[c] / sqrt(mean_square + eps) * weight[c]", \
+        .section = "Positions and norms", .unseen = "the weights are 1") \
+    ROW(QK_NORM_PLUS_1, qk_norm_plus_1, QK_NORM, .name = "qk-norm-plus-1", \
+        .sentence = "the norms of query and key multiply with 1 + weight, not with weight", \
+        .pytorch = "query_states * self.q_norm.weight; 1 + weight is for Gemma", \
+        .numpy = "q = normed * q_weight  # not (1 + q_weight)", \
+        .c = "q[c] = normed[c] * weight[c], not * (1 + weight[c])", \
+        .section = "Positions and norms") \
+    ROW(QK_NORM_PLUS_1_MISSING, qk_norm_plus_1_missing, QK_NORM, .name = "qk-norm-plus-1-missing", \
+        .sentence = "the norms of query and key multiply with weight, not with 1 + weight", \
+        .pytorch = "output * (1.0 + self.q_norm.weight.float()), as Gemma has it", \
+        .numpy = "q = normed * (1 + q_weight)", \
+        .c = "q[c] = normed[c] * (1 + weight[c])", \
+        .section = "Positions and norms") \
+    ROW(QK_NORM_EPS, qk_norm_eps, QK_NORM, .name = "qk-norm-eps", \
+        .sentence = "the norms of query and key have another eps", \
+        .pytorch = "RMSNorm(head_dim, eps=config.rms_norm_eps), as the model's config has it", \
+        .numpy = "q / np.sqrt((q**2).mean(-1, keepdims=True) + eps)  # eps of the config", \
+        .c = "sqrt(mean_square + eps), with the eps of the config", \
+        .section = "Positions and norms", .unseen = "query and key are long beside it", \
+        .number = "the eps", .from = 0, .to = 1, .usual = 1e-5) \
+    ROW(QK_NORM_LATENT_MISSING, qk_norm_latent_missing, QK_NORM, .name = "qk-norm-latent-missing", \
+        .sentence = "the latent rows that query, key and value come from are not normed", \
+        .pytorch = "self.kv_b_proj(self.kv_a_layernorm(compressed_kv)); the query alike", \
+        .numpy = "k_v = norm(latent) @ W_b.T  # not latent @ W_b.T", \
+        .c = "norm(latent[i]) first, and W_key_value_b then", \
+        .section = "Positions and norms") \
+    ROW(ROPE_HALVES, rope_halves, ROPE, .name = "rope-halves", \
+        .sentence = "columns are turned in halves, i and i + n/2, not in pairs, 2i and 2i + 1", \
+        .pytorch = "x1, x2 = x[..., ::2], x[..., 1::2]; not rotate_half, which takes the halves", \
+        .numpy = "a, b = x[..., ::2], x[..., 1::2]  # not x[..., :n//2], x[..., n//2:]", \
+        .c = "pair i is x[2 * i] and x[2 * i + 1], not x[i] and x[i + n / 2]", \
+        .section = "Positions and norms", .unseen = "there is one pair") \
+    ROW(ROPE_PAIRS, rope_pairs, ROPE, .name = "rope-pairs", \
+        .sentence = "columns are turned in pairs, 2i and 2i + 1, not in halves, i and i + n/2", \
+        .pytorch = "x * cos + rotate_half(x) * sin; or permute the rows of q_proj and k_proj", \
+        .numpy = "a, b = x[..., :n//2], x[..., n//2:]  # not x[..., ::2], x[..., 1::2]", \
+        .c = "pair i is x[i] and x[i + n / 2], not x[2 * i] and x[2 * i + 1]", \
+        .section = "Positions and norms", .unseen = "there is one pair") \
+    ROW(ROPE_MISSING, rope_missing, ROPE, .name = "rope-missing", \
+        .sentence = "query and key are not turned by their positions", \
+        .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin), before the scores", \
+        .numpy = "q, k = turn(q, positions), turn(k, positions)  # before q @ k.T", \
+        .c = "turn(q[h][i], i) and turn(k[h][j], j), before their product", \
+        .section = "Positions and norms", .unseen = "query and key stand at position 0") \
+    ROW(ROPE_QUERY_MISSING, rope_query_missing, ROPE, .name = "rope-query-missing", \
+        .sentence = "query is not turned by its position, key alone is", \
+        .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): both", \
+        .numpy = "q = turn(q, positions)  # as k", \
+        .c = "turn(q[h][i], i), as turn(k[h][j], j)", \
+        .section = "Positions and norms", .unseen = "the queries stand at position 0") \
+    ROW(ROPE_KEY_MISSING, rope_key_missing, ROPE, .name = "rope-key-missing", \
+        .sentence = "key is not turned by its position, query alone is", \
+        .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): both; a cache keeps turned keys", \
+        .numpy = "k = turn(k, positions)  # as q", \
+        .c = "turn(k[h][j], j), as turn(q[h][i], i)", \
+        .section = "Positions and norms", .unseen = "the keys stand at position 0") \
+    ROW(ROPE_THETA, rope_theta, ROPE, .name = "rope-theta", \
+        .sentence = "the rotation has another theta", \
+        .pytorch = "1.0 / config.rope_theta ** (torch.arange(0, n, 2) / n), not 10000.0", \
+        .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # theta of the config", \
+        .c = "pow(theta, -2.0 * i / n), with the theta of the config", \
+        .section = "Positions and norms", .unseen = "there is one pair, or all stands at position 0", \
+        .number = "the theta", .from = 1, .to = 1e12, .usual = 10000) \
+    ROW(ROPE_SCALING_MISSING, rope_scaling_missing, ROPE, .name = "rope-scaling-missing", \
+        .sentence = "the scaling of the frequencies for long texts is left out", \
+        .pytorch = "inv_freq as config.rope_scaling says: ROPE_INIT_FUNCTIONS[rope_type]", \
+        .numpy = "frequencies = scaled(theta ** (-np.arange(0, n, 2) / n))", \
+        .c = "each frequency is changed by the rope_scaling of the config", \
+        .section = "Positions and norms", .unseen = "it changes no frequency here") \
+    ROW(ROPE_SCALING_LINEAR, rope_scaling_linear, ROPE, .name = "rope-scaling-linear", \
+        .sentence = "all frequencies are divided by the factor: the scaling is taken for linear", \
+        .pytorch = "rope_type of the config: llama3 and yarn keep the fast pairs as they are", \
+        .numpy = "divide the slow pairs, keep the fast ones, mix those between them", \
+        .c = "the factor divides slow pairs alone: those of few turns", \
+        .section = "Positions and norms", .unseen = "all frequencies are divided anyway") \
+    ROW(ROPE_SCALING_ATTENTION_MISSING, rope_scaling_attention_missing, ROPE, .name = "rope-scaling-attention-missing", \
+        .sentence = "cosines and sines lack the scaling's own factor", \
+        .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling", \
+        .numpy = "cos, sin = np.cos(angle) * factor, np.sin(angle) * factor", \
+        .c = "cosine *= factor and sine *= factor: 0.1 * log(s) + 1 for yarn", \
+        .section = "Positions and norms") \
+    ROW(ROPE_ALL_COLUMNS, rope_all_columns, ROPE, .name = "rope-all-columns", \
+        .sentence = "all columns of a head are turned, where some of them are right", \
+        .pytorch = "q_rot, q_pass = q[..., :n], q[..., n:]; turn q_rot, then torch.cat both", \
+        .numpy = "q[..., :n] = turn(q[..., :n])  # n of d columns", \
+        .c = "turn x[0] to x[n - 1]; the other d - n stay as they are", \
+        .section = "Positions and norms", .unseen = "all columns are turned") \
+    ROW(ROPE_OTHER_END, rope_other_end, ROPE, .name = "rope-other-end", \
+        .sentence = "the columns at the other end of a head are turned", \
+        .pytorch = "q_nope, q_pe = q.split([d - n, n], -1) for MLA; others turn q[..., :n]", \
+        .numpy = "q[..., :n] = turn(q[..., :n])  # or the last n, as MLA has them", \
+        .c = "x[0] to x[n - 1] are turned; of MLA the last n", \
+        .section = "Positions and norms", .unseen = "all columns are turned") \
+    ROW(ROPE_EXPONENT_OF_HEAD, rope_exponent_of_head, ROPE, .name = "rope-exponent-of-head", \
+        .sentence = "the frequencies are those of a whole head, where some columns are turned", \
+        .pytorch = "torch.arange(0, n, 2) / n: n is rotary_dim, not head_dim", \
+        .numpy = "frequencies = theta ** (-np.arange(0, n, 2) / n)  # n, not d", \
+        .c = "pow(theta, -2.0 * i / n), not / d", \
+        .section = "Positions and norms", .unseen = "all columns are turned") \
+    ROW(ROPE_BACKWARDS, rope_backwards, ROPE, .name = "rope-backwards", \
+        .sentence = "query and key are turned the other way: the sine has the wrong sign", \
+        .pytorch = "rotate_half(x) is cat((-x2, x1)), not cat((x2, -x1))", \
+        .numpy = "a, b = a * cos - b * sin, b * cos + a * sin  # not a * cos + b * sin", \
+        .c = "y[0] = a * cosine - b * sine; y[1] = b * cosine + a * sine", \
+        .section = "Positions and norms") \
+    ROW(ROPE_TWICE, rope_twice, ROPE, .name = "rope-twice", \
+        .sentence = "query and key are turned by their positions twice", \
+        .pytorch = "apply_rotary_pos_emb once: a cache keeps keys that are turned already", \
+        .numpy = "q, k = turn(q, positions), turn(k, positions)  # once", \
+        .c = "turn(q[h][i], i) and turn(k[h][j], j), once", \
+        .section = "Positions and norms") \
+    ROW(ROPE_QUERY_PLUS_1, rope_query_plus_1, ROPE, .name = "rope-query-plus-1", \
+        .sentence = "queries are turned by a position that is one too high", \
+        .pytorch = "position_ids[i] = past + i for query i, not past + i + 1", \
+        .numpy = "q = turn(q, past + np.arange(Tq))  # not + 1", \
+        .c = "turn(q[h][i], past + i), not past + i + 1", \
+        .section = "Positions and norms") \
+    ROW(ROPE_QUERY_MINUS_1, rope_query_minus_1, ROPE, .name = "rope-query-minus-1", \
+        .sentence = "queries are turned by a position that is one too low", \
+        .pytorch = "position_ids[i] = past + i for query i, not past + i - 1", \
+        .numpy = "q = turn(q, past + np.arange(Tq))  # not - 1", \
+        .c = "turn(q[h][i], past + i), not past + i - 1", \
+        .section = "Positions and norms") \
+    ROW(ROPE_KEY_PLUS_1, rope_key_plus_1, ROPE, .name = "rope-key-plus-1", \
+        .sentence = "keys are turned by a position that is one too high", \
+        .pytorch = "key j is turned by j, from 0 on, as query j", \
+        .numpy = "k = turn(k, np.arange(Tk))  # from 0 on", \
+        .c = "turn(k[h][j], j), not j + 1", \
+        .section = "Positions and norms") \
+    ROW(ROPE_KEY_MINUS_1, rope_key_minus_1, ROPE, .name = "rope-key-minus-1", \
+        .sentence = "keys are turned by a position that is one too low", \
+        .pytorch = "key j is turned by j, as query j; new ones of a cache by past + j", \
+        .numpy = "k = turn(k, past + np.arange(T))  # not - 1", \
+        .c = "turn(k[h][past + j], past + j), not - 1", \
+        .section = "Positions and norms") \
+    ROW(ROPE_POSITIONS_FROM, rope_positions_from, ROPE, .name = "rope-positions-from", \
+        .sentence = "positions do not begin at 0", \
+        .pytorch = "position_ids = torch.arange(T)[None], from 0 on", \
+        .numpy = "positions = np.arange(T)  # from 0 on", \
+        .c = "turn(q[h][i], i), where i begins at 0", \
+        .section = "Positions and norms", .unseen = "scores depend on distances alone", \
+        .number = "what is added to each position", .from = 1, .to = 1000000, .usual = 1, .whole = true) \
+    ROW(ROPE_PAST_MISSING, rope_past_missing, ROPE, .name = "rope-past-missing", \
+        .sentence = "positions of new tokens begin at 0, though there is a past", \
+        .pytorch = "position_ids = torch.arange(past, past + T)[None]", \
+        .numpy = "positions = past + np.arange(T)", \
+        .c = "turn(q[h][i], past + i); k alike", \
+        .section = "Positions and norms") \
+    ROW(ROPE_ON_VALUES, rope_on_values, ROPE, .name = "rope-on-values", \
+        .sentence = "values are turned by their positions, too", \
+        .pytorch = "q, k = apply_rotary_pos_emb(q, k, cos, sin): value_states stay as they are", \
+        .numpy = "context = w @ v  # not w @ turn(v, positions)", \
+        .c = "v[h][j] is not turned", \
+        .section = "Positions and norms", .unseen = "the keys stand at position 0") \
     ROW(SOFTCAP_AFTER_MASK, softcap_after_mask, SOFTCAP, .name = "softcap-after-mask", \
         .sentence = "the softcap comes after the mask, so hidden keys get a finite score", \
         .pytorch = "softcap * torch.tanh(attn_scores / softcap) first, masked_fill after it", \
@@ -645,6 +913,42 @@
         .numpy = "s = q @ k.swapaxes(-1, -2) / np.sqrt(d) + bias  # bias is not divided", \
         .c = "s[h][i][j] = dot(q[i], k[j], d) / sqrt(d) - slope[h] * abs(i - j)", \
         .section = "The input", .unseen = "the scale is 1") \
+    ROW(ALIBI_ONE_SERIES, alibi_one_series, ALIBI, .name = "alibi-one-series", \
+        .sentence = "the ALiBi slopes are one series, 2^(-8 h / H), where H is no power of two", \
+        .pytorch = "slopes = r[1::2] + r[::2], r of the next power of two of heads; then [:H]", \
+        .numpy = "r = 2.0 ** (-8 * np.arange(1, P + 1) / P); np.r_[r[1::2], r[::2]][:H]", \
+        .c = "pow(2, -8.0 * i / P), P the next power of two: even i first, then odd", \
+        .section = "Positions and norms", .unseen = "the heads are a power of two") \
+    ROW(ALIBI_NOT_SCALED, alibi_not_scaled, ALIBI, .name = "alibi-not-scaled", \
+        .sentence = "the ALiBi slopes are not divided by sqrt(d_head), as this model has them", \
+        .pytorch = "(attn_scores + alibi) * inv_norm_factor, as Falcon has it", \
+        .numpy = "s = (q @ k.swapaxes(-1, -2) + bias) / np.sqrt(d)  # both are divided", \
+        .c = "s[h][i][j] = (dot(q[i], k[j], d) + bias[h][j]) / sqrt(d)", \
+        .section = "Positions and norms") \
+    ROW(RELATIVE_MISSING, relative_missing, RELATIVE, .name = "relative-missing", \
+        .sentence = "the relative bias is left out", \
+        .pytorch = "scores += position_bias, from the first layer on", \
+        .numpy = "s = s + table[bucket(j - i)].transpose(2, 0, 1)  # table (buckets, H)", \
+        .c = "s[h][i][j] += table[bucket(j - i)][h]", \
+        .section = "Positions and norms") \
+    ROW(RELATIVE_ONE_WAY, relative_one_way, RELATIVE, .name = "relative-one-way", \
+        .sentence = "keys after a query have no buckets of their own: those of a decoder", \
+        .pytorch = "bidirectional=(not self.is_decoder): True in an encoder", \
+        .numpy = "bucket(j - i, both_ways=True)  # half of the buckets each", \
+        .c = "keys after the query have the second half of the buckets", \
+        .section = "Positions and norms", .unseen = "no query sees a key after its own") \
+    ROW(RELATIVE_BOTH_WAYS, relative_both_ways, RELATIVE, .name = "relative-both-ways", \
+        .sentence = "half of the buckets are kept for keys after a query: those of an encoder", \
+        .pytorch = "bidirectional=(not self.is_decoder): False in a decoder", \
+        .numpy = "bucket(j - i, both_ways=False)  # all of them for keys before", \
+        .c = "all buckets are for the keys up to the query", \
+        .section = "Positions and norms", .unseen = "all keys are near") \
+    ROW(RELATIVE_TURNED, relative_turned, RELATIVE, .name = "relative-turned", \
+        .sentence = "the relative bias takes keys before a query for those after it", \
+        .pytorch = "memory_position - context_position: key minus query", \
+        .numpy = "bucket(j - i)  # key minus query, not i - j", \
+        .c = "bucket(j - i), not bucket(i - j)", \
+        .section = "Positions and norms", .unseen = "the table is the same for both sides") \
     ROW(SINKS_MISSING, sinks_missing, SINKS, .name = "sinks-missing", \
         .sentence = "the sinks are left out of the softmax's sum", \
         .pytorch = "torch.softmax(torch.cat([scaled, sinks_as_column], dim=-1), dim=-1)[..., :-1]", \
@@ -733,6 +1037,11 @@
         .pytorch = "nn.Linear(d_in, d_out); or ask attn for it: --d-out", \
         .section = "Several heads, split", .unseen = "the columns are as many", \
         .number = "the columns", .from = 1, .to = 1048576, .usual = 2, .whole = true) \
+    ROW(DRAW_LAYER, draw_layer, DRAW, .name = "draw-layer", \
+        .sentence = "the parameters are those of another layer", \
+        .pytorch = "model.model.layers[N].self_attn, N from 0; its states are hidden_states[N]", \
+        .section = "A checkpoint", \
+        .number = "the layer", .from = 0, .to = 10000, .usual = 1, .whole = true) \
     ROW(DRAW_SPLIT, draw_split, DRAW, .name = "draw-split", \
         .sentence = "the matrices are drawn as for split heads, where stacked ones were asked for", \
         .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention", \

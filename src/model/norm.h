@@ -11,6 +11,8 @@
 #include "base/choice.h"
 #include "tensor/tensor.h"
 
+#include <stdbool.h>
+
 #define NORM_KINDS(ROW) \
     ROW(NORM_NONE, "none") ROW(NORM_LAYER, "layer") ROW(NORM_RMS, "rms") ROW(NORM_RMS_PLUS_ONE, "rms-plus-one")
 
@@ -23,6 +25,7 @@ struct norm {
     enum norm_kind kind; /* NORM_NONE: there is none */
     double eps;
     struct tensor weight, bias; /* rank 0 where there is none */
+    bool left_out;              /* by mistake: rows stay as they are */
 };
 
 #endif

@@ -364,6 +364,8 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     *parameters = (struct parameters){.given = true, .source = input->source};
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     taking.taken = arena_allocate(arena, input->tensor_count, sizeof taking.taken[0], error);
+    if (parameters->modules != NULL) /* some stay empty where a latent is taken */
+        memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]);
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
     memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);

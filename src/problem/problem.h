@@ -67,7 +67,10 @@ struct problem {
     bool scales_query;  /* the query is multiplied with the scale, */
     double query_scale; /* this one; `scale` is then 1 */
     struct rope rope;   /* of query and key; ROPE_NONE: neither is turned */
-    const size_t *positions, *key_positions; /* (B, Tq), (B, Tk - past) where there is a rotation */
+    struct rope_settings rope_settings;      /* that it is made from, */
+    size_t rope_highest;                     /* up to this position */
+    /* (B, Tq), (B, Tk - past) where there is a rotation; SIZE_MAX: the row is not turned, as a mistake has it */
+    const size_t *positions, *key_positions;
     const struct layer *layer;               /* the module of a checkpoint that it is; or NULL */
     const struct family_row *family;         /* of a model, for its rounding; NULL: none */
     const char *not_finite;                  /* which of them holds NaN or infinity; NULL: none */

@@ -45,6 +45,10 @@ void norm_row(const struct problem *problem, const struct norm *norm, size_t fir
         return;
     }
     const struct norm_terms terms = norm_terms(norm, x, count);
+    if (norm->left_out) {
+        memmove(y, x, count * sizeof *y);
+        return;
+    }
     for (size_t i = 0; i < count; i++)
         y[i] = (x[i] - terms.mean) * terms.factor;
     if (casts(problem, norm))

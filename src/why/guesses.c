@@ -50,10 +50,23 @@ static size_t list_words(const char *const *words, double *forms)
     return count;
 }
 
+/* Numbers that people use, and those of published configs. */
+static const struct {
+    enum mistake id;
+    size_t count;
+    double forms[6];
+} GUESSED[] = {
+    {MISTAKE_DROPOUT_ON, 5, {0.1, 0.2, 0.25, 0.3, 0.5}},
+    {MISTAKE_FILL_SMALL, 3, {-9, -1, -5}},
+    {MISTAKE_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
+    {MISTAKE_QK_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
+    {MISTAKE_ROPE_THETA, 4, {10000, 1e6, 500000, 1000}},
+    {MISTAKE_ROPE_POSITIONS_FROM, 4, {1, 2, 3, 4}},
+};
+
 /* The forms that a mistake is guessed in. */
 static size_t list_forms(const struct problem *problem, enum mistake id, bool common, double forms[MOST_FORMS])
 {
-    static const double SHARES[] = {0.1, 0.2, 0.25, 0.3, 0.5}, FILLS[] = {-9, -1, -5};
     const struct mistake_row *row = &MISTAKES[id];
     forms[0] = 0;
     if (row->forms != NULL)
@@ -64,10 +77,9 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
         return list_tiles(problem, common, forms);
     if (id == MISTAKE_KEYS_PADDING_COUNTED)
         return list_paddings(problem, forms);
-    if (id == MISTAKE_DROPOUT_ON)
-        return list_numbers(SHARES, sizeof SHARES / sizeof SHARES[0], forms);
-    if (id == MISTAKE_FILL_SMALL)
-        return list_numbers(FILLS, sizeof FILLS / sizeof FILLS[0], forms);
+    for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
+        if (GUESSED[i].id == id)
+            return list_numbers(GUESSED[i].forms, GUESSED[i].count, forms);
     return 0;
 }
 

@@ -291,6 +291,8 @@ static enum status search(struct why *why, const struct trial_base *base)
         return why->error->status;
     if (why->count == 0 && try_other_stages(why) != STATUS_OK)
         return why->error->status;
+    if (why->count == 0 && why_can_tell(why, WHY_PAIRS) && why_layers(why) != STATUS_OK)
+        return why->error->status;
     if (has_roles(why) && why->is_drawn && why->step_count == 0 && why_orders(why) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && why->is_drawn && why_can_tell(why, WHY_NEAR_SETTINGS) &&

@@ -33,6 +33,12 @@ static double *in_order(const struct mine_table *table, const double *numbers_of
     return numbers;
 }
 
+/* Whether a stage has a row for each query that is asked for, of which projections need all. */
+static bool is_of_all_queries(enum stage stage)
+{
+    return stage == STAGE_NORMED || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
+}
+
 /* What a step goes on from: all whole stages before it. Where query has fewer rows than tokens it cannot stand in. */
 static enum status take_own(const struct why *why, const double *const whole[STAGE_COUNT], enum stage stage,
                             const double *own[STAGE_COUNT])
@@ -40,8 +46,8 @@ static enum status take_own(const struct why *why, const double *const whole[STA
     const uint64_t before = stage_closure(STAGE_BIT(stage)) & ~STAGE_BIT(stage);
     const bool some = why->problem->row_count < why->problem->queries;
     for (int i = 0; i < STAGE_COUNT; i++)
-        own[i] = before & STAGE_BIT(i) && !(some && i == STAGE_QUERY) &&
-                         !problem_is_side_by_side(why->problem, (enum stage)i)
+        own[i] = before & STAGE_BIT(i) && !(some && is_of_all_queries((enum stage)i)) &&
+                         (i == STAGE_NORMED || !problem_is_side_by_side(why->problem, (enum stage)i))
                      ? whole[i]
                      : NULL;
     return STATUS_OK;
@@ -72,7 +78,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     const struct trial_base *base = stepping->base;
     struct error *error = stepping->why->error;
     struct arena arena = {0};
-    struct plain plain = {0};
+    struct plain plain = {.wants_normed = true};
     struct plain_columns columns = base->columns;
     struct recipe recipe;
     const char *reason;
@@ -143,7 +149,7 @@ static enum status make_from_own(const struct stepping *stepping, const struct m
     struct why *why = stepping->why;
     const enum stage stage = problem_made_as(why->problem, table->stage);
     struct arena arena = {0};
-    struct plain plain = {0};
+    struct plain plain = {.wants_normed = true};
     struct plain_columns columns = stepping->base->columns;
     struct recipe recipe;
     const char *reason;
@@ -260,7 +266,7 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
 {
     const struct why *why = stepping->why;
     struct arena arena = {0};
-    struct plain plain = {0};
+    struct plain plain = {.wants_normed = true};
     struct plain_columns columns = stepping->base->columns;
     struct recipe recipe;
     const char *reason;

@@ -27,12 +27,25 @@ static size_t row_of(const struct plain *plain, size_t row)
     return first;
 }
 
+/* Query, key and value, and what the first two were before; NULL for other stages. */
+static const struct tensor *operand_of(const struct plain *plain, enum stage stage)
+{
+    const enum projection_id id = projection_of(stage);
+    if (id == PROJECTION_COUNT || STAGES[stage].repeats)
+        return NULL;
+    if (STAGES[stage].operand)
+        return &plain->operands[id];
+    const struct tensor *before =
+        stage == STAGE_NORMED_QUERY || stage == STAGE_NORMED_KEY ? &plain->normed[id] : &plain->projected[id];
+    return before->rank > 0 ? before : &plain->operands[id];
+}
+
 double trial_number(const struct plain *plain, enum stage stage, struct mine_index index)
 {
     const struct problem *problem = plain->problem;
     const size_t item = index.at[MINE_ITEM], head = index.at[MINE_HEAD], column = index.at[MINE_COLUMN];
-    if (STAGES[stage].operand) {
-        const struct tensor *operand = &plain->operands[projection_of(stage)];
+    const struct tensor *operand = operand_of(plain, stage);
+    if (operand != NULL) {
         const size_t token = stage_is_of_keys(stage) ? index.at[MINE_ROW] : problem->rows[index.at[MINE_ROW]];
         double number;
         tensor_load(operand,
@@ -40,8 +53,8 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
                     &number);
         return number;
     }
-    const bool joins = problem_is_side_by_side(problem, stage);
-    const enum stage made = joins ? STAGE_OUTPUT : stage;
+    const enum stage made = problem_made_as(problem, stage);
+    const bool joins = STAGES[made].joins_heads;
     const size_t columns = problem_columns_of_head(problem, made), heads = joins ? 1 : problem->heads;
     const size_t row = row_of(plain, index.at[MINE_ROW]);
     return plain->stages[made][((item * heads + head) * plain->row_count + row) * columns + column];
@@ -139,16 +152,24 @@ static uint64_t stages_of(const struct trial_base *base)
     return stage_closure(stages);
 }
 
+static bool has_stage(const struct trial_base *base, enum stage stage)
+{
+    for (size_t i = 0; i < base->mine->count; i++)
+        if (base->mine->tables[i].stage == stage)
+            return true;
+    return false;
+}
+
 /* The main stage as it was made, and how many numbers it has. */
 static const double *shown_of(const struct plain *plain, enum stage stage, size_t *count, struct arena *arena,
                               struct error *error)
 {
     const enum stage made = problem_made_as(plain->problem, stage);
-    if (!STAGES[stage].operand) {
+    const struct tensor *operand = operand_of(plain, stage);
+    if (operand == NULL) {
         *count = plain_count(plain->problem, made, plain->row_count);
         return plain->stages[made];
     }
-    const struct tensor *operand = &plain->operands[projection_of(stage)];
     *count = tensor_count(operand);
     double *numbers = arena_allocate(arena, *count, sizeof *numbers, error);
     if (numbers != NULL)
@@ -205,7 +226,7 @@ static bool is_hidden(const struct trial_base *base, const struct recipe *recipe
 static enum status look_at(const struct trial_base *base, const struct recipe *recipe, bool few, bool whole,
                            struct trial *trial, struct arena *arena, struct error *error)
 {
-    struct plain plain = {0};
+    struct plain plain = {.wants_normed = has_stage(base, STAGE_NORMED)};
     const struct problem *problem = base->problem;
     size_t count;
     if (make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, &plain, arena,
@@ -243,12 +264,12 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
 
 static size_t numbers_of(const struct problem *problem, enum stage stage)
 {
-    if (STAGES[stage].operand)
+    if (projection_of(stage) != PROJECTION_COUNT)
         return problem->items *
                (stage_is_of_keys(stage) ? problem->kv_heads * problem->keys : problem->heads * problem->queries) *
                problem_columns(problem, stage);
     return problem->items * problem->row_count * problem_columns(problem, stage) *
-           (problem_is_side_by_side(problem, stage) ? 1 : problem->heads);
+           (problem_is_side_by_side(problem, stage) || STAGES[stage].joins_heads ? 1 : problem->heads);
 }
 
 size_t trial_numbers(const struct trial_base *base)
@@ -311,7 +332,7 @@ static enum status choose_few(struct trial_base *base, struct error *error)
 static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                               double **shown, struct error *error)
 {
-    struct plain plain = {0};
+    struct plain plain = {.wants_normed = has_stage(base, STAGE_NORMED)};
     struct arena scratch = {0};
     size_t numbers = 0;
     const double *made = NULL;

@@ -119,6 +119,9 @@ enum status why_draws(struct why *why, enum why_depth depth);
 /* The other orders of drawing query, key and value, which may give the same as an exchange of them does. */
 enum status why_orders(struct why *why);
 
+/* In layers.c: the layers before and behind that of the checkpoint. */
+enum status why_layers(struct why *why);
+
 /* In steps.c: each stage from somebody's own ones before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);
 

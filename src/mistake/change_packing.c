@@ -1,0 +1,130 @@
+/* Mistakes of slot packing: query, key and value lie in one packed weight, whose rows are read in another order. */
+#include "mistake/recipe.h"
+
+#include <string.h>
+
+/* Rows of the three projections, (H d), (H_kv d) and (H_kv d); each has `width` numbers. */
+struct packed {
+    const struct projection *projections; /* of the one module */
+    size_t heads, kv_heads, d, width;
+};
+
+/* Which head of a projection, and which row of it. */
+struct packed_row {
+    enum projection_id id;
+    size_t row;
+};
+
+/* Row `at` where all queries come first, then all keys, then all values. */
+static struct packed_row in_blocks(const struct packed *packed, size_t at)
+{
+    const size_t queries = packed->heads * packed->d, keys = packed->kv_heads * packed->d;
+    if (at < queries)
+        return (struct packed_row){PROJECTION_QUERY, at};
+    return at < queries + keys ? (struct packed_row){PROJECTION_KEY, at - queries}
+                               : (struct packed_row){PROJECTION_VALUE, at - queries - keys};
+}
+
+/* Row `at` where each head of key has its queries before it and its value behind it. */
+static struct packed_row in_groups(const struct packed *packed, size_t at)
+{
+    const size_t d = packed->d, group = packed->heads / packed->kv_heads;
+    const size_t head = at / d, of = head / (group + 2), place = head % (group + 2), row = at % d;
+    if (place < group)
+        return (struct packed_row){PROJECTION_QUERY, (of * group + place) * d + row};
+    return (struct packed_row){place == group ? PROJECTION_KEY : PROJECTION_VALUE, of * d + row};
+}
+
+typedef struct packed_row packing_order(const struct packed *packed, size_t at);
+
+/* Row by row, into (width) numbers: that of the weight, and its bias behind it. */
+static void load_row(const struct packed *packed, struct packed_row from, double *row)
+{
+    const struct projection *projection = &packed->projections[from.id];
+    const size_t rows = projection->weight.shape[1];
+    if (projection->transposed)
+        tensor_load(&projection->weight, from.row * packed->width, packed->width, row);
+    for (size_t i = 0; i < packed->width && !projection->transposed; i++)
+        tensor_load(&projection->weight, i * rows + from.row, 1, &row[i]);
+    row[packed->width] = 0;
+    if (projection->bias.rank > 0)
+        tensor_load(&projection->bias, from.row, 1, &row[packed->width]);
+}
+
+/* An empty projection of as many rows. */
+static enum status make_room(struct recipe *recipe, const struct packed *packed, enum projection_id id, bool has_bias,
+                             struct projection *made)
+{
+    const size_t rows = (id == PROJECTION_QUERY ? packed->heads : packed->kv_heads) * packed->d;
+    const size_t shape[] = {rows, packed->width};
+    const enum dtype dtype = dtype_storage(recipe->problem.dtype);
+    *made = (struct projection){.transposed = true};
+    if (tensor_create(&made->weight, dtype, 2, shape, recipe->arena, recipe->error) != STATUS_OK || !has_bias)
+        return recipe->error->status;
+    return tensor_create(&made->bias, dtype_storage(recipe->problem.dtype), 1, &rows, recipe->arena, recipe->error);
+}
+
+/* What lies in the order `lies` is read as if it were in the order `read`. */
+static enum status repack(struct recipe *recipe, const struct packed *packed, packing_order *lies, packing_order *read,
+                          struct projection made[PROJECTION_COUNT])
+{
+    const size_t rows = (packed->heads + 2 * packed->kv_heads) * packed->d;
+    bool has_bias = false;
+    double *row = arena_allocate(recipe->arena, packed->width + 1, sizeof *row, recipe->error);
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        has_bias = has_bias || packed->projections[id].bias.rank > 0;
+    for (int id = 0; id < PROJECTION_COUNT && row != NULL; id++)
+        if (make_room(recipe, packed, (enum projection_id)id, has_bias, &made[id]) != STATUS_OK)
+            return recipe->error->status;
+    for (size_t at = 0; at < rows && row != NULL; at++) {
+        const struct packed_row to = read(packed, at);
+        load_row(packed, lies(packed, at), row);
+        tensor_store(&made[to.id].weight, to.row * packed->width, packed->width, row);
+        if (has_bias)
+            tensor_store(&made[to.id].bias, to.row, 1, &row[packed->width]);
+    }
+    return recipe->error->status;
+}
+
+static const char *read_otherwise(struct recipe *recipe, packing_order *lies, packing_order *read, const char *formula)
+{
+    const struct problem *problem = &recipe->problem;
+    struct projection made[PROJECTION_COUNT];
+    if (!problem_projects(problem) || problem->parameters.module_count != 1 || problem->parameters.latent.rank > 0)
+        return "query, key and value are no rows of one weight";
+    if (problem->crosses || problem->d_value != problem->d_head)
+        return "they have other shapes";
+    struct module *modules = recipe_copy_modules(recipe);
+    if (modules == NULL)
+        return NULL;
+    const struct packed packed = {modules[0].projections, problem->heads, problem->kv_heads, problem->d_head,
+                                  problem->d_in};
+    if (repack(recipe, &packed, lies, read, made) != STATUS_OK)
+        return NULL;
+    memcpy(modules[0].projections, made, sizeof made);
+    for (int id = 0; id < PROJECTION_COUNT; id++) {
+        recipe->projects_anew[id] = true;
+        recipe_tells(recipe, projection_stage((enum projection_id)id), formula);
+    }
+    return NULL;
+}
+
+static const char ONE_GROUP[] = "there is one head of key: one group";
+
+const char *mistake_packing_groups(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.kv_heads == 1)
+        return ONE_GROUP;
+    if (recipe->problem.heads == recipe->problem.kv_heads)
+        return "split-packed-by-head is the same";
+    return read_otherwise(recipe, in_blocks, in_groups, "of weights in blocks, read as if in groups");
+}
+
+const char *mistake_packing_blocks(struct recipe *recipe, double form)
+{
+    (void)form;
+    if (recipe->problem.kv_heads == 1)
+        return ONE_GROUP;
+    return read_otherwise(recipe, in_groups, in_blocks, "of weights in groups, read as if in blocks");
+}

@@ -1,0 +1,61 @@
+/* Other layers of the same checkpoint: a port counts them from 1, or hooks the one beside. */
+#include "why/why.h"
+
+#include "build/problem_create.h"
+
+/* What a guess needs for as long as it is an answer. */
+struct other_layer {
+    struct options options;
+    struct job_files files;
+    struct problem problem;
+    struct mine mine;
+    struct trial_base base;
+};
+
+/* The job on that layer, and how the tables stand in it; false where there is none. */
+static bool make(const struct why *why, size_t layer, struct other_layer *other, struct error *error)
+{
+    other->options = *why->options;
+    if (layer_ask(&other->options, why->problem->layer, layer, why->arena, error) != STATUS_OK)
+        return false;
+    other->files = *why->files;
+    other->mine = why->mine;
+    other->files.layer = &other->files.opened;
+    other->files.weights = &other->files.opened.weights;
+    return layer_read(&other->files.opened, &other->options, why->arena, error) == STATUS_OK &&
+           problem_create(&other->problem, &other->options, &other->files, why->arena, error) == STATUS_OK &&
+           mine_place(&other->mine, &other->problem, why->options, why->arena, error) == STATUS_OK &&
+           trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
+}
+
+static enum status try_layer(struct why *why, size_t layer)
+{
+    struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
+    const struct trial_guess none = {.count = 0};
+    const struct trial_guess named = {{{MISTAKE_DRAW_LAYER, (double)layer}}, 1};
+    struct arena scratch = {0};
+    struct error error = {0};
+    struct trial trial;
+    if (other == NULL)
+        return why->error->status;
+    if (make(why, layer, other, &error)) {
+        why->budget.settings++;
+        if (trial_run(&other->base, &none, true, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES)
+            why_add(why, &other->base, &other->options, &named, &trial);
+    }
+    arena_free(&scratch);
+    if (error.status == STATUS_SYSTEM && why->error->status == STATUS_OK)
+        *why->error = error;
+    return why->error->status;
+}
+
+enum status why_layers(struct why *why)
+{
+    const struct layer *layer = why->problem->layer;
+    if (layer == NULL || layer->module->layer == MODULE_NO_LAYER)
+        return STATUS_OK;
+    const size_t own = layer->module->layer;
+    if (own > 0 && try_layer(why, own - 1) != STATUS_OK)
+        return why->error->status;
+    return try_layer(why, own + 1);
+}
