@@ -196,14 +196,19 @@ static void check_found(const struct input *input)
 
 /* --- what takes more than the three inputs ----------------------------------------------------------------------- */
 
-/* The input without the names of an object, and with its keys and values; freed by the caller. */
+/* The input without some names, and with those of an object; freed by the caller. */
 static char *change(const char *path, const char *without, const char *with)
 {
     cJSON *tree = support_json(path), *added = cJSON_Parse(with);
-    if (without != NULL)
-        cJSON_DeleteItemFromObjectCaseSensitive(tree, without);
-    for (cJSON *item = added->child; item != NULL; item = added->child)
+    for (const char *name = without; name != NULL; name = strchr(name, ' '), name = name != NULL ? name + 1 : NULL) {
+        char one[64];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(name, " "), name);
+        cJSON_DeleteItemFromObjectCaseSensitive(tree, one);
+    }
+    for (cJSON *item = added->child; item != NULL; item = added->child) {
+        cJSON_DeleteItemFromObjectCaseSensitive(tree, item->string);
         cJSON_AddItemToObject(tree, item->string, cJSON_DetachItemViaPointer(added, item));
+    }
     char *text = cJSON_PrintUnformatted(tree);
     cJSON_Delete(tree);
     cJSON_Delete(added);

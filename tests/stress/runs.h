@@ -34,11 +34,11 @@ extern const size_t STRESS_SAME_COUNT;
 const struct stress_same *stress_same(const char *input, const char *a, const char *b);
 
 /* What takes more than an input as it is: an option, or another name in the file. */
-enum { STRESS_SHOWN = 8 };
+enum { STRESS_SHOWN = 24 };
 struct stress_more {
     const char *input, *what, *command_line;
-    const char *without;             /* a name that is taken out of the file, or NULL */
-    const char *with;                /* an object whose names are put in */
+    const char *without;             /* names that are taken out of the file, a blank between two; or NULL */
+    const char *with;                /* an object whose names are put in, or in the place of those that are there */
     const char *shown[STRESS_SHOWN]; /* the mistakes that it takes this to see */
 };
 
