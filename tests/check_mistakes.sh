@@ -8,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 names=$(sed -n 's/.*\.name = "\([a-z0-9-]*\)".*/\1/p' src/model/mistake_rows.h)
 names="$names values-shifted:previous-round lengths-missing:queries-last split-missing:by-d-head alibi-one-head-off:earlier
-    draw-order:vkq keys-padding-counted:4 fill-small:2"
+    draw-order:vkq draw-layer:0 norm-eps:0.25 rope-theta:50 keys-padding-counted:4 fill-small:2"
 made='' # that some job has
 least=40
 [ -z "${ATTN_WHOLE-}" ] || least=100
@@ -31,7 +31,7 @@ told() { # where the numbers differ from the right ones; the head line of text t
     "$attn" diff "$scratch/right.json" "$scratch/result.json" >"$scratch/diff" 2>&1
     case $?$name in 0* | 1* | 2draw-[ds]*) ;; *) return 1 ;; esac # other heads, other shapes
     { ! grep -q '^different' "$scratch/diff" || grep -q "mistake $name" "$scratch/diff"; } &&
-        "$attn" "$@" --mistake "$name" | head -n 4 | tr -d '\n' | grep -q "mistake  *$name"
+        "$attn" "$@" --mistake "$name" | head -n 12 | tr -d '\n' | grep -q "mistake  *$name"
 }
 formats() {
     for format in csv markdown latex svg; do
@@ -77,8 +77,10 @@ if [ -n "${ATTN_WHOLE-}" ]; then
     job causal -s 789 --window 2,-1 --dtype f16 data/inputs.json
     job multihead -H 4 --kv-heads 2 -d 8 --qkv-bias data/batch.json
     job multihead -H 3 -d 2 --stacked --no-causal data/inputs.json
+    job multihead -H 2 -d 8 --rope half --rope-columns 2 --qk-norm rms --scale-on query --positions 1-4 data/batch.json
+    job layer tests/layers/gemma-3-full/residual.npy -w tests/layers/gemma-3-full --layer 1 --module model.layers.1.self_attn --residual
 else
-    echo 'one of five jobs: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of seven jobs: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
 fi
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 
