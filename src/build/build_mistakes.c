@@ -34,7 +34,7 @@ static bool breaks_pairs(const struct options *options)
 static const char *why_not_drawn(const struct build *build, const struct options *before)
 {
     const struct options *options = build->options;
-    const bool given = build->weights != NULL || parameters_present(build->inputs);
+    const bool given = build->weights != NULL || (build->inputs != NULL && parameters_present(build->inputs));
     if (before->init == options->init && before->seed == options->seed && before->skip == options->skip &&
         before->stacked == options->stacked && before->rng == options->rng && before->d_out == options->d_out)
         return "it is what is asked for";

@@ -40,15 +40,11 @@ static bool casts(const struct problem *problem, const struct norm *norm)
 void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,
               double *y)
 {
-    if (norm->kind == NORM_NONE) {
+    if (norm->kind == NORM_NONE || norm->left_out) {
         memmove(y, x, count * sizeof *y);
         return;
     }
     const struct norm_terms terms = norm_terms(norm, x, count);
-    if (norm->left_out) {
-        memmove(y, x, count * sizeof *y);
-        return;
-    }
     for (size_t i = 0; i < count; i++)
         y[i] = (x[i] - terms.mean) * terms.factor;
     if (casts(problem, norm))
