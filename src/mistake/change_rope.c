@@ -93,7 +93,7 @@ const char *mistake_rope_scaling_linear(struct recipe *recipe, double form)
     return make_rope(recipe, &settings);
 }
 
-const char *mistake_rope_scaling_attention_missing(struct recipe *recipe, double form)
+const char *mistake_rope_attention_missing(struct recipe *recipe, double form)
 {
     (void)form;
     struct rope *rope = &recipe->problem.rope;

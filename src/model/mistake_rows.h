@@ -767,7 +767,7 @@
         .numpy = "divide the slow pairs, keep the fast ones, mix those between them", \
         .c = "the factor divides slow pairs alone: those of few turns", \
         .section = "Positions and norms", .unseen = "all frequencies are divided anyway") \
-    ROW(ROPE_SCALING_ATTENTION_MISSING, rope_scaling_attention_missing, ROPE, .name = "rope-scaling-attention-missing", \
+    ROW(ROPE_ATTENTION_MISSING, rope_attention_missing, ROPE, .name = "rope-attention-missing", \
         .sentence = "cosines and sines lack the scaling's own factor", \
         .pytorch = "cos = emb.cos() * self.attention_scaling; sin = emb.sin() * attention_scaling", \
         .numpy = "cos, sin = np.cos(angle) * factor, np.sin(angle) * factor", \

@@ -77,6 +77,8 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
     for (size_t i = 0; i < count; i++) {
         if (batch->errors[i].status != STATUS_OK && why->error->status == STATUS_OK)
             *why->error = batch->errors[i];
+        if (batch->trials[i].end != TRIAL_REFUSED) /* else nothing was computed */
+            why->budget.done += trial_work(batch->base);
         if (why->error->status == STATUS_OK && batch->trials[i].end == TRIAL_AGREES)
             take_found(why, batch->base, options, &batch->guesses[i]);
         if (trials != NULL)
@@ -102,7 +104,6 @@ enum status why_try(struct why *why, const struct trial_base *base, const struct
         if (try_chunk(why, batch, options, count, trials == NULL ? NULL : trials + *tried) != STATUS_OK)
             return why->error->status;
         *tried += count;
-        why->budget.done += work * (double)count;
         progress_update(why->progress, (double)*tried);
     }
     why->budget.left += work * (double)(guesses->count - *tried);
