@@ -394,7 +394,7 @@ static void test_mistakes(const struct job *job, struct tried tried[MISTAKE_COUN
     arena_free(&right.arena);
 }
 
-/* Each can be made in some job, where it changes something; another layer takes a checkpoint: tests/cli/why.test. */
+/* Each can be made in some job, where it changes something; another layer takes a checkpoint: check_porters.sh. */
 static void test_all_made(struct tried tried[MISTAKE_COUNT][MOST_FORMS])
 {
     check_begin("each mistake changes something somewhere");

@@ -263,8 +263,9 @@ const char *mistake_split_interleaved(struct recipe *recipe, double form)
 /* Query, key and value side by side have as many columns of the same tokens. */
 static const char *split_packed(struct recipe *recipe, enum recipe_split kind, const char *formula)
 {
-    return recipe->problem.heads != recipe->problem.kv_heads || recipe->problem.crosses ? OTHER_SHAPES
-                                                                                        : split(recipe, kind, formula);
+    const struct problem *problem = &recipe->problem;
+    const bool alike = problem->heads == problem->kv_heads && problem->d_head == problem->d_value && !problem->crosses;
+    return alike ? split(recipe, kind, formula) : OTHER_SHAPES;
 }
 
 const char *mistake_split_packed_by_head(struct recipe *recipe, double form)
