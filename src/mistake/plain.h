@@ -10,7 +10,7 @@ struct plain_columns {
     double *made[PROJECTION_COUNT];           /* NULL: not yet */
     struct tensor operands[PROJECTION_COUNT]; /* the same cut into heads, with its steps; rank 0: not yet */
     struct tensor projected[PROJECTION_COUNT], normed[PROJECTION_COUNT]; /* and before these */
-    double *out_weight, *out_bias;            /* of the output projection, as y = x . W; NULL: not yet, or none */
+    double *out_weight, *out_bias; /* of the output projection, as y = x . W; NULL: not yet, or none */
 };
 
 /* Scores from here down stand for minus infinity where somebody masks with a large number. */
@@ -39,7 +39,8 @@ struct plain {
 };
 
 /* Computes the stages, a set closed under stage_closure, of those rows; where recipe->across all queries must be among
- * them. `plain` begins as {0}, or with `own` and `wants_normed`. `columns` is used and filled where the recipe leaves the projections as
+ * them. `plain` begins as {0}, or with `own` and `wants_normed`.
+ * `columns` is used and filled where the recipe leaves the projections as
  * they are; it lives in `lasting`. NULL: nothing is shared. STATUS_SYSTEM where memory is short. */
 enum status plain_run(struct plain *plain, const struct recipe *recipe, const size_t *rows, size_t row_count,
                       uint64_t stages, struct plain_columns *columns, struct arena *lasting, struct arena *arena,

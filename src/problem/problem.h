@@ -67,17 +67,17 @@ struct problem {
     bool scales_query;  /* the query is multiplied with the scale, */
     double query_scale; /* this one; `scale` is then 1 */
     struct rope rope;   /* of query and key; ROPE_NONE: neither is turned */
-    struct rope_settings rope_settings;      /* that it is made from, */
-    size_t rope_highest;                     /* up to this position */
+    struct rope_settings rope_settings; /* that it is made from, */
+    size_t rope_highest;                /* up to this position */
     /* (B, Tq), (B, Tk - past) where there is a rotation; SIZE_MAX: the row is not turned, as a mistake has it */
     const size_t *positions, *key_positions;
-    const struct layer *layer;               /* the module of a checkpoint that it is; or NULL */
-    const struct family_row *family;         /* of a model, for its rounding; NULL: none */
-    const char *not_finite;                  /* which of them holds NaN or infinity; NULL: none */
-    struct token_labels labels;              /* of the keys: of 1 list or B */
-    size_t first_query;                      /* the label of query 0 among them; SIZE_MAX where it is not there */
-    bool apart;                              /* the labels of queries are no labels of keys, but */
-    struct token_labels query_labels;        /* of 1 list or B */
+    const struct layer *layer;        /* the module of a checkpoint that it is; or NULL */
+    const struct family_row *family;  /* of a model, for its rounding; NULL: none */
+    const char *not_finite;           /* which of them holds NaN or infinity; NULL: none */
+    struct token_labels labels;       /* of the keys: of 1 list or B */
+    size_t first_query;               /* the label of query 0 among them; SIZE_MAX where it is not there */
+    bool apart;                       /* the labels of queries are no labels of keys, but */
+    struct token_labels query_labels; /* of 1 list or B */
     struct parameters_plan plan;
     struct parameters parameters;
     struct torch_random generator; /* where dropout begins */
