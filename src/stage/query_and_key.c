@@ -68,7 +68,9 @@ static void write_pair(struct explanation *e, const struct turning *turning, siz
     worked_line_relation(&e->lines);
     worked_line_term(&e->lines, text_number(number, sizeof number, e->precision,
                                             text_wants_exponent((double)turn.angle), (double)turn.angle));
-    snprintf(words, sizeof words, ", cosine %.*f, sine %.*f", e->precision, turn.cosine, e->precision, turn.sine);
+    struct text sides = text_begin(words, sizeof words);
+    text_add(&sides, ", cosine %s", text_number(number, sizeof number, e->precision, false, turn.cosine));
+    text_add(&sides, ", sine %s", text_number(number, sizeof number, e->precision, false, turn.sine));
     worked_line_words(&e->lines, words);
     worked_line_end(&e->lines);
 }
