@@ -83,7 +83,7 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
         const plain = left.replace(/−/g, '-'), value = evaluate(plain), shown = readNumber(right);
         const numbers = (plain.match(/\d+(\.\d+)?/g) || []).map(Number);
         const adds = / [+-] /.test(plain.replace(/ \/ \(1 - .*\)/, '')) && !plain.includes('exp');
-        const largest = adds ? Math.max(...numbers) : Math.abs(value);
+        const largest = Math.max(Math.abs(value), ...(adds ? numbers : []));
         return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest;
     };
 
