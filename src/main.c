@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What a command works with. */
@@ -136,7 +137,7 @@ static enum status run_mechanism(const struct call *call)
     if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
         return call->error->status;
     if (problem.explains_config) {
-        write_config(&problem, options->format == FORMAT_JSON, call->output);
+        write_config(problem.layer, options->format == FORMAT_JSON, call->output);
         return output_close(call->output);
     }
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
@@ -152,13 +153,26 @@ static enum status run_mechanism(const struct call *call)
     return status;
 }
 
+/* --explain config needs no hidden states. */
+static enum status run_config(const struct call *call)
+{
+    struct layer layer;
+    if (layer_read(&layer, &call->options, call->arena, call->error) ||
+        output_open(call->output, call->options.out, call->arena, call->error))
+        return call->error->status;
+    write_config(&layer, call->options.format == FORMAT_JSON, call->output);
+    return output_close(call->output);
+}
+
 /* A checkpoint without hidden states and without a layer is listed. */
 static enum status run_layer(const struct call *call)
 {
     const struct options *options = &call->options;
     struct listing listing;
-    if (options->weights == NULL || options->in != NULL || options->random != NULL ||
-        options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
+    const bool alone = options->weights != NULL && options->in == NULL && options->random == NULL;
+    if (alone && options->cell != NULL && strcmp(options->cell, "config") == 0)
+        return run_config(call);
+    if (!alone || options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
         return run_mechanism(call);
     if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
         return error_usage(call->error, "a checkpoint is listed as text or json; expected hidden states and --layer N "

@@ -34,14 +34,25 @@ static size_t columns_of(const struct module_tensors *tensors, const struct chec
     return 0;
 }
 
+/* A module that attn does not know is listed, too, with the reason; the list goes on. */
+static bool pass_over(const struct reading *reading, struct listed_row *row)
+{
+    struct error *error = reading->error;
+    if (error->status != STATUS_USAGE)
+        return false;
+    snprintf(row->why, sizeof row->why, "%.*s", (int)strcspn(error->message, ";"), error->message);
+    *error = (struct error){0};
+    return true;
+}
+
 /* What is said of one module, and what is read for it. */
 static enum status look(const struct reading *reading, const struct layer_module *module, struct listed_row *row)
 {
     struct module_tensors tensors;
     struct checkpoint_tensor looks[MODULE_TENSORS];
     struct unpack_plan plan = {0};
-    if (module_tensors(&reading->modules, module, reading->arena, &tensors, reading->error) ||
-        reading_heads(reading, module, &row->family, &plan, &row->facts))
+    if (module_tensors(&reading->modules, module, reading->arena, &tensors, reading->error) != STATUS_OK ||
+        (reading_heads(reading, module, &row->family, &plan, &row->facts) != STATUS_OK && !pass_over(reading, row)))
         return reading->error->status;
     for (size_t i = 0; i < tensors.count; i++) {
         if (checkpoint_look(&reading->checkpoint, tensors.tensors[i].name, &looks[i], reading->error) != STATUS_OK)
@@ -56,7 +67,10 @@ static enum status look(const struct reading *reading, const struct layer_module
     row->columns = columns_of(&tensors, looks, &plan, module_is_turned(module));
     if (row->path == NULL)
         return reading->error->status;
-    return row->columns > 0 ? reading_facts(reading, module, row->family, row->columns, &row->facts) : STATUS_OK;
+    if (row->columns == 0 || row->why[0] != '\0' ||
+        reading_facts(reading, module, row->family, row->columns, &row->facts) == STATUS_OK || pass_over(reading, row))
+        return STATUS_OK;
+    return reading->error->status;
 }
 
 static bool same_text(const struct layer_facts *a, const struct layer_facts *b, const char *setting)
@@ -70,7 +84,7 @@ static bool alike(const struct listed_row *a, const struct listed_row *b)
 {
     bool same = strcmp(a->path, b->path) == 0 && a->cross == b->cross && a->heads == b->heads &&
                 a->kv_heads == b->kv_heads && a->columns == b->columns && a->bytes == b->bytes &&
-                a->facts.count == b->facts.count;
+                a->facts.count == b->facts.count && strcmp(a->why, b->why) == 0;
     for (size_t i = 0; same && i < a->facts.count; i++)
         same = same_text(&a->facts, &b->facts, a->facts.facts[i].setting);
     return same;

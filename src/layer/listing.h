@@ -14,6 +14,7 @@ struct listed_row {
     size_t heads, kv_heads, columns; /* of a head of query; 0 where nobody says it */
     double bytes;                    /* that are read for one */
     struct layer_facts facts;        /* of the first; the others say the same */
+    char why[160];                   /* attn does not know how it is computed, up to the first ';'; else "" */
 };
 
 struct listing {

@@ -103,9 +103,12 @@ static void write_row(const struct listed_row *row, size_t columns, struct outpu
     struct wrap line = {.output = output, .columns = memory_smaller(columns, WRAP_COLUMNS) - 4, .indent = 4};
     output_print(output, "\n  %s\n    ", row->path[0] != '\0' ? row->path : "(without a path)");
     write_layers(row, &line);
-    write_facts(row, &line);
+    if (row->why[0] == '\0')
+        write_facts(row, &line);
     write_bytes(row->bytes, &line);
     output_print(output, "\n");
+    if (row->why[0] != '\0')
+        output_print(output, "    attn does not compute it: %s\n", row->why);
 }
 
 /* Families of the modules: more than one where towers have their own. */
@@ -115,7 +118,7 @@ static void write_families(const struct listing *listing, struct wrap *line)
         bool told = false;
         for (size_t k = 0; k < i; k++)
             told = told || listing->rows[k].family == listing->rows[i].family;
-        if (!told)
+        if (!told && listing->rows[i].why[0] == '\0')
             wrap_add(line, "%s (%s)", listing->rows[i].family->title, listing->rows[i].family->name);
     }
 }
@@ -148,7 +151,11 @@ static void write_row_json(const struct listed_row *row, struct output *output)
     for (size_t i = 0; i < row->count && row->layers[i] != MODULE_NO_LAYER; i++)
         output_print(output, "%s%zu", i > 0 ? ", " : "", row->layers[i]);
     output_print(output, "], \"cross\": %s, ", row->cross ? "true" : "false");
-    write_member("family", row->family->name, output);
+    write_member("family", row->why[0] == '\0' ? row->family->name : "", output);
+    if (row->why[0] != '\0') {
+        output_print(output, ", ");
+        write_member("refused", row->why, output);
+    }
     output_print(output,
                  ",\n   \"heads\": %zu, \"kv_heads\": %zu, \"d_head\": %zu, \"bytes\": %.0f,\n   \"settings\": {",
                  row->heads, row->kv_heads, row->columns, row->bytes);
@@ -199,13 +206,13 @@ static void write_fact(const struct layer_fact *fact, size_t names, size_t value
     output_print(output, "%s\n", shown);
 }
 
-static void write_config_json(const struct problem *problem, struct output *output)
+static void write_config_json(const struct layer *layer, struct output *output)
 {
-    const struct layer_facts *facts = &problem->layer->facts;
+    const struct layer_facts *facts = &layer->facts;
     output_print(output, "{");
-    write_member("module", problem->layer->module->path, output);
+    write_member("module", layer->module->path, output);
     output_print(output, ", ");
-    write_member("family", problem->layer->family->name, output);
+    write_member("family", layer->family->name, output);
     output_print(output, ", \"settings\": [\n");
     for (size_t i = 0; i < facts->count; i++) {
         const struct layer_fact *fact = &facts->facts[i];
@@ -224,13 +231,12 @@ static void write_config_json(const struct problem *problem, struct output *outp
     output_print(output, "]}\n");
 }
 
-void write_config(const struct problem *problem, bool json, struct output *output)
+void write_config(const struct layer *layer, bool json, struct output *output)
 {
-    const struct layer *layer = problem->layer;
     size_t names = 0, values = 0;
     char shown[TEXT_PATH_BYTES];
     if (json) {
-        write_config_json(problem, output);
+        write_config_json(layer, output);
         return;
     }
     output_print(output, "%s of %s: %s (%s)\n", layer->module->path, layer->weights.source, layer->family->title,
