@@ -25,7 +25,7 @@ static void norm_task(void *context, size_t row, unsigned thread)
     const struct norming *norming = context;
     const struct problem *problem = norming->problem;
     const size_t d_in = problem->d_in;
-    double *x = norming->scratch + thread * 2 * d_in, *y = x + d_in;
+    double *x = norming->scratch + thread * (2 * d_in), *y = x + d_in;
     tensor_load(&problem->inputs, row * d_in, d_in, x);
     norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, d_in, y);
     dtype_round(problem->dtype, y, d_in);
