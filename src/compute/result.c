@@ -206,18 +206,21 @@ static void add_lacking(struct result *result, const char *name)
     snprintf(result->lacks + length, sizeof result->lacks - length, "%s%s", length > 0 ? ", " : "", name);
 }
 
-/* Whether a result of sdpa is an input again. */
+/* Whether a result of sdpa is an input again, and what one with query, key and value does not hold of an input of
+ * sdpa. */
 static void compare_with_given(struct result *result)
 {
     const struct problem *problem = result->problem;
-    const bool query = problem_shows_stage(problem, STAGE_QUERY);
-    result->given = !problem_projects(problem) && problem_shows_stage(problem, STAGE_INPUTS);
-    if (problem_projects(problem) || result->given ||
+    const bool query = problem_shows_stage(problem, STAGE_QUERY), beside = problem_shows_stage(problem, STAGE_INPUTS);
+    result->given = !problem_projects(problem) && beside;
+    if (result->given ||
         !(query || problem_shows_stage(problem, STAGE_KEY) || problem_shows_stage(problem, STAGE_VALUE)))
         return;
     if (query && problem->whole_count < problem->queries)
         add_lacking(result, "rows of query");
-    for (size_t i = 0; i < problem->beside_count; i++) {
+    if (problem->parameters.relative_bias.rank > 0)
+        add_lacking(result, "the relative bias");
+    for (size_t i = 0; i < problem->beside_count && !beside; i++) {
         const char *name = problem->beside[i].name;
         if (!STAGES[stage_find(name, strlen(name))].operand)
             add_lacking(result, name);

@@ -36,7 +36,7 @@ static bool holds_parameters(const struct input_file *input)
 /* Whether the result of that mechanism holds all that it was made from, and nothing was done wrong on purpose. */
 static bool is_input_again(const struct input_file *input, enum mechanism mechanism)
 {
-    if (!input->is_result || mechanism == MECHANISM_COUNT || input->lacks != NULL || input->part != NULL ||
+    if (!input->is_result || mechanism == MECHANISM_COUNT || input->part != NULL ||
         input_file_setting(input, "mistake") != NULL)
         return false;
     if (!MECHANISMS[mechanism].projects)
