@@ -96,6 +96,8 @@ static enum status warn_of_numbers(const struct build *build)
     const struct tensor *attn_mask = &mask->attn_mask;
     const bool lengths = mask->lengths != NULL, booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
     const bool placed = problem->has_past || lengths;
+    const bool normed = problem->parameters.norms[NORM_QUERY].kind != NORM_NONE ||
+                        problem->parameters.norms[NORM_KEY].kind != NORM_NONE || problem->parameters.latent.rank > 0;
     const struct idle idle[] = {
         {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},
         {OPTION_DROPOUT_SEED, !(problem->dropout > 0), "there is no dropout"},
@@ -110,6 +112,10 @@ static enum status warn_of_numbers(const struct build *build)
          "without a checkpoint it says how --rounding transformers rounds, and no more"},
         {OPTION_ROUNDING, options->rounding == ROUNDING_TRANSFORMERS && problem->rounding == ROUNDING_STAGES,
          "models round to their dtype alone, and here that is float32 or float64; expected --dtype bf16"},
+        {OPTION_NORM, !problem->residual, "without --residual there is no norm of the inputs"},
+        {OPTION_NORM_EPS, !problem->residual && !normed, "nothing is normed"},
+        {OPTION_QK_NORM_EPS, !normed, "query and key are not normed"},
+        {OPTION_RELATIVE_DISTANCE, problem->parameters.relative_bias.rank == 0, "there is no relative_bias.weight"},
         {OPTION_EMPTY_ROW, options->empty_row != EMPTY_ROW_ZERO && !problem->masks, "nothing is masked"},
     };
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);
