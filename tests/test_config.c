@@ -239,6 +239,20 @@ static const struct {
      PART_ONLY, 0, NULL, "window", "4,0", "config", "sliding_window"},
     {"{\"model_type\": \"gpt_oss\"}", PART_ONLY, 0, NULL, "rope_scaling",
      "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", "family", "gpt_oss"},
+    {"{\"model_type\": \"gemma3_text\", \"use_bidirectional_attention\": true, \"sliding_window\": 0}", PART_ONLY, 0,
+     NULL, "window", "0,0", "config", "sliding_window"},
+    /* two keys that say it, and disagree */
+    {LLAMA ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}, \"rope_parameters\": {\"rope_theta\": 7}}",
+     PART_ONLY, 0, NULL, "rope_scaling", "linear:factor=4", "config", "rope_scaling"},
+    {LLAMA ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}, \"rope_parameters\": {\"rope_theta\": 7}}",
+     PART_ONLY, 0, NULL, "rope_theta", "10000", "family", "llama"},
+    {LLAMA ", \"rope_scaling\": {}, \"rope_parameters\": {\"rope_theta\": 7}}", PART_ONLY, 0, NULL, "rope_theta", "7",
+     "config", "rope_parameters.rope_theta"},
+    {"{\"model_type\": \"gemma3_text\", \"rope_parameters\": {\"full_attention\": {}}, \"rope_scaling\": {\"factor\": "
+     "8}}",
+     PART_ONLY, 0, NULL, NULL, "rope_parameters and rope_scaling are both there; expected one of them", NULL, NULL},
+    {"{\"model_type\": \"modernbert\", \"layer_norm_eps\": 1, \"norm_eps\": 2}", PART_ONLY, 0, NULL, "norm_eps", "2",
+     "config", "norm_eps"},
     /* quantized, but not attention */
     {"{\"model_type\": \"gpt_oss\", \"quantization_config\": {\"quant_method\": \"mxfp4\", \"modules_to_not_convert\": "
      "[\"model.layers.*.self_attn\"]}}",

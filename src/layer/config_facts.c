@@ -294,7 +294,7 @@ static enum status add_window(const struct config_reading *reading, const struct
         return reading->error->status;
     if (slides && value.item != NULL && !config_is_set(&value))
         window = 0;
-    if (!slides || window == 0)
+    if (!slides || (window == 0 && (causal || !config_is_set(&value))))
         return why->item != NULL || value.item != NULL
                    ? config_fact(reading, "window", why->item != NULL ? why : &value, "-1,-1")
                    : STATUS_OK;
@@ -502,7 +502,7 @@ static enum status add_eps(const struct config_reading *reading)
     struct config_value value = {0};
     if (!family->eps_fixed)
         value = config_find(
-            reading, CONFIG_KEYS("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps", "norm_eps", "norm_epsilon"));
+            reading, CONFIG_KEYS("rms_norm_eps", "layer_norm_epsilon", "norm_eps", "layer_norm_eps", "norm_epsilon"));
     if (config_is_set(&value) && config_real(reading, &value, &eps) != STATUS_OK)
         return reading->error->status;
     if (!(eps >= 0))

@@ -43,21 +43,39 @@ static enum status check_known(const struct config_reading *reading, const struc
     return STATUS_OK;
 }
 
+/* One for layers that slide, and one for those that do not. */
+static bool is_nested(const struct config_value *object)
+{
+    return cJSON_GetObjectItemCaseSensitive(object->item, "full_attention") != NULL ||
+           cJSON_GetObjectItemCaseSensitive(object->item, "sliding_attention") != NULL;
+}
+
+/* Of two the older style's, where it says something, as in transformers. *object has no item where there is none. */
+static enum status find_object(const struct config_reading *reading, struct config_value *object)
+{
+    const struct config_value older = config_find(reading, CONFIG_KEYS("rope_scaling"));
+    *object = config_find(reading, CONFIG_KEYS("rope_parameters"));
+    if (config_is_set(object) && !cJSON_IsObject(object->item))
+        return config_wrong(reading, object, "an object");
+    if (config_is_set(&older) && !cJSON_IsObject(older.item))
+        return config_wrong(reading, &older, "an object");
+    if (config_is_set(&older) && older.item->child != NULL && config_is_set(object) && is_nested(object))
+        return error_usage(reading->error, "%s: %s and %s are both there; expected one of them", reading->config->path,
+                           object->key, older.key);
+    if (!config_is_set(object) || (config_is_set(&older) && older.item->child != NULL))
+        *object = older;
+    if (!config_is_set(object))
+        object->item = NULL;
+    return STATUS_OK;
+}
+
 enum status config_rope_object(const struct config_reading *reading, bool slides, struct config_value *object)
 {
-    *object = config_find(reading, CONFIG_KEYS("rope_parameters", "rope_scaling"));
-    if (!config_is_set(object))
-        *object = config_find(reading, CONFIG_KEYS("rope_scaling"));
-    if (!config_is_set(object)) {
-        object->item = NULL;
-        return STATUS_OK;
-    }
-    if (!cJSON_IsObject(object->item))
-        return config_wrong(reading, object, "an object");
+    if (find_object(reading, object) != STATUS_OK || object->item == NULL)
+        return reading->error->status;
     const struct config_value full = config_member(object, "full_attention"),
                               sliding = config_member(object, "sliding_attention");
-    const bool nested = full.item != NULL || sliding.item != NULL;
-    if (nested)
+    if (is_nested(object))
         *object = slides ? sliding : full;
     else if (slides && reading->family->local_theta > 0 && !reading->family->local_scaling)
         object->item = NULL; /* the older style means layers that do not slide */
