@@ -295,6 +295,8 @@ static const struct {
     {"{\"model_type\": \"gptj\", \"rotary_dim\": 900}", PART_ONLY, 0, NULL, NULL,
      "expected at most the 8 columns of a head", NULL, NULL},
     {"{\"model_type\": \"gptj\", \"rotary_dim\": null}", PART_ONLY, 0, NULL, NULL, "rotary_dim is null", NULL, NULL},
+    {"{\"model_type\": \"mistral\", \"sliding_window\": 0}", PART_ONLY, 0, NULL, NULL,
+     "sliding_window is 0, expected null, or at least 1", NULL, NULL},
     /* not understood */
     {LLAMA ", \"rope_scaling\": {\"rope_type\": \"fourier\"}}", PART_ONLY, 0, NULL, NULL,
      "rope_scaling.rope_type is \"fourier\", expected default, linear, dynamic, llama3, yarn or longrope", NULL, NULL},

@@ -294,7 +294,9 @@ static enum status add_window(const struct config_reading *reading, const struct
         return reading->error->status;
     if (slides && value.item != NULL && !config_is_set(&value))
         window = 0;
-    if (!slides || (window == 0 && (causal || !config_is_set(&value))))
+    if (slides && causal && window == 0 && config_is_set(&value))
+        return config_wrong(reading, &value, "null, or at least 1");
+    if (!slides || (window == 0 && !config_is_set(&value)))
         return why->item != NULL || value.item != NULL
                    ? config_fact(reading, "window", why->item != NULL ? why : &value, "-1,-1")
                    : STATUS_OK;

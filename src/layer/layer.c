@@ -78,6 +78,33 @@ static void forget_absent(struct layer *layer)
     }
 }
 
+/* A norm of query goes with one of key. */
+static enum status check_qk_norms(const struct reading *reading, const struct layer *layer)
+{
+    const bool query = input_file_find(&layer->weights, "query_norm.weight") != NULL,
+               key = input_file_find(&layer->weights, "key_norm.weight") != NULL;
+    return query == key ? STATUS_OK
+                        : error_usage(reading->error, "%s: %s has a norm of %s, but none of %s; expected both or none",
+                                      reading->checkpoint.source, layer->module->path, query ? "query" : "key",
+                                      query ? "key" : "query");
+}
+
+/* Of a latent the tensors tell which columns rotate: those of the way down that do not go up again. */
+static enum status check_latent_columns(const struct reading *reading, const struct layer *layer)
+{
+    const struct layer_fact *fact = layer_facts_find(&layer->facts, "rope_columns");
+    const struct file_tensor *down = input_file_find(&layer->weights, "W_key_value_a.weight"),
+                             *up = input_file_find(&layer->weights, "W_key_value_b.weight");
+    char expected[32];
+    if (down == NULL || up == NULL || fact == NULL || fact->source == FACT_OPTION)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected, "last:%zu", down->tensor.shape[0] - up->tensor.shape[1]);
+    return strcmp(fact->text, expected) == 0
+               ? STATUS_OK
+               : error_usage(reading->error, "%s: rope_columns is %s by %s, but the tensors of %s have %s",
+                             reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
+}
+
 static enum status add_kv_heads(const struct reading *reading, struct layer *layer, size_t kv_heads)
 {
     char text[24];
@@ -135,7 +162,8 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         return refuse_heads(reading, layer->module);
     if (module_unpack(&reading->modules, layer->module, &plan, reading->arena, &layer->weights, reading->error) ||
         measure_head(reading, layer, plan.heads, &columns) ||
-        reading_facts(reading, layer->module, layer->family, columns, &layer->facts) || check_residual(reading, layer))
+        reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
+        check_residual(reading, layer) || check_qk_norms(reading, layer) || check_latent_columns(reading, layer))
         return reading->error->status;
     forget_absent(layer);
     return add_kv_heads(reading, layer, plan.kv_heads);
