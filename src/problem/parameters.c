@@ -368,6 +368,7 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
         memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]);
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
+    memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]); /* a latent takes some alone */
     memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
     memset(parameters->modules, 0,
            plan->module_count * sizeof parameters->modules[0]); /* what a latent makes has none */
