@@ -66,7 +66,7 @@ static enum status forget_steps(const struct build *build)
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0] && turned; i++)
         if (options->origin[STEPS[i]] == ORIGIN_COMMAND_LINE)
             return error_usage(build->error,
-                               "--%s: query and key of %s are turned by their positions already; expected what they "
+                               "--%s: query and key of %s are turned or scaled already; expected what they "
                                "were before it",
                                OPTIONS[STEPS[i]].name, inputs->source);
     for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++)
