@@ -8,12 +8,29 @@ static bool contradicts(const struct build *build, enum option_id id, bool diffe
     return differs && (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && build->weights == NULL));
 }
 
+/* Hidden states of another model are told before a weight of this one is blamed. */
+static enum status check_width(const struct build *build)
+{
+    static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight"};
+    const struct file_tensor *query = NULL;
+    for (size_t i = 0; i < 2 && query == NULL && build->layer != NULL; i++)
+        query = input_file_find(build->weights, FIRST[i]);
+    if (query == NULL || query->tensor.shape[1] == build->problem->d_in)
+        return STATUS_OK;
+    return error_usage(build->error,
+                       "%s: hidden states of %zu columns, but %s of %s reads %zu; expected those of this model",
+                       build->problem->source, build->problem->d_in, build->layer->module->path, build->weights->source,
+                       query->tensor.shape[1]);
+}
+
 static enum status take_parameters(const struct build *build, const struct input_file *input)
 {
     struct problem *problem = build->problem;
     struct parameters_plan *plan = &problem->plan;
     const struct options *options = build->options;
     char place[BUILD_PLACE_BYTES];
+    if (check_width(build) != STATUS_OK)
+        return build->error->status;
     if (parameters_take(&problem->parameters, plan, input, problem->source, build->arena, build->error) != STATUS_OK)
         return build->error->status;
     if (contradicts(build, OPTION_D_OUT, options->d_out != plan->d_out))

@@ -70,6 +70,11 @@ static enum status read_layer(struct layer *layer, const struct options *options
     return layer_ask(&asked, layer, number, arena, error) ? error->status : layer_read(layer, &asked, arena, error);
 }
 
+static enum status refuse_folder(const char *path, struct error *error)
+{
+    return error_usage(error, "%s: a folder; expected hidden states, and the checkpoint behind --weights", path);
+}
+
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error)
 {
@@ -85,10 +90,10 @@ enum status job_files_read(struct job_files *job, const struct options *options,
     *job = (struct job_files){0};
     if (reads_inputs(options)) {
         job->inputs = &job->files[0];
-        if (options->random != NULL
-                ? draw_inputs(&job->files[0], options, arena, error)
-                : load_file(options->in != NULL ? options->in : "-", kinds, arena, &job->files[0], error))
-            return error->status;
+        const char *in = options->in != NULL ? options->in : "-";
+        if (options->random != NULL ? draw_inputs(&job->files[0], options, arena, error)
+                                    : load_file(in, kinds, arena, &job->files[0], error))
+            return MECHANISMS[options->mechanism].opens && is_folder(in) ? refuse_folder(in, error) : error->status;
     }
     if (options->key_inputs != NULL) {
         job->keys = &job->files[2];

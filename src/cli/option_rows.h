@@ -168,7 +168,7 @@
         .fallback = "where query_norm.weight is there: layer with a bias, else rms", \
         .help = "norm of query and key, of a head or of all, before the rotation") \
     ROW(QK_NORM_EPS, qk_norm_eps, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "qk-norm-eps", \
-        .argument = "X", .setting = true, .asked = "its eps", .fallback = "as --norm-eps", .help = "what its root adds") \
+        .argument = "X", .setting = true, .asked = "eps of query and key", .fallback = "as --norm-eps", .help = "what its root adds") \
     ROW(CLIP, clip, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_PROJECTS, .name = "clip", .argument = "C", \
         .setting = true, .asked = "clip", .foreign = "clipqkv qkvclip", .fallback = "0, none", \
         .help = "query, key and value are cut off at -C and C where they are projected") \

@@ -105,6 +105,21 @@ static enum status check_latent_columns(const struct reading *reading, const str
                              reading->checkpoint.source, fact->text, fact->key, layer->module->path, expected);
 }
 
+/* What nobody says is as usual, and told so. */
+static enum status add_defaults(const struct reading *reading, struct layer *layer, size_t columns)
+{
+    char scale[32];
+    snprintf(scale, sizeof scale, "1/sqrt(%zu)", columns);
+    const struct layer_fact usual[] = {{"causal", layer->module->cross ? "false" : "true", FACT_DEFAULT, NULL},
+                                       {"rope", "none", FACT_DEFAULT, NULL},
+                                       {"scale", scale, FACT_DEFAULT, NULL}};
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (layer_facts_find(&layer->facts, usual[i].setting) == NULL &&
+            layer_facts_add(&layer->facts, &usual[i], reading->arena, reading->error) != STATUS_OK)
+            return reading->error->status;
+    return STATUS_OK;
+}
+
 static enum status add_kv_heads(const struct reading *reading, struct layer *layer, size_t kv_heads)
 {
     char text[24];
@@ -166,7 +181,8 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         check_residual(reading, layer) || check_qk_norms(reading, layer) || check_latent_columns(reading, layer))
         return reading->error->status;
     forget_absent(layer);
-    return add_kv_heads(reading, layer, plan.kv_heads);
+    return add_defaults(reading, layer, columns) || add_kv_heads(reading, layer, plan.kv_heads) ? reading->error->status
+                                                                                                : STATUS_OK;
 }
 
 enum status layer_read(struct layer *layer, const struct options *options, struct arena *arena, struct error *error)

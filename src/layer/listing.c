@@ -34,6 +34,17 @@ static size_t columns_of(const struct module_tensors *tensors, const struct chec
     return 0;
 }
 
+/* The columns of the inputs, by the weight that makes query of them; 0 where there is none. */
+static size_t width_of(const struct module_tensors *tensors, const struct checkpoint_tensor *looks, bool turned)
+{
+    static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight", "in_proj.weight"};
+    for (size_t i = 0; i < tensors->count; i++)
+        for (size_t k = 0; k < sizeof FIRST / sizeof FIRST[0]; k++)
+            if (strcmp(tensors->tensors[i].standard, FIRST[k]) == 0)
+                return looks[i].bytes.shape[turned ? 0 : 1];
+    return 0;
+}
+
 /* A module that attn does not know is listed, too, with the reason; the list goes on. */
 static bool pass_over(const struct reading *reading, struct listed_row *row)
 {
@@ -64,6 +75,7 @@ static enum status look(const struct reading *reading, const struct layer_module
     row->cross = module->cross;
     row->heads = plan.heads;
     row->kv_heads = plan.kv_heads > 0 ? plan.kv_heads : plan.heads;
+    row->d_in = width_of(&tensors, looks, module_is_turned(module));
     row->columns = columns_of(&tensors, looks, &plan, module_is_turned(module));
     if (row->path == NULL)
         return reading->error->status;

@@ -12,6 +12,7 @@ struct listed_row {
     bool cross;
     const struct family_row *family;
     size_t heads, kv_heads, columns; /* of a head of query; 0 where nobody says it */
+    size_t d_in;                     /* columns of its inputs; 0 where the tensors do not tell */
     double bytes;                    /* that are read for one */
     struct layer_facts facts;        /* of the first; the others say the same */
     char why[160];                   /* attn does not know how it is computed, up to the first ';'; else "" */

@@ -332,9 +332,27 @@ static enum status no_module(const struct module_list *list, const struct wish *
                        wish->module, paths);
 }
 
+/* Of a checkpoint with several layers one is to be named. */
+static enum status no_number(const struct module_list *list, struct error *error)
+{
+    size_t lowest = SIZE_MAX, highest = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t layer = list->modules[i].layer;
+        lowest = layer < lowest ? layer : lowest;
+        highest = layer != MODULE_NO_LAYER && layer > highest ? layer : highest;
+    }
+    return error_usage(error,
+                       "%s: --layer is missing; expected a layer from %zu to %zu, and --module where several "
+                       "have that number: attn layer -w lists them",
+                       list->checkpoint->source, lowest, highest);
+}
+
 static enum status several(const struct module_list *list, const struct wish *wish, size_t count,
                            const struct layer_module *first, struct error *error)
 {
+    for (size_t i = 0; i < list->count && wish->layer == MODULE_NO_LAYER; i++)
+        if (fits(&list->modules[i], wish) && list->modules[i].layer != first->layer)
+            return no_number(list, error);
     char paths[800], layer[32] = "";
     struct text text = text_begin(paths, sizeof paths);
     add_paths(&text, list, wish);

@@ -189,7 +189,7 @@
         .norm = "rms", .norm_eps = 1e-5) \
     ROW(.name = "nomic_bert", .title = "Nomic BERT", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 1000, \
         .norm_eps = 1e-12, FAMILY_EACH()) \
-    ROW(.name = "none", .title = "none of these", .by_hand = true) \
+    ROW(.name = "none", .title = "no family", .by_hand = true) \
     ROW(.name = "olmo", .title = "OLMo", FAMILY_DECODER_HALF, .heads = 32, .clip = true, .norm_eps = 1e-5, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmo2", .title = "OLMo 2", FAMILY_DECODER_HALF, .heads = 32, .norm = "none", .qk_norm = "rms", \

@@ -48,7 +48,7 @@ static void write_bytes(double bytes, struct wrap *line)
     size_t unit = 0;
     for (; bytes >= 1000 && unit < 3; unit++)
         bytes /= 1000;
-    wrap_add(line, "%.*f %s read for one", unit == 0 || bytes >= 100 ? 0 : 1, bytes, UNITS[unit]);
+    wrap_add(line, "%.*f %s a layer", unit == 0 || bytes >= 100 ? 0 : 1, bytes, UNITS[unit]);
 }
 
 /* Settings that tell modules from each other, and their words; those that are as usual are passed over. */
@@ -103,6 +103,8 @@ static void write_row(const struct listed_row *row, size_t columns, struct outpu
     struct wrap line = {.output = output, .columns = memory_smaller(columns, WRAP_COLUMNS) - 4, .indent = 4};
     output_print(output, "\n  %s\n    ", row->path[0] != '\0' ? row->path : "(without a path)");
     write_layers(row, &line);
+    if (row->d_in > 0)
+        wrap_add(&line, "d_in %zu", row->d_in);
     if (row->why[0] == '\0')
         write_facts(row, &line);
     write_bytes(row->bytes, &line);
@@ -118,7 +120,9 @@ static void write_families(const struct listing *listing, struct wrap *line)
         bool told = false;
         for (size_t k = 0; k < i; k++)
             told = told || listing->rows[k].family == listing->rows[i].family;
-        if (!told && listing->rows[i].why[0] == '\0')
+        if (!told && listing->rows[i].why[0] == '\0' && listing->rows[i].family->by_hand)
+            wrap_add(line, "no family");
+        else if (!told && listing->rows[i].why[0] == '\0')
             wrap_add(line, "%s (%s)", listing->rows[i].family->title, listing->rows[i].family->name);
     }
 }
@@ -156,9 +160,10 @@ static void write_row_json(const struct listed_row *row, struct output *output)
         output_print(output, ", ");
         write_member("refused", row->why, output);
     }
-    output_print(output,
-                 ",\n   \"heads\": %zu, \"kv_heads\": %zu, \"d_head\": %zu, \"bytes\": %.0f,\n   \"settings\": {",
-                 row->heads, row->kv_heads, row->columns, row->bytes);
+    output_print(
+        output,
+        ",\n   \"heads\": %zu, \"kv_heads\": %zu, \"d_head\": %zu, \"d_in\": %zu, \"bytes\": %.0f,\n   \"settings\": {",
+        row->heads, row->kv_heads, row->columns, row->d_in, row->bytes);
     for (size_t i = 0; i < row->facts.count; i++) {
         output_print(output, "%s", i > 0 ? ", " : "");
         write_member(row->facts.facts[i].setting, row->facts.facts[i].text, output);

@@ -20,8 +20,10 @@ static const char *setting_text(const struct problem *problem, const char *name)
 /* " (config)": who says it of a checkpoint's module, but for the command line; else "". */
 static const char *source_of(const struct problem *problem, const char *name)
 {
-    static const char *const WORDS[FACT_SOURCE_COUNT] = {
-        [FACT_ROW] = " (family)", [FACT_CONFIG] = " (config)", [FACT_TENSORS] = " (tensors)"};
+    static const char *const WORDS[FACT_SOURCE_COUNT] = {[FACT_DEFAULT] = " (default)",
+                                                         [FACT_ROW] = " (family)",
+                                                         [FACT_CONFIG] = " (config)",
+                                                         [FACT_TENSORS] = " (tensors)"};
     const struct layer_fact *fact = problem->layer != NULL ? layer_facts_find(&problem->layer->facts, name) : NULL;
     return fact != NULL && WORDS[fact->source] != NULL ? WORDS[fact->source] : "";
 }
@@ -74,11 +76,11 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
     if (!problem->parameters_only && !given && problem->d_key_in != problem->d_in)
         wrap_add(line, "%zu of key inputs", problem->d_key_in);
     if (!given)
-        wrap_add(line, "d_out %zu", problem->plan.d_out);
+        wrap_add(line, "d_out %zu", problem->layer != NULL ? problem->plan.d_output : problem->plan.d_out);
     else if (!problem->has_heads)
         wrap_add(line, "d %zu", problem->d_head);
     add_heads(line, problem);
-    if (given && problem->d_value != problem->d_head)
+    if (problem->d_value != problem->d_head && !problem->parameters_only)
         wrap_add(line, "d_v %zu", problem->d_value);
     if ((problem->has_heads || given) && !problem->parameters_only)
         wrap_add(line, "%s%s", problem->mask.causal ? "causal" : "not causal", source_of(problem, "causal"));
@@ -133,19 +135,64 @@ static void add_source(struct wrap *line, const struct problem *problem)
         wrap_add(line, "parameters from %s", shown);
         return;
     }
-    wrap_add(line, "%s", problem->layer->family->title);
+    wrap_add(line, "%s", problem->layer->family->by_hand ? "no family" : problem->layer->family->title);
     wrap_add(line, "%s of %s", problem->layer->module->path, shown);
+}
+
+/* What is known of a layer, in the order of its steps. */
+static const struct {
+    const char *setting, *words;
+} OF_LAYER[] = {
+    {"residual", "residual"},
+    {"norm", "norm"},
+    {"norm_eps", "its eps"},
+    {"clip", "clip"},
+    {"qk_norm", "norm of query and key"},
+    {"qk_norm_eps", "its eps"},
+    {"rope", "rope"},
+    {"rope_columns", "of columns"},
+    {"rope_theta", "theta"},
+    {"rope_scaling", "scaling"},
+    {"positions", "positions"},
+    {"scale", "scale"},
+    {"scale_on", "scale on"},
+    {"softcap", "softcap"},
+    {"window", "window"},
+    {"alibi", "alibi"},
+    {"relative_distance", "relative distance"},
+};
+
+static bool is_of_layer(const struct problem *problem, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; problem->layer != NULL && i < sizeof OF_LAYER / sizeof OF_LAYER[0]; i++)
+        found = found || strcmp(OF_LAYER[i].setting, name) == 0;
+    return found;
+}
+
+static void add_layer(struct wrap *line, const struct problem *problem)
+{
+    for (size_t i = 0; problem->layer != NULL && i < sizeof OF_LAYER / sizeof OF_LAYER[0]; i++) {
+        const char *name = OF_LAYER[i].setting;
+        const bool turns = problem->rope.kind != ROPE_NONE || strncmp(name, "rope", 4) != 0;
+        if (setting_text(problem, name) != NULL && turns && !is_usual(problem, name))
+            add_setting(line, problem, name,
+                        strcmp(name, "qk_norm") == 0 && problem->parameters.latent.rank > 0 ? "norm of the latents"
+                                                                                            : OF_LAYER[i].words,
+                        NULL);
+    }
 }
 
 /* What was asked for beside: numbers, then words, mistakes and queries last. */
 static void add_asked(struct wrap *line, const struct problem *problem)
 {
+    add_layer(line, problem);
     for (int texts = 0; texts <= 1; texts++)
         for (size_t i = 0; i < problem->setting_count; i++) {
             const struct setting *setting = &problem->settings[i];
             const bool mistakes = setting->words != NULL && strcmp(setting->words, OPTIONS[OPTION_MISTAKE].asked) == 0;
             if (setting->words != NULL && (setting->kind != SETTING_NUMBER) == texts && !mistakes &&
-                !is_usual(problem, setting->name))
+                !is_usual(problem, setting->name) && !is_of_layer(problem, setting->name))
                 add_setting(line, problem, setting->name, setting->words, NULL);
         }
     add_mistakes(line, problem);
