@@ -230,6 +230,11 @@ static const cJSON *find_kind(const cJSON *types, size_t layer)
     return NULL;
 }
 
+static bool is_word(const cJSON *item, const char *word)
+{
+    return item != NULL && cJSON_IsString(item) && strcmp(item->valuestring, word) == 0;
+}
+
 /* GPT-Neo: every other layer, where the config says nothing. */
 static enum status ask_local(const struct config_reading *reading, struct config_value *value, bool *slides)
 {
@@ -244,10 +249,9 @@ static enum status ask_local(const struct config_reading *reading, struct config
         *slides = layer % 2 == 1;
         return STATUS_OK;
     }
-    *slides = cJSON_IsString(word) && strcmp(word->valuestring, "local") == 0;
-    return *slides || (cJSON_IsString(word) && strcmp(word->valuestring, "global") == 0)
-               ? STATUS_OK
-               : config_wrong(reading, value, "\"global\" or \"local\" for each layer");
+    *slides = is_word(word, "local");
+    return *slides || is_word(word, "global") ? STATUS_OK
+                                              : config_wrong(reading, value, "\"global\" or \"local\" for each layer");
 }
 
 /* Whether a switch for all layers is off. */

@@ -62,6 +62,9 @@ static enum status look(const struct reading *reading, const struct layer_module
     struct module_tensors tensors;
     struct checkpoint_tensor looks[MODULE_TENSORS];
     struct unpack_plan plan = {0};
+    row->path = pattern_of(reading, module);
+    if (row->path == NULL)
+        return STATUS_SYSTEM;
     if (module_tensors(&reading->modules, module, reading->arena, &tensors, reading->error) != STATUS_OK ||
         (reading_heads(reading, module, &row->family, &plan, &row->facts) != STATUS_OK && !pass_over(reading, row)))
         return reading->error->status;
@@ -71,14 +74,11 @@ static enum status look(const struct reading *reading, const struct layer_module
         const enum dtype dtype = looks[i].bytes.dtype; /* of another one a number takes a byte or less */
         row->bytes += (double)looks[i].count * (double)(dtype == DTYPE_COUNT ? 1 : dtype_size(dtype));
     }
-    row->path = pattern_of(reading, module);
     row->cross = module->cross;
     row->heads = plan.heads;
     row->kv_heads = plan.kv_heads > 0 ? plan.kv_heads : plan.heads;
     row->d_in = width_of(&tensors, looks, module_is_turned(module));
     row->columns = columns_of(&tensors, looks, &plan, module_is_turned(module));
-    if (row->path == NULL)
-        return reading->error->status;
     if (row->columns == 0 || row->why[0] != '\0' ||
         reading_facts(reading, module, row->family, row->columns, &row->facts) == STATUS_OK || pass_over(reading, row))
         return STATUS_OK;

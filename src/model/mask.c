@@ -46,7 +46,8 @@ size_t mask_bucket(const struct mask *mask, int64_t distance)
     } else if (distance > 0) {
         distance = 0;
     }
-    const double far = fabs((double)distance), single = (double)(buckets / 2);
+    const size_t half = buckets / 2;
+    const double far = fabs((double)distance), single = (double)half;
     if (far < single)
         return first + (size_t)far;
     const double rest = (double)buckets - single;

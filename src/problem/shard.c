@@ -97,7 +97,7 @@ static uint64_t hash_parameters(uint64_t hash, const struct parameters *paramete
     for (size_t module = 0; module < parameters->module_count; module++)
         for (int id = 0; id < PROJECTION_COUNT; id++)
             hash = hash_projection(hash, &parameters->modules[module].projections[id]);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
         hash = hash_projection(hash, steps[i]);
     for (int id = 0; id < NORM_COUNT; id++)
         hash = hash_norm(hash, &parameters->norms[id]);
