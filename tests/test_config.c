@@ -243,6 +243,37 @@ static const struct {
     {"{\"model_type\": \"dots1\", \"max_window_layers\": 2, \"sliding_window\": 5, \"layer_types\": "
      "[\"sliding_attention\"]}",
      PART_ONLY, 0, NULL, "window", "4,0", "config", "sliding_window"},
+/* every other layer before a number: Qwen2 of experts */
+#define EXPERTS "{\"model_type\": \"qwen2_moe\", \"use_sliding_window\": true, \"sliding_window\": 5"
+    {EXPERTS ", \"max_window_layers\": 3}", PART_ONLY, 0, NULL, "window", "4,0", "config", "sliding_window"},
+    {EXPERTS ", \"max_window_layers\": 3}", PART_ONLY, 1, NULL, "window", "-1,-1", "config", "max_window_layers"},
+    {EXPERTS ", \"max_window_layers\": 3}", PART_ONLY, 2, NULL, "window", "4,0", "config", "sliding_window"},
+    {EXPERTS ", \"max_window_layers\": 3}", PART_ONLY, 4, NULL, "window", "-1,-1", "config", "max_window_layers"},
+    {EXPERTS ", \"layer_types\": [\"full_attention\"]}", PART_ONLY, 0, NULL, "window", "-1,-1", "config",
+     "layer_types[0]"},
+    {"{\"model_type\": \"qwen2_moe\", \"sliding_window\": 5, \"layer_types\": [\"sliding_attention\"]}", PART_ONLY, 0,
+     NULL, NULL, "layer_types[0] is \"sliding_attention\", expected \"full_attention\", or use_sliding_window true",
+     NULL, NULL},
+/* layers that do not rotate: SmolLM3 */
+#define SMOL "{\"model_type\": \"smollm3\", \"sliding_window\": 5"
+    {SMOL ", \"use_sliding_window\": true}", PART_ONLY, 3, NULL, "window", "4,0", "config", "sliding_window"},
+    {SMOL ", \"use_sliding_window\": true, \"no_rope_layers\": [1]}", PART_ONLY, 0, NULL, "window", "-1,-1", "config",
+     "no_rope_layers"},
+    {SMOL ", \"use_sliding_window\": false}", PART_ONLY, 3, NULL, "window", "-1,-1", "config", "use_sliding_window"},
+    {SMOL ", \"use_sliding_window\": false, \"layer_types\": [\"sliding_attention\"]}", PART_ONLY, 0, NULL, "window",
+     "4,0", "config", "sliding_window"},
+    {"{\"model_type\": \"smollm3\", \"layer_types\": [\"sliding_attention\"]}", PART_ONLY, 0, NULL, NULL,
+     "layer_types[0] is \"sliding_attention\", expected \"full_attention\", as there is no sliding_window", NULL, NULL},
+    {"{\"model_type\": \"smollm3\", \"use_sliding_window\": true, \"sliding_window\": null}", PART_ONLY, 3, NULL,
+     "window", "-1,-1", "config", "sliding_window"},
+    /* a scale that may be null */
+    {"{\"model_type\": \"hyperclovax\"}", PART_ONLY, 0, NULL, "scale", "0.35355339059327373", "family", "hyperclovax"},
+    {"{\"model_type\": \"hyperclovax\", \"attention_multiplier\": null}", PART_ONLY, 0, NULL, "scale",
+     "0.35355339059327373", "family", "hyperclovax"},
+    {"{\"model_type\": \"hyperclovax\", \"attention_multiplier\": 2}", PART_ONLY, 0, NULL, "scale", "2", "config",
+     "attention_multiplier"},
+    {"{\"model_type\": \"granite\", \"attention_multiplier\": null}", PART_ONLY, 0, NULL, NULL,
+     "attention_multiplier is null, expected a number", NULL, NULL},
     {"{\"model_type\": \"gpt_oss\"}", PART_ONLY, 0, NULL, "rope_scaling",
      "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", "family", "gpt_oss"},
     {"{\"model_type\": \"gemma3_text\", \"use_bidirectional_attention\": true, \"sliding_window\": 0}", PART_ONLY, 0,

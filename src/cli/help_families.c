@@ -35,14 +35,16 @@ static void add_rope(const struct family_row *row, struct text *text)
 
 static void add_sliding(const struct family_row *row, struct text *text)
 {
-    static const char *const WORDS[] = {[FAMILY_SLIDING_ALL] = "every layer slides",
-                                        [FAMILY_SLIDING_ASKED] = "every layer slides where use_sliding_window",
-                                        [FAMILY_SLIDING_BUT] = "layers slide, but for the last of every",
-                                        [FAMILY_SLIDING_FROM] = "layers slide where use_sliding_window, from number",
-                                        [FAMILY_SLIDING_AFTER] = "layers slide from number",
-                                        [FAMILY_SLIDING_LOCAL] = "layers slide as attention_types says",
-                                        [FAMILY_SLIDING_BETWEEN] =
-                                            "layers slide both ways, but for the first of every"};
+    static const char *const WORDS[] = {
+        [FAMILY_SLIDING_ALL] = "every layer slides",
+        [FAMILY_SLIDING_ASKED] = "every layer slides where use_sliding_window",
+        [FAMILY_SLIDING_BUT] = "layers slide, but for the last of every",
+        [FAMILY_SLIDING_FROM] = "layers slide where use_sliding_window, from number",
+        [FAMILY_SLIDING_UNTIL] = "every other layer slides where use_sliding_window, before number",
+        [FAMILY_SLIDING_STILL] = "layers that do not rotate slide where use_sliding_window",
+        [FAMILY_SLIDING_AFTER] = "layers slide from number",
+        [FAMILY_SLIDING_LOCAL] = "layers slide as attention_types says",
+        [FAMILY_SLIDING_BETWEEN] = "layers slide both ways, but for the first of every"};
     if (row->sliding == FAMILY_SLIDING_NONE)
         return;
     text_add(text, "; %s",
@@ -59,6 +61,7 @@ static void add_scale(const struct family_row *row, struct text *text)
                                         [FAMILY_SCALE_ONE] = "scale 1",
                                         [FAMILY_SCALE_SCALAR] = "scale 1/sqrt(query_pre_attn_scalar)",
                                         [FAMILY_SCALE_MULTIPLIER] = "scale attention_multiplier",
+                                        [FAMILY_SCALE_MULTIPLIER_OR_ROOT] = "scale attention_multiplier, or 1/sqrt(d)",
                                         [FAMILY_SCALE_FLAGS] = "scale 1/sqrt(d), or by scale_attn flags",
                                         [FAMILY_SCALE_FLAG] = "scale 1/sqrt(d) where scale_attn_weights",
                                         [FAMILY_SCALE_SOFTMAX] = "scale 1/sqrt(d), or softmax_scale",

@@ -197,7 +197,8 @@ static enum status ask_rule(const struct config_reading *reading, struct config_
     const struct family_row *family = reading->family;
     const size_t layer = reading->module->layer;
     size_t n = family->pattern;
-    const bool from = family->sliding == FAMILY_SLIDING_FROM || family->sliding == FAMILY_SLIDING_AFTER;
+    const bool until = family->sliding == FAMILY_SLIDING_UNTIL,
+               from = until || family->sliding == FAMILY_SLIDING_FROM || family->sliding == FAMILY_SLIDING_AFTER;
     *value = from ? config_find(reading, CONFIG_KEYS("max_window_layers"))
              : family->sliding == FAMILY_SLIDING_BETWEEN
                  ? config_find(reading, CONFIG_KEYS("global_attn_every_n_layers"))
@@ -205,7 +206,7 @@ static enum status ask_rule(const struct config_reading *reading, struct config_
     if (config_is_set(value) && config_whole(reading, value, &n) != STATUS_OK)
         return reading->error->status;
     if (from)
-        *slides = layer >= n;
+        *slides = until ? layer < n && layer % 2 == 0 : layer >= n;
     else if (family->sliding == FAMILY_SLIDING_BETWEEN)
         *slides = n > 0 && layer % n != 0;
     else
@@ -254,15 +255,45 @@ static enum status ask_local(const struct config_reading *reading, struct config
                                               : config_wrong(reading, value, "\"global\" or \"local\" for each layer");
 }
 
+/* SmolLM3: the layers that do not rotate, where use_sliding_window; a list counts without it. */
+static enum status ask_still(const struct config_reading *reading, struct config_value *value, const char *word,
+                             bool *slides)
+{
+    const struct config_value window = config_find(reading, CONFIG_KEYS("sliding_window"));
+    bool used = false, rotates = true;
+    if (word != NULL)
+        return *slides && !config_is_set(&window) && !config_is_told(reading, "window")
+                   ? config_wrong(reading, value, "\"full_attention\", as there is no sliding_window")
+                   : STATUS_OK;
+    *value = config_find(reading, CONFIG_KEYS("use_sliding_window"));
+    if ((config_is_set(value) && config_truth(reading, value, &used) != STATUS_OK) ||
+        (used && config_listed(reading, value, &rotates) != STATUS_OK))
+        return reading->error->status;
+    *slides = used && !rotates;
+    return STATUS_OK;
+}
+
 /* Whether a switch for all layers is off. */
 static enum status ask_used(const struct config_reading *reading, struct config_value *value, bool *used)
 {
-    *used = reading->family->sliding != FAMILY_SLIDING_NONE && !reading->module->cross;
-    if (reading->family->sliding != FAMILY_SLIDING_FROM && reading->family->sliding != FAMILY_SLIDING_ASKED)
+    const enum family_sliding sliding = reading->family->sliding;
+    *used = sliding != FAMILY_SLIDING_NONE && !reading->module->cross;
+    if (sliding != FAMILY_SLIDING_FROM && sliding != FAMILY_SLIDING_UNTIL && sliding != FAMILY_SLIDING_ASKED)
         return STATUS_OK;
     *value = config_find(reading, CONFIG_KEYS("use_sliding_window"));
     *used = false;
     return config_is_set(value) ? config_truth(reading, value, used) : STATUS_OK;
+}
+
+/* A list that says "sliding_attention" where the switch is off: transformers has no window for it then. */
+static enum status check_unused(const struct config_reading *reading, const struct config_value *type, const char *word)
+{
+    const enum family_sliding sliding = reading->family->sliding;
+    const bool lists = sliding == FAMILY_SLIDING_FROM || sliding == FAMILY_SLIDING_UNTIL;
+    return lists && !reading->module->cross && !config_is_told(reading, "window") &&
+                   strcmp(word, "sliding_attention") == 0
+               ? config_wrong(reading, type, "\"full_attention\", or use_sliding_window true")
+               : STATUS_OK;
 }
 
 static enum status ask_slides(const struct config_reading *reading, struct config_value *value, bool *slides)
@@ -272,15 +303,19 @@ static enum status ask_slides(const struct config_reading *reading, struct confi
     const char *word;
     if (layer_type(reading, &type, &word) != STATUS_OK || ask_used(reading, value, slides) != STATUS_OK)
         return reading->error->status;
+    if (!*slides && word != NULL)
+        return check_unused(reading, &type, word);
     if (!*slides || sliding == FAMILY_SLIDING_ALL || sliding == FAMILY_SLIDING_ASKED)
         return STATUS_OK;
     if (sliding == FAMILY_SLIDING_LOCAL)
         return ask_local(reading, value, slides);
-    if (word == NULL)
-        return ask_rule(reading, value, slides);
-    *value = type;
-    *slides = strcmp(word, "sliding_attention") == 0;
-    return STATUS_OK;
+    if (word != NULL) {
+        *value = type;
+        *slides = strcmp(word, "sliding_attention") == 0;
+    }
+    if (sliding == FAMILY_SLIDING_STILL)
+        return ask_still(reading, value, word, slides);
+    return word != NULL ? STATUS_OK : ask_rule(reading, value, slides);
 }
 
 /* W keys up to the query's own; n / 2 on either side where the mask looks both ways. */
@@ -364,9 +399,10 @@ static enum status scale_multiplier(const struct config_reading *reading, bool s
                                     double *scale)
 {
     (void)slides;
-    *scale = 1;
+    const bool or_root = reading->family->scale == FAMILY_SCALE_MULTIPLIER_OR_ROOT;
+    *scale = or_root ? root(reading) : 1;
     *value = config_find(reading, CONFIG_KEYS("attention_multiplier"));
-    return config_is_set(value) ? config_real(reading, value, scale) : STATUS_OK;
+    return config_is_set(value) || (value->item != NULL && !or_root) ? config_real(reading, value, scale) : STATUS_OK;
 }
 
 static enum status scale_flags(const struct config_reading *reading, bool slides, struct config_value *value,
@@ -422,10 +458,15 @@ static enum status add_scale(const struct config_reading *reading, bool slides)
 {
     static enum status (*const SCALES[])(const struct config_reading *reading, bool slides, struct config_value *value,
                                          double *scale) = {
-        [FAMILY_SCALE_ROOT] = scale_root,       [FAMILY_SCALE_ONE] = scale_one,
-        [FAMILY_SCALE_SCALAR] = scale_scalar,   [FAMILY_SCALE_MULTIPLIER] = scale_multiplier,
-        [FAMILY_SCALE_FLAGS] = scale_flags,     [FAMILY_SCALE_FLAG] = scale_flags,
-        [FAMILY_SCALE_SOFTMAX] = scale_softmax, [FAMILY_SCALE_MSCALE] = scale_mscale,
+        [FAMILY_SCALE_ROOT] = scale_root,
+        [FAMILY_SCALE_ONE] = scale_one,
+        [FAMILY_SCALE_SCALAR] = scale_scalar,
+        [FAMILY_SCALE_MULTIPLIER] = scale_multiplier,
+        [FAMILY_SCALE_FLAGS] = scale_flags,
+        [FAMILY_SCALE_FLAG] = scale_flags,
+        [FAMILY_SCALE_MULTIPLIER_OR_ROOT] = scale_multiplier,
+        [FAMILY_SCALE_SOFTMAX] = scale_softmax,
+        [FAMILY_SCALE_MSCALE] = scale_mscale,
     };
     struct config_value value = {0};
     double scale;

@@ -71,6 +71,9 @@ enum status config_fact_number(const struct config_reading *reading, const char 
 /* The rotation: rope, rope_theta, rope_columns, rope_scaling; `slides`: whether this layer does. */
 enum status config_rope(const struct config_reading *reading, bool slides);
 
+/* Whether no_rope_layers, or else no_rope_layer_interval, lets the layer rotate, and the key that says so. */
+enum status config_listed(const struct config_reading *reading, struct config_value *value, bool *rotates);
+
 /* The parameters of the rotation of such a layer: an object that may stand for all layers, or for those of its kind. */
 enum status config_rope_object(const struct config_reading *reading, bool slides, struct config_value *object);
 

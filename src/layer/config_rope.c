@@ -365,7 +365,7 @@ static enum status add_scaling(const struct config_reading *reading, const struc
 /* --- which layers ------------------------------------------------------------------------------------------------ */
 
 /* Whether no_rope_layers has a 1 for the layer; else all but every n-th rotate. */
-static enum status ask_listed(const struct config_reading *reading, struct config_value *value, bool *rotates)
+enum status config_listed(const struct config_reading *reading, struct config_value *value, bool *rotates)
 {
     const size_t layer = reading->module->layer;
     size_t interval = 4, number = 1;
@@ -420,7 +420,7 @@ static enum status ask_rotates(const struct config_reading *reading, bool slides
         *rotates = slides || (window.item != NULL && !config_is_set(&window));
     if (family->rotating == FAMILY_ROTATING_TOLD)
         return ask_told(reading, value, rotates);
-    return family->rotating == FAMILY_ROTATING_LISTED ? ask_listed(reading, value, rotates) : STATUS_OK;
+    return family->rotating == FAMILY_ROTATING_LISTED ? config_listed(reading, value, rotates) : STATUS_OK;
 }
 
 /* DeepSeek V3: pairs are read, unless rope_interleave is false. */

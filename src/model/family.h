@@ -15,10 +15,11 @@ enum family_causal { FAMILY_CAUSAL_NEVER, FAMILY_CAUSAL_ALWAYS, FAMILY_CAUSAL_DE
 
 /* What the scores are multiplied with. */
 enum family_scale {
-    FAMILY_SCALE_ROOT,       /* 1 / sqrt(d) */
-    FAMILY_SCALE_ONE,        /* 1: T5 */
-    FAMILY_SCALE_SCALAR,     /* 1 / sqrt(query_pre_attn_scalar): Gemma 2 */
-    FAMILY_SCALE_MULTIPLIER, /* attention_multiplier: Granite */
+    FAMILY_SCALE_ROOT,               /* 1 / sqrt(d) */
+    FAMILY_SCALE_ONE,                /* 1: T5 */
+    FAMILY_SCALE_SCALAR,             /* 1 / sqrt(query_pre_attn_scalar): Gemma 2 */
+    FAMILY_SCALE_MULTIPLIER,         /* attention_multiplier, else 1: Granite */
+    FAMILY_SCALE_MULTIPLIER_OR_ROOT, /* attention_multiplier, else 1 / sqrt(d): HyperCLOVA X */
     FAMILY_SCALE_FLAGS,   /* 1 / sqrt(d) where scale_attn_weights, by layer + 1 where scale_attn_by_inverse_layer_idx */
     FAMILY_SCALE_FLAG,    /* 1 / sqrt(d) where scale_attn_weights */
     FAMILY_SCALE_SOFTMAX, /* attn_config.softmax_scale, else 1 / sqrt(d): MPT */
@@ -36,6 +37,9 @@ enum family_sliding {
     FAMILY_SLIDING_ASKED,   /* all, where use_sliding_window: Qwen3 of experts */
     FAMILY_SLIDING_BUT,     /* as layer_types says, else all but every n-th, sliding_window_pattern: Gemma 3 */
     FAMILY_SLIDING_FROM,    /* where use_sliding_window: as layer_types says, else from max_window_layers on: Qwen2 */
+    FAMILY_SLIDING_UNTIL,   /* where use_sliding_window: as layer_types says, else 0, 2, 4, ... before
+                               max_window_layers: Qwen2 of experts */
+    FAMILY_SLIDING_STILL,   /* as layer_types says, else where use_sliding_window: those that do not rotate: SmolLM3 */
     FAMILY_SLIDING_AFTER,   /* as layer_types says, else from max_window_layers on: dots.llm1 */
     FAMILY_SLIDING_LOCAL,   /* those that attention_layers or attention_types call "local": GPT-Neo */
     FAMILY_SLIDING_BETWEEN, /* as layer_types says, else all but 0, n, 2n, ...; both ways: ModernBERT */

@@ -126,7 +126,7 @@
     ROW(.name = "gptj", .title = "GPT-J", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, .heads = 16, \
         .columns_key = "rotary_dim", .columns = 64, .norm = "layer", .norm_eps = 1e-5, \
         FAMILY_EACH(.wide = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED))) \
-    ROW(.name = "granite", .types = "granitemoe granitemoeshared hyperclovax", .title = "Granite", FAMILY_LLAMA, \
+    ROW(.name = "granite", .types = "granitemoe granitemoeshared", .title = "Granite", FAMILY_LLAMA, \
         .scale = FAMILY_SCALE_MULTIPLIER, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "gte", .title = "GTE", .rope = ROPE_HALF, .norm = "none", .heads = 12, .theta = 160000, \
         .norm_eps = 1e-12, FAMILY_EACH()) \
@@ -134,6 +134,8 @@
         .kv_heads = 20, .theta = 100000, .norm = "rms", .norm_eps = 1e-8, FAMILY_EACH()) \
     ROW(.name = "hy_v3", .title = "Hunyuan 3", FAMILY_LLAMA, .heads = 64, .kv_heads = 8, .theta = 11158840, \
         .norm_eps = 1e-5, .qk_norm = "rms") \
+    ROW(.name = "hyperclovax", .title = "HyperCLOVA X", FAMILY_LLAMA, .scale = FAMILY_SCALE_MULTIPLIER_OR_ROOT, \
+        .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "imagegpt", .title = "ImageGPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, \
         .scale = FAMILY_SCALE_FLAGS, .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "internlm3", .title = "InternLM3", FAMILY_LLAMA, .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
@@ -215,7 +217,8 @@
         .theta = 1e6, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "plbart", .title = "PLBART", FAMILY_SEQUENCE, .norm = "none", .heads = 12) \
     ROW(.name = "qwen2", .title = "Qwen2 and Qwen2.5", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6) \
-    ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_QWEN, .heads = 16, .kv_heads = 16, .norm_eps = 1e-6) \
+    ROW(.name = "qwen2_moe", .title = "Qwen2 of experts", FAMILY_LLAMA, .heads = 16, .kv_heads = 16, \
+        .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_UNTIL, .pattern = 28, .window = 4096) \
     ROW(.name = "qwen3", .title = "Qwen3", FAMILY_QWEN, .heads = 32, .kv_heads = 32, .norm_eps = 1e-6, \
         .qk_norm = "rms") \
     ROW(.name = "qwen3_moe", .title = "Qwen3 of experts", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .norm_eps = 1e-6, \
@@ -226,8 +229,8 @@
     ROW(.name = "seed_oss", .title = "Seed-OSS", FAMILY_LLAMA, .heads = 80, .kv_heads = 8, .norm_eps = 1e-6) \
     ROW(.name = "siglip_vision_model", .types = "idefics2_vision siglip2_text_model siglip2_vision_model siglip_text_model", \
         .title = "SigLIP", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-6) \
-    ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_QWEN, .heads = 16, .kv_heads = 4, .theta = 2e6, \
-        .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_LISTED) \
+    ROW(.name = "smollm3", .title = "SmolLM3", FAMILY_LLAMA, .heads = 16, .kv_heads = 4, .theta = 2e6, \
+        .norm_eps = 1e-6, .sliding = FAMILY_SLIDING_STILL, .rotating = FAMILY_ROTATING_LISTED) \
     ROW(.name = "solar_open", .title = "Solar Open", FAMILY_LLAMA, .share = 1, .heads = 64, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5) \
     ROW(.name = "speech_to_text", .title = "Speech2Text", FAMILY_SEQUENCE, .norm = "layer", .heads = 4) \
