@@ -177,6 +177,10 @@ static enum status run_layer(const struct call *call)
     if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
         return error_usage(call->error, "a checkpoint is listed as text or json; expected hidden states and --layer N "
                                         "for another format");
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (options->origin[id] == ORIGIN_COMMAND_LINE && OPTIONS[id].setting && !listing_takes((enum option_id)id))
+            return error_usage(call->error, "--%s does nothing in a list; expected hidden states and --layer N with it",
+                               OPTIONS[id].name);
     if (listing_read(&listing, options, call->arena, call->error) ||
         output_open(call->output, options->out, call->arena, call->error))
         return call->error->status;

@@ -93,10 +93,13 @@ static size_t highest_of(const size_t *positions, size_t count)
 static enum status check_alone(const struct build *build)
 {
     static const enum option_id IDS[] = {OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_POSITIONS};
-    for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++)
-        if (build->options->origin[IDS[i]] == ORIGIN_COMMAND_LINE)
-            return error_usage(build->error, "--%s without a rotation; expected --rope half or pairs too",
-                               OPTIONS[IDS[i]].name);
+    char place[BUILD_PLACE_BYTES];
+    for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
+        const enum origin origin = build->options->origin[IDS[i]];
+        if (origin == ORIGIN_COMMAND_LINE || (origin == ORIGIN_FILE && !build->inputs->is_result))
+            return error_usage(build->error, "%s without a rotation; expected --rope half or pairs too",
+                               build_place(build, IDS[i], place, sizeof place));
+    }
     return STATUS_OK;
 }
 

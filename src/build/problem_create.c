@@ -2,14 +2,42 @@
 
 #include "build/build.h"
 
+#include "cli/option_text.h"
+
 #include <math.h>
 #include <string.h>
+
+/* Whether the input is a result of another layer: what it says of that one is not said of this. */
+static bool is_of_other_layer(const struct build *build)
+{
+    char number[24];
+    if (build->layer == NULL || build->inputs == NULL || !build->inputs->is_result)
+        return false;
+    const char *recorded = input_file_setting(build->inputs, "layer");
+    snprintf(number, sizeof number, "%zu", build->layer->module->layer);
+    return recorded != NULL && strcmp(recorded, number) != 0;
+}
+
+/* Which tensors are a module's is known before an input's settings are: there they would be ignored. */
+static enum status check_late_settings(const struct build *build)
+{
+    static const enum option_id LATE[] = {OPTION_LAYER, OPTION_MODULE,   OPTION_FAMILY,
+                                          OPTION_HEADS, OPTION_KV_HEADS, OPTION_PACKING};
+    for (size_t i = 0; i < sizeof LATE / sizeof LATE[0]; i++)
+        if (build->layer != NULL && !build->inputs->is_result && build->options->origin[LATE[i]] == ORIGIN_FILE)
+            return error_usage(build->error,
+                               "%s: settings: %s comes too late, since it says which tensors are read; expected --%s",
+                               build->inputs->source, OPTIONS[LATE[i]].name, OPTIONS[LATE[i]].name);
+    return STATUS_OK;
+}
 
 static enum status apply_settings(const struct build *build)
 {
     const struct input_file *inputs = build->inputs;
+    const bool of_other = is_of_other_layer(build);
     for (size_t i = 0; inputs != NULL && i < inputs->setting_count; i++)
-        if (options_setting(build->options, &inputs->settings[i], inputs->source, build->error))
+        if (!(of_other && layer_says(inputs->settings[i].name)) &&
+            options_setting(build->options, &inputs->settings[i], inputs->source, build->error))
             return build->error->status;
     if (inputs == NULL || inputs->is_result || build->options->origin[OPTION_RANDOM] != ORIGIN_FILE)
         return STATUS_OK;
@@ -33,6 +61,32 @@ static enum status check_family(const struct build *build)
                                      "--family TYPE, as attn help families lists them");
 }
 
+/* The module with its facts as they are used: what the input's settings say of it is said by them. */
+static enum status take_facts(const struct build *build)
+{
+    if (build->layer == NULL)
+        return STATUS_OK;
+    struct layer *own = arena_allocate(build->arena, 1, sizeof *own, build->error);
+    if (own == NULL)
+        return build->error->status;
+    *own = *build->layer;
+    build->problem->layer = own;
+    for (size_t i = 0; i < own->facts.count; i++) {
+        struct layer_fact *fact = &own->facts.facts[i];
+        char text[OPTION_TEXT_BYTES];
+        const enum option_id id = options_find(fact->setting, strlen(fact->setting));
+        if (id == OPTION_COUNT || build->options->origin[id] != ORIGIN_FILE)
+            continue;
+        const char *said = option_text(build->options, id, text);
+        fact->text = arena_text(build->arena, said, strlen(said), build->error);
+        fact->source = FACT_OPTION;
+        fact->key = "settings of the input";
+        if (fact->text == NULL)
+            return build->error->status;
+    }
+    return STATUS_OK;
+}
+
 /* What is known of a checkpoint's module, where nobody says otherwise. */
 static enum status apply_facts(const struct build *build)
 {
@@ -44,7 +98,8 @@ static enum status apply_facts(const struct build *build)
         if (options_fact(build->options, layer->facts.facts[i].setting, layer->facts.facts[i].text, source,
                          build->error) != STATUS_OK)
             return build->error->status;
-    build->problem->layer = layer;
+    if (check_late_settings(build) || take_facts(build))
+        return build->error->status;
     build->problem->family = layer != NULL ? layer->family : NULL;
     if (build->problem->family == NULL && build->options->family != NULL)
         build->problem->family = family_find(build->options->family);

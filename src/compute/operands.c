@@ -78,10 +78,13 @@ static enum status make_sources(struct attention *attention, struct arena *arena
 
 /* --- projected ---------------------------------------------------------------------------------------------------- */
 
+/* NaN stays NaN, as torch.clamp has it. */
 static void clip_row(const struct problem *problem, double *columns, size_t count)
 {
     for (size_t i = 0; i < count && problem->clip > 0; i++)
-        columns[i] = fmax(-problem->clip, fmin(problem->clip, columns[i]));
+        columns[i] = columns[i] > problem->clip    ? problem->clip
+                     : columns[i] < -problem->clip ? -problem->clip
+                                                   : columns[i];
 }
 
 /* Cuts one row of a module's projection into its heads.
@@ -192,8 +195,9 @@ static enum status project_module(const struct attention *attention, size_t modu
 static void clip_all(const struct problem *problem, const struct tensor *projected)
 {
     float *numbers = projected->data;
+    const float bound = (float)problem->clip;
     for (size_t i = 0; i < tensor_count(projected) && problem->clip > 0; i++)
-        numbers[i] = fmaxf(-(float)problem->clip, fminf((float)problem->clip, numbers[i]));
+        numbers[i] = numbers[i] > bound ? bound : numbers[i] < -bound ? -bound : numbers[i];
 }
 
 /* One projection of every module. */

@@ -6,16 +6,29 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The options that say something of a module. */
+static const enum option_id IDS[] = {OPTION_FAMILY,       OPTION_HEADS,   OPTION_KV_HEADS,    OPTION_PACKING,
+                                     OPTION_CAUSAL,       OPTION_WINDOW,  OPTION_SCALE,       OPTION_SCALE_ON,
+                                     OPTION_SOFTCAP,      OPTION_ROPE,    OPTION_ROPE_THETA,  OPTION_ROPE_COLUMNS,
+                                     OPTION_ROPE_SCALING, OPTION_ALIBI,   OPTION_CLIP,        OPTION_NORM,
+                                     OPTION_NORM_EPS,     OPTION_QK_NORM, OPTION_QK_NORM_EPS, OPTION_RELATIVE_DISTANCE};
+
+enum { ID_COUNT = sizeof IDS / sizeof IDS[0] };
+
+bool layer_says(const char *setting)
+{
+    char name[64];
+    for (size_t i = 0; i < ID_COUNT; i++)
+        if (strcmp(options_setting_name(IDS[i], name, sizeof name), setting) == 0)
+            return true;
+    return false;
+}
+
 /* What the command line says of a module: it is believed. */
 static enum status add_options(const struct reading *reading, struct layer_facts *facts)
 {
-    static const enum option_id IDS[] = {
-        OPTION_FAMILY,     OPTION_HEADS,        OPTION_KV_HEADS,     OPTION_PACKING,     OPTION_CAUSAL,
-        OPTION_WINDOW,     OPTION_SCALE,        OPTION_SCALE_ON,     OPTION_SOFTCAP,     OPTION_ROPE,
-        OPTION_ROPE_THETA, OPTION_ROPE_COLUMNS, OPTION_ROPE_SCALING, OPTION_ALIBI,       OPTION_CLIP,
-        OPTION_NORM,       OPTION_NORM_EPS,     OPTION_QK_NORM,      OPTION_QK_NORM_EPS, OPTION_RELATIVE_DISTANCE};
     char name[64], text[OPTION_TEXT_BYTES];
-    for (size_t i = 0; i < sizeof IDS / sizeof IDS[0]; i++) {
+    for (size_t i = 0; i < ID_COUNT; i++) {
         if (!reading_is_told(reading, IDS[i]))
             continue;
         options_setting_name(IDS[i], name, sizeof name);
@@ -130,22 +143,6 @@ static enum status add_kv_heads(const struct reading *reading, struct layer *lay
                : STATUS_OK;
 }
 
-/* Whether other layers of its stack have a norm: then this one has none, as ModernBERT's first. */
-static bool is_first_without(const struct reading *reading, const struct layer_module *module)
-{
-    for (size_t i = 0; i < reading->modules.count; i++) {
-        const struct layer_module *other = &reading->modules.modules[i];
-        struct module_tensors tensors;
-        if (other == module || other->part != module->part || other->cross != module->cross ||
-            module_tensors(&reading->modules, other, reading->arena, &tensors, reading->error) != STATUS_OK)
-            continue;
-        for (size_t k = 0; k < tensors.count; k++)
-            if (strcmp(tensors.tensors[k].standard, "norm.weight") == 0)
-                return true;
-    }
-    return false;
-}
-
 /* The norm of a residual stream must be known, and there; "none" says that the layer has none before attention. */
 static enum status check_residual(const struct reading *reading, const struct layer *layer)
 {
@@ -157,7 +154,8 @@ static enum status check_residual(const struct reading *reading, const struct la
                            "--residual: the norm before the attention of %s is none that attn knows; expected hidden "
                            "states behind it, without --residual",
                            layer->family->title);
-    if (input_file_find(&layer->weights, "norm.weight") == NULL && !is_first_without(reading, layer->module))
+    if (input_file_find(&layer->weights, "norm.weight") == NULL &&
+        !(layer->family->first_without_norm && layer->module->layer == 0))
         return error_usage(reading->error,
                            "--residual: %s: no norm before %s is among the tensors; expected hidden states behind it, "
                            "without --residual",

@@ -16,6 +16,9 @@ struct layer {
     struct input_file weights;       /* unpack.h says which names there are */
 };
 
+/* Whether a setting of that name is one of a module's, which its checkpoint says: rope_theta, window, ... */
+bool layer_says(const char *setting);
+
 /* The module that --weights, --layer and --module name, with --config, --family, --packing, --heads and --kv-heads
  * where these are given. It lives in the arena, its numbers in the mapped files. STATUS_SYSTEM where a file cannot be
  * read; STATUS_USAGE where there is no such module or more than one, where its tensors and the config contradict each

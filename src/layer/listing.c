@@ -150,6 +150,11 @@ static enum status list(const struct reading *reading, struct listing *listing)
                        reading->options->module != NULL ? reading->options->module : "");
 }
 
+bool listing_takes(enum option_id id)
+{
+    return id == OPTION_MODULE || id == OPTION_FAMILY || id == OPTION_HEADS || id == OPTION_KV_HEADS;
+}
+
 enum status listing_read(struct listing *listing, const struct options *options, struct arena *arena,
                          struct error *error)
 {

@@ -24,6 +24,9 @@ struct listing {
     size_t count;
 };
 
+/* Whether a list depends on the option. */
+bool listing_takes(enum option_id id);
+
 /* Lists the checkpoint that --weights names, with --config, --family and --module where these are given. Of the tensors
  * only the headers are read, those of the shards that hold attention modules. It lives in the arena. STATUS_SYSTEM and
  * STATUS_USAGE as layer_read, and where the checkpoint has no attention module. */

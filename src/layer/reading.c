@@ -1,8 +1,9 @@
 #include "layer/reading.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 bool reading_is_told(const struct reading *reading, enum option_id id)
 {
@@ -17,7 +18,11 @@ static enum status read_config(struct reading *reading)
     if (path == NULL) {
         char beside[PATH];
         const int length = snprintf(beside, sizeof beside, "%sconfig.json", reading->checkpoint.folder);
-        if (length < 0 || length >= PATH || access(beside, F_OK) != 0)
+        struct stat there;
+        if (length < 0 || length >= PATH)
+            return error_usage(reading->error, "%s: the path is too long; expected --config FILE",
+                               reading->checkpoint.source);
+        if (lstat(beside, &there) != 0 && errno == ENOENT) /* a link that leads nowhere is not absent */
             return STATUS_OK;
         path = arena_text(reading->arena, beside, (size_t)length, reading->error);
         if (path == NULL)

@@ -159,8 +159,8 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
                     source_of(plain, &from, matrix / operand->shape[1], matrix % operand->shape[1], token, column);
                 /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is projected was made, all three */
                 row[column] = made[from][at];
-                if (problem->clip > 0)
-                    row[column] = fmax(-problem->clip, fmin(problem->clip, row[column]));
+                if (problem->clip > 0 && fabs(row[column]) > problem->clip)
+                    row[column] = copysign(problem->clip, row[column]);
             }
             dtype_round(problem->dtype, row, d);
             tensor_store(operand, (matrix * tokens + token) * d, d, row);

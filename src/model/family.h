@@ -117,6 +117,7 @@ struct family_row {
     const char *qk_norm; /* the kind of the norm of query and key, if they have one; NULL: they have none */
     double qk_norm_eps;  /* its eps, whatever the config says; 0: as of the layer's norm */
     bool eps_fixed;      /* norm_eps, whatever the config says */
+    bool first_without_norm; /* the first layer has none before attention: ModernBERT */
     const char *packing; /* of a packed weight, where its name does not tell: "blocks", "groups" */
 
     struct family_rounding rounding;

@@ -180,7 +180,7 @@
         .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
         .local_theta = 10000, .local_scaling = true, .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, \
-        .norm = "layer", .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+        .norm = "layer", .norm_eps = 1e-5, .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
         FAMILY_BIASED(STAGE_BIT(STAGE_MASKED), .places = MASK_FROM_LAST)) \

@@ -6,6 +6,14 @@
 
 /* --- norms -------------------------------------------------------------------------------------------------------- */
 
+static bool same_shape(const struct tensor *a, const struct tensor *b)
+{
+    bool same = a->rank == b->rank;
+    for (size_t axis = 0; axis < a->rank && same; axis++)
+        same = a->shape[axis] == b->shape[axis];
+    return same;
+}
+
 /* As PyTorch's and transformers' classes have them. */
 static double eps_of(double said, enum norm_kind kind)
 {
@@ -71,6 +79,11 @@ enum status taking_norms(struct taking *taking)
         if (taking->parameters->latent.rank > 0 && id != NORM_INPUTS && norm->weight.rank == 0)
             norm->kind = NORM_NONE; /* what is said is of the latent's norms */
         norm->eps = eps_of(taking->plan->norm_eps[id], norm->kind);
+        if (norm->bias.rank > 0 && !same_shape(&norm->weight, &norm->bias))
+            return error_usage(taking->error,
+                               "%s: %s.bias has not the shape of %s.weight; expected a bias for each "
+                               "weight",
+                               taking->input->source, NORMS[id], NORMS[id]);
         if (norm->bias.rank > 0 && norm->kind != NORM_LAYER && norm->kind != NORM_NONE)
             return error_usage(taking->error, "%s: %s.bias is there, but an RMS norm has none; expected a layer norm",
                                taking->input->source, NORMS[id]);

@@ -141,10 +141,8 @@ static void write_listing_text(const struct listing *listing, size_t columns, st
 
 static void write_member(const char *name, const char *text, struct output *output)
 {
-    char shown[TEXT_PATH_BYTES * 4];
     output_print(output, "\"%s\": ", name);
-    text_shown(text, SIZE_MAX, shown, sizeof shown);
-    write_json_string(shown, output);
+    write_json_string(text, output);
 }
 
 static void write_row_json(const struct listed_row *row, struct output *output)
