@@ -202,7 +202,7 @@ static enum status ask_rule(const struct config_reading *reading, struct config_
     *value = from ? config_find(reading, CONFIG_KEYS("max_window_layers"))
              : family->sliding == FAMILY_SLIDING_BETWEEN
                  ? config_find(reading, CONFIG_KEYS("global_attn_every_n_layers"))
-                 : config_find(reading, CONFIG_KEYS("sliding_window_pattern", "_sliding_window_pattern"));
+                 : config_find(reading, CONFIG_KEYS("sliding_window_pattern"));
     if (config_is_set(value) && config_whole(reading, value, &n) != STATUS_OK)
         return reading->error->status;
     if (from)

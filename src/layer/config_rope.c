@@ -50,6 +50,46 @@ static bool is_nested(const struct config_value *object)
            cJSON_GetObjectItemCaseSensitive(object->item, "sliding_attention") != NULL;
 }
 
+/* Whether a value says something. */
+static bool says(const struct config_value *value)
+{
+    return config_is_set(value) && (!cJSON_IsObject(value->item) || value->item->child != NULL);
+}
+
+/* Of families whose layers rotate in two ways: one object for both kinds, a kind by the older style's "type", and, of
+ * some, the older style's keys are not read by transformers, which then takes its defaults. */
+static enum status check_kinds(const struct config_reading *reading, const struct config_value *newer,
+                               const struct config_value *older)
+{
+    static const char *const OLDER[] = {"rope_theta", "rope_scaling"};
+    const struct config_value type = config_member(older, "type"), kind = config_member(older, "rope_type");
+    if (reading->family->local_theta == 0)
+        return STATUS_OK;
+    if (says(newer) && !is_nested(newer))
+        return config_wrong(reading, newer, "one with full_attention and sliding_attention, as the family has it");
+    if (config_is_set(&type) && !config_is_set(&kind) &&
+        !(cJSON_IsString(type.item) && strcmp(type.item->valuestring, "default") == 0))
+        return config_wrong(reading, &type, "rope_type in its place: of this family transformers reads no type");
+    for (size_t i = 0; i < sizeof OLDER / sizeof OLDER[0] && reading->family->kinds_only; i++) {
+        const struct config_value value = config_find(reading, CONFIG_KEYS(OLDER[i]));
+        if (says(&value))
+            return config_wrong(reading, &value, "rope_parameters in its place, of each kind of layers");
+    }
+    return STATUS_OK;
+}
+
+/* Of yarn of one kind of layers transformers reads no "truncate"; beside the kinds it would. */
+static enum status check_truncate(const struct config_reading *reading, const struct config_value *object)
+{
+    static const char *const PLACES[] = {"truncate", "full_attention.truncate", "sliding_attention.truncate"};
+    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0] && is_nested(object); i++) {
+        const struct config_value value = config_member(object, PLACES[i]);
+        if (config_is_set(&value) && !cJSON_IsTrue(value.item))
+            return config_wrong(reading, &value, "true; or say it by --rope-theta, --rope-columns and --rope-scaling");
+    }
+    return STATUS_OK;
+}
+
 /* Of two the older style's, where it says something, as in transformers. *object has no item where there is none. */
 static enum status find_object(const struct config_reading *reading, struct config_value *object)
 {
@@ -59,6 +99,8 @@ static enum status find_object(const struct config_reading *reading, struct conf
         return config_wrong(reading, object, "an object");
     if (config_is_set(&older) && !cJSON_IsObject(older.item))
         return config_wrong(reading, &older, "an object");
+    if (check_kinds(reading, object, &older) != STATUS_OK || check_truncate(reading, object) != STATUS_OK)
+        return reading->error->status;
     if (config_is_set(&older) && older.item->child != NULL && config_is_set(object) && is_nested(object))
         return error_usage(reading->error, "%s: %s and %s are both there; expected one of them", reading->config->path,
                            object->key, older.key);
@@ -97,7 +139,8 @@ static enum status add_theta(const struct config_reading *reading, const struct 
     struct config_value value = config_member(object, "rope_theta");
     if (!config_is_set(&value))
         value = config_find(reading, local ? CONFIG_KEYS("rope_local_base_freq", "local_rope_theta")
-                                           : CONFIG_KEYS("rope_theta", "rotary_emb_base", "global_rope_theta"));
+                                           : CONFIG_KEYS(reading->family->theta_key != NULL ? reading->family->theta_key
+                                                                                            : "rope_theta"));
     theta = theta > 0 ? theta : 10000;
     if (config_is_set(&value) && config_real(reading, &value, &theta) != STATUS_OK)
         return reading->error->status;

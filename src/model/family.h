@@ -98,6 +98,8 @@ struct family_row {
     enum family_rotating rotating;
     double local_theta;      /* of layers that slide, by another key; 0: as the others */
     bool local_scaling;      /* the scaling is theirs, too */
+    bool kinds_only;         /* rope_parameters alone says it, of each kind of layers: no older keys count */
+    const char *theta_key;   /* the older key of theta; NULL: rope_theta */
     const char *columns_key; /* the columns that rotate are a number by this key */
     bool columns_last;       /* they are the last ones */
     bool long_factors;       /* "su" and "yarn" mean longrope: Phi */

@@ -119,7 +119,7 @@
         .scale = FAMILY_SCALE_ONE, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LOCAL, .window = 256, \
         .rounding = {.wide = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED)}) \
     ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
-        .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
+        .theta_key = "rotary_emb_base", .norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "gpt_oss", .title = "gpt-oss", FAMILY_DECODER_HALF, .heads = 64, .kv_heads = 8, .theta = 150000, \
         .norm = "rms", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 2, .window = 128, \
         .scaling = "yarn:factor=32,fast=32,slow=1,old=4096,truncate=no", FAMILY_EACH(.softmax_each = true)) \
@@ -164,8 +164,8 @@
     ROW(.name = "megatron-bert", .title = "Megatron-BERT", .causal = FAMILY_CAUSAL_CONFIG, .norm = "layer", .heads = 16, \
         .norm_eps = 1e-12) \
     ROW(.name = "mellum", .title = "Mellum", FAMILY_LLAMA, .heads = 32, .kv_heads = 4, .theta = 500000, \
-        .local_theta = 10000, .norm_eps = 1e-6, .qk_norm = "rms", .sliding = FAMILY_SLIDING_BUT, .pattern = 1, \
-        .window = 1024) \
+        .local_theta = 10000, .kinds_only = true, .norm_eps = 1e-6, .qk_norm = "rms", \
+        .sliding = FAMILY_SLIDING_BUT, .pattern = 1, .window = 1024) \
     ROW(.name = "minimax", .title = "MiniMax, layers of full attention", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, \
         .theta = 1e6, .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "minimax_m2", .title = "MiniMax M2", FAMILY_LLAMA, .share = 1, .heads = 48, .kv_heads = 8, \
@@ -179,8 +179,9 @@
     ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
         .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
-        .local_theta = 10000, .local_scaling = true, .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, \
-        .norm = "layer", .norm_eps = 1e-5, .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+        .local_theta = 10000, .local_scaling = true, .theta_key = "global_rope_theta", \
+        .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, .norm = "layer", .norm_eps = 1e-5, \
+        .first_without_norm = true, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "mpt", .title = "MPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, .scale = FAMILY_SCALE_SOFTMAX, \
         .clip = true, .alibi = FAMILY_ALIBI_ALWAYS, .norm = "layer", .norm_eps = 1e-5, .packing = "blocks", \
         FAMILY_BIASED(STAGE_BIT(STAGE_MASKED), .places = MASK_FROM_LAST)) \
