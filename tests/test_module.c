@@ -81,6 +81,7 @@ static const struct {
     {"no prefix", LLAMA(""), "self_attn -1 only|"},
     {"no path at all", "q_proj.weight 4x3, k_proj.weight 4x3, v_proj.weight 4x3, o_proj.weight 3x4", " -1 only|"},
     {"BERT", BERT("bert.encoder.layer.1."), "bert.encoder.layer.1.attention 1 encoder|"},
+    {"a decoder that holds an encoder", BERT("decoder.bert.encoder.layer.1.") BERT("encoder.encoder.layer.1."), "decoder.bert.encoder.layer.1.attention 1 decoder|encoder.encoder.layer.1.attention 1 encoder|"},
     {"T5: the block is the layer", T5("decoder.block.2.layer.0.SelfAttention") T5("decoder.block.2.layer.1.EncDecAttention") T5("encoder.block.2.layer.0.SelfAttention"), "decoder.block.2.layer.0.SelfAttention 2 decoder|decoder.block.2.layer.1.EncDecAttention 2 decoder cross|encoder.block.2.layer.0.SelfAttention 2 encoder|"},
     {"Whisper", WHISPER("model.decoder.layers.0.encoder_attn") WHISPER("model.decoder.layers.0.self_attn") WHISPER("model.encoder.layers.0.self_attn"), "model.decoder.layers.0.encoder_attn 0 decoder cross|model.decoder.layers.0.self_attn 0 decoder|model.encoder.layers.0.self_attn 0 encoder|"},
     {"text beside vision", WHISPER("vision_model.encoder.layers.0.self_attn") WHISPER("text_model.encoder.layers.0.self_attn"), "text_model.encoder.layers.0.self_attn 0 text|vision_model.encoder.layers.0.self_attn 0 vision|"},

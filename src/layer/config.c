@@ -183,8 +183,10 @@ static const char *const *head_keys(enum module_part part)
 
 static enum status add_heads(const struct config_reading *reading, size_t *heads)
 {
-    struct config_value value = config_find(reading, head_keys(reading->module->part));
-    *heads = reading->family->heads;
+    const bool own = reading->family->decoder_heads > 0 && reading->module->part == PART_DECODER;
+    struct config_value value =
+        config_find(reading, own ? CONFIG_KEYS("decoder_num_attention_heads") : head_keys(reading->module->part));
+    *heads = own ? reading->family->decoder_heads : reading->family->heads;
     if (config_is_set(&value) && config_whole(reading, &value, heads) != STATUS_OK)
         return reading->error->status;
     if (config_is_set(&value) && *heads == 0)

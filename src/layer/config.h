@@ -42,7 +42,8 @@ enum status config_heads(const struct config *config, const struct family_row *f
 /* Adds all else, each where it does something: family, causal, window, scale, scale_on, softcap, rope, rope_theta,
  * rope_columns, rope_scaling, alibi, clip, norm, norm_eps, qk_norm, qk_norm_eps, relative_distance, packing. Whether
  * there is a norm, a relative bias or a packed weight is said by the tensors: these facts say of which kind it is if
- * there is one. No "norm" where attn has not the kind of the layer's own.
+ * there is one; "qk_norm" is "none" where config or row say that this module has none. No "norm" where attn has not the
+ * kind of the layer's own.
  *
  * A fact of an option that is there already is not asked of the config. What changes attention and is not understood
  * (an unknown kind of rope scaling, quantized weights) is STATUS_USAGE, which names its key. */

@@ -522,6 +522,29 @@ static enum status add_alibi(const struct config_reading *reading)
     return asked ? config_fact(reading, "alibi", &value, "scaled") : STATUS_OK;
 }
 
+/* Whether query and key are normed, by the key that says it; without a config the tensors alone tell. */
+static enum status ask_normed(const struct config_reading *reading, struct config_value *value, bool *normed)
+{
+    const enum family_normed where = reading->family->normed;
+    *normed = where == FAMILY_NORMED_CROSS ? reading->module->cross : where != FAMILY_NORMED_ASKED;
+    if (where == FAMILY_NORMED_ALL || where == FAMILY_NORMED_CROSS)
+        return STATUS_OK;
+    *normed = *normed || reading->section == NULL;
+    *value = config_find(reading, CONFIG_KEYS("use_qk_norm", "qk_layernorm"));
+    return config_is_set(value) ? config_truth(reading, value, normed) : STATUS_OK;
+}
+
+static enum status add_qk_norm(const struct config_reading *reading)
+{
+    struct config_value value = {0};
+    bool normed = false;
+    if (reading->family->qk_norm == NULL || config_is_told(reading, "qk_norm"))
+        return STATUS_OK;
+    if (ask_normed(reading, &value, &normed) != STATUS_OK)
+        return reading->error->status;
+    return config_fact(reading, "qk_norm", &value, normed ? reading->family->qk_norm : "none");
+}
+
 /* The layer's own norm comes first, or, as norm_key may say, after. */
 static enum status add_norm(const struct config_reading *reading)
 {
@@ -534,11 +557,8 @@ static enum status add_norm(const struct config_reading *reading)
         if (config_is_set(&value) && config_truth(reading, &value, &before) != STATUS_OK)
             return reading->error->status;
     }
-    if (family->norm != NULL && !config_is_told(reading, "norm") &&
-        config_fact(reading, "norm", &value, before ? family->norm : "none") != STATUS_OK)
-        return reading->error->status;
-    return family->qk_norm != NULL && !config_is_told(reading, "qk_norm")
-               ? config_fact(reading, "qk_norm", NULL, family->qk_norm)
+    return family->norm != NULL && !config_is_told(reading, "norm")
+               ? config_fact(reading, "norm", &value, before ? family->norm : "none")
                : STATUS_OK;
 }
 
@@ -575,8 +595,8 @@ static enum status add_distance(const struct config_reading *reading)
 
 static enum status add_rest(const struct config_reading *reading)
 {
-    static enum status (*const ADDERS[])(const struct config_reading *reading) = {add_softcap, add_alibi, add_clip,
-                                                                                  add_norm,    add_eps,   add_distance};
+    static enum status (*const ADDERS[])(const struct config_reading *reading) = {
+        add_softcap, add_alibi, add_clip, add_norm, add_qk_norm, add_eps, add_distance};
     for (size_t i = 0; i < sizeof ADDERS / sizeof ADDERS[0]; i++)
         if (ADDERS[i](reading) != STATUS_OK)
             return reading->error->status;

@@ -102,6 +102,35 @@ static enum status check_qk_norms(const struct reading *reading, const struct la
                                       query ? "key" : "query");
 }
 
+/* Whether the norm of query and key must be there: of some families only a config tells. */
+static bool must_be_normed(const struct reading *reading, const struct layer *layer)
+{
+    const enum family_normed normed = layer->family->normed;
+    return normed == FAMILY_NORMED_ALL || normed == FAMILY_NORMED_CROSS || reading->config.root != NULL;
+}
+
+/* Whether the norms of query and key are there as the family or its config says; an option may say otherwise. Those of
+ * a latent are looked for with its other tensors. */
+static enum status check_normed(const struct reading *reading, const struct layer *layer)
+{
+    const struct layer_fact *fact = layer_facts_find(&layer->facts, "qk_norm");
+    if (fact == NULL || fact->source == FACT_OPTION || layer->family->latent)
+        return STATUS_OK;
+    const bool there = input_file_find(&layer->weights, "query_norm.weight") != NULL,
+               none = strcmp(fact->text, "none") == 0;
+    if (none && there)
+        return error_usage(reading->error,
+                           "%s: %s has norms of query and key, but by %s there are none; expected no such tensors, or "
+                           "--qk-norm",
+                           reading->checkpoint.source, layer->module->path, fact->key);
+    return none || there || !must_be_normed(reading, layer)
+               ? STATUS_OK
+               : error_usage(reading->error,
+                             "%s: %s has no norms of query and key among its tensors, but by %s there are some; "
+                             "expected them, or --qk-norm none",
+                             reading->checkpoint.source, layer->module->path, fact->key);
+}
+
 /* Of a latent the tensors tell which columns rotate: those of the way down that do not go up again. */
 static enum status check_latent_columns(const struct reading *reading, const struct layer *layer)
 {
@@ -176,7 +205,8 @@ static enum status read_module(const struct reading *reading, struct layer *laye
     if (module_unpack(&reading->modules, layer->module, &plan, reading->arena, &layer->weights, reading->error) ||
         measure_head(reading, layer, plan.heads, &columns) ||
         reading_facts(reading, layer->module, layer->family, columns, &layer->facts) ||
-        check_residual(reading, layer) || check_qk_norms(reading, layer) || check_latent_columns(reading, layer))
+        check_residual(reading, layer) || check_qk_norms(reading, layer) || check_normed(reading, layer) ||
+        check_latent_columns(reading, layer))
         return reading->error->status;
     forget_absent(layer);
     return add_defaults(reading, layer, columns) || add_kv_heads(reading, layer, plan.kv_heads) ? reading->error->status

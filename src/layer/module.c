@@ -92,8 +92,9 @@ static const struct {
     enum module_part part;
 } PARTS[] = {{"vision", PART_VISION}, {"visual", PART_VISION},   {"image", PART_VISION},
              {"audio", PART_AUDIO},   {"speech", PART_AUDIO},    {"text", PART_TEXT},
-             {"language", PART_TEXT}, {"encoder", PART_ENCODER}, {"decoder", PART_DECODER}};
+             {"language", PART_TEXT}, {"decoder", PART_DECODER}, {"encoder", PART_ENCODER}};
 
+/* A decoder may hold an encoder, as a model of two parts whose decoder is a BERT does. */
 static enum module_part part_of(const char *path)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)

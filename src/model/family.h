@@ -56,6 +56,10 @@ enum family_rotating {
     FAMILY_ROTATING_TOLD,
 };
 
+/* Which modules have the norm of query and key. ASKED: where use_qk_norm or qk_layernorm is true; UNLESS: but where it
+ * is false. CROSS: those of cross-attention. */
+enum family_normed { FAMILY_NORMED_ALL, FAMILY_NORMED_ASKED, FAMILY_NORMED_UNLESS, FAMILY_NORMED_CROSS };
+
 /* When numbers are rounded to bfloat16 or float16, as --rounding transformers does; all 0: once a stage. */
 struct family_rounding {
     enum rope_rounding rope;
@@ -80,6 +84,7 @@ struct family_row {
 
     /* What the config says, where it says nothing. */
     size_t heads, kv_heads; /* heads 0: it must say; kv_heads 0: as many as heads */
+    size_t decoder_heads;   /* of a decoder's modules, by decoder_num_attention_heads; 0: as the others: ViT-MAE */
     size_t window;          /* sliding_window; 0: none */
     size_t pattern;         /* of enum family_sliding: n, or the first layer that slides */
     double theta;           /* of the rotation; 0: 10000 */
@@ -116,11 +121,12 @@ struct family_row {
                              after, NULL where attn has not that kind */
     const char *norm_key; /* that norm is before where this key is true, which it is by norm_before, else after */
     bool norm_before;
-    const char *qk_norm; /* the kind of the norm of query and key, if they have one; NULL: they have none */
-    double qk_norm_eps;  /* its eps, whatever the config says; 0: as of the layer's norm */
-    bool eps_fixed;      /* norm_eps, whatever the config says */
-    bool first_without_norm; /* the first layer has none before attention: ModernBERT */
-    const char *packing; /* of a packed weight, where its name does not tell: "blocks", "groups" */
+    const char *qk_norm;       /* the kind of the norm of query and key, if they have one; NULL: they have none */
+    enum family_normed normed; /* which modules have it */
+    double qk_norm_eps;        /* its eps, whatever the config says; 0: as of the layer's norm */
+    bool eps_fixed;            /* norm_eps, whatever the config says */
+    bool first_without_norm;   /* the first layer has none before attention: ModernBERT */
+    const char *packing;       /* of a packed weight, where its name does not tell: "blocks", "groups" */
 
     struct family_rounding rounding;
 };

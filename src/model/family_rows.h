@@ -37,7 +37,7 @@
     ROW(.name = "aria_text", .title = "Aria, its text", FAMILY_LLAMA, .heads = 32, .norm_eps = 1e-6) \
     ROW(.name = "bamba", .title = "Bamba", FAMILY_LLAMA, .share = 0.5, .heads = 32, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "bart", .types = "marian", .title = "BART, Marian", FAMILY_SEQUENCE, .norm = "none", .heads = 16) \
-    ROW(.name = "bert", .types = "camembert data2vec-text dpr ernie roberta roc_bert xlm-roberta xmod", \
+    ROW(.name = "bert", .types = "camembert data2vec-text dpr ernie roberta roc_bert xlm-roberta", \
         .title = "BERT, RoBERTa, CamemBERT, ERNIE, XLM-R", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, .heads = 12) \
     ROW(.name = "bert-generation", .title = "BERT of generation", FAMILY_BERT, .causal = FAMILY_CAUSAL_CONFIG, \
         .heads = 16) \
@@ -61,8 +61,8 @@
         .title = "CLIP, BLIP, OWL-ViT, their pictures", FAMILY_TOWER, \
         .heads = 12, .norm_eps = 1e-5) \
     ROW(.name = "cohere", .title = "Cohere Command R", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
-        .theta = 500000, .heads = 64, .norm = "layer", .qk_norm = "layer", .norm_eps = 1e-5, \
-        .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
+        .theta = 500000, .heads = 64, .norm = "layer", .qk_norm = "layer", \
+        .normed = FAMILY_NORMED_ASKED, .norm_eps = 1e-5, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
     ROW(.name = "cohere2", .title = "Cohere Command A, R7B", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .heads = 64, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_BUT, .pattern = 4, .window = 4096, \
         .rotating = FAMILY_ROTATING_SLIDING, .rounding = {.rope = ROPE_ROUNDING_COSINE}) \
@@ -108,7 +108,7 @@
     ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
-        .norm_eps = 1e-5, .qk_norm = "rms") \
+        .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED) \
     ROW(.name = "glm4_moe_lite", .title = "GLM-4.7 Flash", FAMILY_LATENT, .heads = 20, .norm_eps = 1e-5, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "gpt2", .title = "GPT-2", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale = FAMILY_SCALE_FLAGS, \
@@ -140,7 +140,7 @@
         .scale = FAMILY_SCALE_FLAGS, .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "internlm3", .title = "InternLM3", FAMILY_LLAMA, .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
     ROW(.name = "internvl_vision", .title = "InternVL, its pictures", .heads = 16, .norm_eps = 1e-6, \
-        .qk_norm = "rms", .qk_norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
+        .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED, .qk_norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
     ROW(.name = "iquestcoder", .title = "IQuest-Coder", FAMILY_LLAMA, .heads = 40, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "jais2", .title = "Jais 2", FAMILY_DECODER_HALF, .heads = 26, .norm = "layer", .norm_eps = 1e-5, \
         FAMILY_EACH()) \
@@ -177,7 +177,7 @@
     ROW(.name = "mixtral", .title = "Mixtral", FAMILY_LLAMA, .heads = 32, .kv_heads = 8, .theta = 1e6, \
         .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL) \
     ROW(.name = "mllama_text_model", .title = "Llama 3.2 with pictures, its text", FAMILY_LLAMA, .heads = 32, \
-        .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5, .qk_norm = "rms") \
+        .kv_heads = 8, .theta = 500000, .norm_eps = 1e-5, .qk_norm = "rms", .normed = FAMILY_NORMED_CROSS) \
     ROW(.name = "modernbert", .title = "ModernBERT", .rope = ROPE_HALF, .heads = 12, .theta = 160000, \
         .local_theta = 10000, .local_scaling = true, .theta_key = "global_rope_theta", \
         .sliding = FAMILY_SLIDING_BETWEEN, .pattern = 3, .window = 128, .norm = "layer", .norm_eps = 1e-5, \
@@ -209,9 +209,9 @@
     ROW(.name = "opt", .title = "OPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale_on_query = true, \
         .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \
     ROW(.name = "persimmon", .title = "Persimmon", FAMILY_DECODER_HALF, .share = 0.5, .heads = 64, .norm = "layer", \
-        .qk_norm = "layer", .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
+        .qk_norm = "layer", .normed = FAMILY_NORMED_UNLESS, .norm_eps = 1e-5, .packing = "groups", FAMILY_EACH()) \
     ROW(.name = "phi", .title = "Phi-1 and 2", FAMILY_DECODER_HALF, .share = 0.5, .heads = 32, .norm = "layer", \
-        .qk_norm = "layer", .norm_eps = 1e-5, FAMILY_EACH()) \
+        .qk_norm = "layer", .normed = FAMILY_NORMED_ASKED, .norm_eps = 1e-5, FAMILY_EACH()) \
     ROW(.name = "phi3", .title = "Phi-3 and Phi-4", FAMILY_LLAMA, .share = 1, .heads = 32, .norm_eps = 1e-5, \
         .sliding = FAMILY_SLIDING_ALL, .long_factors = true, .packing = "blocks") \
     ROW(.name = "phimoe", .title = "Phi-3.5 of experts", FAMILY_DECODER_HALF, .heads = 32, .kv_heads = 8, \
@@ -241,8 +241,9 @@
         .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_ALL, FAMILY_EACH()) \
     ROW(.name = "switch_transformers", .title = "Switch Transformers", FAMILY_T5, .heads = 12) \
     ROW(.name = "t5", .types = "pop2piano", .title = "T5", FAMILY_T5, .heads = 8) \
-    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt vit_mae", \
+    ROW(.name = "vit", .types = "audio-spectrogram-transformer deit dpt flava_image_model flava_text_model ijepa vilt", \
         .title = "ViT, DeiT, DPT, I-JEPA, audio spectrograms", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
+    ROW(.name = "vit_mae", .title = "ViT-MAE", FAMILY_TOWER, .heads = 12, .decoder_heads = 16, .norm_eps = 1e-12) \
     ROW(.name = "wav2vec2", .types = "data2vec-audio hubert unispeech unispeech-sat", \
         .title = "wav2vec 2.0, HuBERT, UniSpeech", \
         .heads = 12, .norm = "layer", .norm_key = "do_stable_layer_norm", .norm_eps = 1e-5) \
@@ -251,6 +252,8 @@
         .norm_eps = 1e-5, .eps_fixed = true, .scale_on_query = true) \
     ROW(.name = "xlm-roberta-xl", .title = "XLM-R XL", .causal = FAMILY_CAUSAL_CONFIG, .heads = 32, .norm = "layer", \
         .norm_eps = 1e-5) \
+    ROW(.name = "xmod", .title = "X-MOD", .causal = FAMILY_CAUSAL_CONFIG, .heads = 12, .norm = "layer", \
+        .norm_key = "pre_norm", .norm_eps = 1e-12) \
     ROW(.name = "yolos", .title = "YOLOS", FAMILY_TOWER, .heads = 12, .norm_eps = 1e-12) \
     ROW(.name = "youtu", .title = "Youtu-LLM", FAMILY_LATENT, .heads = 16, .norm_eps = 1e-6, \
         .rope = ROPE_PAIRS_TO_HALVES, FAMILY_EACH(.norm_cast = true))
