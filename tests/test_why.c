@@ -301,6 +301,13 @@ static void check_told(const struct answer *answer, const struct made_table *mad
           unit, number_of(first, "largest"));
 }
 
+/* For --stages. Without out_proj an output is the right context, heads side by side, and wrong only where it is told that
+ * it is an output. */
+static const char *stages_for(const char *name, enum exercise_id id)
+{
+    return name != NULL && strcmp(name, "out-missing") == 0 ? EXERCISES[id].stage : NULL;
+}
+
 /* `name` NULL: nothing is wrong. */
 static void check_one(const char *name, enum exercise_id id, const struct way *way, int decimals)
 {
@@ -309,7 +316,8 @@ static void check_one(const char *name, enum exercise_id id, const struct way *w
     struct answer answer;
     check_begin("%s: %s, %s", EXERCISES[id].name, name != NULL ? name : "nothing is wrong", digits_text(decimals));
     compute(&made, id, way);
-    const struct question question = {id, ask_write(&made.view, decimals, path), NULL, {name}, name != NULL, NULL};
+    const struct question question = {
+        id, ask_write(&made.view, decimals, path), stages_for(name, id), {name}, name != NULL, NULL};
     if (check_named(&question, &answer)) {
         check_told(&answer, &made, decimals);
         CHECK(decimals != FULL || gives(first_explanation(&answer), &made), "its command gives another table: %s",
@@ -402,7 +410,8 @@ static void check_left_out(const struct mistaken *row, enum exercise_id exercise
     check_begin("%s: %s is left out", EXERCISES[exercise].name, row->name);
     without[id] = true;
     compute(&made, exercise, &row->way);
-    ask_why_without(exercise, ask_write(&made.view, FULL, path), without, "0.01", &answer);
+    ask_why_without(exercise, ask_write(&made.view, FULL, path), stages_for(row->name, exercise), without, "0.01",
+                    &answer);
     const cJSON *list = explanations(&answer), *first = first_explanation(&answer);
     CHECK(cJSON_IsArray(list) && answer.status == (first == NULL), "expected an answer, got %s", told(&answer));
     for (const cJSON *claimed = first; claimed != NULL; claimed = claimed->next) {

@@ -1,4 +1,5 @@
-/* Other layers of the same checkpoint: a port counts them from 1, or hooks the one beside. */
+/* Other settings of a checkpoint: the layers beside, as a port counts them from 1 or hooks the next one; and whether the
+ * inputs are the residual stream. */
 #include "why/why.h"
 
 #include "build/problem_create.h"
@@ -12,12 +13,9 @@ struct other_layer {
     struct trial_base base;
 };
 
-/* The job on that layer, and how the tables stand in it; false where there is none. */
-static bool make(const struct why *why, size_t layer, struct other_layer *other, struct error *error)
+/* The job with the options of `other`, and how the tables stand in it; false where it cannot be. */
+static bool make(const struct why *why, struct other_layer *other, struct error *error)
 {
-    other->options = *why->options;
-    if (layer_ask(&other->options, why->problem->layer, layer, why->arena, error) != STATUS_OK)
-        return false;
     other->files = *why->files;
     other->mine = why->mine;
     other->files.layer = &other->files.opened;
@@ -28,25 +26,33 @@ static bool make(const struct why *why, size_t layer, struct other_layer *other,
            trial_start(&other->base, &other->problem, &other->mine, why->arena, error) == STATUS_OK;
 }
 
-static enum status try_layer(struct why *why, size_t layer)
+/* Tries it without mistakes, under that name. */
+static enum status try_job(struct why *why, struct other_layer *other, const struct trial_guess *named)
 {
-    struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
     const struct trial_guess none = {.count = 0};
-    const struct trial_guess named = {{{MISTAKE_DRAW_LAYER, (double)layer}}, 1};
     struct arena scratch = {0};
     struct error error = {0};
     struct trial trial;
-    if (other == NULL)
-        return why->error->status;
-    if (make(why, layer, other, &error)) {
+    if (make(why, other, &error)) {
         why->budget.settings++;
         if (trial_run(&other->base, &none, true, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES)
-            why_add(why, &other->base, &other->options, &named, &trial);
+            why_add(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);
     if (error.status == STATUS_SYSTEM && why->error->status == STATUS_OK)
         *why->error = error;
     return why->error->status;
+}
+
+static enum status try_layer(struct why *why, size_t layer)
+{
+    struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
+    const struct trial_guess named = {{{MISTAKE_DRAW_LAYER, (double)layer}}, 1};
+    if (other == NULL)
+        return why->error->status;
+    other->options = *why->options;
+    return layer_ask(&other->options, why->problem->layer, layer, why->arena, why->error) ? why->error->status
+                                                                                          : try_job(why, other, &named);
 }
 
 enum status why_layers(struct why *why)
@@ -58,4 +64,24 @@ enum status why_layers(struct why *why)
     if (own > 0 && try_layer(why, own - 1) != STATUS_OK)
         return why->error->status;
     return try_layer(why, own + 1);
+}
+
+enum status why_residual(struct why *why)
+{
+    const enum origin origin = why->options->origin[OPTION_RESIDUAL];
+    const struct trial_guess none = {.count = 0};
+    if (why->problem->layer == NULL || (origin != ORIGIN_DEFAULT && origin != ORIGIN_COMMAND_LINE))
+        return STATUS_OK;
+    struct other_layer *other = arena_allocate(why->arena, 1, sizeof *other, why->error);
+    if (other == NULL)
+        return why->error->status;
+    other->options = *why->options;
+    other->options.residual = !why->options->residual;
+    other->options.origin[OPTION_RESIDUAL] = other->options.residual ? ORIGIN_COMMAND_LINE : ORIGIN_DEFAULT;
+    return try_job(why, other, &none);
+}
+
+bool why_is_residual(const struct why *why, const struct why_explanation *explanation)
+{
+    return explanation->options->residual != why->options->residual;
 }

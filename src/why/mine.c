@@ -275,40 +275,56 @@ static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_
     return axis == tensor->rank ? fit : FIT_NONE;
 }
 
-/* The better of two layouts, of a table whose axes may be a view of its own ones. */
-static enum fit try_orders(const struct tensor *tensor, const size_t whole[MINE_AXES], struct mine_layout *best)
+/* Any of the layouts of one order. */
+static enum fit try_order(const struct tensor *tensor, const size_t whole[MINE_AXES], const int order[MINE_AXES],
+                          struct mine_layout *best)
 {
-    static const int ORDERS[][MINE_AXES] = {{MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
-                                            {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN}};
     enum fit found = FIT_NONE;
-    for (size_t order = 0; order < 2; order++)
-        for (unsigned kept = 1U << MINE_AXES; kept-- > 0;) {
-            struct mine_layout layout = {.rows = NULL};
-            const enum fit fit = try_layout(tensor, whole, kept, ORDERS[order], &layout);
-            if (fit > found) {
-                found = fit;
-                *best = layout;
-            }
+    for (unsigned kept = 1U << MINE_AXES; kept-- > 0;) {
+        struct mine_layout layout = {.rows = NULL};
+        const enum fit fit = try_layout(tensor, whole, kept, order, &layout);
+        if (fit > found) {
+            found = fit;
+            *best = layout;
         }
+    }
     return found;
 }
 
-/* The best layout of a table in a stage; heads before rows, as stages have them, or behind, as they lie before they are
- * transposed, or side by side, as they lie once they are put together. */
-static enum fit find_layout(const struct tensor *tensor, const struct problem *problem, enum stage stage,
-                            struct mine_layout *best)
+/* The best layout of a table in a stage, with heads where that way has them. */
+static enum fit try_way(const struct tensor *tensor, const struct problem *problem, enum stage stage, enum mine_way way,
+                        struct mine_layout *best)
 {
+    static const int BEFORE[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
+                     BEHIND[] = {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN};
     size_t whole[MINE_AXES];
     shape_of(problem, stage, whole);
-    const enum fit found = try_orders(tensor, whole, best);
+    if (way != MINE_SIDE_BY_SIDE)
+        return try_order(tensor, whole, way == MINE_HEADS_BEFORE ? BEFORE : BEHIND, best);
     const size_t last = tensor->rank - 1;
-    if (found != FIT_NONE || whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK ||
+    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK ||
         tensor->shape[last] != whole[MINE_HEAD] * whole[MINE_COLUMN] || stage_is_square(stage))
-        return found;
+        return FIT_NONE;
     struct tensor parted = *tensor;
     parted.shape[parted.rank++] = whole[MINE_COLUMN];
     parted.shape[last] = whole[MINE_HEAD];
-    return try_orders(&parted, whole, best) == FIT_NONE ? FIT_NONE : FIT_SOME; /* output has that shape, too */
+    return try_order(&parted, whole, BEHIND, best) == FIT_NONE ? FIT_NONE : FIT_SOME; /* output has that shape, too */
+}
+
+/* The best of all ways. */
+static enum fit find_layout(const struct tensor *tensor, const struct problem *problem, enum stage stage,
+                            struct mine_layout *best)
+{
+    enum fit found = FIT_NONE;
+    for (int way = 0; way < MINE_WAYS; way++) {
+        struct mine_layout layout;
+        const enum fit fit = try_way(tensor, problem, stage, (enum mine_way)way, &layout);
+        if (fit > found) {
+            found = fit;
+            *best = layout;
+        }
+    }
+    return found;
 }
 
 /* Rows by their labels, where the table has its own and all of them are found once. */
@@ -402,25 +418,28 @@ static enum stage stage_said(const struct mine *mine, const struct file_tensor *
     return options->stage_count == 1 && mine->file.tensor_count == 1 ? options->stages[0] : STAGE_NAMES;
 }
 
+/* The next table, where stage and layout are known. */
+static enum status add_table(struct mine *mine, const struct problem *problem, struct mine_table table,
+                             struct arena *arena, struct error *error)
+{
+    table.count = tensor_count(&table.named->tensor);
+    if (find_rows(mine, problem, &table.layout, arena, error) ||
+        set_tolerance(mine, &table, problem->dtype, arena, error))
+        return error->status;
+    mine->tables[mine->count++] = table;
+    return STATUS_OK;
+}
+
 static enum status place_table(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                enum stage said, struct arena *arena, struct error *error)
 {
-    struct mine_table *table = &mine->tables[mine->count];
-    *table = (struct mine_table){.named = named,
-                                 .stage = stage_of_numbers(said == STAGE_NAMES ? STAGE_QUERY : said),
-                                 .count = tensor_count(&named->tensor),
-                                 .told = said != STAGE_NAMES};
-    if (said == STAGE_NAMES)
-        table->stage = guess_stage(problem, &named->tensor, &table->layout);
-    else if (find_layout(&named->tensor, problem, table->stage, &table->layout) == FIT_NONE)
+    struct mine_table table = {.named = named, .told = said != STAGE_NAMES};
+    table.stage = table.told ? stage_of_numbers(said) : guess_stage(problem, &named->tensor, &table.layout);
+    if (table.told && find_layout(&named->tensor, problem, table.stage, &table.layout) == FIT_NONE)
         return refuse(mine, problem, named, said, error);
-    if (table->stage == STAGE_NAMES)
+    if (table.stage == STAGE_NAMES)
         return refuse(mine, problem, named, STAGE_NAMES, error);
-    if (find_rows(mine, problem, &table->layout, arena, error) ||
-        set_tolerance(mine, table, problem->dtype, arena, error))
-        return error->status;
-    mine->count++;
-    return STATUS_OK;
+    return add_table(mine, problem, table, arena, error);
 }
 
 static bool was_asked(const struct options *options, enum stage stage)
@@ -446,20 +465,23 @@ static enum status place_named(struct mine *mine, const struct problem *problem,
     return STATUS_OK;
 }
 
-bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, struct arena *arena,
-                   struct error *error)
+static void begin(struct mine *mine, const struct problem *problem)
 {
-    const struct file_tensor *named = mine->tables[0].named;
-    struct mine_layout layout;
-    if (!is_shown(problem, stage) || STAGES[stage].on_demand ||
-        find_layout(&named->tensor, problem, stage, &layout) != FIT_WHOLE)
-        return false;
     mine->count = 0;
     mine->decimals = -1;
     mine->dtype = problem->dtype;
-    if (place_table(mine, problem, named, stage, arena, error) != STATUS_OK)
+}
+
+bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, enum mine_way way,
+                   struct arena *arena, struct error *error)
+{
+    struct mine_table table = {.named = mine->tables[0].named, .stage = stage};
+    if (!is_shown(problem, stage) || STAGES[stage].on_demand ||
+        try_way(&table.named->tensor, problem, stage, way, &table.layout) == FIT_NONE)
         return false;
-    mine->tables[0].told = false;
+    begin(mine, problem);
+    if (add_table(mine, problem, table, arena, error) != STATUS_OK)
+        return false;
     set_decimals(mine);
     return true;
 }
@@ -467,9 +489,7 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage 
 static enum status place_all(struct mine *mine, const struct problem *problem, const struct options *options,
                              struct arena *arena, struct error *error)
 {
-    mine->count = 0;
-    mine->decimals = -1;
-    mine->dtype = problem->dtype;
+    begin(mine, problem);
     if (place_named(mine, problem, options, arena, error) != STATUS_OK)
         return error->status;
     if (mine->count == 0 && mine->file.tensor_count == 1 &&

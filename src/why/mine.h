@@ -9,6 +9,10 @@
 /* The axes that stages have, in their order. */
 enum mine_axis { MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN, MINE_AXES };
 
+/* Where a table has the axis of heads: before the rows, as stages have it, behind them, as it lies before it is
+ * transposed, or in the columns, as heads lie once they are put together. */
+enum mine_way { MINE_HEADS_BEFORE, MINE_HEADS_BEHIND, MINE_SIDE_BY_SIDE, MINE_WAYS };
+
 /* How a table meets a stage: an axis of the stage is one of the table, or has one index alone. */
 struct mine_layout {
     int axis[MINE_AXES];      /* which of the table's axes, of those that are longer than 1; -1: one index */
@@ -48,10 +52,10 @@ double mine_bits(const struct mine *mine);
 enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
                        struct arena *arena, struct error *error);
 
-/* Takes the one table, which does not say what it is, for that stage; false where it is not one whole. The rest of
- * `mine` is a copy. */
-bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, struct arena *arena,
-                   struct error *error);
+/* Takes the one table, which does not say what it is, for that stage or a part of it, laid out that way; false where it
+ * does not fit. The rest of `mine` is a copy. */
+bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, enum mine_way way,
+                   struct arena *arena, struct error *error);
 
 /* The indices that a place leaves open: of each axis that has one index, and the first row. */
 struct mine_index {

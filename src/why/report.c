@@ -470,6 +470,9 @@ static void write_right(const struct why *why, struct output *output)
     char words[NAMES_BYTES];
     const size_t count = why->explanations[0].trial.of;
     output_print(output, "nothing is wrong: %s %s right\n", numbers_text(count, words), count == 1 ? "is" : "are");
+    if (stage_exists(why->taken) && why->taken != trial_stage(&why->mine))
+        output_print(output, "as %s they would be wrong; --stages %s would tell by which mistake\n",
+                     stage_name(why->taken), stage_name(why->taken));
     if (!why->low_precision)
         return;
     snprintf(words, sizeof words,
@@ -477,6 +480,20 @@ static void write_right(const struct why *why, struct output *output)
              "and no mistake.",
              dtype_title(why->mine.dtype), why->right.largest, dtype_name(why->mine.dtype));
     write_words(words, 0, output);
+    write_command(why, output);
+}
+
+/* What was forgotten, or was too much, on attn's own command line; its mistake stands with the same numbers. */
+static void write_residual(const struct why *why, struct output *output)
+{
+    const struct why_explanation *answer = &why->explanations[0];
+    char words[SENTENCE_BYTES], count[TITLE_BYTES];
+    snprintf(words, sizeof words, "attn was %s --residual: with%s it %s %s right",
+             answer->options->residual ? "not given" : "given", answer->options->residual ? "" : "out",
+             numbers_text(answer->trial.of, count), answer->trial.of == 1 ? "is" : "are");
+    write_words(words, 0, output);
+    write_same(why, 0, output);
+    write_others(why, output);
     write_command(why, output);
 }
 
@@ -557,7 +574,9 @@ void why_write_text(const struct why *why, bool color, struct output *output)
 {
     write_mine(why, output);
     output_print(output, "\n");
-    if (why->count > 0 && (why->explanations[0].guess.count == 0 || why->low_precision))
+    if (why->count > 0 && why_is_residual(why, &why->explanations[0]))
+        write_residual(why, output);
+    else if (why->count > 0 && (why->explanations[0].guess.count == 0 || why->low_precision))
         write_right(why, output);
     else if (why->count > 0)
         write_answer(why, color, output);

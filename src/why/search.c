@@ -222,12 +222,12 @@ static bool has_roles(const struct why *why)
 
 /* Bits: how many tables of such numbers could be told apart, and the places where it may stand. A right answer among N
  * guesses needs log2(N) of them, and some more, so that no wrong one fits by chance. */
-static double bits_of(const struct why *why, const struct trial_base *base)
+static double bits_of(const struct trial_base *base)
 {
     enum { MOST = 20 };
     double bits = 0;
-    for (size_t i = 0; i < why->mine.count; i++) {
-        const struct mine_table *table = &why->mine.tables[i];
+    for (size_t i = 0; i < base->mine->count; i++) {
+        const struct mine_table *table = &base->mine->tables[i];
         bits -= log2((double)mine_indices(table));
         for (size_t k = 0; k < table->count; k++)
             bits += fmin(MOST, fmax(0, log2(base->largest / table->tolerance[k])));
@@ -235,13 +235,14 @@ static double bits_of(const struct why *why, const struct trial_base *base)
     return bits;
 }
 
+static const double NEEDED[] = {[WHY_SINGLES] = 7 + 4,
+                                [WHY_PAIRS] = 11 + 6,
+                                [WHY_NEAR_SETTINGS] = 8 + 4,
+                                [WHY_SETTINGS] = 16 + 8,
+                                [WHY_WITH_MISTAKES] = 22 + 8};
+
 bool why_can_tell(struct why *why, enum why_kind kind)
 {
-    static const double NEEDED[] = {[WHY_SINGLES] = 7 + 4,
-                                    [WHY_PAIRS] = 11 + 6,
-                                    [WHY_NEAR_SETTINGS] = 8 + 4,
-                                    [WHY_SETTINGS] = 16 + 8,
-                                    [WHY_WITH_MISTAKES] = 22 + 8};
     const bool draws = kind == WHY_NEAR_SETTINGS || kind == WHY_SETTINGS || kind == WHY_WITH_MISTAKES;
     double bits = why->bits;
     if (draws && why->mine.count > 0) {
@@ -257,40 +258,54 @@ bool why_can_tell(struct why *why, enum why_kind kind)
 
 /* --- one stage for another --------------------------------------------------------------------------------------- */
 
-static enum status try_right(struct why *why, const struct trial_base *base);
+/* Whether the table, placed so in `mine`, is right, and that cannot be by chance: one of few numbers could be. */
+static enum status try_placed(struct why *why, struct mine *mine)
+{
+    struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
+    const struct trial_guess none = {.count = 0};
+    struct arena scratch = {0};
+    struct trial trial = {.end = TRIAL_DEPARTS};
+    if (base != NULL && trial_start_bare(base, why->problem, mine, why->arena, why->error) == STATUS_OK)
+        trial_run(base, &none, false, &trial, &scratch, why->error);
+    arena_free(&scratch);
+    if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
+        trial_start(base, why->problem, mine, why->arena, why->error) != STATUS_OK ||
+        bits_of(base) < NEEDED[WHY_PAIRS] || try_right(why, base) != STATUS_OK)
+        return why->error->status;
+    why->mine = *mine;
+    return STATUS_OK;
+}
 
-/* A table that does not say what it is may be another stage of its shape, and right. */
+/* A table that does not say what it is may be another stage than the one that it was taken for, and right. */
 static enum status try_other_stages(struct why *why)
 {
-    const struct trial right = why->right;
     const enum stage taken = trial_stage(&why->mine);
-    if (why->mine.count > 1 || why->mine.tables[0].told || !why_can_tell(why, WHY_PAIRS))
+    if (why->mine.count > 1 || why->mine.tables[0].told)
         return STATUS_OK;
-    for (int stage = STAGE_COUNT; stage-- > 0 && why->count == 0;) {
+    for (int i = STAGE_COUNT * MINE_WAYS; i-- > 0 && why->count == 0;) {
         struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
-        struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
-        if (mine == NULL || base == NULL)
+        if (mine == NULL)
             return why->error->status;
         *mine = why->mine;
-        if ((enum stage)stage == taken || !mine_place_as(mine, why->problem, (enum stage)stage, why->arena, why->error))
-            continue;
-        if (trial_start(base, why->problem, mine, why->arena, why->error) || try_right(why, base))
+        if (mine_place_as(mine, why->problem, (enum stage)(i / MINE_WAYS), (enum mine_way)(i % MINE_WAYS), why->arena,
+                          why->error) &&
+            try_placed(why, mine) != STATUS_OK)
             return why->error->status;
-        if (why->count > 0)
-            why->mine = *mine;
     }
-    if (why->count == 0)
-        why->right = right;
+    why->taken = taken;
     return why->error->status;
 }
 
 static enum status search(struct why *why, const struct trial_base *base)
 {
-    if (why->mine.count > 1 && why_steps(why, base) != STATUS_OK)
+    if (try_other_stages(why) != STATUS_OK || why->count > 0)
         return why->error->status;
-    if (why->count == 0 && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
+    if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
-    if (why->count == 0 && try_other_stages(why) != STATUS_OK)
+    const bool residual = why->count > 0; /* its mistake stands beside it */
+    if (why->mine.count > 1 && !residual && why_steps(why, base) != STATUS_OK)
+        return why->error->status;
+    if ((residual || why->count == 0) && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;
     if (why->count == 0 && why_can_tell(why, WHY_PAIRS) && why_layers(why) != STATUS_OK)
         return why->error->status;
@@ -332,6 +347,7 @@ enum status why_search(struct why *why, const struct options *options, const str
                         .files = files,
                         .problem = problem,
                         .budget = {.most = options->budget * 1e9},
+                        .taken = STAGE_NAMES,
                         .bits_of_draws = NAN,
                         .left_out = left_out,
                         .progress = progress,
@@ -356,7 +372,7 @@ enum status why_search(struct why *why, const struct options *options, const str
                             needed / 1e9, there / 1e9);
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
         return error->status;
-    why->bits = bits_of(why, base);
+    why->bits = bits_of(base);
     return why->count > 0 ? STATUS_OK : search(why, base);
 }
 

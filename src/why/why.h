@@ -49,6 +49,7 @@ struct why {
     const struct problem *problem;
     struct mine mine;
     struct trial right; /* without mistakes */
+    enum stage taken;   /* what a table was taken for by its shape; told where it is another stage, and right */
     bool low_precision; /* it is right, but in mine.dtype */
     bool fits;          /* some settings make stages of the tables' shapes */
     bool is_drawn;      /* settings are guessed, too */
@@ -121,6 +122,13 @@ enum status why_orders(struct why *why);
 
 /* In layers.c: the layers before and behind that of the checkpoint. */
 enum status why_layers(struct why *why);
+
+/* In layers.c: the same job with --residual, or without it where it was given. An explanation without a mistake, whose
+ * options differ. */
+enum status why_residual(struct why *why);
+
+/* Whether an explanation is that. */
+bool why_is_residual(const struct why *why, const struct why_explanation *explanation);
 
 /* In steps.c: each stage from somebody's own ones before it. */
 enum status why_steps(struct why *why, const struct trial_base *base);

@@ -105,11 +105,11 @@ void ask_why(enum exercise_id id, const char *path, const char *stages, const ch
     ask_why_by(attn_main, id, path, stages, budget, answer);
 }
 
-void ask_why_without(enum exercise_id id, const char *path, const bool *left_out, const char *budget,
-                     struct answer *answer)
+void ask_why_without(enum exercise_id id, const char *path, const char *stages, const bool *left_out,
+                     const char *budget, struct answer *answer)
 {
     without_these(left_out);
-    ask_why_by(without_main, id, path, NULL, budget, answer);
+    ask_why_by(without_main, id, path, stages, budget, answer);
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */

@@ -33,8 +33,8 @@ void ask_diff(enum exercise_id id, const char *path, const char *stage, struct a
 void ask_why(enum exercise_id id, const char *path, const char *stages, const char *budget, struct answer *answer);
 
 /* The same where the search may not guess some mistakes: `left_out` (MISTAKE_COUNT), by their places in the library. */
-void ask_why_without(enum exercise_id id, const char *path, const bool *left_out, const char *budget,
-                     struct answer *answer);
+void ask_why_without(enum exercise_id id, const char *path, const char *stages, const bool *left_out,
+                     const char *budget, struct answer *answer);
 
 /* The table's numbers, row-major (null is minus infinity, "NaN" is NaN), as they are kept: their digits are as few as
  * tell them apart. 0 where there are none of that name. */
