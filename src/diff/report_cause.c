@@ -129,22 +129,87 @@ static void write_evidence(const struct sheet *sheet, const struct diff_stage *s
         output_print(sheet->output, "  %s\n", how);
 }
 
+static const char ROTATION[] = "look at the rotation: halves or pairs, theta, scaling, which columns, positions from 0";
+
+/* What query and key were before their norm and rotation: of those that they are made from. */
+static uint64_t steps_before(enum stage stage)
+{
+    return STAGES[stage].operand ? stage_existing(STAGES[stage].from) & ~STAGE_BIT(STAGE_NORMED) : 0;
+}
+
+/* Whether a file has one of these stages, compared or not. */
+static bool has_any(const struct diff *diff, uint64_t stages)
+{
+    uint64_t there = diff->left;
+    for (size_t i = 0; i < diff->count; i++)
+        if (stage_exists(diff->stages[i].stage))
+            there |= STAGE_BIT(diff->stages[i].stage);
+    return (there & stages) != 0;
+}
+
+/* Whether it is a query or a key of which in each head the first row agrees, which a rotation leaves as it is, and each
+ * of the others departs. */
+static bool is_turned(const struct diff *diff, const struct diff_stage *stage)
+{
+    enum { FEWEST = 3 };
+    const struct tensor *tensor = &stage->a->tensor;
+    const size_t columns = tensor->shape[tensor->rank - 1], count = stage->comparison.count;
+    const size_t rows = tensor->rank > 1 ? tensor->shape[tensor->rank - 2] : 1;
+    if (steps_before(stage->stage) == 0 || diff->source_count > 0 || rows < FEWEST || stage->comparison.outside == 0)
+        return false;
+    for (size_t first = 0; first < count; first += columns)
+        if (diff_differs(stage, first, columns) == (first / columns % rows == 0))
+            return false;
+    return true;
+}
+
+static bool says_rope(const struct input_file *input)
+{
+    const char *rope = input_file_setting(input, "rope");
+    return rope != NULL && strcmp(rope, "none") != 0;
+}
+
+/* What to look at in a query or key where projection is a stage of its own. */
+static const char *hint_of_step(const struct diff *diff, enum stage stage)
+{
+    const uint64_t normed = STAGE_BIT(STAGE_NORMED_QUERY) | STAGE_BIT(STAGE_NORMED_KEY);
+    if (has_any(diff, steps_before(stage) & normed) || says_rope(&diff->a.input) || says_rope(&diff->b.input))
+        return ROTATION;
+    return "look at what comes behind the projection: a norm, of a head or of all, a rotation, its positions";
+}
+
+static const char *hint_of(const struct diff *diff, enum stage stage)
+{
+    const bool told = diff->source_count > 0 && (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
+    if (has_any(diff, steps_before(stage)))
+        return hint_of_step(diff, stage);
+    if (told || STAGES[stage].hint == NULL)
+        return NULL;
+    if (diff_is_given(diff, stage, false))
+        return "look at where it comes from: it is given, not computed";
+    return STAGES[stage].operand && !diff_is_projected(diff) ? "look at where it comes from" : STAGES[stage].hint;
+}
+
 static void write_stage_hint(const struct sheet *sheet, enum stage stage, const char *condition)
 {
-    const bool told = sheet->diff->source_count > 0 && (STAGES[stage].from & STAGE_BIT(STAGE_INPUTS)) != 0;
-    const char *hint = told ? NULL : STAGES[stage].hint;
-    char line[LINE_BYTES];
-    if (hint != NULL && diff_is_given(sheet->diff, stage, false))
-        hint = "look at where it comes from: it is given, not computed";
-    else if (hint != NULL && STAGES[stage].operand && !diff_is_projected(sheet->diff))
-        hint = "look at where it comes from";
     const bool fewer = sheet->diff->fewer_keys && stage_follows(stage, STAGE_WEIGHTS);
-    if (fewer)
-        hint = "the keys are not the same: each row of weights is shared out anew";
+    const char *hint =
+        fewer ? "the keys are not the same: each row of weights is shared out anew" : hint_of(sheet->diff, stage);
+    char line[LINE_BYTES];
     if (hint == NULL)
         return;
     snprintf(line, sizeof line, "  %s%s", fewer ? "" : condition, hint);
     report_line(sheet, line, false);
+}
+
+/* What these are made from. */
+static uint64_t all_before(uint64_t stages)
+{
+    uint64_t before = 0;
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (stages & STAGE_BIT(i))
+            before |= stage_closure(STAGE_BIT(i)) & ~STAGE_BIT(i);
+    return stage_existing(before);
 }
 
 /* The stages that it is made from in every job: those of norms and rotations stand in some alone. */
@@ -161,6 +226,7 @@ static uint64_t always_before(enum stage stage)
 static void write_hints(const struct sheet *sheet, const struct diff_stage *stage)
 {
     const struct diff *diff = sheet->diff;
+    char line[LINE_BYTES];
     uint64_t agree = 0;
     for (size_t i = 0; &diff->stages[i] != stage; i++)
         if (!diff->stages[i].departs)
@@ -169,8 +235,13 @@ static void write_hints(const struct sheet *sheet, const struct diff_stage *stag
     write_evidence(sheet, stage);
     if (!stage_exists(stage->stage))
         return;
+    if (is_turned(diff, stage)) {
+        snprintf(line, sizeof line, "  the first row agrees, no other one does: %s", ROTATION);
+        report_line(sheet, line, false);
+        return;
+    }
     const uint64_t needed = stage_existing(stage_closure(STAGE_BIT(stage->stage))) & ~STAGE_BIT(stage->stage),
-                   missing = needed & diff->left;
+                   missing = needed & diff->left & ~all_before(agree & needed);
     report_stages(sheet, "  not compared before it: ", missing);
     size_t hints = 0;
     for (int i = 0; i < STAGE_COUNT; i++)
