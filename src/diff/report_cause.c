@@ -49,21 +49,41 @@ static const struct diff_alignment *lacking_tokens(const struct diff *diff)
     return queries->used_by_stage && queries->whole == queries->a ? queries : diff_tokens_of(diff, true);
 }
 
+static size_t count_of(uint64_t stages)
+{
+    size_t count = 0;
+    for (; stages != 0; stages &= stages - 1)
+        count++;
+    return count;
+}
+
+/* "weights and output, all that B has"; of many how many. */
+static void add_common(struct text *line, const struct diff *diff)
+{
+    enum { NAMED = 3 };
+    if (diff->only_a == 0)
+        text_add(line, "all tokens that both have");
+    else if (diff->count > NAMED)
+        text_add(line, "%zu stages", diff->count);
+    for (size_t i = 0; i < diff->count && diff->count <= NAMED && diff->only_a != 0; i++)
+        text_add(line, "%s%s", i == 0 ? "" : i + 1 < diff->count ? ", " : " and ", diff->stages[i].name);
+    if (diff->only_a != 0)
+        text_add(line, ", all that %s", diff->only_b == 0 ? "B has" : "both have");
+}
+
 static void add_lacking(struct text *line, const struct diff *diff)
 {
-    size_t lacking = 0, first = STAGE_COUNT;
-    for (size_t stage = STAGE_COUNT; stage-- > 0;)
-        if (diff->only_a & STAGE_BIT(stage)) {
-            first = stage;
-            lacking++;
-        }
+    const size_t lacking = count_of(diff->only_a);
+    size_t first = 0;
+    while (lacking > 0 && (diff->only_a & STAGE_BIT(first)) == 0)
+        first++;
     text_add(line, "B lacks ");
     if (lacking == 0)
         report_add_left_out(line, lacking_tokens(diff));
-    else
+    else if (lacking == 1)
         text_add(line, "%s", stage_name((enum stage)first));
-    if (lacking > 1)
-        text_add(line, " and %zu more stage%s of A", lacking - 1, lacking > 2 ? "s" : "");
+    else
+        text_add(line, "%zu stages of A", lacking);
 }
 
 static void write_misspelt(const struct sheet *sheet)
@@ -85,19 +105,21 @@ static void write_verdict(const struct sheet *sheet)
     const bool departs = diff->first < diff->count, by_source = departs && diff->source_count > 0;
     char text[LINE_BYTES];
     struct text line = text_begin(text, sizeof text);
-    text_add(&line, diff_agrees(diff) ? "the same: " : "different: ");
+    text_add(&line, "%s", diff_agrees(diff) ? "the same: " : departs ? "different: " : "the same in ");
     if (by_source)
         report_add_source(&line, diff, &diff->sources[0]);
     else if (departs)
         add_first(&line, diff);
     else if (diff_agrees(diff))
         text_add(&line, "%s", how);
-    else
+    else {
+        add_common(&line, diff);
+        text_add(&line, "; ");
         add_lacking(&line, diff);
+    }
     report_line(sheet, text, true);
     if (!departs && !diff_agrees(diff))
-        output_print(sheet->output, "  of %s that both have, %s\n", diff->only_a != 0 ? "the stages" : "the tokens",
-                     how);
+        output_print(sheet->output, "  of what both have, %s\n", how);
     write_misspelt(sheet);
     report_sources(sheet, by_source);
     if (!by_source)

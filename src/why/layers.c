@@ -1,5 +1,5 @@
-/* Other settings of a checkpoint: the layers beside, as a port counts them from 1 or hooks the next one; and whether the
- * inputs are the residual stream. */
+/* Other settings of a checkpoint: the layers beside, as a port counts them from 1 or hooks the next one; and whether
+ * the inputs are the residual stream. */
 #include "why/why.h"
 
 #include "build/problem_create.h"
