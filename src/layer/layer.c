@@ -44,6 +44,12 @@ static enum status add_options(const struct reading *reading, struct layer_facts
 
 static enum status refuse_heads(const struct reading *reading, const struct layer_module *module)
 {
+    const char *asked = reading->options->family;
+    if (reading->config_path != NULL)
+        return error_usage(reading->error, "%s does not say how many heads %s has%s; expected --heads N",
+                           reading->config_path, module->path,
+                           asked != NULL && strcmp(asked, FAMILY_NONE) == 0 ? ", as it is not asked with --family none"
+                                                                            : "");
     return error_usage(reading->error,
                        "%s: neither a config nor an option says how many heads %s has; expected --heads N, or --config "
                        "FILE",
