@@ -61,14 +61,11 @@ static size_t count_of(uint64_t stages)
 static void add_common(struct text *line, const struct diff *diff)
 {
     enum { NAMED = 3 };
-    if (diff->only_a == 0)
-        text_add(line, "all tokens that both have");
-    else if (diff->count > NAMED)
+    if (diff->count > NAMED)
         text_add(line, "%zu stages", diff->count);
-    for (size_t i = 0; i < diff->count && diff->count <= NAMED && diff->only_a != 0; i++)
+    for (size_t i = 0; i < diff->count && diff->count <= NAMED; i++)
         text_add(line, "%s%s", i == 0 ? "" : i + 1 < diff->count ? ", " : " and ", diff->stages[i].name);
-    if (diff->only_a != 0)
-        text_add(line, ", all that %s", diff->only_b == 0 ? "B has" : "both have");
+    text_add(line, ", all that %s; ", diff->only_b == 0 ? "B has" : "both have");
 }
 
 static void add_lacking(struct text *line, const struct diff *diff)
@@ -105,7 +102,10 @@ static void write_verdict(const struct sheet *sheet)
     const bool departs = diff->first < diff->count, by_source = departs && diff->source_count > 0;
     char text[LINE_BYTES];
     struct text line = text_begin(text, sizeof text);
-    text_add(&line, "%s", diff_agrees(diff) ? "the same: " : departs ? "different: " : "the same in ");
+    text_add(&line, "%s",
+             diff_agrees(diff)              ? "the same: "
+             : departs || diff->only_a == 0 ? "different: "
+                                            : "the same in ");
     if (by_source)
         report_add_source(&line, diff, &diff->sources[0]);
     else if (departs)
@@ -113,13 +113,13 @@ static void write_verdict(const struct sheet *sheet)
     else if (diff_agrees(diff))
         text_add(&line, "%s", how);
     else {
-        add_common(&line, diff);
-        text_add(&line, "; ");
+        if (diff->only_a != 0)
+            add_common(&line, diff);
         add_lacking(&line, diff);
     }
     report_line(sheet, text, true);
     if (!departs && !diff_agrees(diff))
-        output_print(sheet->output, "  of what both have, %s\n", how);
+        output_print(sheet->output, "  of the %s that both have, %s\n", diff->only_a != 0 ? "stages" : "tokens", how);
     write_misspelt(sheet);
     report_sources(sheet, by_source);
     if (!by_source)
