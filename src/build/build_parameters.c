@@ -13,7 +13,9 @@ static enum status check_width(const struct build *build)
 {
     static const char *const FIRST[] = {"W_query.weight", "W_query_a.weight"};
     const struct file_tensor *query = NULL;
-    for (size_t i = 0; i < 2 && query == NULL && build->layer != NULL; i++)
+    if (build->layer == NULL || build->weights == NULL)
+        return STATUS_OK;
+    for (size_t i = 0; i < 2 && query == NULL; i++)
         query = input_file_find(build->weights, FIRST[i]);
     if (query == NULL || query->tensor.shape[1] == build->problem->d_in)
         return STATUS_OK;
