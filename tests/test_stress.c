@@ -136,7 +136,8 @@ static void ask(const struct input *input, const char *json, const struct measur
     static struct why why;
     struct made made;
     char line[sizeof printed + SUPPORT_LINE_BYTES];
-    snprintf(line, sizeof line, "why %s --mine %s", input->mechanism, printed);
+    const bool joined = strcmp(mistake->name, "out-missing") == 0; /* which is the right context, heads side by side */
+    snprintf(line, sizeof line, "why %s --mine %s%s", input->mechanism, printed, joined ? " --stages output" : "");
     if (CHECK(support_make(&made, line, json) == STATUS_OK, "%s: %s", line, made.error.message)) {
         const struct job_files files = {.inputs = &made.inputs};
         CHECK(why_search(&why, &made.options, &files, &made.problem, NULL, &made.progress, &made.arena, &made.error) ==
