@@ -156,7 +156,7 @@ static void frozen_read(struct frozen *frozen, const char *name, const char *suf
     for (size_t i = 0; i < 4; i++)
         header |= (size_t)(unsigned char)frozen->bytes[i] << 8 * i;
     frozen->data = (const unsigned char *)frozen->bytes + 8 + header;
-    frozen->header = cJSON_ParseWithLength(frozen->bytes + 8, header);
+    frozen->header = cJSON_ParseWithLengthOpts(frozen->bytes + 8, header, NULL, false);
 }
 
 static void frozen_free(struct frozen *frozen)
