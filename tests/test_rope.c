@@ -416,67 +416,68 @@ static void check_none(void)
 
 /* --- what is refused --------------------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *scaling, *message;
+} TEXTS[] = {
+    {"lama3:factor=8",
+     "unknown scaling 'lama3'; did you mean 'llama3'? expected none, linear, dynamic, llama3, yarn or longrope"},
+    {"", "unknown scaling ''; expected none, linear, dynamic, llama3, yarn or longrope"},
+    {"linear", "linear lacks factor; expected such as linear:factor=8"},
+    {"linear:", "linear: '' is no key=value; expected such as linear:factor=8"},
+    {"linear:factor", "linear: 'factor' is no key=value; expected such as linear:factor=8"},
+    {"linear:factor=8,", "linear: '' is no key=value; expected such as linear:factor=8"},
+    {"linear:factor=8,factor=8", "linear: 'factor' is given twice; expected it once"},
+    {"linear:factor=", "factor '' is no number from 1e-30 to 1e30"},
+    {"linear:factor=0", "factor '0' is no number from 1e-30 to 1e30"},
+    {"linear:factor=9e-31", "factor '9e-31' is no number from 1e-30 to 1e30"},
+    {"linear:factor=-2", "factor '-2' is no number from 1e-30 to 1e30"},
+    {"linear:factor=nan", "factor 'nan' is no number from 1e-30 to 1e30"},
+    {"linear:factor=1e31", "factor '1e31' is no number from 1e-30 to 1e30"},
+    {"linear:factor=8;9", "factor '8;9' is no number from 1e-30 to 1e30"},
+    {"linear:factor= 8", "factor ' 8' is no number from 1e-30 to 1e30"},
+    {"linear:old=8", "linear has no key 'old'; expected factor"},
+    {"none:factor=8", "none has no key 'factor'; expected nothing behind it"},
+    {"llama3:factor=8,low=1,high=4", "llama3 lacks old; expected such as llama3:factor=8,low=1,high=4,old=8192"},
+    {"llama3:factor=8,low=4,high=4,old=9", "low is 4 and high 4; expected high to be above low"},
+    {"yarn:factor=8,old=9,fst=3",
+     "yarn has no key 'fst'; did you mean 'fast'? expected factor, fast, slow, old, attention or truncate"},
+    {"yarn:factor=8,old=9,fast=3,slow=4", "fast is 3 and slow 4; expected fast not to be below slow"},
+    {"yarn:factor=8,old=9,truncate=maybe", "truncate 'maybe' is neither yes nor no"},
+    {"dynamic:factor=8", "dynamic lacks old; expected such as dynamic:factor=2,old=2048"},
+    {"longrope:old=9,max=10,short=1;1", "longrope lacks long; expected such as longrope:old=4096,max=131072,"
+                                        "short=1;1,long=2;4"},
+    {"longrope:old=9,short=1;1,long=1;1", "longrope needs max, or attention; expected such as longrope:old=4096,"
+                                          "max=131072,short=1;1,long=2;4"},
+    {"longrope:old=1,max=2,short=1;1,long=1;1", "old is 1; expected more than 1 where attention is not given"},
+    {"longrope:old=9,max=10,short=1;x,long=1;1",
+     "number 2 of short, 'x', is no number from 1e-30 to 1e30; expected such as short=1;1.5;2"},
+    {"longrope:old=9,max=10,short=1;,long=1;1",
+     "number 2 of short, '', is no number from 1e-30 to 1e30; expected such as short=1;1.5;2"},
+    {"longrope:old=9,max=10,short=1;1,long=", "number 1 of long, '', is no number from 1e-30 to 1e30; expected "
+                                              "such as long=1;1.5;2"},
+    {"longrope:old=9,max=10,short=1;1,long=1;1;1",
+     "long has 3 numbers; expected 2, half of the 4 columns that are turned"},
+    {"yarn:factor=8,old=9", NULL},
+    {"yarn:factor=8,old=9,fast=3,slow=3", NULL},
+    {"linear:factor=1e30", NULL},
+    {"yarn:factor=8,old=9,attention=1e-30", NULL},
+    {"longrope:long=1;1,short=1;1,attention=1,old=1", NULL},
+    {"none", NULL},
+};
+
 static void check_refused(void)
 {
-    static const struct {
-        const char *scaling, *message;
-    } CASES[] = {
-        {"lama3:factor=8",
-         "unknown scaling 'lama3'; did you mean 'llama3'? expected none, linear, dynamic, llama3, yarn or longrope"},
-        {"", "unknown scaling ''; expected none, linear, dynamic, llama3, yarn or longrope"},
-        {"linear", "linear lacks factor; expected such as linear:factor=8"},
-        {"linear:", "linear: '' is no key=value; expected such as linear:factor=8"},
-        {"linear:factor", "linear: 'factor' is no key=value; expected such as linear:factor=8"},
-        {"linear:factor=8,", "linear: '' is no key=value; expected such as linear:factor=8"},
-        {"linear:factor=8,factor=8", "linear: 'factor' is given twice; expected it once"},
-        {"linear:factor=", "factor '' is no number from 1e-30 to 1e30"},
-        {"linear:factor=0", "factor '0' is no number from 1e-30 to 1e30"},
-        {"linear:factor=9e-31", "factor '9e-31' is no number from 1e-30 to 1e30"},
-        {"linear:factor=-2", "factor '-2' is no number from 1e-30 to 1e30"},
-        {"linear:factor=nan", "factor 'nan' is no number from 1e-30 to 1e30"},
-        {"linear:factor=1e31", "factor '1e31' is no number from 1e-30 to 1e30"},
-        {"linear:factor=8;9", "factor '8;9' is no number from 1e-30 to 1e30"},
-        {"linear:factor= 8", "factor ' 8' is no number from 1e-30 to 1e30"},
-        {"linear:old=8", "linear has no key 'old'; expected factor"},
-        {"none:factor=8", "none has no key 'factor'; expected nothing behind it"},
-        {"llama3:factor=8,low=1,high=4", "llama3 lacks old; expected such as llama3:factor=8,low=1,high=4,old=8192"},
-        {"llama3:factor=8,low=4,high=4,old=9", "low is 4 and high 4; expected high to be above low"},
-        {"yarn:factor=8,old=9,fst=3",
-         "yarn has no key 'fst'; did you mean 'fast'? expected factor, fast, slow, old, attention or truncate"},
-        {"yarn:factor=8,old=9,fast=3,slow=4", "fast is 3 and slow 4; expected fast not to be below slow"},
-        {"yarn:factor=8,old=9,truncate=maybe", "truncate 'maybe' is neither yes nor no"},
-        {"dynamic:factor=8", "dynamic lacks old; expected such as dynamic:factor=2,old=2048"},
-        {"longrope:old=9,max=10,short=1;1", "longrope lacks long; expected such as longrope:old=4096,max=131072,"
-                                            "short=1;1,long=2;4"},
-        {"longrope:old=9,short=1;1,long=1;1", "longrope needs max, or attention; expected such as longrope:old=4096,"
-                                              "max=131072,short=1;1,long=2;4"},
-        {"longrope:old=1,max=2,short=1;1,long=1;1", "old is 1; expected more than 1 where attention is not given"},
-        {"longrope:old=9,max=10,short=1;x,long=1;1",
-         "number 2 of short, 'x', is no number from 1e-30 to 1e30; expected such as short=1;1.5;2"},
-        {"longrope:old=9,max=10,short=1;,long=1;1",
-         "number 2 of short, '', is no number from 1e-30 to 1e30; expected such as short=1;1.5;2"},
-        {"longrope:old=9,max=10,short=1;1,long=", "number 1 of long, '', is no number from 1e-30 to 1e30; expected "
-                                                  "such as long=1;1.5;2"},
-        {"longrope:old=9,max=10,short=1;1,long=1;1;1",
-         "long has 3 numbers; expected 2, half of the 4 columns that are turned"},
-        {"yarn:factor=8,old=9", NULL},
-        {"yarn:factor=8,old=9,fast=3,slow=3", NULL},
-        {"linear:factor=1e30", NULL},
-        {"yarn:factor=8,old=9,attention=1e-30", NULL},
-        {"longrope:long=1;1,short=1;1,attention=1,old=1", NULL},
-        {"none", NULL},
-    };
     check_begin("texts of scalings");
-    for (size_t i = 0; i < COUNT(CASES); i++) {
+    for (size_t i = 0; i < COUNT(TEXTS); i++) {
         struct arena arena = {0};
         struct error error = {0};
         struct rope rope;
         const enum status status =
-            make(&rope, (struct rope_settings){.kind = ROPE_HALF, .theta = 2}, CASES[i].scaling, 4, 9, &arena, &error);
+            make(&rope, (struct rope_settings){.kind = ROPE_HALF, .theta = 2}, TEXTS[i].scaling, 4, 9, &arena, &error);
         char expected[512] = "";
-        if (CASES[i].message != NULL)
-            snprintf(expected, sizeof expected, "--rope-scaling: %s", CASES[i].message);
-        CHECK(status == (CASES[i].message != NULL ? STATUS_USAGE : STATUS_OK), "'%s': status %d", CASES[i].scaling,
+        if (TEXTS[i].message != NULL)
+            snprintf(expected, sizeof expected, "--rope-scaling: %s", TEXTS[i].message);
+        CHECK(status == (TEXTS[i].message != NULL ? STATUS_USAGE : STATUS_OK), "'%s': status %d", TEXTS[i].scaling,
               status);
         CHECK_TEXT(expected, error.message);
         arena_free(&arena);

@@ -157,17 +157,6 @@ static enum status make_slopes(const struct build *build)
     return STATUS_OK;
 }
 
-/* The buckets of T5's table by distance: their logarithms are taken once. */
-static enum status list_buckets(const struct build *build, struct mask *mask)
-{
-    const int64_t most = mask->relative_distance;
-    uint32_t *buckets = arena_allocate(build->arena, 2 * (size_t)most + 1, sizeof *buckets, build->error);
-    for (int64_t distance = -most; distance <= most && buckets != NULL; distance++)
-        buckets[distance + most] = (uint32_t)mask_bucket(mask, distance);
-    mask->bucket_of = buckets;
-    return buckets == NULL ? build->error->status : STATUS_OK;
-}
-
 /* From where the places of keys are counted, and how slope x place is rounded. Scaled slopes are Falcon's, whose code
  * rounds them and their products to bfloat16 in any dtype, before it divides by sqrt(d). */
 static void set_places(const struct build *build)
@@ -202,7 +191,7 @@ static enum status take_relative(const struct build *build)
     mask->relative_distance = (int64_t)build->options->relative_distance;
     mask->both_ways = !mask->causal;
     if ((double)mask->relative_distance > (double)mask->buckets / (mask->both_ways ? 4 : 2))
-        return list_buckets(build, mask);
+        return mask_list_buckets(mask, build->arena, build->error);
     return error_usage(build->error,
                        "--relative-distance %lld is within the buckets of single distances; expected more "
                        "than %zu",

@@ -17,7 +17,7 @@
 struct norming {
     const struct problem *problem;
     const struct tensor *normed; /* (B, T, d_in) written */
-    double *scratch;             /* (threads, 2 d_in) */
+    double *scratch;             /* (threads, d_in) */
 };
 
 static void norm_task(void *context, size_t row, unsigned thread)
@@ -25,11 +25,10 @@ static void norm_task(void *context, size_t row, unsigned thread)
     const struct norming *norming = context;
     const struct problem *problem = norming->problem;
     const size_t d_in = problem->d_in;
-    double *x = norming->scratch + thread * (2 * d_in), *y = x + d_in;
+    double *x = norming->scratch + thread * d_in;
     tensor_load(&problem->inputs, row * d_in, d_in, x);
-    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, d_in, y);
-    dtype_round(problem->dtype, y, d_in);
-    tensor_store(norming->normed, row * d_in, d_in, y);
+    norm_input_row(problem, x);
+    tensor_store(norming->normed, row * d_in, d_in, x);
 }
 
 static enum status norm_inputs(const struct problem *problem, struct tensor *normed, struct arena *arena,
@@ -40,7 +39,7 @@ static enum status norm_inputs(const struct problem *problem, struct tensor *nor
     struct norming norming = {.problem = problem, .normed = normed};
     struct arena scratch = {0};
     if (tensor_create(normed, dtype_storage(problem->dtype), 3, shape, arena, error) == STATUS_OK)
-        norming.scratch = arena_allocate(&scratch, (size_t)threads * 2, problem->d_in * sizeof(double), error);
+        norming.scratch = arena_allocate(&scratch, threads, problem->d_in * sizeof(double), error);
     if (norming.scratch != NULL)
         threads_run(threads, rows, norm_task, &norming);
     arena_free(&scratch);
@@ -78,15 +77,6 @@ static enum status make_sources(struct attention *attention, struct arena *arena
 
 /* --- projected ---------------------------------------------------------------------------------------------------- */
 
-/* NaN stays NaN, as torch.clamp has it. */
-static void clip_row(const struct problem *problem, double *columns, size_t count)
-{
-    for (size_t i = 0; i < count && problem->clip > 0; i++)
-        columns[i] = columns[i] > problem->clip    ? problem->clip
-                     : columns[i] < -problem->clip ? -problem->clip
-                                                   : columns[i];
-}
-
 /* Cuts one row of a module's projection into its heads.
  *   columns    (heads d) of the module, whose first head is `head`
  *   projected  (B, H or H_kv, count, d) written at row `row` of the item */
@@ -94,7 +84,7 @@ static void split_heads(const struct problem *problem, double *columns, size_t i
                         size_t row, const struct tensor *projected)
 {
     const size_t all = projected->shape[1], count = projected->shape[2], d = projected->shape[3];
-    clip_row(problem, columns, heads * d);
+    operand_clip(problem, columns, heads * d);
     dtype_round(problem->dtype, columns, heads * d);
     for (size_t i = 0; i < heads; i++)
         tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
@@ -248,20 +238,6 @@ struct finishing {
     double *scratch;                                /* (threads, 3 H d + d) */
 };
 
-static void load_heads(const struct tensor *heads, size_t item, size_t row, double *numbers)
-{
-    const size_t count = heads->shape[1], rows = heads->shape[2], d = heads->shape[3];
-    for (size_t head = 0; head < count; head++)
-        tensor_load(heads, ((item * count + head) * rows + row) * d, d, numbers + head * d);
-}
-
-static void store_heads(const struct tensor *heads, size_t item, size_t row, const double *numbers)
-{
-    for (size_t head = 0; heads->rank > 0 && head < heads->shape[1]; head++)
-        tensor_store(heads, ((item * heads->shape[1] + head) * heads->shape[2] + row) * heads->shape[3],
-                     heads->shape[3], numbers + head * heads->shape[3]);
-}
-
 static void finish_task(void *context, size_t task, unsigned thread)
 {
     const struct finishing *finishing = context;
@@ -271,15 +247,15 @@ static void finish_task(void *context, size_t task, unsigned thread)
     const size_t width = finishing->made->shape[1] * problem->d_head;
     double *projected = finishing->scratch + thread * (3 * width + problem->d_head), *normed = projected + width,
            *made = normed + width;
-    load_heads(finishing->made, item, row, projected);
+    operand_load_heads(finishing->made, item, row, projected);
     dtype_round(problem->dtype, projected, width); /* the float32 kernels do not */
     operand_steps(problem, finishing->id,
                   operand_position(problem, finishing->id, item,
                                    finishing->id == PROJECTION_QUERY ? attention->positions[row] : row),
                   projected, normed, made, made + width);
-    store_heads(finishing->projected, item, row, projected);
-    store_heads(finishing->normed, item, row, normed);
-    store_heads(finishing->made, item, row, made);
+    operand_store_heads(finishing->projected, item, row, projected);
+    operand_store_heads(finishing->normed, item, row, normed);
+    operand_store_heads(finishing->made, item, row, made);
 }
 
 static enum status finish(const struct attention *attention, enum projection_id id, struct error *error)

@@ -1,7 +1,6 @@
 #include "compute/plain_path.h"
 
 #include "mistake/plain.h"
-#include "stage/norm.h"
 
 #include <string.h>
 
@@ -71,27 +70,6 @@ static enum status hold_query(struct attention *attention, enum stage stage, con
     return STATUS_OK;
 }
 
-/* normed, of the rows that were asked for: no mistake of a recipe makes it. */
-static enum status hold_normed(struct attention *attention, struct arena *arena, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    const size_t d_in = problem->d_in, shape[] = {problem->items, problem->row_count, d_in};
-    double *row = arena_allocate(arena, d_in, sizeof *row, error);
-    struct tensor *held = &attention->held[STAGE_NORMED];
-    if (row == NULL || !stage_applies(problem, STAGE_NORMED))
-        return error->status;
-    if (tensor_create(held, dtype_storage(problem->dtype), 3, shape, arena, error) != STATUS_OK)
-        return error->status;
-    for (size_t i = 0; i < problem->items * problem->row_count; i++) {
-        const size_t token = i / problem->row_count * problem->queries + problem->rows[i % problem->row_count];
-        tensor_load(&problem->inputs, token * d_in, d_in, row);
-        norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, row, d_in, row);
-        dtype_round(problem->dtype, row, d_in);
-        tensor_store(held, i * d_in, d_in, row);
-    }
-    return STATUS_OK;
-}
-
 static enum status hold(struct attention *attention, const struct plain *plain, struct arena *arena,
                         struct error *error)
 {
@@ -101,8 +79,7 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
     attention->held[STAGE_NORMED_KEY] = plain->normed[PROJECTION_KEY];
     if (hold_query(attention, STAGE_QUERY, &plain->operands[PROJECTION_QUERY], arena, error) ||
         hold_query(attention, STAGE_PROJECTED_QUERY, &plain->projected[PROJECTION_QUERY], arena, error) ||
-        hold_query(attention, STAGE_NORMED_QUERY, &plain->normed[PROJECTION_QUERY], arena, error) ||
-        hold_normed(attention, arena, error))
+        hold_query(attention, STAGE_NORMED_QUERY, &plain->normed[PROJECTION_QUERY], arena, error))
         return error->status;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (plain->stages[stage] != NULL && hold_stage(attention, plain, (enum stage)stage, arena, error) != STATUS_OK)
@@ -138,7 +115,7 @@ enum status plain_path(struct attention *attention, const struct problem *proble
         .problem = problem, .positions = problem->rows, .slots = problem->row_count, .threads = 1, .output_threads = 1};
     if (plain == NULL)
         return error->status;
-    *plain = (struct plain){0};
+    *plain = (struct plain){.wants_normed = stage_applies(problem, STAGE_NORMED)};
     const size_t *rows = choose_rows(problem, &count, arena, error);
     const double needed = plain_bytes(problem, count), there = memory_there();
     if (rows == NULL)

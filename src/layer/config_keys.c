@@ -93,12 +93,6 @@ enum status config_text(const struct config_reading *reading, const struct confi
     return STATUS_OK;
 }
 
-enum status config_whole_of(const struct config_reading *reading, const char *const *keys, size_t *number)
-{
-    const struct config_value value = config_find(reading, keys);
-    return config_is_set(&value) ? config_whole(reading, &value, number) : STATUS_OK;
-}
-
 enum status config_real_of(const struct config_reading *reading, const char *const *keys, double *number)
 {
     const struct config_value value = config_find(reading, keys);

@@ -52,7 +52,6 @@ enum status config_truth(const struct config_reading *reading, const struct conf
 enum status config_text(const struct config_reading *reading, const struct config_value *value, const char **text);
 
 /* Those of the first of the keys that is set, else what they hold already. */
-enum status config_whole_of(const struct config_reading *reading, const char *const *keys, size_t *number);
 enum status config_real_of(const struct config_reading *reading, const char *const *keys, double *number);
 enum status config_truth_of(const struct config_reading *reading, const char *const *keys, bool *truth);
 

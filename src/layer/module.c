@@ -418,11 +418,6 @@ bool module_is_turned(const struct layer_module *module)
     return module->naming->conv1d;
 }
 
-bool module_is_latent(const struct layer_module *module)
-{
-    return module->naming->latent_b != NULL;
-}
-
 /* --- its tensors ------------------------------------------------------------------------------------------------- */
 
 /* The tensor whose name stands in search->name. */

@@ -43,9 +43,6 @@ enum packing module_packing(const struct layer_module *module);
 /* Whether its weights are stored d_in x d_out. */
 bool module_is_turned(const struct layer_module *module);
 
-/* Whether its keys and values go through a low rank first: the columns of a head then differ (MLA). */
-bool module_is_latent(const struct layer_module *module);
-
 /* The names of the module's tensors in the checkpoint, and what each is called in a file of attn's ("W_query.weight",
  * "norm.weight"; of a packed one "in_proj.weight", "in_proj.bias"). */
 struct module_tensor {

@@ -680,12 +680,8 @@ static const char *look_ways(struct recipe *recipe, bool both, const char *reaso
         return reason;
     if ((double)mask->relative_distance <= (double)mask->buckets / (both ? 4 : 2))
         return "there are more buckets than distances";
-    const int64_t most = mask->relative_distance;
-    uint32_t *buckets = arena_allocate(recipe->arena, 2 * (size_t)most + 1, sizeof *buckets, recipe->error);
     mask->both_ways = both;
-    for (int64_t distance = -most; distance <= most && buckets != NULL; distance++)
-        buckets[distance + most] = (uint32_t)mask_bucket(mask, distance);
-    mask->bucket_of = buckets;
+    mask_list_buckets(mask, recipe->arena, recipe->error); /* recipe_create sees the error */
     return NULL;
 }
 

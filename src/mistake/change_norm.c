@@ -1,5 +1,6 @@
 /* Mistakes of slots norm and qk_norm: that of the layer's inputs, and those of query and key. */
 #include "mistake/recipe.h"
+#include "stage/operand_steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -171,6 +172,11 @@ static bool are_normed(const struct problem *problem)
     return is_made(&problem->parameters.norms[NORM_QUERY]) || is_made(&problem->parameters.norms[NORM_KEY]);
 }
 
+static enum projection_id projection_of_norm(int id)
+{
+    return id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY;
+}
+
 /* Both, or the one that there is. */
 static const char *change_both(struct recipe *recipe, change_norm *change, double form)
 {
@@ -180,7 +186,7 @@ static const char *change_both(struct recipe *recipe, change_norm *change, doubl
         if (!is_made(norm))
             continue;
         reason = change(norm, form);
-        recipe->steps_anew[id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY] = true;
+        recipe->steps_anew[projection_of_norm(id)] = true;
     }
     return reason;
 }
@@ -233,16 +239,6 @@ const char *mistake_qk_norm_after_rope(struct recipe *recipe, double form)
     return NULL;
 }
 
-static size_t heads_of(const struct problem *problem, enum norm_id id)
-{
-    return id == NORM_QUERY ? problem->heads : problem->kv_heads;
-}
-
-static bool is_of_all(const struct problem *problem, const struct norm *norm)
-{
-    return norm->weight.rank == 1 && norm->weight.shape[0] != problem->d_head;
-}
-
 /* Weights of a head, or of each, as (H d). */
 static void spread(struct recipe *recipe, struct tensor *weight, size_t heads)
 {
@@ -276,18 +272,18 @@ const char *mistake_qk_norm_all_heads(struct recipe *recipe, double form)
         return "there is one head";
     for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
         struct norm *norm = &problem->parameters.norms[id];
-        const size_t heads = heads_of(problem, (enum norm_id)id);
+        const size_t heads = operand_heads(problem, projection_of_norm(id));
         if (!is_made(norm))
             continue;
         if (norm->weight.rank == 0)
             return NO_WEIGHT;
-        if (is_of_all(problem, norm))
+        if (operand_norm_is_of_all(problem, projection_of_norm(id)))
             return "the norm goes over all heads";
         if (heads > 1)
             spread(recipe, &norm->weight, heads);
         if (heads > 1 && norm->bias.rank > 0)
             spread(recipe, &norm->bias, heads);
-        recipe->steps_anew[id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY] = true;
+        recipe->steps_anew[projection_of_norm(id)] = true;
     }
     return NULL;
 }
@@ -299,13 +295,13 @@ const char *mistake_qk_norm_each_head(struct recipe *recipe, double form)
     const char *reason = are_normed(problem) ? "the norm goes over a head" : NO_NORM;
     for (int id = NORM_QUERY; id <= NORM_KEY; id++) {
         struct norm *norm = &problem->parameters.norms[id];
-        const size_t heads = heads_of(problem, (enum norm_id)id);
-        if (!is_made(norm) || !is_of_all(problem, norm))
+        const size_t heads = operand_heads(problem, projection_of_norm(id));
+        if (!is_made(norm) || !operand_norm_is_of_all(problem, projection_of_norm(id)))
             continue;
         fold(recipe, &norm->weight, heads);
         if (norm->bias.rank > 0)
             fold(recipe, &norm->bias, heads);
-        recipe->steps_anew[id == NORM_QUERY ? PROJECTION_QUERY : PROJECTION_KEY] = true;
+        recipe->steps_anew[projection_of_norm(id)] = true;
         reason = NULL;
     }
     return reason;

@@ -307,10 +307,10 @@ static enum status make_stage(struct maker *maker, enum stage stage)
             follow_weights(plain, stage);
         return STATUS_OK;
     }
-    if (stage == STAGE_NORMED)
+    if (stage == STAGE_NORMED) {
         plain_make_normed(plain, numbers);
-    if (stage == STAGE_NORMED)
         return STATUS_OK;
+    }
     if (stage == STAGE_OUTPUT)
         return plain_output(plain);
     if (stage == STAGE_WEIGHTS && wrong)

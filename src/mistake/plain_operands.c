@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static size_t heads_of(const struct problem *problem, enum projection_id id)
-{
-    return id == PROJECTION_QUERY ? problem->heads : problem->kv_heads;
-}
-
 static size_t tokens_of(const struct problem *problem, enum projection_id id)
 {
     return id == PROJECTION_QUERY ? problem->queries : problem->keys;
@@ -41,8 +36,7 @@ static void load_source(const struct plain *plain, enum projection_id id, size_t
         memcpy(x, plain->own[STAGE_NORMED] + row * d_in, d_in * sizeof *x);
         return;
     }
-    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, d_in, x);
-    dtype_round(problem->dtype, x, d_in);
+    norm_input_row(problem, x);
 }
 
 void plain_make_normed(const struct plain *plain, double *normed)
@@ -58,7 +52,8 @@ void plain_make_normed(const struct plain *plain, double *normed)
 static enum status project_module(const struct plain *plain, enum projection_id id, size_t module, double *made)
 {
     const struct problem *problem = plain->problem;
-    const size_t columns = heads_of(problem, id) * columns_of(problem, id), own = columns / problem->plan.module_count;
+    const size_t columns = operand_heads(problem, id) * columns_of(problem, id),
+                 own = columns / problem->plan.module_count;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
     const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
     struct arena scratch = {0};
@@ -77,7 +72,7 @@ static enum status project_module(const struct plain *plain, enum projection_id 
 static enum status project_latent(const struct plain *plain, enum projection_id id, double *made)
 {
     const struct problem *problem = plain->problem;
-    const size_t columns = heads_of(problem, id) * columns_of(problem, id);
+    const size_t columns = operand_heads(problem, id) * columns_of(problem, id);
     const size_t d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
     struct arena scratch = {0};
     struct latent_step step;
@@ -99,7 +94,7 @@ static const double *project(const struct plain *plain, enum projection_id id)
     const bool shared = columns != NULL && !plain->recipe->projects_anew[id] && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
-    const size_t count = problem->items * tokens_of(problem, id) * heads_of(problem, id) * columns_of(problem, id);
+    const size_t count = problem->items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
     double *made = arena_allocate(shared ? plain->lasting : plain->arena, count, sizeof *made, plain->error);
     if (latent_makes(problem, id))
         return made != NULL && project_latent(plain, id, made) == STATUS_OK ? made : NULL;
@@ -129,7 +124,7 @@ static size_t source_of(const struct plain *plain, enum projection_id *id, size_
                         size_t column)
 {
     const struct problem *problem = plain->problem;
-    const size_t d = columns_of(problem, *id), heads = heads_of(problem, *id), width = heads * d;
+    const size_t d = columns_of(problem, *id), heads = operand_heads(problem, *id), width = heads * d;
     const size_t tokens = tokens_of(problem, *id), first = (item * tokens + token) * width;
     switch (plain->recipe->split) {
     case RECIPE_SPLIT_VIEW:
@@ -159,9 +154,8 @@ static void split_heads(const struct plain *plain, const double *const made[PROJ
                     source_of(plain, &from, matrix / operand->shape[1], matrix % operand->shape[1], token, column);
                 /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what is projected was made, all three */
                 row[column] = made[from][at];
-                if (problem->clip > 0 && fabs(row[column]) > problem->clip)
-                    row[column] = copysign(problem->clip, row[column]);
             }
+            operand_clip(problem, row, d);
             dtype_round(problem->dtype, row, d);
             tensor_store(operand, (matrix * tokens + token) * d, d, row);
         }
@@ -213,7 +207,8 @@ static enum status make_room(const struct plain *plain, enum projection_id id, s
                              struct tensor *operand)
 {
     const struct problem *problem = plain->problem;
-    const size_t shape[] = {problem->items, heads_of(problem, id), tokens_of(problem, id), columns_of(problem, id)};
+    const size_t shape[] = {problem->items, operand_heads(problem, id), tokens_of(problem, id),
+                            columns_of(problem, id)};
     return tensor_create(operand, dtype_storage(problem->dtype), 4, shape, arena, plain->error);
 }
 
@@ -226,27 +221,12 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
            plain->own[projection_stage(id)] == NULL;
 }
 
-/* A token's heads, (H, d). */
-static void load_heads(const struct tensor *operand, size_t item, size_t row, double *heads)
-{
-    const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
-    for (size_t head = 0; head < count; head++)
-        tensor_load(operand, ((item * count + head) * rows + row) * d, d, heads + head * d);
-}
-
-static void store_heads(const struct tensor *operand, size_t item, size_t row, const double *heads)
-{
-    const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
-    for (size_t head = 0; head < count; head++)
-        tensor_store(operand, ((item * count + head) * rows + row) * d, d, heads + head * d);
-}
-
 /* The steps of a token's heads: rooms as operand_steps has them. Where norms come last, `normed` is as projected. */
 static void make_steps(const struct plain *plain, enum projection_id id, size_t position, const double *projected,
                        double *normed, double *made, double *turns)
 {
     struct problem turning = *plain->problem, norming = *plain->problem;
-    const size_t count = heads_of(plain->problem, id) * plain->problem->d_head;
+    const size_t count = operand_heads(plain->problem, id) * plain->problem->d_head;
     if (!plain->recipe->norms_last) {
         operand_steps(plain->problem, id, position, projected, normed, made, turns);
         return;
@@ -272,12 +252,12 @@ static enum status finish(struct plain *plain, enum projection_id id, const stru
         return plain->error->status;
     for (size_t task = 0; task < problem->items * rows; task++) {
         const size_t item = task / rows, row = task % rows;
-        load_heads(operand, item, row, room);
+        operand_load_heads(operand, item, row, room);
         make_steps(plain, id, operand_position(problem, id, item, row), room, room + width, room + 2 * width,
                    room + 3 * width);
-        store_heads(projected, item, row, room);
-        store_heads(normed, item, row, room + width);
-        store_heads(operand, item, row, room + 2 * width);
+        operand_store_heads(projected, item, row, room);
+        operand_store_heads(normed, item, row, room + width);
+        operand_store_heads(operand, item, row, room + 2 * width);
     }
     return STATUS_OK;
 }

@@ -55,6 +55,17 @@ size_t mask_bucket(const struct mask *mask, int64_t distance)
     return first + (at < (double)buckets - 1 ? (size_t)at : buckets - 1);
 }
 
+/* Their logarithms are taken once. */
+enum status mask_list_buckets(struct mask *mask, struct arena *arena, struct error *error)
+{
+    const int64_t most = mask->relative_distance;
+    uint32_t *buckets = arena_allocate(arena, 2 * (size_t)most + 1, sizeof *buckets, error);
+    for (int64_t distance = -most; distance <= most && buckets != NULL; distance++)
+        buckets[distance + most] = (uint32_t)mask_bucket(mask, distance);
+    mask->bucket_of = buckets;
+    return buckets == NULL ? error->status : STATUS_OK;
+}
+
 /* What T5's table says of a head and a distance. */
 static double relative_number(const struct mask *mask, size_t head, int64_t distance)
 {

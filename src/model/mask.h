@@ -79,6 +79,9 @@ bool mask_has_bias(const struct mask *mask);
 /* The bucket of T5's table for a key at `distance` behind the query (negative: before it). */
 size_t mask_bucket(const struct mask *mask, int64_t distance);
 
+/* Makes bucket_of for the distances and ways that the mask says. STATUS_SYSTEM where memory is short. */
+enum status mask_list_buckets(struct mask *mask, struct arena *arena, struct error *error);
+
 /* bias (count) += what T5's table says of the keys from `first` on; a finite number stays finite. */
 void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                        float *bias);

@@ -52,3 +52,9 @@ void norm_row(const struct problem *problem, const struct norm *norm, size_t fir
     for (size_t i = 0; i < count; i++)
         y[i] = y[i] * norm_weight(norm, first + i) + norm_bias(norm, first + i);
 }
+
+void norm_input_row(const struct problem *problem, double *x)
+{
+    norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, problem->d_in, x);
+    dtype_round(problem->dtype, x, problem->d_in);
+}

@@ -16,6 +16,9 @@ struct norm_terms norm_terms(const struct norm *norm, const double *x, size_t co
 void norm_row(const struct problem *problem, const struct norm *norm, size_t first, const double *x, size_t count,
               double *y);
 
+/* The layer's own norm of a row of the inputs, in its place: x (d_in), rounded to the working dtype. */
+void norm_input_row(const struct problem *problem, double *x);
+
 /* What column i is multiplied with, 1 + weight where the kind says so, and its bias; 1 and 0 where there is none. */
 double norm_weight(const struct norm *norm, size_t i);
 double norm_bias(const struct norm *norm, size_t i);

@@ -2,9 +2,36 @@
 
 #include "stage/norm.h"
 
+#include <math.h>
 #include <string.h>
 
-const struct norm *operand_norm(const struct problem *problem, enum projection_id id)
+size_t operand_heads(const struct problem *problem, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? problem->heads : problem->kv_heads;
+}
+
+void operand_load_heads(const struct tensor *operand, size_t item, size_t row, double *numbers)
+{
+    const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
+    for (size_t head = 0; operand->rank > 0 && head < count; head++)
+        tensor_load(operand, ((item * count + head) * rows + row) * d, d, numbers + head * d);
+}
+
+void operand_store_heads(const struct tensor *operand, size_t item, size_t row, const double *numbers)
+{
+    const size_t count = operand->shape[1], rows = operand->shape[2], d = operand->shape[3];
+    for (size_t head = 0; operand->rank > 0 && head < count; head++)
+        tensor_store(operand, ((item * count + head) * rows + row) * d, d, numbers + head * d);
+}
+
+void operand_clip(const struct problem *problem, double *columns, size_t count)
+{
+    for (size_t i = 0; i < count && problem->clip > 0; i++)
+        if (fabs(columns[i]) > problem->clip)
+            columns[i] = copysign(problem->clip, columns[i]);
+}
+
+static const struct norm *operand_norm(const struct problem *problem, enum projection_id id)
 {
     return &problem->parameters.norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
 }
@@ -64,15 +91,10 @@ size_t operand_position(const struct problem *problem, enum projection_id id, si
     return row < problem->past ? SIZE_MAX : problem->key_positions[item * keys + row - problem->past];
 }
 
-static size_t heads_of(const struct problem *problem, enum projection_id id)
-{
-    return id == PROJECTION_QUERY ? problem->heads : problem->kv_heads;
-}
-
 static void norm_heads(const struct problem *problem, enum projection_id id, const double *projected, double *normed)
 {
     const struct norm *norm = operand_norm(problem, id);
-    const size_t d = problem->d_head, heads = heads_of(problem, id);
+    const size_t d = problem->d_head, heads = operand_heads(problem, id);
     if (operand_norm_is_of_all(problem, id))
         norm_row(problem, norm, 0, projected, heads * d, normed);
     for (size_t head = 0; head < heads && !operand_norm_is_of_all(problem, id); head++)
@@ -91,15 +113,15 @@ static void turn_heads(const struct problem *problem, enum projection_id id, siz
     const enum rope_rounding rounding = problem_rounding(problem)->rope;
     const size_t d = problem->d_head, half = problem->rope.columns / 2;
     rope_turns(&problem->rope, position, rounding, problem->dtype, turns, turns + half);
-    for (size_t head = 0; head < heads_of(problem, id); head++)
+    for (size_t head = 0; head < operand_heads(problem, id); head++)
         rope_rotate(&problem->rope, turns, turns + half, rounding, problem->dtype, normed + head * d, made + head * d);
-    dtype_round(problem->dtype, made, heads_of(problem, id) * d);
+    dtype_round(problem->dtype, made, operand_heads(problem, id) * d);
 }
 
 void operand_steps(const struct problem *problem, enum projection_id id, size_t position, const double *projected,
                    double *normed, double *made, double *turns)
 {
-    const size_t count = heads_of(problem, id) * problem->d_head;
+    const size_t count = operand_heads(problem, id) * problem->d_head;
     if (operand_is_normed(problem, id))
         norm_heads(problem, id, projected, normed);
     else

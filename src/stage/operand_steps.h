@@ -8,6 +8,16 @@
 
 #include "problem/problem.h"
 
+/* The heads of query, or of key and value. */
+size_t operand_heads(const struct problem *problem, enum projection_id id);
+
+/* A token's heads, of a tensor (B, H, count, d): numbers (H, d) read, or written; nothing where there is no tensor. */
+void operand_load_heads(const struct tensor *operand, size_t item, size_t row, double *numbers);
+void operand_store_heads(const struct tensor *operand, size_t item, size_t row, const double *numbers);
+
+/* Columns of a projection within the bounds of --clip; NaN stays NaN, as torch.clamp has it. */
+void operand_clip(const struct problem *problem, double *columns, size_t count);
+
 /* Which of the steps query or key take; value takes none. */
 bool operand_is_normed(const struct problem *problem, enum projection_id id);
 bool operand_is_turned(const struct problem *problem, enum projection_id id);
@@ -18,9 +28,6 @@ bool operand_has_steps(const struct problem *problem, enum projection_id id);
  * or its norm. */
 bool operand_has_last_step(const struct problem *problem, enum projection_id id);
 enum stage operand_before_last_step(const struct problem *problem, enum projection_id id);
-
-/* The norm of query or of key. */
-const struct norm *operand_norm(const struct problem *problem, enum projection_id id);
 
 /* Whether that norm goes over all heads of a token, before they are cut. */
 bool operand_norm_is_of_all(const struct problem *problem, enum projection_id id);

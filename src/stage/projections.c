@@ -105,8 +105,7 @@ enum stage projection_load_source(struct explanation *e, enum stage stage, struc
                                            stage_is_of_keys(stage) ? place.row : problem->rows[place.row]};
     if (source == STAGE_NORMED) {
         explain_load(e, STAGE_INPUTS, of_token, e->operand);
-        norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, e->operand, problem->d_in, e->operand);
-        dtype_round(problem->dtype, e->operand, problem->d_in);
+        norm_input_row(problem, e->operand);
     } else {
         explain_load(e, source, of_token, e->operand);
     }
