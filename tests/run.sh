@@ -93,6 +93,9 @@ supervise() {
     wait
 }
 
+# What failed is told again before the last line, for whoever sees only the end.
+tell() { echo "$*" | tee -a "$scratch/failures"; }
+
 # Shows what a test says but for its counts, and adds those up.
 passed=0 failed=0 skipped=0
 show() { # TEST
@@ -101,17 +104,18 @@ show() { # TEST
     counts=$(tail -n 1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$')
     if [ -z "$counts" ] || { [ "$status" -ne 0 ] && [ "${counts#* 0 failed}" != "$counts" ]; }; then
         cat "$log"
-        echo "FAILED: $name ended with status $status$([ "$status" -ne 124 ] || echo ", for it took more than $limit s")"
+        tell "FAILED: $name ended with status $status$([ "$status" -ne 124 ] || echo ", for it took more than $limit s")"
         failed=$((failed + 1))
         return
     fi
     sed '$d' "$log"
+    awk -v name="$name" '/^FAILED/ { sub(/^FAILED/, "& in " name); left = 4 } left-- > 0' "$log" >>"$scratch/failures"
     echo "$name: $counts"
     left=$(ls -A "$scratch/$1/temporary")
     set -- $counts
     passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + ${5:-0}))
     [ -z "$left" ] && return
-    echo "FAILED: $name left temporary files:" $left
+    tell "FAILED: $name left temporary files:" $left
     failed=$((failed + 1))
 }
 
@@ -127,11 +131,12 @@ while read -r name; do
     done
 done <"$scratch/ended"
 for name in "$@"; do
-    echo "FAILED: $name was not run to its end"
+    tell "FAILED: $name was not run to its end"
     failed=$((failed + 1))
 done
 
 [ -z "${WITHOUT-}" ] || echo "left out:" $WITHOUT
+[ ! -s "$scratch/failures" ] || { echo "what failed:" && sed 's/^FAILED/  failed/' "$scratch/failures"; }
 if [ $skipped -gt 0 ]; then
     echo "$passed passed, $failed failed, $skipped skipped"
 else

@@ -58,6 +58,7 @@ for jobs in 1 2 5; do
     check "each output whole, in order" says "$in_order"
     check "a test that fails" suite 1 test_slow test_wrong
     check "is counted" closes "6 passed, 1 failed"
+    check "and told again at the end" grep -qx '  failed in test_wrong: one' "$scratch/log"
     check "a test that dies" suite 1 test_quick test_dying
     check "is a failure" closes "1 passed, 1 failed, 3 skipped"
     check "a test without counts" suite 1 test_slow test_silent
@@ -66,6 +67,7 @@ for jobs in 1 2 5; do
     check "is one as well" closes "2 passed, 1 failed"
     check "a test that leaves a file" suite 1 test_slow test_careless
     check "has failed" closes "3 passed, 1 failed"
+    check "which is told again" grep -q '^  failed: test_careless left temporary files: ' "$scratch/log"
 done
 export WITHOUT='test_wrong test_dying'
 check "what is left out" suite 0 test_slow test_wrong

@@ -21,8 +21,8 @@ enum {
     FEW = 10000, /* members of a text whose time is measured; then so many times as many: */
     MORE = 8,
     MOST_TIME = 4 * MORE, /* times as long: n log n and some noise pass, n x n does not */
+    TRIES = 5,            /* of what is timed */
 };
-
 static const double LEAST_SECONDS = 0.004; /* what is shorter is noise */
 
 /* What stands for a command line where the text is the pickle of a .pt. */
@@ -187,17 +187,20 @@ static char *make_query(bool names, size_t count, size_t *length)
     return text;
 }
 
-/* MORE times as much may take MOST_TIME times as long. */
+/* MORE times as much may take MOST_TIME times as long; other work on the machine makes the first tries longer. */
 static void check_time(const char *line, char *few, size_t few_length, char *more, size_t more_length)
 {
-    const struct cost base = measure(NULL, few, few_length);
-    const struct cost less = measure(line, few, few_length), cost = measure(line, more, more_length);
+    const struct cost base = measure(NULL, few, few_length), less = measure(line, few, few_length);
     const double least = fmax(less.seconds - base.seconds, LEAST_SECONDS);
-    CHECK(cost.status == less.status && cost.status != STATUS_SYSTEM, "expected one status, got %d and %d",
-          (int)less.status, (int)cost.status);
-    CHECK(cost.seconds - base.seconds <= MOST_TIME * least,
-          "expected at most %d times %g s for %d times as much, got %g s", MOST_TIME, least, MORE,
-          cost.seconds - base.seconds);
+    double seconds = INFINITY;
+    for (int try = 0; try < TRIES && seconds > MOST_TIME * least; try++) {
+        const struct cost cost = measure(line, more, more_length);
+        CHECK(cost.status == less.status && cost.status != STATUS_SYSTEM, "expected one status, got %d and %d",
+              (int)less.status, (int)cost.status);
+        seconds = fmin(seconds, cost.seconds - base.seconds);
+    }
+    CHECK(seconds <= MOST_TIME * least, "expected at most %d times %g s for %d times as much, got %g s", MOST_TIME,
+          least, MORE, seconds);
     free(few);
     free(more);
 }
@@ -235,16 +238,11 @@ static char *make_numbers(bool json, size_t *length)
     return text;
 }
 
-/* The least of five times. */
 static double seconds_to_read(const char *text, size_t length)
 {
-    double least = INFINITY;
-    for (int i = 0; i < 5; i++) {
-        const struct cost cost = measure("self -d 1 --stages query --query 1", text, length);
-        CHECK(cost.status == STATUS_OK, "expected a result, got status %d", (int)cost.status);
-        least = fmin(least, cost.seconds);
-    }
-    return least;
+    const struct cost cost = measure("self -d 1 --stages query --query 1", text, length);
+    CHECK(cost.status == STATUS_OK, "expected a result, got status %d", (int)cost.status);
+    return cost.seconds;
 }
 
 static void check_printed_against_json(void)
@@ -256,7 +254,11 @@ static void check_printed_against_json(void)
         return;
     }
     char *json = make_numbers(true, &json_length), *printed = make_numbers(false, &printed_length);
-    const double of_json = seconds_to_read(json, json_length), of_printed = seconds_to_read(printed, printed_length);
+    double of_json = INFINITY, of_printed = INFINITY; /* the least of some tries in turn, five at least */
+    for (int try = 0; try < TRIES || (try < 4 * TRIES && of_printed > of_json); try++) {
+        of_json = fmin(of_json, seconds_to_read(json, json_length));
+        of_printed = fmin(of_printed, seconds_to_read(printed, printed_length));
+    }
     CHECK(of_printed <= of_json, "expected at most %g s, got %g s", of_json, of_printed);
     free(json);
     free(printed);
