@@ -17,7 +17,7 @@
  *     ? 2                               the exit status (none: 0)
  *
  * FILE.md: in a ``` fence, `$ attn ...` and `$ ./attn ...` are commands, and any `$ ...` where the
- * fence is ```console. FILE.1: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
+ * fence is ```console. FILE.1, FILE.5 and FILE.7: in mdoc's .Bd -literal, any `$ ...`, written with roff's escapes.
  * In both, a command that ends in a backslash goes on in the next line, one with <<END to the line
  * END, and the lines up to the next `$ ` or the end of the fence are what it prints, both streams
  * together, empty lines at the end aside. One that pipes into jq is skipped where jq is not in PATH. The exit status is 0, or another one where a
@@ -25,7 +25,8 @@
  *
  * A command runs by /bin/sh in the directory where this program was started, with $ATTN_BIN (".")
  * first in PATH and a scratch directory $T, one for each file, in which later examples find what
- * earlier ones left. One of a FILE.1 runs in $T: a manual is read in any directory. It may take 20 seconds, 60 where ATTN_SLOW is set. */
+ * earlier ones left. One of a page of a manual runs in $T: it is read in any directory. It may take
+ * 20 seconds, 60 where ATTN_SLOW is set. */
 #include "check.h"
 
 #include <ctype.h>
@@ -387,7 +388,7 @@ struct example {
     const char *title; /* the first comment, or NULL */
     struct text command, input;
     bool has_input;
-    bool documented; /* .md or .1: both streams are one, and the output tells the status */
+    bool documented; /* .md or a page of a manual: both streams are one, and the output tells the status */
     bool anywhere;   /* it runs in the scratch directory */
     struct text expected[STREAMS];
     enum { NOTHING, EXACT, CONTAINS } rule[STREAMS]; /* CONTAINS: expected holds a text a line */
@@ -915,7 +916,7 @@ static const struct markup markdown = {
     "an example stands in a ``` fence and begins its line, else nobody runs it",
 };
 
-/* ---- .1 ------------------------------------------------------------------------------------- */
+/* ---- pages of a manual ---------------------------------------------------------------------- */
 
 static bool literal_opens(const char *line)
 {
@@ -1247,12 +1248,17 @@ static bool ends_with(const char *text, const char *suffix)
     return text_size > suffix_size && strcmp(text + text_size - suffix_size, suffix) == 0;
 }
 
+static bool is_page(const char *path)
+{
+    return ends_with(path, ".1") || ends_with(path, ".5") || ends_with(path, ".7");
+}
+
 static void run_source(struct source *source)
 {
     const char *complaint = source_read(source);
-    bool is_test = ends_with(source->path, ".test"), is_man = ends_with(source->path, ".1");
+    bool is_test = ends_with(source->path, ".test"), is_man = is_page(source->path);
     if (!complaint && !is_test && !is_man && !ends_with(source->path, ".md"))
-        complaint = "a file of examples is a .test, .md or .1";
+        complaint = "a file of examples is a .test, .md, .1, .5 or .7";
     if (complaint) {
         check_begin("%s", source->path);
         check_that(false, source->path, 1, "%s", complaint);

@@ -428,6 +428,10 @@ END
 breaks "an example of .1 in a directory of its own" anywhere.1 "1 passed, 1 failed"
 sed 's/; ls$//' anywhere.1 > left-there.1
 holds "what an example of .1 leaves for the next" left-there.1 "2 passed, 0 failed"
+for section in 5 7; do
+    cp left-there.1 left-there.$section
+    holds "the same of a page of section $section" left-there.$section "2 passed, 0 failed"
+done
 count "nothing of it is left here" "$(ls left 2>/dev/null)"
 
 page() # LINE...: a display of these lines, the first one its line 2
