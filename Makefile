@@ -285,21 +285,21 @@ BASH_COMPLETION = $(SHARE)/bash-completion/completions/attn
 ZSH_COMPLETION = $(DESTDIR)$(ZSH_FUNCTIONS)/_attn
 FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/attn.fish
 SHELLS := bash zsh fish
-PAGES := $(notdir $(wildcard man/*.1))
+PAGES := $(notdir $(wildcard man/*.[157]))
+INSTALLED_PAGES = $(foreach page,$(PAGES),man$(subst .,,$(suffix $(page)))/$(page))
 
 $(SHELLS:%=$(BUILD)/completion.%): $(BUILD)/completion.%: $(BUILD)/attn
 	$< help --completion $* >$@
 
 install: $(BUILD)/attn $(SHELLS:%=$(BUILD)/completion.%)
 	install -D -m 755 $(BUILD)/attn '$(DESTDIR)$(PREFIX)/bin/attn'
-	install -d -m 755 '$(SHARE)/man/man1'
-	install -m 644 $(PAGES:%=man/%) '$(SHARE)/man/man1'
+	for page in $(INSTALLED_PAGES); do install -D -m 644 "man/$${page##*/}" '$(SHARE)/man'/"$$page" || exit; done
 	install -D -m 644 $(BUILD)/completion.bash '$(BASH_COMPLETION)'
 	install -D -m 644 $(BUILD)/completion.zsh '$(ZSH_COMPLETION)'
 	install -D -m 644 $(BUILD)/completion.fish '$(FISH_COMPLETION)'
 
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' $(PAGES:%='$(SHARE)/man/man1/%') '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
+	rm -f '$(DESTDIR)$(PREFIX)/bin/attn' $(INSTALLED_PAGES:%='$(SHARE)/man/%') '$(BASH_COMPLETION)' '$(ZSH_COMPLETION)' \
 		'$(FISH_COMPLETION)'
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
@@ -341,7 +341,7 @@ Description: command-line attention calculator
  Reads token embeddings and weight matrices, runs self, causal or multi-head
  attention, and shows every stage from query, key and value to the context
  vectors, as text, JSON, .npy, .safetensors or pictures. The numbers are those
- of PyTorch, draw for draw; the man page is a tutorial.
+ of PyTorch, draw for draw; the manual has lessons.
 endef
 
 define DEB_COPYRIGHT
@@ -370,7 +370,7 @@ deb:
 	$(MAKE) BUILD=$(BUILD)/deb $(DEB_FLAGS) DESTDIR=$(DEB_ROOT) PREFIX=/usr \
 		ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions install
 	strip --remove-section=.comment --remove-section=.note $(DEB_ROOT)/usr/bin/attn
-	gzip -9n $(PAGES:%=$(DEB_ROOT)/usr/share/man/man1/%)
+	gzip -9n $(INSTALLED_PAGES:%=$(DEB_ROOT)/usr/share/man/%)
 	install -d -m 755 $(DEB_ROOT)/DEBIAN $(DEB_DOC)/examples
 	install -m 644 README.md $(DEB_DOC)
 	install -m 644 data/*.json data/*.svg $(DEB_DOC)/examples

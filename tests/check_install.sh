@@ -25,9 +25,13 @@ expected() { # PREFIX without its first slash
 755 $1/bin/attn
 644 $1/share/bash-completion/completions/attn
 644 $1/share/fish/vendor_completions.d/attn.fish
+644 $1/share/man/man1/attn-diff.1
 644 $1/share/man/man1/attn-layer.1
+644 $1/share/man/man1/attn-sdpa.1
 644 $1/share/man/man1/attn-why.1
 644 $1/share/man/man1/attn.1
+644 $1/share/man/man5/attn-files.5
+644 $1/share/man/man7/attn-numbers.7
 644 $1/share/zsh/site-functions/_attn
 LIST
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The option table, the help and the man page say the same; the help fits its window, and its examples run.
+# The option table, the help and the manual say the same, each option in one page; the help fits its window, and its examples run.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 scratch=$(mktemp -d) || exit 1
@@ -11,15 +11,24 @@ help_heads() {
     "$attn" "$@" | sed -n 's/^  \(-[a-zA-Z], \|    \)\(--[a-z-]*\)\( [][A-Z/,]*\)\{0,1\}\(  .*\)\{0,1\}$/\1\2\3/p' |
         sed 's/^ *//; s/ *$//; s/^\(-.\), /\1 , /' | sort
 }
-man_heads() {
-    awk '/^\.Sh/ { inside = $2 == "OPTIONS" } inside && /^\.It Fl/' man/attn.1 |
+man_heads() { # PAGE...
+    awk '/^\.Sh/ { inside = $2 == "OPTIONS" } inside && /^\.It Fl/' "$@" |
         sed 's/\\-/-/g; s/^\.It //; s/Fl \(.\) ,/-\1 ,/; s/Fl -/--/; s/ Op Ar \([A-Z]*\)/ [\1]/; s/ Ar / /' | sort
 }
 
 help_heads help all >"$scratch/help"
-man_heads >"$scratch/man"
+man_heads man/*.[157] >"$scratch/man"
 check "the table's options are found in the help" test "$(wc -l <"$scratch/help")" -ge 26
-check "the man page has the options of the table" diff "$scratch/help" "$scratch/man"
+check "the manual has the options of the table, each in one page" diff "$scratch/help" "$scratch/man"
+
+# The table of attn(1) that says where the others are: "--align attn-sdpa 1".
+sed -n '/^\.Ss Elsewhere/,/^\.El/p' man/attn.1 |
+    awk '/^\.It Xr/ { page = $3 " " $4 } /^\.Fl/ { gsub(/\\/, ""); gsub(/ ,/, ""); for (i = 2; i <= NF; i++) print "-" $i, page }' |
+    sort >"$scratch/told"
+for page in man/attn-*.[157]; do
+    man_heads "$page" | sed "s/.*\(--[a-z-]*\).*/\1 $(basename "$page" | tr . ' ')/"
+done | sort >"$scratch/elsewhere"
+check "attn(1) says in which pages the others are" diff "$scratch/elsewhere" "$scratch/told"
 
 # All commands but the versions, and the pages of the help, as the help lists them.
 topics=$("$attn" help help | sed -n '/^Commands and pages:/,/^$/s/^  \([a-z]*\) .*/\1/p')
@@ -73,12 +82,4 @@ for topic in '' $commands; do
 done
 cd "$OLDPWD" || exit 1
 
-if command -v mandoc >/dev/null; then
-    for page in man/*.1; do
-        check "mandoc has nothing to say of $page" sh -c 'test -z "$(mandoc -T lint -W warning "$1")"' - "$page"
-        check "$page fits 80 columns" test -z "$(mandoc -T utf8 -O width=78 "$page" | LC_ALL=C.UTF-8 sed 's/.\x08//g' | LC_ALL=C.UTF-8 grep -E '^.{81}')"
-    done
-else
-    skip "the man pages' form" "mandoc is not installed"
-fi
 finish

@@ -36,8 +36,8 @@ attn=$root/usr/bin/attn
 check "it runs" test "$(env -i "$attn" --version | head -n 1)" = "attn $version"
 check "and computes" sh -c '"$1" causal data/inputs.json --format svg | cmp - data/causal.svg' - "$attn"
 check "its examples are there" "$attn" self "$root/usr/share/doc/attn/examples/inputs.json" -o "$scratch/self.txt"
-for page in man/*.1; do
-    check "its $page is this one" sh -c 'gzip -dc "$1/usr/share/man/man1/${2##*/}.gz" | cmp - "$2"' - "$root" "$page"
+for page in man/*.[157]; do
+    check "its $page is this one" sh -c 'gzip -dc "$1/usr/share/man/man${2##*.}/${2##*/}.gz" | cmp - "$2"' - "$root" "$page"
 done
 for file in bash-completion/completions/attn zsh/vendor-completions/_attn fish/vendor_completions.d/attn.fish; do
     check "share/$file" test -s "$root/usr/share/$file"

@@ -88,7 +88,7 @@ try() { # TEST
     case $1 in
     cli) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples tests/cli/*.test ;;
     hostile) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples tests/hostile/*.test ;;
-    documentation) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples README.md man/*.1 ;;
+    documentation) make -s CFLAGS=-O1 build/attn build/run_examples && ATTN_BIN=build build/run_examples README.md man/*.[157] ;;
     check_*) make -s CFLAGS=-O1 build/attn && ATTN_BIN=build sh "tests/$1" ;;
     *) make -s CFLAGS=-O1 "build/$1" && "build/$1" ;;
     esac

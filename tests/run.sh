@@ -63,7 +63,7 @@ start() { # TEST
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
     hostile) set -- "$build/run_examples" tests/hostile/*.test ;;
-    documentation) set -- "$build/run_examples" README.md man/*.1 ;;
+    documentation) set -- "$build/run_examples" README.md man/*.[157] ;;
     check_*) set -- sh "tests/$1" ;;
     *) set -- "$build/$1" ;;
     esac

@@ -110,7 +110,7 @@
         .help = "every token sees every token (the default of sdpa)") \
     ROW(ALIGN, align, CHOICE(enum align, ALIGNS), ABILITY_COMPUTES, .name = "align", .argument = "CORNER", \
         .setting = true, .asked = "align", .initial = "top-left", \
-        .help = "where fewer queries than keys stand: first or last; without past_key and kv_lengths") \
+        .help = "with fewer queries than keys, they are the first tokens or the last; without past_key and kv_lengths") \
     ROW(WINDOW, window, TEXT, ABILITY_COMPUTES, .name = "window", .argument = "L,R", .parse = option_parse_window, \
         .foreign = "slidingwindow windowsize localwindow", \
         .setting = true, .asked = "window", .initial = "-1,-1", \
