@@ -13,6 +13,7 @@ struct manual {
     const char *usage;       /* "attn self [options] [FILE]"; MECHANISM stands for all that the command may name */
     const char *description; /* in a sentence or two */
     struct manual_example examples[MANUAL_EXAMPLES];
+    const char *page; /* of the manual, beside attn(1); or NULL */
 };
 
 #endif

@@ -68,7 +68,7 @@ struct command_row {
         .manual = {"compare two results stage by stage", "attn diff A B [options]", \
             "Compares two results stage by stage; A is what is expected, B what is checked. Each is JSON, " \
             ".safetensors, .pt, .npz or a printed cell, or one table or .npy that --stages tells. Status 1: they differ.", \
-            {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
+            .page = "attn-diff", .examples = {{"attn diff expected.json mine.json", "the first stage that departs, and all that follow it"}, \
              {"attn diff expected.json context.npy --stages context", "one tensor without a name"}, \
              {"attn diff a.safetensors b.safetensors -f json | jq .first", "for a pipe"}}}) \
     ROW(WHY, .name = "why", .words = WORDS_MECHANISM, .abilities = ABILITY_SEARCHES, \
@@ -77,8 +77,8 @@ struct command_row {
         .foreign = "diagnose debug blame reason cause mistake mistakes", \
         .manual = {"which mistake gives the table that you have", "attn why MECHANISM [options] [FILE] --mine TABLE", \
             "Computes as the mechanism does, with things done wrong, and names what gives all numbers of your table. " \
-            "Status 1: nothing does. man attn-why has three stories, and all that it tries.", \
-            {{"attn why causal inputs.json --mine mine.json", "the last table alone, or all stages"}, \
+            "Status 1: nothing does.", .page = "attn-why", \
+            .examples = {{"attn why causal inputs.json --mine mine.json", "the last table alone, or all stages"}, \
              {"attn why self inputs.json -s 789 --mine mine.txt", "a table as Python prints it"}, \
              {"attn why sdpa qkv.json --mine kernel.npy -f json", "for a pipe"}}}) \
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
@@ -99,7 +99,7 @@ struct command_row {
             "The help of a command, which is also attn COMMAND --help, or a page of the help.", \
             {{"attn help multihead", "one command and its options"}, \
              {"attn help all", "all options of all commands"}, \
-             {"man attn", "the tutorial and the reference"}}}) \
+             {"man attn", "the lessons, and what they use"}}}) \
     ROW(VERSION, .name = "--version", .words = WORDS_NONE, .foreign = "version v ver") \
     ROW(COMPLETE, .name = "--complete", .words = WORDS_AS_THEY_ARE)
 /* clang-format on */

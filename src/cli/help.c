@@ -201,7 +201,7 @@ static void write_first(struct output *output)
     help_wrap(
         output,
         "More: attn COMMAND --help for one command, attn help all for all options, attn help classes for the classes "
-        "of PyTorch, man attn for the tutorial.",
+        "of PyTorch, man attn for the lessons.",
         0, 0);
 }
 
@@ -220,6 +220,17 @@ static void write_usage(struct output *output, const char *before, enum command 
     if (any != NULL)
         text_add(&text, "%s", any + strlen(ANY));
     help_wrap(output, line, 0, DEEP);
+}
+
+static void write_closing(struct output *output, const char *page)
+{
+    char line[TEXT_BYTES];
+    struct text text = text_begin(line, sizeof line);
+    text_add(&text, "More of each option: attn help all, man attn");
+    if (page != NULL)
+        text_add(&text, " and man %s", page);
+    text_add(&text, ".");
+    help_wrap(output, line, 0, 0);
 }
 
 void help_write(enum command topic, struct output *output)
@@ -242,7 +253,7 @@ void help_write(enum command topic, struct output *output)
     write_everyday(output, &telling);
     write_others(output, &telling);
     output_write(output, "\n", 1);
-    help_wrap(output, "More of each option: attn help all, and man attn.", 0, 0);
+    write_closing(output, manual->page);
 }
 
 void help_write_commands(struct output *output)

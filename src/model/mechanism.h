@@ -56,8 +56,8 @@ struct mechanism_row {
         .foreign = "checkpoint model block attentionlayer selfattnlayer huggingface hf transformers gguf", \
         .manual = {"the attention module of a checkpoint", "attn layer [options] [HIDDEN] -w CHECKPOINT --layer N", \
             "The attention of one layer of a real checkpoint on given hidden states: names, packing, heads, rotations, " \
-            "windows and norms as the model has them. Without --layer the checkpoint is listed. man attn-layer tells all.", \
-            {{"attn layer hidden.npy -w model/ --layer 1", "every stage of layer 1"}, \
+            "windows and norms as the model has them. Without --layer the checkpoint is listed.", .page = "attn-layer", \
+            .examples = {{"attn layer hidden.npy -w model/ --layer 1", "every stage of layer 1"}, \
              {"attn layer residual.npy -w model/ --layer 1 --residual", "from hidden_states[1], before the norm"}, \
              {"attn layer -w model/", "what is in the checkpoint"}}}) \
     ROW(SDPA, .name = "sdpa", .title = "scaled dot-product attention", .causality = CAUSALITY_IF_SAID, \
@@ -65,8 +65,8 @@ struct mechanism_row {
             "dotproductattention qkv", \
         .manual = {"attention on a given query, key and value", "attn sdpa [options] [FILE]", \
             "Scaled dot-product attention on the query, key and value of the file, with masks, windows, grouped " \
-            "heads and all else that models put around them. With --heads they are packed: B x T x heads d.", \
-            {{"attn example grouped | attn sdpa", "the context, in the layout of the query"}, \
+            "heads and all else that models put around them. With --heads they are packed: B x T x heads d.", .page = "attn-sdpa", \
+            .examples = {{"attn example grouped | attn sdpa", "the context, in the layout of the query"}, \
              {"attn sdpa qkv.json --causal --window 128,0 --stages weights,lse", "other stages, of a window"}, \
              {"attn sdpa qkv.safetensors -H 8 --kv-heads 2", "of heads that lie side by side"}}})
 /* clang-format on */
