@@ -1053,7 +1053,7 @@
     ROW(DRAW_MKL, draw_mkl, DRAW, .name = "draw-mkl", \
         .sentence = "dropout is drawn by Intel's MKL: no mistake, but another build of PyTorch", \
         .pytorch = "nothing to mend; attn --rng torch-mkl draws as this build of PyTorch does", \
-        .section = "attn: Another dropout table", .unseen = "there is no dropout") \
+        .section = "attn: Dropout", .unseen = "there is no dropout") \
     ROW(TILES_CONTEXT_NOT_RESCALED, tiles_context_not_rescaled, TILES, .name = "tiles-context-not-rescaled", \
         .sentence = "the context so far is not rescaled when a tile raises the maximum", \
         .pytorch = "context_vec *= torch.exp(old_max - new_max), then += e @ values[..., tile, :]", \
