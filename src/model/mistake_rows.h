@@ -121,25 +121,25 @@
         .pytorch = "torch.softmax(scaled, dim=-1), not dim=0, dim=1 of (b, T, T), or dim=-2", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each i, max and sum run over j of s[i][j]", \
-        .section = "attn: Softmax") \
+        .section = "attn: Softmax has a direction") \
     ROW(SOFTMAX_HEADS, softmax_heads, SOFTMAX, .name = "softmax-heads", \
         .sentence = "softmax runs over the heads, not over the keys of a row", \
         .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 of (b, num_heads, T, T)", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each h and i, max and sum run over j of s[h][i][j]", \
-        .section = "attn: Softmax") \
+        .section = "attn: Softmax has a direction") \
     ROW(SOFTMAX_ITEMS, softmax_items, SOFTMAX, .name = "softmax-items", \
         .sentence = "softmax runs over the items of the batch, not over the keys of a row", \
         .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each item b and each i, max and sum run over j of s[b][i][j]", \
-        .section = "attn: Softmax") \
+        .section = "attn: Softmax has a direction") \
     ROW(SOFTMAX_ALL, softmax_all, SOFTMAX, .name = "softmax-all", \
         .sentence = "one softmax runs over the whole table of scores, not one over each row", \
         .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "max and sum start anew for each i", \
-        .section = "attn: Softmax", .unseen = "each table has one row") \
+        .section = "attn: Softmax has a direction", .unseen = "each table has one row") \
     ROW(SOFTMAX_BASE_2, softmax_base_2, SOFTMAX, .name = "softmax-base-2", \
         .sentence = "softmax takes powers of 2, not of e", \
         .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)", \
@@ -235,20 +235,20 @@
         .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not 0, nor -1e-9", \
         .numpy = "s = np.where(seen, s, -np.inf)  # not 0, not s * seen", \
         .c = "s[i][j] = -INFINITY where key j is hidden, not 0", \
-        .section = "attn: The causal mask", .unseen = "no score is hidden") \
+        .section = "attn: What stands in for a hidden score", .unseen = "no score is hidden") \
     ROW(FILL_SMALL, fill_small, FILL, .name = "fill-small", \
         .sentence = "hidden scores become a number such as -9, not minus infinity", \
         .pytorch = "attn_scores.masked_fill_(mask.bool(), -torch.inf), not a number", \
         .numpy = "s = np.where(seen, s, -np.inf)  # not a number", \
         .c = "s[i][j] = -INFINITY where key j is hidden, not a number", \
-        .section = "attn: The causal mask", .unseen = "no score is hidden", \
+        .section = "attn: What stands in for a hidden score", .unseen = "no score is hidden", \
         .number = "what stands for minus infinity", .from = -10000, .to = 10000, .usual = -9) \
     ROW(FILL_AFTER_SOFTMAX, fill_after_softmax, FILL, .name = "fill-after-softmax", \
         .sentence = "weights are set to 0 after softmax, and not divided by their new sum", \
         .pytorch = "attn_weights / attn_weights.sum(dim=-1, keepdim=True), once some are 0", \
         .numpy = "w = w * seen; w = w / w.sum(-1, keepdims=True)", \
         .c = "sum the exp of the keys that are seen, and divide by that", \
-        .section = "attn: The causal mask", .unseen = "no score is hidden") \
+        .section = "attn: What stands in for a hidden score", .unseen = "no score is hidden") \
     ROW(WINDOW_LEFT_PLUS_1, window_left_plus_1, WINDOW, .name = "window-left-plus-1", \
         .sentence = "the window reaches back by one key too many", \
         .pytorch = "i - j <= L, with i = torch.arange(T)[:, None] and j = torch.arange(T)", \
@@ -547,43 +547,43 @@
         .pytorch = "context_vec.transpose(1, 2).contiguous().view(b, num_tokens, d_out)", \
         .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # from (H, T, d)", \
         .c = "out[i][h * d + c] = context[h][i][c]", \
-        .section = "attn: Several heads, split") \
+        .section = "attn: Heads side by side again") \
     ROW(MERGE_INTERLEAVED, merge_interleaved, MERGE, .name = "merge-interleaved", \
         .sentence = "the heads' columns take turns in the output, not head after head", \
         .pytorch = "context_vec.transpose(1, 2), then view; not context_vec.permute(0, 2, 3, 1)", \
         .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not transpose(1, 2, 0)", \
         .c = "out[i][h * d + c] = context[h][i][c], not out[i][c * H + h]", \
-        .section = "attn: Several heads, split", .unseen = "a head has one column") \
+        .section = "attn: Heads side by side again", .unseen = "a head has one column") \
     ROW(MERGE_REVERSED, merge_reversed, MERGE, .name = "merge-reversed", \
         .sentence = "the heads are put side by side in reverse order, the last one first", \
         .pytorch = "torch.cat([head(x) for head in self.heads], dim=-1), in that order", \
         .numpy = "context = context.swapaxes(0, 1).reshape(T, H * d)  # not context[::-1]", \
         .c = "out[i][h * d + c] = context[h][i][c], not context[H - 1 - h][i][c]", \
-        .section = "attn: Several heads, split") \
+        .section = "attn: Heads side by side again") \
     ROW(OUT_MISSING, out_missing, OUT, .name = "out-missing", \
         .sentence = "out_proj is left out: the heads side by side are the output", \
         .pytorch = "context_vec = self.out_proj(context_vec)", \
         .numpy = "output = context @ W_out.T + b_out", \
         .c = "output[i][r] = b_out[r] + the sum of context[i][c] * W_out[r][c] over c", \
-        .section = "attn: Several heads, split") \
+        .section = "attn: out_proj and the whole class") \
     ROW(OUT_TRANSPOSED, out_transposed, OUT, .name = "out-transposed", \
         .sentence = "the weight of out_proj is used transposed", \
         .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does", \
         .numpy = "output = context @ W_out.T + b_out  # W_out as nn.Linear stores it", \
         .c = "output[i][r] sums context[i][c] * W_out[r][c] over c, not W_out[c][r]", \
-        .section = "attn: Several heads, split", .unseen = "out_proj.weight is symmetric") \
+        .section = "attn: out_proj and the whole class", .unseen = "out_proj.weight is symmetric") \
     ROW(OUT_BIAS_MISSING, out_bias_missing, OUT, .name = "out-bias-missing", \
         .sentence = "the bias of out_proj is not added", \
         .pytorch = "context_vec @ out_proj.weight.T + out_proj.bias, as out_proj(context_vec) does", \
         .numpy = "output = context @ W_out.T + b_out", \
         .c = "output[i][r] starts at b_out[r], not at 0", \
-        .section = "attn: Several heads, split", .unseen = "out_proj.bias is 0") \
+        .section = "attn: out_proj and the whole class", .unseen = "out_proj.bias is 0") \
     ROW(OUT_TWICE, out_twice, OUT, .name = "out-twice", \
         .sentence = "out_proj is applied twice", \
         .pytorch = "self.out_proj(context_vec) once: in forward, not in what calls it, too", \
         .numpy = "output = context @ W_out.T + b_out  # once", \
         .c = "the product with W_out is made once, from context into output", \
-        .section = "attn: Several heads, split") \
+        .section = "attn: out_proj and the whole class") \
     ROW(GROUPS_TILED, groups_tiled, GROUPS, .name = "groups-tiled", \
         .sentence = "query head h reads key head h mod kv_heads, not the one of its group", \
         .pytorch = "keys.repeat_interleave(num_heads // kv_heads, 1), not .repeat; values alike", \
@@ -1045,11 +1045,11 @@
     ROW(DRAW_SPLIT, draw_split, DRAW, .name = "draw-split", \
         .sentence = "the matrices are drawn as for split heads, where stacked ones were asked for", \
         .pytorch = "MultiHeadAttentionWrapper, with a module for each head, not MultiHeadAttention", \
-        .section = "attn: Several heads, split", .unseen = "the heads are drawn so, or there is one") \
+        .section = "attn: Seeds and skipped draws", .unseen = "the heads are drawn so, or there is one") \
     ROW(DRAW_STACKED, draw_stacked, DRAW, .name = "draw-stacked", \
         .sentence = "the matrices are drawn as for stacked heads, where split ones were asked for", \
         .pytorch = "MultiHeadAttention, with large matrices, not MultiHeadAttentionWrapper", \
-        .section = "attn: Several heads, split", .unseen = "the heads are drawn so, or there is one") \
+        .section = "attn: Seeds and skipped draws", .unseen = "the heads are drawn so, or there is one") \
     ROW(DRAW_MKL, draw_mkl, DRAW, .name = "draw-mkl", \
         .sentence = "dropout is drawn by Intel's MKL: no mistake, but another build of PyTorch", \
         .pytorch = "nothing to mend; attn --rng torch-mkl draws as this build of PyTorch does", \
