@@ -121,25 +121,25 @@
         .pytorch = "torch.softmax(scaled, dim=-1), not dim=0, dim=1 of (b, T, T), or dim=-2", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each i, max and sum run over j of s[i][j]", \
-        .section = "attn: Softmax has a direction") \
+        .section = "attn: Softmax goes along the rows") \
     ROW(SOFTMAX_HEADS, softmax_heads, SOFTMAX, .name = "softmax-heads", \
         .sentence = "softmax runs over the heads, not over the keys of a row", \
         .pytorch = "torch.softmax(scaled, dim=-1), not dim=1 of (b, num_heads, T, T)", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each h and i, max and sum run over j of s[h][i][j]", \
-        .section = "attn: Softmax has a direction") \
+        .section = "attn: Softmax goes along the rows") \
     ROW(SOFTMAX_ITEMS, softmax_items, SOFTMAX, .name = "softmax-items", \
         .sentence = "softmax runs over the items of the batch, not over the keys of a row", \
         .pytorch = "torch.softmax(scaled, dim=-1), not dim=0 of (b, num_heads, T, T)", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "for each item b and each i, max and sum run over j of s[b][i][j]", \
-        .section = "attn: Softmax has a direction") \
+        .section = "attn: Softmax goes along the rows") \
     ROW(SOFTMAX_ALL, softmax_all, SOFTMAX, .name = "softmax-all", \
         .sentence = "one softmax runs over the whole table of scores, not one over each row", \
         .pytorch = "torch.softmax(scaled, dim=-1), not of scaled.flatten()", \
         .numpy = "e = np.exp(s - s.max(-1, keepdims=True)); w = e / e.sum(-1, keepdims=True)", \
         .c = "max and sum start anew for each i", \
-        .section = "attn: Softmax has a direction", .unseen = "each table has one row") \
+        .section = "attn: Softmax goes along the rows", .unseen = "each table has one row") \
     ROW(SOFTMAX_BASE_2, softmax_base_2, SOFTMAX, .name = "softmax-base-2", \
         .sentence = "softmax takes powers of 2, not of e", \
         .pytorch = "torch.exp(x), or torch.exp2(x * math.log2(math.e)), not torch.exp2(x)", \
