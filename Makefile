@@ -54,7 +54,7 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(EXAMPLES) $(KERNELS)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/source.o $(EXAMPLES) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -103,6 +103,13 @@ $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)
 
 $(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
+	$(COMPILE) -c -o $@ $<
+
+# The lessons of the manual, which attn lesson reads.
+$(BUILD)/lesson/source.c: man/attn.1 Makefile | $(FOLDERS)
+	$(call ARRAY,lesson/lessons.h,lesson_source)
+
+$(BUILD)/lesson/source.o: $(BUILD)/lesson/source.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
