@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "compute/join.h"
 #include "diff/write_diff.h"
+#include "lesson/session/session.h"
 #include "why/why.h"
 #include "write/checkpoint_text.h"
 #include "write/format/format.h"
@@ -91,6 +92,24 @@ static enum status run_example(const struct call *call)
         return call->error->status;
     output_write(call->output, (const char *)example->bytes, *example->length);
     return output_close(call->output);
+}
+
+/* From the first lesson on where a person is at a terminal; else without a number their list. */
+static enum status run_lesson(const struct call *call)
+{
+    const struct options *options = &call->options;
+    struct lessons lessons;
+    if (lessons_read(&lessons, (const char *)lesson_source_bytes, lesson_source_length, LESSON_SOURCE, call->arena,
+                     call->error) ||
+        open_standard_output(call))
+        return call->error->status;
+    enum status status = STATUS_OK;
+    if (options->lesson == 0 && !(isatty(STDIN_FILENO) && output_is_terminal(call->output)))
+        session_list(&lessons, call->output);
+    else
+        status = session_run(&lessons, options->lesson, options_want_color(options, call->output), call->output,
+                             call->arena, call->error);
+    return status == STATUS_OK ? output_close(call->output) : status;
 }
 
 static enum status run_diff(const struct call *call)
@@ -226,6 +245,7 @@ static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     [COMMAND_WHY] = run_why,
     [COMMAND_JOIN] = run_join,
     [COMMAND_EXAMPLE] = run_example,
+    [COMMAND_LESSON] = run_lesson,
     [COMMAND_HELP] = run_help,
     [COMMAND_VERSION] = run_version,
     [COMMAND_COMPLETE] = run_complete,

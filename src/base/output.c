@@ -291,7 +291,7 @@ static void collect(struct output *output)
     output->used = 0;
 }
 
-static void flush(struct output *output)
+void output_flush(struct output *output)
 {
     if (output->arena != NULL && !output->failed)
         collect(output);
@@ -317,7 +317,7 @@ void output_write(struct output *output, const char *bytes, size_t length)
         bytes += now;
         length -= now;
         if (output->used == OUTPUT_BUFFER_BYTES)
-            flush(output);
+            output_flush(output);
     }
 }
 
@@ -342,7 +342,7 @@ void output_open_text(struct output *output, struct arena *arena, struct error *
 
 char *output_close_text(struct output *output, size_t *length)
 {
-    flush(output);
+    output_flush(output);
     if (output->failed)
         return NULL;
     *length = output->length;
@@ -396,7 +396,7 @@ static void put_in_place(struct output *output)
 
 enum status output_close(struct output *output)
 {
-    flush(output);
+    output_flush(output);
     if (close(output->file) != 0 && !output->failed)
         fail(output, errno);
     if (output->target != NULL)

@@ -52,6 +52,9 @@ size_t output_columns(const struct output *output);
 void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Hands on what has been written so far, as before another process writes to the same stream. */
+void output_flush(struct output *output);
+
 /* What was written is not to become a file: its error is already set. */
 void output_abandon(struct output *output);
 

@@ -28,6 +28,7 @@ enum ability {
     ABILITY_SHOWS = 16384,           /* writes the stages that it computes */
     ABILITY_SEARCHES = 32768,        /* why */
     ABILITY_OPENS = 65536,           /* a checkpoint, of which it takes one module */
+    ABILITY_TEACHES = 131072,        /* lesson */
 };
 
 /* What words that are no options are. */
@@ -37,6 +38,7 @@ enum words {
     WORDS_MECHANISM,   /* a mechanism, then the input */
     WORDS_FILES,       /* any number of files */
     WORDS_EXAMPLE,     /* one: an example */
+    WORDS_LESSON,      /* one: the number of a lesson */
     WORDS_TOPIC,       /* one: a command, or a page of the help */
     WORDS_AS_THEY_ARE, /* all that follow, options too: another command line */
 };
@@ -94,6 +96,15 @@ struct command_row {
             {{"attn example > inputs.json", "six tokens with three numbers each"}, \
              {"attn example batch -o batch.json", "another one, into a file"}, \
              {"attn example | attn self", "without a file"}}}) \
+    ROW(LESSON, .name = "lesson", .words = WORDS_LESSON, .abilities = ABILITY_TEACHES, \
+        .foreign = "lessons tutorial learn teach course tour start begin exercise exercises", \
+        .manual = {"the lessons of the manual, done in a terminal", "attn lesson [N] [--color WHEN]", \
+            "Goes through the lessons of attn(1), one by one: shows the text, takes your prediction, runs the commands " \
+            "or your own in a folder that goes with it, and checks the exercises. Into a pipe: lists the lessons, or " \
+            "shows one whole.", \
+            {{"attn lesson", "from the first lesson on"}, \
+             {"attn lesson 3", "from another one on"}, \
+             {"attn lesson | cat", "their titles"}}}) \
     ROW(HELP, .name = "help", .words = WORDS_TOPIC, .abilities = ABILITY_HELPS, .foreign = "usage man manual h", \
         .manual = {"this help, that of a command, or all of it", "attn help [COMMAND|PAGE] [--completion SHELL]", \
             "The help of a command, which is also attn COMMAND --help, or a page of the help.", \

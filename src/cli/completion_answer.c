@@ -1,5 +1,7 @@
 #include "cli/completion.h"
 
+#include "lesson/lessons.h"
+
 #include <string.h>
 
 /* What the words before the cursor say. */
@@ -148,11 +150,24 @@ static void offer_words(enum command command, bool pages, const char *word, stru
             offer(output, words[i].name, words[i].meaning);
 }
 
+static void offer_lessons(const char *word, struct output *output)
+{
+    char number[16], title[LESSON_TITLE_BYTES];
+    output_print(output, "words\n");
+    for (size_t i = 1; lesson_title(i, title); i++) {
+        snprintf(number, sizeof number, "%zu", i);
+        if (begins(number, word))
+            offer(output, number, title);
+    }
+}
+
 static void offer_plain(const struct line *line, const char *word, struct output *output)
 {
     const enum words words = COMMANDS[line->command].words;
-    const bool known = words == WORDS_TOPIC || words == WORDS_EXAMPLE;
-    if (line->plain == 0 && (known || words == WORDS_MECHANISM))
+    const bool known = words == WORDS_TOPIC || words == WORDS_EXAMPLE || words == WORDS_LESSON;
+    if (line->plain == 0 && words == WORDS_LESSON)
+        offer_lessons(word, output);
+    else if (line->plain == 0 && (known || words == WORDS_MECHANISM))
         offer_words(line->command, true, word, output);
     else
         output_print(output, known ? "words\n" : "files\n");

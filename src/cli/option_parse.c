@@ -4,8 +4,10 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "lesson/lessons.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What getopt_long returns beside letters: a word that is no option, and from FIRST_LONG on the long options. */
@@ -202,6 +204,23 @@ static enum status take_example(struct options *options, const char *word, struc
     return error_usage(error, "unknown example '%.80s'; expected one of these:", word);
 }
 
+/* All of them are told, as an example is. */
+static enum status take_lesson(struct options *options, const char *word, struct error *error)
+{
+    char title[LESSON_TITLE_BYTES], *end;
+    struct text detail = text_begin(error->detail, sizeof error->detail);
+    if (options->file_count++ > 0)
+        return error_usage(error, "unexpected '%.80s'; expected one lesson", word);
+    const bool number = word[0] >= '1' && word[0] <= '9' && strlen(word) < 4;
+    options->lesson = number ? strtoul(word, &end, 10) : 0;
+    if (options->lesson > 0 && *end == '\0' && lesson_title(options->lesson, title))
+        return STATUS_OK;
+    size_t count = 0;
+    while (lesson_title(count + 1, title))
+        text_add(&detail, "    %2zu  %s\n", ++count, title);
+    return error_usage(error, "there is no lesson '%.80s'; expected one of these, 1 to %zu:", word, count);
+}
+
 static enum status take_mechanism(struct options *options, const char *word, struct error *error)
 {
     const enum command found = command_find(word);
@@ -219,6 +238,8 @@ static enum status take_word(struct options *options, char *word, struct error *
         return error_usage(error, "unexpected '%.80s'; expected attn %s alone", word, command_name(options->command));
     case WORDS_EXAMPLE:
         return take_example(options, word, error);
+    case WORDS_LESSON:
+        return take_lesson(options, word, error);
     case WORDS_TOPIC:
         return take_topic(options, word, error);
     case WORDS_FILES:

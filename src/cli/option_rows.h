@@ -215,7 +215,7 @@
     ROW(HEATMAP, heatmap, FLAG, ABILITY_SHOWS, .name = "heatmap", \
         .everyday = 4, .foreign = "plot draw graph", \
         .help = "draw tables of T x T as coloured cells; without --stages those alone; text alone") \
-    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES, .name = "color", .argument = "WHEN", \
+    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES, .name = "color", .argument = "WHEN", \
         .foreign = "colour colors", \
         .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \
         .help = "text: bold headings, dimmed masked entries, a heatmap in colours") \

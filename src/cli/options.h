@@ -115,6 +115,7 @@ struct options {
     enum command topic;       /* help: which command's, or COMMAND_COUNT */
     enum help_page page;      /* help: which page, or HELP_PAGE_COUNT */
     size_t example;           /* example: its place in EXAMPLES */
+    size_t lesson;            /* lesson: its number, from 1; 0: none was named */
     enum mechanism mechanism; /* that of the command, or that it names: init, why; else MECHANISM_COUNT */
     OPTION_ROWS(OPTION_FIELD, OPTION_NO_FIELD) /* a field a row of option_rows.h */
     enum origin origin[OPTION_COUNT];

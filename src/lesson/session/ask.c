@@ -1,0 +1,135 @@
+#include "lesson/session/ask.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum { MOST_LETTERS = 15 };
+
+/* A line as it was typed. */
+static bool ask_line(struct session *session, const char *prompt)
+{
+    struct output *output = session->show.output;
+    char shown[256];
+    for (;;) {
+        if (session->live) {
+            output_print(output, "%s%s> ", prompt, prompt[0] != '\0' ? " " : "");
+            output_flush(output);
+        }
+        const enum line_read read = output->failed ? LINE_END : line_read(&session->input, session->line);
+        if (read == LINE_END) {
+            session->reading = false;
+            output_print(output, "%s", session->live ? "\n" : "");
+            return false;
+        }
+        if (!session->live) { /* as it would look */
+            text_shown(read == LINE_READ ? session->line : "", sizeof shown / 2, shown, sizeof shown);
+            output_print(output, "%s%s> %s\n", prompt, prompt[0] != '\0' ? " " : "", shown);
+        }
+        if (read == LINE_READ)
+            return true;
+        show_print(&session->show, "That line is longer than %d bytes, or has a NUL byte in it: it is left out.",
+                   LINE_BYTES - 1);
+    }
+}
+
+bool ask_reader(struct session *session, const char *prompt)
+{
+    char *line = session->line;
+    if (!ask_line(session, prompt))
+        return false;
+    memmove(line, line + strspn(line, " \t"), strlen(line + strspn(line, " \t")) + 1);
+    for (size_t length = strlen(line); length > 0 && strchr(" \t\r", line[length - 1]) != NULL; length--)
+        line[length - 1] = '\0';
+    return true;
+}
+
+void ask_apart(const struct session *session)
+{
+    output_print(session->show.output, "%s", session->live ? "\n" : "");
+}
+
+enum key ask_key(const struct session *session)
+{
+    static const struct {
+        const char *word;
+        enum key key;
+    } KEYS[] = {{"", KEY_ENTER}, {"b", KEY_BACK}, {"s", KEY_SKIP}, {"q", KEY_QUIT}, {"?", KEY_HELP}};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+        if (strcmp(KEYS[i].word, session->line) == 0)
+            return KEYS[i].key;
+    return KEY_NONE;
+}
+
+void ask_help(const struct session *session)
+{
+    static const struct {
+        const char *key, *meaning;
+    } KEYS[] = {
+        {"Enter", "runs the command that is shown, or goes on."},
+        {"b", "goes back to the question before."},
+        {"s", "skips: what is shown is not run."},
+        {"?", "is this help; at an exercise it shows the answer."},
+        {"q", "ends, as Ctrl-D does."},
+    };
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+        show_text(&session->show, KEYS[i].meaning, KEYS[i].key, 9);
+    show_print(&session->show,
+               "All else is run as a command, each by a shell of its own, in %s. Ctrl-C ends a command that runs. What "
+               "you make or change there can be kept at the end.",
+               session->shell.folder);
+}
+
+static int run(struct session *session, const char *command, bool own)
+{
+    struct error ignored; /* of files that cannot be looked at, none is offered */
+    own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
+    output_flush(session->show.output);
+    const int status = shell_run(&session->shell, command, session->live);
+    own_files_look(&session->files, session->shell.folder, own, session->arena, &ignored);
+    return status;
+}
+
+int ask_run(struct session *session, const char *command)
+{
+    return run(session, command, false);
+}
+
+/* The command that the line begins: with the lines behind a backslash at its end, or up to the word of <<END. */
+static void read_command(struct session *session)
+{
+    char word[MOST_LETTERS + 1] = "";
+    struct text command = text_begin(session->command, sizeof session->command);
+    text_add(&command, "%s", session->line);
+    const char *here = strstr(command.bytes, "<<");
+    const bool until = here != NULL && sscanf(here, "<<%*[- '\"]%15[A-Za-z_]", word) == 1;
+    if (here != NULL && !until)
+        sscanf(here, "<<%15[A-Za-z_]", word);
+    while ((word[0] != '\0' || (command.length > 0 && command.bytes[command.length - 1] == '\\')) &&
+           ask_line(session, "")) {
+        text_add(&command, "\n%s", session->line);
+        if (strcmp(session->line, word) == 0)
+            break;
+    }
+    if (command.cut)
+        show_print(&session->show, "The command is longer than %d bytes: it is left out.", LINE_BYTES - 1);
+    if (command.cut)
+        strcpy(session->command, ":");
+}
+
+int ask_run_typed(struct session *session)
+{
+    read_command(session);
+    const int status = run(session, session->command, true);
+    if (ask_was_interrupted(status))
+        output_print(session->show.output, "\n");
+    else if (status > 128)
+        show_print(&session->show, "(ended by signal %d)", status - 128);
+    else if (status != 0)
+        show_print(&session->show, "(exit status %d)", status);
+    return status;
+}
+
+bool ask_was_interrupted(int status)
+{
+    return status == 128 + SIGINT || status == 128 + SIGQUIT;
+}

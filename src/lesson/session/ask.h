@@ -1,0 +1,55 @@
+/* What a session is made of, and how it asks: a line, and the keys that may stand in place of what is asked for. */
+#ifndef ATTN_LESSON_SESSION_ASK_H
+#define ATTN_LESSON_SESSION_ASK_H
+
+#include "lesson/lessons.h"
+#include "lesson/session/line.h"
+#include "lesson/session/own_files.h"
+#include "lesson/session/shell.h"
+#include "lesson/session/show.h"
+
+/* Where to go after a part. */
+enum move { MOVE_ON, MOVE_BACK, MOVE_QUIT };
+
+struct session {
+    const struct lessons *lessons;
+    struct show show;
+    struct shell shell;
+    struct own_file *files;
+    bool live;    /* a person at a terminal */
+    bool reading; /* lines come; else all goes on by itself */
+    struct line_input input;
+    char line[LINE_BYTES];    /* the last one, */
+    char command[LINE_BYTES]; /* and the command that it began */
+    const char *predicted;    /* what the next command prints, of the prediction that was asked for; or NULL */
+    bool predicts_word;
+    char prediction[LINE_BYTES]; /* what the reader said; "": nothing */
+    struct arena *arena;
+    struct error *error;
+};
+
+/* Asks for a line, which is then in session->line, without blanks at its ends. False where the input has ended: a
+ * person wants to leave; where it was a script, the rest goes on by itself. */
+bool ask_reader(struct session *session, const char *prompt);
+
+/* An empty line between a text and what is asked about it, where something is asked. */
+void ask_apart(const struct session *session);
+
+/* What a line says that asks for no answer. */
+enum key { KEY_NONE, KEY_ENTER, KEY_BACK, KEY_SKIP, KEY_QUIT, KEY_HELP };
+enum key ask_key(const struct session *session);
+
+/* Says all keys, and where the files are; `answers`: of an exercise. */
+void ask_help(const struct session *session);
+
+/* Runs a command of the lesson; its exit status as a shell tells it. */
+int ask_run(struct session *session, const char *command);
+
+/* Runs the line as a command, with those that a backslash or <<END goes on to, and says how it ended if that was not
+ * well. It is then in session->command. */
+int ask_run_typed(struct session *session);
+
+/* Whether Ctrl-C or Ctrl-\ ended a command of that status. */
+bool ask_was_interrupted(int status);
+
+#endif

@@ -1,0 +1,149 @@
+#include "lesson/session/exercise.h"
+
+#include "lesson/session/verdict.h"
+
+#include <string.h>
+
+enum { SENTENCE_BYTES = 512, MOST_COMMANDS = 32 };
+
+/* An exercise that is being done. */
+struct attempt {
+    struct session *session;
+    const struct lesson_part *exercise;
+    const struct lesson *answer;
+    bool met[MOST_COMMANDS]; /* which of the answer's commands the reader has had the numbers of */
+};
+
+/* The word attn, as a command: what does not run it cannot be the answer. */
+static bool runs_attn(const char *command)
+{
+    for (const char *found = command; (found = strstr(found, "attn")) != NULL; found += 4) {
+        const bool begins = found == command || strchr(" \t;|&(`", found[-1]) != NULL;
+        if (begins && strchr(" \t;|&)`", found[4]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* The answer, as it stands in the manual, with its commands run in a copy of the folder. */
+static void show_answer(struct attempt *attempt)
+{
+    struct session *session = attempt->session;
+    struct arena arena = {0};
+    shell_copy(&session->shell, "answer");
+    for (size_t i = 0; i < attempt->answer->count; i++) {
+        const struct lesson_part *part = &attempt->answer->parts[i];
+        show_part(&session->show, part);
+        if (part->kind == LESSON_COMMAND) {
+            const char *printed = shell_collect(&session->shell, "answer", part->text, &arena, session->error);
+            show_lines(&session->show, printed != NULL ? printed : part->printed, 0);
+        }
+    }
+    arena_free(&arena);
+}
+
+/* Compares what was printed with each command of the answer, run where the reader's ran, but for those that print
+ * nothing. The sentence says what differs from the first of them that the reader has not had yet. */
+static enum verdict compare(struct attempt *attempt, const char *printed, struct arena *arena, struct text *sentence)
+{
+    struct session *session = attempt->session;
+    enum verdict first = VERDICT_RIGHT;
+    size_t command = 0;
+    bool nearer = false;
+    for (size_t i = 0; i < attempt->answer->count && command < MOST_COMMANDS; i++) {
+        const struct lesson_part *part = &attempt->answer->parts[i];
+        if (part->kind != LESSON_COMMAND)
+            continue;
+        const char *answer = shell_collect(&session->shell, "answer", part->text, arena, session->error);
+        if (part->printed[0] == '\0' || answer == NULL || attempt->met[command++])
+            continue;
+        char differs[SENTENCE_BYTES];
+        struct text text = text_begin(differs, sizeof differs);
+        const enum verdict verdict = verdict_of_output(printed, answer, &text);
+        attempt->met[command - 1] = verdict == VERDICT_RIGHT;
+        nearer = nearer || verdict == VERDICT_RIGHT;
+        if (verdict != VERDICT_RIGHT && first == VERDICT_RIGHT) {
+            first = verdict;
+            text_add(sentence, "%s", differs);
+        }
+    }
+    return first != VERDICT_RIGHT && nearer ? VERDICT_PART : first;
+}
+
+/* Says what the comparison has found; whether the exercise is done. */
+static bool tell(const struct attempt *attempt, enum verdict verdict, const char *printed, const char *differs)
+{
+    const struct show *show = &attempt->session->show;
+    const char *expected = attempt->exercise->expected;
+    const bool there = expected != NULL && verdict_has_number(printed, expected);
+    const char *more = expected != NULL ? "Try again, or type the number; " : "Try again; ";
+    output_print(show->output, "\n");
+    if (verdict == VERDICT_RIGHT)
+        show_print(show, "Right: these are the numbers of the answer.");
+    else if (verdict == VERDICT_PART && there)
+        show_print(show, "Right: %s is there.", expected);
+    else if (verdict == VERDICT_PART)
+        show_print(show, "Right so far; %s. Try on; ? shows the answer, Enter goes on.", differs);
+    else
+        show_print(show, "Not yet: %s. %s? shows the answer, Enter goes on.", differs, more);
+    return verdict == VERDICT_RIGHT || (verdict == VERDICT_PART && there);
+}
+
+/* Runs what was typed, and once more in a copy of the folder, to read what it prints. */
+static bool try_command(struct attempt *attempt)
+{
+    struct session *session = attempt->session;
+    struct arena arena = {0};
+    char differs[SENTENCE_BYTES];
+    struct text sentence = text_begin(differs, sizeof differs);
+    const bool compared = attempt->answer != NULL && runs_attn(session->line);
+    bool done = false;
+    if (compared) {
+        shell_copy(&session->shell, "typed");
+        shell_copy(&session->shell, "answer");
+    }
+    const int status = ask_run_typed(session);
+    if (compared && !ask_was_interrupted(status)) {
+        const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
+        if (printed != NULL && printed[strspn(printed, " \n")] != '\0') /* else it made a file, perhaps */
+            done = tell(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
+    }
+    arena_free(&arena);
+    return done;
+}
+
+/* A number that was said; whether it is the one that is asked for. */
+static bool try_number(const struct attempt *attempt)
+{
+    const struct show *show = &attempt->session->show;
+    const char *said = attempt->session->line, *expected = attempt->exercise->expected;
+    const bool right = verdict_is_right(said, expected);
+    if (right)
+        show_print(show, "Right: it is %s.", expected);
+    else
+        show_print(show, "It is not %s. Try again; ? shows the answer, Enter goes on.", said);
+    return right;
+}
+
+enum move exercise_do(struct session *session, const struct lesson_part *exercise)
+{
+    struct attempt attempt = {.session = session, .exercise = exercise};
+    attempt.answer = lessons_answer(session->lessons, exercise->exercise_lesson, exercise->exercise);
+    const char *prompt = exercise->expected != NULL ? "Your number, or a command" : "Your command";
+    ask_apart(session);
+    while (session->reading && ask_reader(session, prompt)) {
+        const enum key key = ask_key(session);
+        if (key == KEY_ENTER || key == KEY_SKIP)
+            return MOVE_ON;
+        if (key == KEY_BACK || key == KEY_QUIT)
+            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
+        if (key == KEY_HELP && attempt.answer != NULL)
+            show_answer(&attempt);
+        else if (key == KEY_HELP)
+            ask_help(session);
+        else if (exercise->expected != NULL && verdict_is_number(session->line) ? try_number(&attempt)
+                                                                                : try_command(&attempt))
+            return MOVE_ON;
+    }
+    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+}

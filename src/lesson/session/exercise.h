@@ -1,0 +1,10 @@
+/* An exercise: what the reader types is run, and compared with what the answer prints. */
+#ifndef ATTN_LESSON_SESSION_EXERCISE_H
+#define ATTN_LESSON_SESSION_EXERCISE_H
+
+#include "lesson/session/ask.h"
+
+/* Asks until the exercise is done, or the reader goes on without. */
+enum move exercise_do(struct session *session, const struct lesson_part *exercise);
+
+#endif

@@ -1,0 +1,54 @@
+#include "lesson/session/line.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads more behind what is there. */
+static void fill(struct line_input *input)
+{
+    const ssize_t bytes = read(STDIN_FILENO, input->bytes + input->used, sizeof input->bytes - input->used);
+    if (bytes > 0)
+        input->used += (size_t)bytes;
+    else if (bytes < 0 && errno == EAGAIN)
+        poll(&(struct pollfd){.fd = STDIN_FILENO, .events = POLLIN}, 1, -1);
+    else if (bytes == 0 || errno != EINTR)
+        input->ended = true;
+}
+
+/* Moves the bytes up to the next newline, the end of the input, or as many as there is room for, into line; returns
+ * whether the line ends with them. */
+static bool take(struct line_input *input, char *line, size_t *length)
+{
+    char *newline;
+    while ((newline = memchr(input->bytes, '\n', input->used)) == NULL && !input->ended &&
+           input->used < sizeof input->bytes)
+        fill(input);
+    const bool whole = newline != NULL || input->used < sizeof input->bytes;
+    *length = newline != NULL ? (size_t)(newline - input->bytes) : input->used;
+    const size_t passed = *length + (newline != NULL);
+    memcpy(line, input->bytes, *length);
+    memmove(input->bytes, input->bytes + passed, input->used - passed);
+    input->used -= passed;
+    return whole;
+}
+
+enum line_read line_read(struct line_input *input, char *line)
+{
+    size_t length;
+    bool fits = take(input, line, &length);
+    if (input->ended && input->used == 0 && length == 0) {
+        input->ended = false; /* a terminal has more behind its Ctrl-D */
+        return LINE_END;
+    }
+    if (!fits) {
+        while (!take(input, line, &length))
+            continue;
+        return LINE_WRONG;
+    }
+    if (memchr(line, '\0', length) != NULL)
+        return LINE_WRONG;
+    line[length] = '\0';
+    return LINE_READ;
+}

@@ -1,0 +1,325 @@
+#include "lesson/session/session.h"
+
+#include "lesson/session/exercise.h"
+#include "lesson/session/verdict.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SENTENCE_BYTES = 512, MOST_NAMES = 100 };
+
+/* Where the reader is. */
+struct place {
+    size_t lesson; /* from 1 */
+    size_t part;
+    size_t prepared; /* lessons whose files are there */
+};
+
+/* --- predictions and commands ------------------------------------------------------------------------------------ */
+
+/* Asks what the next command will print. */
+static enum move predict(struct session *session, const struct lesson_part *part)
+{
+    session->predicted = part->predicted;
+    session->predicts_word = part->predicts_word;
+    session->prediction[0] = '\0';
+    ask_apart(session);
+    while (session->reading && ask_reader(session, "Your prediction")) {
+        const enum key key = ask_key(session);
+        if (key == KEY_ENTER || key == KEY_SKIP)
+            return MOVE_ON;
+        if (key == KEY_BACK || key == KEY_QUIT)
+            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
+        if (key == KEY_HELP) {
+            ask_help(session);
+        } else if (part->predicts_word || verdict_is_number(session->line)) {
+            strcpy(session->prediction, session->line);
+            return MOVE_ON;
+        } else {
+            show_print(&session->show, "Expected a number, such as 0.5; Enter goes on without.");
+        }
+    }
+    return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
+}
+
+/* How far off the prediction was, where there is one. */
+static void tell_prediction(struct session *session)
+{
+    char words[LINE_BYTES + SENTENCE_BYTES];
+    struct text sentence = text_begin(words, sizeof words);
+    if (session->predicted != NULL && session->prediction[0] != '\0') {
+        (session->predicts_word ? verdict_of_word : verdict_of_number)(session->prediction, session->predicted,
+                                                                       &sentence);
+        output_print(session->show.output, "\n");
+        show_print(&session->show, "%s", words);
+    }
+    session->predicted = NULL;
+}
+
+/* Runs the command of the lesson; whether it came to its end. */
+static bool run_shown(struct session *session, const struct lesson_part *part)
+{
+    const int status = ask_run(session, part->text);
+    if (ask_was_interrupted(status) && !session->reading)
+        raise(SIGINT);
+    if (ask_was_interrupted(status)) {
+        output_print(session->show.output, "\n");
+        show_print(&session->show, "It was ended. Enter runs it again, s skips it.");
+        return false;
+    }
+    if (part->printed[0] != '\0')
+        tell_prediction(session);
+    return true;
+}
+
+/* The reader runs the command, or others before it. */
+static enum move run_part(struct session *session, const struct lesson_part *part)
+{
+    bool warned = false;
+    while (session->reading && ask_reader(session, "Enter runs it")) {
+        const enum key key = ask_key(session);
+        const char *lost = key == KEY_ENTER && !warned ? own_files_lost(session->files, part->text) : NULL;
+        warned = lost != NULL;
+        if (lost != NULL)
+            show_print(&session->show, "It writes over your %s. Enter runs it all the same, s keeps yours.", lost);
+        else if (key == KEY_ENTER && run_shown(session, part))
+            return MOVE_ON;
+        else if (key == KEY_BACK || key == KEY_QUIT)
+            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
+        else if (key == KEY_HELP)
+            ask_help(session);
+        else if (key == KEY_NONE)
+            ask_run_typed(session);
+        if (key == KEY_SKIP) {
+            session->predicted = NULL;
+            return MOVE_ON;
+        }
+    }
+    if (session->live)
+        return MOVE_QUIT;
+    run_shown(session, part);
+    return MOVE_ON;
+}
+
+/* --- the way through a lesson ------------------------------------------------------------------------------------ */
+
+/* The exercise that is asked for behind this part: the text that sets it may be followed by others. NULL for none. */
+static const struct lesson_part *exercise_behind(const struct lesson *lesson, size_t part)
+{
+    if (part + 1 < lesson->count && lesson->parts[part + 1].exercise == 0)
+        return NULL;
+    while (part > 0 && lesson->parts[part].exercise == 0)
+        part--;
+    return lesson->parts[part].exercise != 0 ? &lesson->parts[part] : NULL;
+}
+
+static bool asks(const struct lesson *lesson, size_t part)
+{
+    return lesson->parts[part].kind == LESSON_COMMAND || lesson->parts[part].predicted != NULL ||
+           exercise_behind(lesson, part) != NULL;
+}
+
+static enum move do_part(struct session *session, const struct lesson *lesson, size_t part)
+{
+    const struct lesson_part *shown = &lesson->parts[part], *exercise = exercise_behind(lesson, part);
+    enum move move = MOVE_ON;
+    show_part(&session->show, shown);
+    if (shown->kind == LESSON_COMMAND)
+        move = run_part(session, shown);
+    else if (shown->predicted != NULL)
+        move = predict(session, shown);
+    return move == MOVE_ON && exercise != NULL ? exercise_do(session, exercise) : move;
+}
+
+/* To the text before the question before this one; from the first question to its beginning, and from there to the
+ * lesson before. */
+static void go_back(const struct session *session, struct place *place)
+{
+    const struct lesson *lesson = &session->lessons->lessons[place->lesson - 1];
+    size_t questions = 0, part = place->part;
+    while (part > 0 && questions < 2)
+        questions += asks(lesson, --part);
+    if (questions == 0 && place->lesson > 1)
+        place->lesson--;
+    place->part = part + (questions == 2);
+}
+
+static void show_title(const struct session *session, size_t number)
+{
+    char title[SENTENCE_BYTES];
+    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, session->lessons->count,
+             session->lessons->lessons[number - 1].title);
+    show_bold(&session->show, title);
+}
+
+/* The files that earlier lessons make, but for those that the reader has made otherwise. */
+static void prepare(struct session *session, struct place *place)
+{
+    struct error ignored;
+    own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
+    for (; place->prepared + 1 < place->lesson; place->prepared++) {
+        const struct lesson *lesson = &session->lessons->lessons[place->prepared];
+        for (size_t i = 0; i < lesson->count; i++)
+            if (lesson->parts[i].kind == LESSON_COMMAND &&
+                own_files_lost(session->files, lesson->parts[i].text) == NULL)
+                shell_run_quietly(&session->shell, lesson->parts[i].text);
+    }
+    own_files_look(&session->files, session->shell.folder, false, session->arena, &ignored);
+    if (place->prepared < place->lesson)
+        place->prepared = place->lesson;
+}
+
+/* Behind a lesson: which is next, 0 for none. */
+static size_t ask_next(struct session *session, size_t lesson)
+{
+    char prompt[SENTENCE_BYTES];
+    const size_t count = session->lessons->count;
+    output_print(session->show.output, "\n");
+    if (lesson == count) {
+        show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", count);
+        return 0;
+    }
+    show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, count,
+               session->lessons->lessons[lesson].title);
+    snprintf(prompt, sizeof prompt, "Enter goes on with lesson %zu, q ends", lesson + 1);
+    while (ask_reader(session, prompt)) {
+        const enum key key = ask_key(session);
+        if (key == KEY_ENTER || key == KEY_SKIP || key == KEY_QUIT)
+            return key == KEY_QUIT ? 0 : lesson + 1;
+        if (key == KEY_BACK)
+            return lesson;
+        if (key == KEY_HELP)
+            ask_help(session);
+        else
+            ask_run_typed(session);
+    }
+    return 0;
+}
+
+/* From the place on, until the reader leaves. */
+static void go_through(struct session *session, struct place place)
+{
+    while (place.lesson > 0 && !session->show.output->failed) {
+        const struct lesson *lesson = &session->lessons->lessons[place.lesson - 1];
+        if (place.part == 0) {
+            prepare(session, &place);
+            session->predicted = NULL;
+            output_print(session->show.output, "\n");
+            show_title(session, place.lesson);
+        }
+        enum move move = MOVE_ON;
+        for (; place.part < lesson->count && move == MOVE_ON && !session->show.output->failed; place.part++)
+            move = do_part(session, lesson, place.part);
+        if (move == MOVE_QUIT)
+            return;
+        if (move == MOVE_BACK) {
+            place.part--;
+            go_back(session, &place);
+        } else {
+            place = (struct place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
+                                   .prepared = place.prepared};
+        }
+    }
+}
+
+/* --- the end ----------------------------------------------------------------------------------------------------- */
+
+/* Keeps a file here, under another name where one of its own is there: mine-2.json. */
+static void keep(struct session *session, const struct own_file *file)
+{
+    const char *dot = strrchr(file->name, '.');
+    const int length = dot != NULL && dot > file->name ? (int)(dot - file->name) : (int)strlen(file->name);
+    char name[TEXT_PATH_BYTES], target[NAME_MAX + 16];
+    bool there = true;
+    enum status status = STATUS_OK;
+    snprintf(target, sizeof target, "%s", file->name);
+    for (int i = 2; there && i <= MOST_NAMES; i++) {
+        status = own_files_keep(session->shell.folder, file->name, target, &there, session->error);
+        if (there)
+            snprintf(target, sizeof target, "%.*s-%d%s", length, file->name, i, file->name + length);
+    }
+    if (status == STATUS_OK)
+        show_print(&session->show, "Kept: %s", text_path(target, name));
+    else
+        show_print(&session->show, "Not kept: %s", session->error->message);
+}
+
+/* "mine.json, own.txt"; how many. */
+static size_t list_own(const struct session *session, struct text *list)
+{
+    char name[TEXT_PATH_BYTES];
+    size_t count = 0;
+    for (const struct own_file *file = session->files; file != NULL; file = file->next)
+        if (file->own && own_files_are_there(session->shell.folder, file))
+            text_add(list, "%s%s", count++ > 0 ? ", " : "", text_path(file->name, name));
+    return count;
+}
+
+/* The reader's files go with the folder, unless they are kept where attn was started. */
+static void offer_files(struct session *session)
+{
+    char list[SENTENCE_BYTES], here[TEXT_PATH_BYTES], folder[PATH_MAX];
+    struct error ignored;
+    struct text names = text_begin(list, sizeof list);
+    own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
+    session->reading = session->reading || session->live;
+    if (!session->reading || list_own(session, &names) == 0)
+        return;
+    if (getcwd(folder, sizeof folder) == NULL)
+        strcpy(folder, ".");
+    output_print(session->show.output, "\n");
+    show_print(&session->show, "You have made or changed: %s. They go now, unless you keep them in %s.", list,
+               text_path(folder, here));
+    while (ask_reader(session, "y keeps all, a name one of them, Enter ends") && ask_key(session) != KEY_ENTER) {
+        const bool all = strcmp(session->line, "y") == 0;
+        bool found = false;
+        for (const struct own_file *file = session->files; file != NULL; file = file->next)
+            if (file->own && (all || strcmp(session->line, file->name) == 0)) {
+                keep(session, file);
+                found = true;
+            }
+        if (all || ask_key(session) == KEY_QUIT)
+            return;
+        if (!found)
+            show_print(&session->show, "None of them is called so.");
+    }
+}
+
+static void begin(struct session *session, size_t first)
+{
+    const struct lesson *introduction = &session->lessons->introduction;
+    for (size_t i = 0; i < introduction->count && first == 0; i++)
+        show_part(&session->show, &introduction->parts[i]);
+    if (!session->live)
+        return;
+    output_print(session->show.output, "\n");
+    show_print(&session->show, "Enter runs a command that is shown, or goes on; all else that you type is run as a "
+                               "command of your own. ? says more, q ends.");
+}
+
+enum status session_run(const struct lessons *lessons, size_t first, bool color, struct output *output,
+                        struct arena *arena, struct error *error)
+{
+    struct session *session = arena_allocate(arena, 1, sizeof *session, error);
+    if (session == NULL)
+        return error->status;
+    *session = (struct session){.lessons = lessons, .show = {output, color}, .arena = arena, .error = error};
+    session->live = isatty(STDIN_FILENO) && output_is_terminal(output);
+    session->reading = session->live || !isatty(STDIN_FILENO);
+    if (shell_open(&session->shell, arena, error) != STATUS_OK)
+        return error->status;
+    begin(session, first);
+    go_through(session, (struct place){.lesson = first > 0 ? first : 1});
+    offer_files(session);
+    shell_close(&session->shell);
+    *error = output->failed ? *error : (struct error){0};
+    return output->failed ? error->status : STATUS_OK;
+}
+
+void session_list(const struct lessons *lessons, struct output *output)
+{
+    for (size_t i = 0; i < lessons->count; i++)
+        output_print(output, "%3zu  %s\n", i + 1, lessons->lessons[i].title);
+}

@@ -1,0 +1,35 @@
+/* The text of a lesson on a terminal, or on a page. */
+#ifndef ATTN_LESSON_SESSION_SHOW_H
+#define ATTN_LESSON_SESSION_SHOW_H
+
+#include "base/output.h"
+#include "lesson/lessons.h"
+
+enum { SHOW_COLUMNS = 78 }; /* that a line has at most */
+
+/* Where it is shown, and whether bold and underlined text is welcome. */
+struct show {
+    struct output *output;
+    bool color;
+};
+
+/* A paragraph with the marks of lesson/mdoc.h, wrapped for the output, each line behind `indent` blanks; a tag stands
+ * before the first. */
+void show_text(const struct show *show, const char *text, const char *tag, size_t indent);
+
+/* A printf-like sentence without marks, wrapped. */
+void show_print(const struct show *show, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A line in bold. */
+void show_bold(const struct show *show, const char *line);
+
+/* Lines, each behind blanks. */
+void show_lines(const struct show *show, const char *lines, size_t indent);
+
+/* A part of a lesson, with the empty line before it. */
+void show_part(const struct show *show, const struct lesson_part *part);
+
+/* A command as it is typed, "$ " before it, its further lines below. */
+void show_command(const struct show *show, const char *command);
+
+#endif

@@ -1,0 +1,318 @@
+#include "lesson/session/verdict.h"
+
+#include "base/decimal.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#define EXPONENT_SHARE 5e-5 /* how far a number with an exponent may be from the answer, as a share of it */
+
+enum {
+    ROW_NUMBERS = 64,    /* of a row: those that are compared */
+    FEWEST_DECIMALS = 2, /* to which a number may be rounded, and is still taken for another */
+    MOST_DECIMALS = 17,
+    LABEL_BYTES = 40, /* of a label that is told */
+};
+#define MOST_FIXED 1e15
+#define BETWEEN " ,:;|=&\"'()[]{}<>\\\t\n"
+
+/* --- numbers ----------------------------------------------------------------------------------------------------- */
+
+struct number {
+    double value;
+    int decimals; /* as it is written; -1: it has an exponent */
+};
+
+static bool read_number(const char *text, size_t length, struct number *number)
+{
+    const char *point = memchr(text, '.', length);
+    if (length == 0 || !decimal_to_double(text, length, &number->value) || !isfinite(number->value))
+        return false;
+    number->decimals = point != NULL ? (int)(text + length - point) - 1 : 0;
+    if (memchr(text, 'e', length) != NULL || memchr(text, 'E', length) != NULL)
+        number->decimals = -1;
+    return true;
+}
+
+/* The next number of a line, `*line` .. `end`, which then goes on behind it; `before` is where it begins. Numbers stand
+ * between blanks, brackets and the like, or beside what is no letter: 0.23 before a shaded block. */
+static bool next_number(const char **line, const char *end, struct number *number, const char **before)
+{
+    while (*line < end) {
+        const char *from = *line;
+        while (from < end && (strchr(BETWEEN, *from) != NULL || (*from & 0x80) != 0))
+            from++;
+        const char *to = from;
+        while (to < end && strchr(BETWEEN, *to) == NULL && (*to & 0x80) == 0)
+            to++;
+        *line = to;
+        *before = from;
+        if (read_number(from, (size_t)(to - from), number))
+            return true;
+    }
+    return false;
+}
+
+/* Whether `found` shows the number of the answer: of more decimals, rounded to it; of fewer, if there are enough. */
+static bool shows(struct number found, struct number answer)
+{
+    const int fewer = found.decimals < answer.decimals ? found.decimals : answer.decimals;
+    if (found.value == answer.value)
+        return found.decimals >= answer.decimals || fewer >= FEWEST_DECIMALS;
+    if (fewer < 0)
+        return fabs(found.value - answer.value) <= EXPONENT_SHARE * fabs(answer.value);
+    return fewer >= FEWEST_DECIMALS && found.decimals != answer.decimals &&
+           fabs(found.value - answer.value) <= (0.5 + 1e-6) * pow(10, -fewer) + 1e-12 * fabs(answer.value);
+}
+
+bool verdict_is_number(const char *text)
+{
+    struct number number;
+    return read_number(text, strlen(text), &number);
+}
+
+bool verdict_is_right(const char *said, const char *right)
+{
+    struct number mine = {0}, theirs = {0};
+    read_number(said, strlen(said), &mine);
+    read_number(right, strlen(right), &theirs);
+    return mine.value == theirs.value || (mine.decimals < theirs.decimals && shows(mine, theirs));
+}
+
+void verdict_of_number(const char *said, const char *right, struct text *sentence)
+{
+    struct number mine = {0}, theirs = {0};
+    read_number(said, strlen(said), &mine);
+    read_number(right, strlen(right), &theirs);
+    const int decimals = mine.decimals > theirs.decimals ? mine.decimals : theirs.decimals;
+    const double apart = fabs(mine.value - theirs.value);
+    if (mine.value == theirs.value) {
+        text_add(sentence, "You said %s, and it is: well done.", said);
+        return;
+    }
+    text_add(sentence, "You said %s; it is %s: ", said, right);
+    if (verdict_is_right(said, right))
+        text_add(sentence, "right, as far as you said it.");
+    else if (mine.decimals >= 0 && theirs.decimals >= 0 && decimals <= MOST_DECIMALS && apart < MOST_FIXED)
+        text_add(sentence, "%.*f too %s.", decimals, apart, mine.value < theirs.value ? "low" : "high");
+    else
+        text_add(sentence, "%g too %s.", apart, mine.value < theirs.value ? "low" : "high");
+}
+
+void verdict_of_word(const char *said, const char *right, struct text *sentence)
+{
+    const bool same = strcasecmp(said, right) == 0;
+    text_add(sentence, same ? "You said %s, and it is: well done." : "You said %s; it is %s.", said, right);
+}
+
+bool verdict_has_number(const char *printed, const char *number)
+{
+    const char *end = printed + strlen(printed), *before;
+    struct number wanted, found;
+    if (!read_number(number, strlen(number), &wanted))
+        return false;
+    while (next_number(&printed, end, &found, &before))
+        if (found.decimals == wanted.decimals && found.value == wanted.value)
+            return true;
+    return false;
+}
+
+/* --- rows and tables --------------------------------------------------------------------------------------------- */
+
+/* A row: what stands before its numbers, and these. */
+struct row {
+    const char *label;
+    size_t label_length, count;
+    struct number numbers[ROW_NUMBERS];
+};
+
+static bool read_row(const char *line, const char *end, struct row *row)
+{
+    const char *at = line, *before;
+    row->count = 0;
+    for (struct number number; row->count < ROW_NUMBERS && next_number(&at, end, &number, &before);) {
+        if (row->count == 0) {
+            row->label = line + strspn(line, " ");
+            row->label_length = (size_t)(before - line) > strspn(line, " ") ? (size_t)(before - row->label) : 0;
+            while (row->label_length > 0 && strchr(" :", row->label[row->label_length - 1]) != NULL)
+                row->label_length--;
+        }
+        row->numbers[row->count++] = number;
+    }
+    return row->count > 0;
+}
+
+/* A table of what was printed: its first line, and where the lines behind it begin and end. */
+struct table {
+    const char *name, *rows, *end;
+    size_t name_length;
+};
+
+static const char *line_end(const char *line)
+{
+    return line + strcspn(line, "\n");
+}
+
+/* The next table: lines up to one that is empty; of a line alone it is the name and the row. What attn says first, of
+ * all of them, is none. */
+static bool next_table(const char **text, struct table *table)
+{
+    while (**text != '\0') {
+        *text += strspn(*text, "\n");
+        const char *first = *text, *end = strstr(first, "\n\n");
+        if (end == NULL)
+            end = first + strlen(first);
+        *text = end;
+        const char *colon = strstr(first, "attention");
+        if (colon != NULL && colon < line_end(first) && memchr(first, ':', (size_t)(line_end(first) - first)) != NULL)
+            continue;
+        const char *rows = line_end(first);
+        *table = (struct table){first, rows + 1 < end ? rows + 1 : first, end, strcspn(first, " :\n")};
+        return end > first;
+    }
+    return false;
+}
+
+static bool is_named(const struct table *table, const struct table *other)
+{
+    return table->name_length == other->name_length && strncmp(table->name, other->name, table->name_length) == 0;
+}
+
+static bool is_labelled(const struct row *row, const struct row *other)
+{
+    return row->label_length == other->label_length && strncmp(row->label, other->label, row->label_length) == 0;
+}
+
+static size_t same_numbers(const struct row *found, const struct row *answer)
+{
+    size_t same = 0;
+    while (same < answer->count && same < found->count && shows(found->numbers[same], answer->numbers[same]))
+        same++;
+    return same;
+}
+
+/* A number as it was written. */
+static void add_number(struct text *text, struct number number)
+{
+    if (number.decimals >= 0)
+        text_add(text, "%.*f", number.decimals, number.value);
+    else
+        text_add(text, "%g", number.value);
+}
+
+static void tell_row(const struct table *table, const struct row *answer, const struct row *near, struct text *sentence)
+{
+    const size_t same = near->count > 0 ? same_numbers(near, answer) : 0;
+    text_add(sentence, "%.*s", (int)table->name_length, table->name);
+    if (near->count == 0)
+        text_add(sentence, " has no");
+    if (answer->label_length > 0)
+        text_add(sentence, "%s row %.*s", near->count == 0 ? "" : ",",
+                 (int)memory_smaller(LABEL_BYTES, answer->label_length), answer->label);
+    else if (near->count == 0)
+        text_add(sentence, " such row");
+    if (near->count == 0)
+        return;
+    text_add(sentence, ": ");
+    if (same < near->count)
+        add_number(sentence, near->numbers[same]);
+    else
+        text_add(sentence, "nothing");
+    text_add(sentence, " where the answer has ");
+    if (same < answer->count)
+        add_number(sentence, answer->numbers[same]);
+    else
+        text_add(sentence, "nothing");
+}
+
+/* Whether the row stands in the table; else `near` is one with its label, or has no numbers. */
+static bool find_row(const struct table *table, const struct row *answer, struct row *near)
+{
+    struct row row;
+    near->count = 0;
+    for (const char *line = table->rows; line < table->end; line = line_end(line) + 1) {
+        if (!read_row(line, line_end(line), &row) || !is_labelled(&row, answer))
+            continue;
+        if (row.count == answer->count && same_numbers(&row, answer) == answer->count)
+            return true;
+        if (near->count == 0)
+            *near = row;
+    }
+    return false;
+}
+
+/* Whether the numbers of the row follow each other anywhere. */
+static bool stands_anywhere(const char *printed, const struct row *answer)
+{
+    const char *end = printed + strlen(printed), *before;
+    for (struct number number; next_number(&printed, end, &number, &before);) {
+        const char *at = printed;
+        size_t same = shows(number, answer->numbers[0]);
+        while (same > 0 && same < answer->count && next_number(&at, end, &number, &before) &&
+               shows(number, answer->numbers[same]))
+            same++;
+        if (same == answer->count)
+            return true;
+    }
+    return false;
+}
+
+/* The table of that name in what was printed. */
+static bool find_table(const char *printed, const struct table *answer, struct table *found)
+{
+    while (next_table(&printed, found))
+        if (is_named(found, answer))
+            return true;
+    return false;
+}
+
+/* One table of the answer. */
+static enum verdict compare_table(const char *printed, const struct table *answer, struct text *sentence)
+{
+    struct table found;
+    struct row row, near;
+    const bool there = find_table(printed, answer, &found);
+    for (const char *line = answer->rows; line < answer->end; line = line_end(line) + 1) {
+        if (!read_row(line, line_end(line), &row))
+            continue;
+        if (there && !find_row(&found, &row, &near)) {
+            tell_row(answer, &row, &near, sentence);
+            return VERDICT_DIFFERENT;
+        }
+        if (!there && !stands_anywhere(printed, &row))
+            return VERDICT_ELSE;
+    }
+    return VERDICT_RIGHT;
+}
+
+static bool has_numbers(const char *text)
+{
+    const char *before;
+    struct number number;
+    return next_number(&text, text + strlen(text), &number, &before);
+}
+
+enum verdict verdict_of_output(const char *printed, const char *answer, struct text *sentence)
+{
+    struct table table, missing = {0};
+    size_t right = 0;
+    if (!has_numbers(answer)) {
+        const bool same = strcmp(printed, answer) == 0;
+        text_add(sentence, "%s", same ? "" : "the answer prints other lines");
+        return same ? VERDICT_RIGHT : VERDICT_ELSE;
+    }
+    for (const char *rest = answer; next_table(&rest, &table);) {
+        const enum verdict verdict = compare_table(printed, &table, sentence);
+        if (verdict == VERDICT_DIFFERENT)
+            return verdict;
+        right += verdict == VERDICT_RIGHT;
+        if (verdict == VERDICT_ELSE && missing.name == NULL)
+            missing = table;
+    }
+    if (missing.name == NULL)
+        return VERDICT_RIGHT;
+    text_add(sentence, "the answer shows %.*s", (int)memory_smaller(LABEL_BYTES, missing.name_length), missing.name);
+    return right > 0 ? VERDICT_PART : VERDICT_ELSE;
+}
