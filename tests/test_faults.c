@@ -50,6 +50,7 @@ static const struct line LINES[] = {
     {.words = "self wide.json --stages weights,context"},
     {.words = "causal in.json -o out.json", .out = "out.json", .cut = "in.json"},
     {.words = "causal in.json -o new.json", .out = "new.json", .original = ""},
+    {.words = "lesson"},
     {.words = "causal - -f json -q 2-3", .piped = "in.json"},
     {.words = "multihead x.npy -H 2 -d 4 -w w.safetensors -o out.safetensors",
      .out = "out.safetensors",
