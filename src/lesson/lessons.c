@@ -19,7 +19,7 @@ struct reading {
     struct lessons *lessons;
     const char *at, *end; /* what is not read yet */
     size_t number;        /* of the line that was read last */
-    struct lesson *section;
+    struct lesson *section, unseen;
     struct lesson_part *parts; /* room for what comes */
     char *room;                /* for text: what is not taken */
     size_t room_bytes;
@@ -235,6 +235,15 @@ static enum status begin_item(struct reading *reading, struct line line)
     return STATUS_OK;
 }
 
+/* "5.1", a lesson and an exercise of it. */
+static bool read_number(struct line line, size_t *lesson, size_t *exercise)
+{
+    char *point, *end;
+    *lesson = strtoul(line.text, &point, 10);
+    *exercise = *point == '.' ? strtoul(point + 1, &end, 10) : 0;
+    return *lesson > 0 && *exercise > 0;
+}
+
 /* "Exercise 5.1 :" and "Predict :", behind .Em */
 static enum status take_question(struct reading *reading, struct line line)
 {
@@ -248,7 +257,7 @@ static enum status take_question(struct reading *reading, struct line line)
         reading->part->predicts_word = reading->predicts_word;
         reading->predicted = NULL;
     } else if (begins(&line, "Exercise ")) {
-        if (sscanf(line.text, "%zu.%zu", &lesson, &exercise) != 2)
+        if (!read_number(line, &lesson, &exercise))
             return refuse(reading, "an exercise without a number, such as 5.1");
         reading->part->exercise_lesson = lesson;
         reading->part->exercise = exercise;
@@ -319,7 +328,7 @@ static enum status begin_lesson(struct reading *reading, struct line line)
 static enum status begin_answer(struct reading *reading, struct line line)
 {
     struct lesson answer = {.title = "", .parts = reading->parts};
-    if (!begins(&line, "Answer ") || sscanf(line.text, "%zu.%zu", &answer.number, &answer.exercise) != 2)
+    if (!begins(&line, "Answer ") || !read_number(line, &answer.number, &answer.exercise))
         return refuse(reading, "a heading that is no answer's, \"Answer 2.1\"");
     reading->section = &reading->lessons->answers[reading->lessons->answer_count++];
     *reading->section = answer;
@@ -387,7 +396,6 @@ static enum status read_section(struct reading *reading, bool answers)
 static enum status read_sections(struct reading *reading)
 {
     struct lessons *lessons = reading->lessons;
-    struct lesson none = {.parts = reading->parts};
     if (!find_section(reading, ".Sh LESSONS"))
         return refuse(reading, "no section LESSONS");
     lessons->introduction = (struct lesson){.title = "", .parts = reading->parts};
@@ -396,7 +404,7 @@ static enum status read_sections(struct reading *reading)
         return reading->error->status;
     if (!find_section(reading, ".Sh ANSWERS"))
         return refuse(reading, "no section ANSWERS behind the lessons");
-    reading->section = &none; /* what stands before the first answer is not shown */
+    reading->section = &reading->unseen; /* what stands before the first answer is not shown */
     return read_section(reading, true);
 }
 

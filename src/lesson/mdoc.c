@@ -160,11 +160,11 @@ static enum status take_word(struct words *words, const char *word, bool last, s
 enum status mdoc_add_macro(struct text *text, const char *line, const char *end, struct error *error)
 {
     char word[MOST_WORDS][MDOC_WORD_BYTES];
-    struct words words = {.text = text};
     size_t count = 0;
     while (count < MOST_WORDS && mdoc_word(&line, end, word[count]))
         count++;
-    if (count == 0 || find_look(word[0]) == NULL)
+    struct words words = {.text = text, .look = count > 0 ? find_look(word[0]) : NULL};
+    if (words.look == NULL)
         return error_usage(error, "unknown macro '.%.20s'", count > 0 ? word[0] : "");
     size_t closed = count; /* where all that follows is punctuation */
     while (closed > 1 && is_one_of(word[closed - 1], ".,:;)]?!"))

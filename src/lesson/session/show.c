@@ -13,7 +13,7 @@ enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 struct filling {
     const struct show *show;
     size_t columns, indent, column;
-    char style; /* MDOC_BOLD and the like; '\0': plain */
+    char style; /* MDOC_BOLD and the like */
 };
 
 static const char *style_begins(char style)
@@ -24,7 +24,8 @@ static const char *style_begins(char style)
 static void change_style(struct filling *filling, char style)
 {
     if (filling->show->color && style != filling->style)
-        output_print(filling->show->output, "%s%s", filling->style != '\0' ? TEXT_PLAIN : "", style_begins(style));
+        output_print(filling->show->output, "%s%s", filling->style != MDOC_PLAIN ? TEXT_PLAIN : "",
+                     style_begins(style));
     filling->style = style;
 }
 
@@ -48,7 +49,7 @@ static size_t word_columns(const char *word, const char *end)
 static void break_line(struct filling *filling)
 {
     const char style = filling->style;
-    change_style(filling, '\0'); /* the margin is plain */
+    change_style(filling, MDOC_PLAIN); /* the margin is plain */
     output_print(filling->show->output, "\n%*s", (int)filling->indent, "");
     change_style(filling, style);
     filling->column = filling->indent;
@@ -58,7 +59,7 @@ static void add_word(struct filling *filling, const char *word, const char *end)
 {
     for (const char *next; word < end; word = next) {
         if (is_mark(*word)) {
-            change_style(filling, *word == MDOC_PLAIN ? '\0' : *word);
+            change_style(filling, *word);
             next = word + 1;
             continue;
         }
@@ -90,8 +91,10 @@ static void fill_words(struct filling *filling, const char *text)
 
 static struct filling begin_filling(const struct show *show, size_t indent)
 {
-    return (struct filling){
-        .show = show, .columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output)), .indent = indent};
+    return (struct filling){.show = show,
+                            .columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output)),
+                            .indent = indent,
+                            .style = MDOC_PLAIN};
 }
 
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent)
@@ -109,7 +112,7 @@ void show_text(const struct show *show, const char *text, const char *tag, size_
         filling.column = indent;
     }
     fill_words(&filling, text);
-    change_style(&filling, '\0');
+    change_style(&filling, MDOC_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -128,7 +131,7 @@ void show_bold(const struct show *show, const char *line)
     struct filling filling = begin_filling(show, 0);
     change_style(&filling, MDOC_BOLD);
     fill_words(&filling, line);
-    change_style(&filling, '\0');
+    change_style(&filling, MDOC_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -148,7 +151,7 @@ void show_command(const struct show *show, const char *command)
     struct filling filling = begin_filling(show, 0);
     change_style(&filling, MDOC_BOLD);
     output_print(show->output, "$ %s", command);
-    change_style(&filling, '\0');
+    change_style(&filling, MDOC_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
