@@ -280,7 +280,7 @@ static void offer_files(struct session *session)
                 keep(session, file);
                 found = true;
             }
-        if (all || ask_key(session) == KEY_QUIT)
+        if (all || ask_key(session) == KEY_QUIT || strcmp(session->line, "n") == 0)
             return;
         if (!found)
             show_print(&session->show, "None of them is called so.");

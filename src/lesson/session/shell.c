@@ -159,11 +159,13 @@ static enum status furnish(struct shell *shell, struct arena *arena, struct erro
     program[length > 0 ? length : 0] = '\0';
     if (length <= 0 || mkdir(shell->folder, 0777) != 0 || mkdir(bin, 0777) != 0 || symlink(program, link) != 0)
         return error_system(error, errno, "cannot make a folder for the lesson in %.200s", shell->root);
-    const size_t size = strlen(bin) + (path != NULL ? strlen(path) : 0) + 16;
+    if (path == NULL || path[0] == '\0')
+        path = "/usr/bin:/bin";
+    const size_t size = strlen(bin) + strlen(path) + 2;
     char *all = arena_allocate(arena, size, 1, error);
     if (all == NULL)
         return error->status;
-    snprintf(all, size, "%s:%s", bin, path != NULL ? path : "/usr/bin:/bin");
+    snprintf(all, size, "%s:%s", bin, path);
     return setenv("PATH", all, 1) == 0 ? STATUS_OK : error_system(error, errno, "PATH");
 }
 

@@ -193,38 +193,33 @@ static size_t same_numbers(const struct row *found, const struct row *answer)
     return same;
 }
 
-/* A number as it was written. */
-static void add_number(struct text *text, struct number number)
+/* A number of the row, as it was written. */
+static void add_number(struct text *text, const struct row *row, size_t place)
 {
-    if (number.decimals >= 0)
-        text_add(text, "%.*f", number.decimals, number.value);
+    if (place >= row->count)
+        text_add(text, "nothing");
+    else if (row->numbers[place].decimals >= 0)
+        text_add(text, "%.*f", row->numbers[place].decimals, row->numbers[place].value);
     else
-        text_add(text, "%g", number.value);
+        text_add(text, "%g", row->numbers[place].value);
 }
 
+/* "weights, row one: yours has 0.1526, the answer 0.0906"; without a near row "weights: yours has no row one". */
 static void tell_row(const struct table *table, const struct row *answer, const struct row *near, struct text *sentence)
 {
     const size_t same = near->count > 0 ? same_numbers(near, answer) : 0;
-    text_add(sentence, "%.*s", (int)table->name_length, table->name);
-    if (near->count == 0)
-        text_add(sentence, " has no");
-    if (answer->label_length > 0)
-        text_add(sentence, "%s row %.*s", near->count == 0 ? "" : ",",
-                 (int)memory_smaller(LABEL_BYTES, answer->label_length), answer->label);
-    else if (near->count == 0)
-        text_add(sentence, " such row");
-    if (near->count == 0)
+    const int length = (int)memory_smaller(LABEL_BYTES, answer->label_length);
+    text_add(sentence, "%.*s", (int)memory_smaller(LABEL_BYTES, table->name_length), table->name);
+    if (near->count == 0 && length > 0) {
+        text_add(sentence, ": yours has no row %.*s", length, answer->label);
         return;
-    text_add(sentence, ": ");
-    if (same < near->count)
-        add_number(sentence, near->numbers[same]);
-    else
-        text_add(sentence, "nothing");
-    text_add(sentence, " where the answer has ");
-    if (same < answer->count)
-        add_number(sentence, answer->numbers[same]);
-    else
-        text_add(sentence, "nothing");
+    }
+    if (length > 0)
+        text_add(sentence, ", row %.*s", length, answer->label);
+    text_add(sentence, ": yours has ");
+    add_number(sentence, near, same);
+    text_add(sentence, ", the answer ");
+    add_number(sentence, answer, same);
 }
 
 /* Whether the row stands in the table; else `near` is one with its label, or has no numbers. */
