@@ -55,6 +55,8 @@ if command -v bash >/dev/null; then
     check "bash: all mechanisms" bash_says "self causal multihead layer sdpa" attn why ''
     check "bash: then files, which readline completes" bash_says "" attn init self ''
     check "bash: topics" bash_says "multihead" attn help mu
+    check "bash: lessons" bash_says "9" attn lesson 9
+    check "bash: one of them" bash_says "" attn lesson 9 ''
     check "bash: shells" bash_says "bash" attn help --completion b
     check "bash: files" bash_says "" attn self --in ''
     check "bash: what only the user knows" bash_says "" attn self --seed ''

@@ -407,6 +407,8 @@ static const struct {
      "context: yours has no row journey"},
     {"a column too few", HEAD "scores = s  2 x 2\n  Your     0.2000\n", HEAD SCORES, VERDICT_DIFFERENT,
      "scores, row Your: yours has nothing, the answer 0.3000"},
+    {"a column too many", HEAD "context = c  2 x 2\n  Your     0.1234  0.5\n  journey  0.5678  0.5\n", HEAD CONTEXT,
+     VERDICT_DIFFERENT, "context, row Your: yours has 0.5, the answer nothing"},
     {"no decimals", HEAD "context = c  2 x 1\n  Your     0\n  journey  1\n", HEAD CONTEXT, VERDICT_DIFFERENT,
      "context, row Your: yours has 0, the answer 0.1234"},
     {"a table too few", HEAD SCORES, HEAD SCORES "\n" CONTEXT, VERDICT_PART, "the answer shows context"},

@@ -393,6 +393,13 @@ static void test_commands(void)
     check_contains(say(&seat, "stty raw -echo; echo raw\n", RUNS), "raw\n");
     check_modes(&seat);
     check_contains(say(&seat, "?\n", RUNS), "b      goes back");
+    check_contains(say(&seat, "rm -r $PWD\n", RUNS), "$PWD\n");
+    check_contains(say(&seat, "echo lost\n", RUNS), "attn: cannot run a command in ");
+    check_contains(say(&seat, "true\n", RUNS), "/lesson: No such file or directory\n(exit status 127)\n");
+    CHECK(write(seat.to, "q\n", 2) == 2 && stand_up(&seat) == 0, "expected exit status 0");
+    check_nothing_left();
+    if (!begin_lesson(&seat))
+        return;
     check_begin("a command without an end is ended by Ctrl-C, and the lesson goes on");
     const pid_t running = told_process(say(&seat, "echo PID $$; echo here; sleep 1000 | cat\n", "here\n"));
     check_contains(say(&seat, "\003", RUNS), "Enter");

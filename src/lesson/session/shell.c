@@ -226,6 +226,7 @@ static _Noreturn void become_shell(const struct shell *shell, const struct run *
     if (chdir(run->folder) == 0 && (run->reads || dup2(nothing, STDIN_FILENO) >= 0) &&
         dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0)
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    dprintf(output, "attn: cannot run a command in %s: %s\n", run->folder, strerror(errno));
     _exit(NOT_RUN);
 }
 
@@ -255,11 +256,14 @@ static int start(struct shell *shell, struct run run, const char *command)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     const pid_t child = fork();
+    const int code = errno;
     if (child == 0)
         become_shell(shell, &run, command);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (child < 0)
+    if (child < 0) {
+        dprintf(STDERR_FILENO, "attn: cannot run a command: %s\n", strerror(code));
         return NOT_RUN;
+    }
     setpgid(child, shell->keeper);
     if (run.front)
         tcsetpgrp(shell->terminal, shell->keeper);
