@@ -252,33 +252,54 @@ static void check_printed(const struct lessons *lessons, const char *seen)
         }
 }
 
-static void test_all(const struct lessons *lessons)
+/* Types all that is asked for, from a lesson on: to the end of that one, or of all. */
+static bool learn(struct learner *learner, bool alone)
 {
-    struct learner learner = {.lessons = lessons};
-    struct seat *seat = &learner.seat;
-    char text[1024];
-    check_begin("every lesson: each prediction and each answer is right");
-    if (!sit_down(seat, "lesson 1 --color never", true)) {
+    struct seat *seat = &learner->seat;
+    char line[64], text[1024];
+    snprintf(line, sizeof line, "lesson %zu --color never", learner->lesson + 1);
+    if (!sit_down(seat, line, true)) {
         check_skip("there is no pseudo-terminal");
-        return;
+        return false;
     }
     for (size_t from = 0; comes(seat, from, "> ");) {
-        reply(&learner, seat->seen + from, text, sizeof text - 1);
-        strcat(text, "\n");
+        reply(learner, seat->seen + from, text, sizeof text - 1);
+        const bool ends = alone && strstr(seat->seen + from, "\nEnter goes on with lesson") != NULL;
+        strcat(text, ends ? "q\n" : "\n");
         from = seat->length;
         if (write(seat->to, text, strlen(text)) < 0)
             break;
     }
-    const size_t right = occurrences(seat->seen, "\nRight: "),
-                 predicted = occurrences(seat->seen, ", and it is: well done.");
-    CHECK(right == 2 * lessons->count, "expected %zu exercises to be right, got %zu", 2 * lessons->count, right);
-    CHECK(predicted >= lessons->count, "expected %zu predictions to be right, got %zu", lessons->count, predicted);
-    CHECK(strstr(seat->seen, "This was the last of") != NULL, "expected the last lesson to end");
-    check_printed(lessons, seat->seen);
-    if (getenv("SESSION_SHOW") != NULL)
-        fputs(seat->seen, stderr);
+    return true;
+}
+
+static void check_learned(struct learner *learner, const struct lessons *learned)
+{
+    struct seat *seat = &learner->seat;
+    const size_t exercises = 2 * learned->count, right = occurrences(seat->seen, "\nRight: ");
+    const size_t predicted = occurrences(seat->seen, ", and it is: well done.");
+    CHECK(right == exercises, "expected %zu exercises to be right, got %zu: %s", exercises, right, seat->seen);
+    CHECK(predicted >= learned->count, "expected %zu predictions to be right, got %zu", learned->count, predicted);
+    check_printed(learned, seat->seen);
     CHECK(stand_up(seat) == 0, "expected exit status 0");
     check_nothing_left();
+}
+
+/* All of them one after another, and each alone. */
+static void test_all(const struct lessons *lessons)
+{
+    check_begin("every lesson: each prediction and each answer is right");
+    struct learner all = {.lessons = lessons};
+    if (learn(&all, false)) {
+        CHECK(strstr(all.seat.seen, "This was the last of") != NULL, "expected the last lesson to end");
+        check_learned(&all, lessons);
+    }
+    for (size_t i = 0; i < lessons->count; i++) {
+        check_begin("lesson %zu alone", i + 1);
+        struct learner one = {.lessons = lessons, .lesson = i};
+        if (learn(&one, true))
+            check_learned(&one, &(struct lessons){.lessons = lessons->lessons + i, .count = 1});
+    }
 }
 
 /* --- leaving, and what is run ------------------------------------------------------------------------------------- */
@@ -583,8 +604,9 @@ int main(void)
     struct error error = {0};
     struct lessons lessons;
     const char *bin = getenv("ATTN_BIN"), *port = getenv("ATTN_PORT");
-    char name[] = "/tmp/attn-session.XXXXXX";
-    snprintf(name, sizeof name, "/tmp/attn-session.XXXXXX");
+    const char *folder = getenv("TMPDIR");
+    char name[4000];
+    snprintf(name, sizeof name, "%s/attn-session.XXXXXX", folder != NULL ? folder : "/tmp");
     signal(SIGPIPE, SIG_IGN);
     setenv("NO_COLOR", "1", 1);
     if (port != NULL || realpath(bin != NULL ? bin : "build", program) == NULL) {
