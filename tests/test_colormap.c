@@ -116,6 +116,56 @@ static double contrast_of(enum terminal_color_depth depth, const char *sequence)
     return 0;
 }
 
+/* The hue in degrees, red at 0, blue at 240; -1 of a grey. */
+static double hue_of(struct color color)
+{
+    const int high = color.red > color.green ? color.red : color.green, largest = high > color.blue ? high : color.blue;
+    const int low = color.red < color.green ? color.red : color.green, least = low < color.blue ? low : color.blue;
+    const double range = largest - least;
+    if (range == 0)
+        return -1;
+    const double place = largest == color.blue    ? 4 + (color.red - color.green) / range
+                         : largest == color.green ? 2 + (color.blue - color.red) / range
+                                                  : (color.green - color.blue) / range;
+    return fmod(60 * place + 360, 360);
+}
+
+/* The index of a step of the 256 colours. */
+static int index_of(const struct terminal_color *terminal, size_t level)
+{
+    int index = -1;
+    return sscanf(terminal->levels[level], "\033[48;5;%dm", &index) == 1 ? index : -1;
+}
+
+/* Of the 256 colours the sequential map has one hue, and the diverging one two. */
+static void terminals_have_one_hue(void)
+{
+    struct terminal_color terminal;
+    for (int map = 0; map < 4; map++) {
+        const enum ground ground = map & 2 ? GROUND_DARK : GROUND_LIGHT;
+        const bool diverging = map & 1;
+        size_t colours = 1;
+        check_begin("256 colours: blue alone, and orange for the other sign, map %d", map);
+        terminal_color_create(&terminal, TERMINAL_COLOR_256, ground, diverging);
+        for (size_t level = 0; level < COLORMAP_LEVELS; level++) {
+            const double hue = hue_of(of_index(index_of(&terminal, level)));
+            const bool orange = diverging && level > COLORMAP_LEVELS / 2;
+            CHECK(hue < 0 || (orange ? hue > 15 && hue < 40 : hue > 200 && hue < 245), "step %zu: hue %g", level, hue);
+            if (level > 0)
+                colours += index_of(&terminal, level) != index_of(&terminal, level - 1);
+        }
+        CHECK(colours == (diverging ? 9 : 7), "%zu colours", colours);
+        check_begin("256 colours: each step is further from the page than the one before, map %d", map);
+        for (size_t level = 1; level < COLORMAP_LEVELS; level++) {
+            const struct color page = ground == GROUND_DARK ? BLACK : WHITE;
+            const double before = colormap_contrast(of_index(index_of(&terminal, level - 1)), page);
+            const double here = colormap_contrast(of_index(index_of(&terminal, level)), page);
+            CHECK(diverging && level <= COLORMAP_LEVELS / 2 ? here <= before : here >= before, "step %zu: %g after %g",
+                  level, here, before);
+        }
+    }
+}
+
 static void terminals_can_be_read(void)
 {
     struct terminal_color terminal;
@@ -143,5 +193,6 @@ int main(void)
     ink_can_be_read();
     numbers_have_their_steps();
     terminals_can_be_read();
+    terminals_have_one_hue();
     return check_end();
 }

@@ -105,6 +105,20 @@ static enum status check_picture(const struct options *options, struct error *er
     return STATUS_OK;
 }
 
+/* How a picture looks. */
+static enum status check_look(const struct options *options, struct error *error)
+{
+    const struct format_row *format = options_format(options);
+    if (options->origin[OPTION_THEME] != ORIGIN_DEFAULT && !format->themed && !options->heatmap)
+        return error_usage(error,
+                           "--theme is of pictures and pages; expected --format svg or html, or --heatmap, got %s",
+                           format->name);
+    if (options->no_caption && !format->pictures)
+        return error_usage(error, "--no-caption leaves out the words beneath a picture; expected --format svg, got %s",
+                           format->name);
+    return STATUS_OK;
+}
+
 static enum status refuse_report(const struct options *options, struct error *error)
 {
     const char *names[FORMAT_COUNT];
@@ -134,5 +148,6 @@ enum status format_check(const struct options *options, struct error *error)
         return error->status;
     if (options->command == COMMAND_JOIN)
         return STATUS_OK;
-    return check_count(options, error) || check_picture(options, error) ? error->status : STATUS_OK;
+    return check_count(options, error) || check_picture(options, error) || check_look(options, error) ? error->status
+                                                                                                      : STATUS_OK;
 }

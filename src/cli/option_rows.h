@@ -215,6 +215,11 @@
     ROW(HEATMAP, heatmap, FLAG, ABILITY_SHOWS, .name = "heatmap", \
         .everyday = 4, .foreign = "plot draw graph", \
         .help = "draw tables of T x T as coloured cells; without --stages those alone; text alone") \
+    ROW(THEME, theme, CHOICE(enum theme, THEMES), ABILITY_SHOWS, .name = "theme", .argument = "THEME", \
+        .foreign = "darkmode colorscheme background dark light", .fallback = "svg: light; html and --heatmap: auto", \
+        .help = "what a picture or a page lies on; auto: as its reader prefers; svg, html and --heatmap alone") \
+    ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \
+        .help = "leave out the words beneath a picture; svg alone") \
     ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES, .name = "color", .argument = "WHEN", \
         .foreign = "colour colors", \
         .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \

@@ -17,6 +17,8 @@ struct writing {
     bool full;           /* nothing of long tables is elided */
     bool color;
     bool heatmap; /* text: tables of T x T as coloured cells */
+    enum theme theme;
+    bool caption; /* words beneath a picture */
 };
 
 /* Decimals in the cells of a picture; below 0: two, or what the numbers need. */

@@ -28,6 +28,12 @@ const char *subject_format(const struct design_row *row)
     return value != NULL ? value->text : subject.row->command == COMMAND_INIT ? "json" : "text";
 }
 
+/* Whether the option says how a picture looks, so that other formats refuse it. */
+static bool is_look(const char *name)
+{
+    return strcmp(name, "theme") == 0 || strcmp(name, "no-caption") == 0;
+}
+
 void words_make(struct command_words *words, const struct design_row *row, const char *format, const char *without)
 {
     words->count = 0;
@@ -40,7 +46,7 @@ void words_make(struct command_words *words, const struct design_row *row, const
     for (size_t i = 0; i < row->count; i++) {
         const struct value *value = &subject.values.list[row->values[i]];
         const char *name = value->option->name;
-        if ((format == NULL || strcmp(name, "format") != 0) && (without == NULL || strcmp(name, without) != 0))
+        if ((format == NULL || (strcmp(name, "format") != 0 && !is_look(name))) && (without == NULL || strcmp(name, without) != 0))
             words->count += value_words(value, words->list + words->count, words->rooms[i]);
     }
     if (format != NULL) {

@@ -34,15 +34,18 @@ bool write_elides(const struct options *options, const struct problem *problem)
 static enum status write_format(const struct options *options, struct result *result, struct output *output,
                                 struct arena *arena, struct error *error)
 {
-    const struct writing writing = {.result = result,
-                                    .output = output,
-                                    .arena = arena,
-                                    .error = error,
-                                    .precision = (int)options->precision,
-                                    .precision_said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT,
-                                    .full = options->full,
-                                    .color = options_want_color(options, output),
-                                    .heatmap = options->heatmap};
+    const struct writing writing = {
+        .result = result,
+        .output = output,
+        .arena = arena,
+        .error = error,
+        .precision = (int)options->precision,
+        .precision_said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT,
+        .full = options->full,
+        .color = options_want_color(options, output),
+        .heatmap = options->heatmap,
+        .theme = options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme : options_format(options)->theme,
+        .caption = !options->no_caption};
     if (options_format(options)->binary && output_is_terminal(output))
         return refuse_terminal(error);
     return WRITERS[options->format](&writing);

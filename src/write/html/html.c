@@ -514,13 +514,22 @@ static void write_data(struct result *result, int precision, struct output *outp
         write_attn_mask(result->problem, output);
 }
 
+/* The page up to the mark; returns what stands behind that. */
+static const char *write_page_until(const char *page, const char *mark, struct output *output)
+{
+    const char *at = strstr(page, mark);
+    output_write(output, page, (size_t)(at - page));
+    return at + strlen(mark);
+}
+
 enum status write_html(const struct writing *writing)
 {
     struct output *output = writing->output;
-    static const char MARK[] = "@data@\n";
-    const char *page = (const char *)page_bytes, *mark = strstr(page, MARK), *rest = mark + sizeof MARK - 1;
-    output_write(output, page, (size_t)(mark - page));
+    const char *page = write_page_until((const char *)page_bytes, "@theme@", output);
+    static const char *const WORDS[] = {THEMES(CHOICE_WORD)};
+    output_print(output, "%s", WORDS[writing->theme]);
+    page = write_page_until(page, "@data@\n", output);
     write_data(writing->result, writing->precision, output);
-    output_write(output, rest, page_length - (size_t)(rest - page));
+    output_write(output, page, strlen(page));
     return STATUS_OK;
 }

@@ -59,17 +59,6 @@ static struct color from_oklab(struct oklab lab)
     };
 }
 
-static struct oklab to_oklab(struct color color)
-{
-    const double r = decode(color.red), g = decode(color.green), b = decode(color.blue);
-    const double l = cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
-    const double m = cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
-    const double s = cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-    return (struct oklab){0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
-                          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
-                          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
-}
-
 struct color colormap_color(bool diverging, enum ground ground, size_t level)
 {
     const struct anchor *anchors = !diverging ? SEQUENTIAL : ground == GROUND_LIGHT ? DIVERGING_LIGHT : DIVERGING_DARK;
@@ -120,10 +109,4 @@ struct color colormap_ink(struct color color)
 {
     const struct color black = {0, 0, 0}, white = {255, 255, 255};
     return colormap_contrast(color, black) >= colormap_contrast(color, white) ? black : white;
-}
-
-double colormap_distance(struct color one, struct color other)
-{
-    const struct oklab a = to_oklab(one), b = to_oklab(other);
-    return sqrt(2 * pow(a.lightness - b.lightness, 2) + pow(a.a - b.a, 2) + pow(a.b - b.b, 2));
 }

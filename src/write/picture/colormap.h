@@ -43,7 +43,4 @@ struct color colormap_ink(struct color color);
 /* WCAG 2.1's contrast ratio of two colours, 1 .. 21. */
 double colormap_contrast(struct color one, struct color other);
 
-/* How far two colours are apart: their distance in Oklab, lightness counted twice, since it carries the order. */
-double colormap_distance(struct color one, struct color other);
-
 #endif

@@ -7,7 +7,7 @@ struct pair {
     int ground, ink;
 };
 
-enum { STEPS_16 = 5, CUBE = 6, FIRST_GRAY = 232, GRAYS = 24 };
+enum { STEPS_16 = 5, STEPS_256 = 7, STEPS_256_DIVERGING = 9, CUBE = 6, FIRST_GRAY = 232 };
 
 /* The colour of index 16 .. 255 of the 256: a cube of 6 x 6 x 6, then 24 greys (xterm's 256colres.pl). */
 static struct color color_of_index(int index)
@@ -21,13 +21,20 @@ static struct color color_of_index(int index)
     return (struct color){STEPS[index / (CUBE * CUBE)], STEPS[index / CUBE % CUBE], STEPS[index % CUBE]};
 }
 
-static int nearest_index(struct color color)
+/* Of one hue, blue (249 to 264 degrees in Oklab), and for the other sign orange (47 to 67), in steps of lightness: 0.95
+ * 0.86 0.76 0.63 0.49 0.28 0.22; orange 0.90 0.82 0.70 0.57. What is nearest to each colour of the map would go from
+ * grey by way of teal to purple. */
+static int index_of_256(enum ground ground, bool diverging, size_t level)
 {
-    int nearest = 16;
-    for (int index = 17; index < FIRST_GRAY + GRAYS; index++)
-        if (colormap_distance(color, color_of_index(index)) < colormap_distance(color, color_of_index(nearest)))
-            nearest = index;
-    return nearest;
+    static const int SEQUENTIAL[STEPS_256] = {255, 153, 111, 68, 25, 18, 17};
+    static const int DIVERGING[GROUND_COUNT][STEPS_256_DIVERGING] = {
+        [GROUND_LIGHT] = {25, 68, 111, 153, 255, 223, 216, 173, 130},
+        [GROUND_DARK] = {153, 111, 68, 25, 236, 130, 173, 216, 223},
+    };
+    const size_t step = level * STEPS_256 / COLORMAP_LEVELS;
+    if (diverging)
+        return DIVERGING[ground][level * STEPS_256_DIVERGING / COLORMAP_LEVELS];
+    return SEQUENTIAL[ground == GROUND_LIGHT ? step : STEPS_256 - 1 - step];
 }
 
 static struct pair pair_of_16(enum ground ground, bool diverging, size_t level)
@@ -49,7 +56,7 @@ static void paint_level(struct terminal_color *terminal, enum ground ground, boo
         const struct pair pair = pair_of_16(ground, diverging, level);
         snprintf(text, TERMINAL_COLOR_BYTES, "\033[%d;%dm", pair.ground, pair.ink);
     } else if (terminal->depth == TERMINAL_COLOR_256) {
-        const int index = nearest_index(color);
+        const int index = index_of_256(ground, diverging, level);
         const bool black = colormap_ink(color_of_index(index)).red == 0;
         snprintf(text, TERMINAL_COLOR_BYTES, "\033[48;5;%d;38;5;%dm", index, black ? 16 : 231);
     } else if (terminal->depth == TERMINAL_COLOR_TRUE) {

@@ -12,8 +12,8 @@ static const double LINE_HEIGHT = 15;
 
 /* What is no cell: one row for light pages, one for dark ones. Muted ink has a contrast of 5 : 1 on the page. */
 static const char *const SHEETS[] = {
-    [GROUND_LIGHT] = ".page{fill:#fff}.ink{fill:#1b1f24}.muted{fill:#5c6670}.wire{fill:none;stroke:#7d8790}"
-                     ".tip{fill:#7d8790}.hatch{stroke:#cdd3d9}.edge{fill:none;stroke:#cdd3d9}",
+    [GROUND_LIGHT] = ".page{fill:#fff}.ink{fill:#1b1f24}.muted{fill:#5c6670}.wire{stroke:#7d8790}"
+                     ".tip{fill:#7d8790}.hatch{stroke:#cdd3d9}.edge{stroke:#cdd3d9}",
     [GROUND_DARK] = ".page{fill:#14181d}.ink{fill:#e9edf1}.muted{fill:#9aa5b0}.wire{stroke:#77828d}"
                     ".tip{fill:#77828d}.hatch{stroke:#39424b}.edge{stroke:#39424b}",
 };
@@ -21,7 +21,7 @@ _Static_assert(sizeof SHEETS / sizeof SHEETS[0] == GROUND_COUNT, "a sheet for ea
 
 static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}"
                             ".head{font-weight:bold}.small{font-size:11px}.end{text-anchor:end}"
-                            ".middle{text-anchor:middle}.wire{stroke-width:1.5}";
+                            ".middle{text-anchor:middle}.wire{stroke-width:1.5}.wire,.edge{fill:none}";
 
 const char *svg_number(double pixels, char *text)
 {
@@ -165,13 +165,16 @@ static void write_side(struct output *output, const struct svg_palette *palette,
     output_print(output, "\n");
 }
 
-void svg_style(struct output *output, const struct svg_palette *palette)
+void svg_style(struct output *output, const struct svg_palette *palette, enum theme theme)
 {
     output_print(output, "<style>\n%s\n", FONTS);
-    write_side(output, palette, GROUND_LIGHT);
-    output_print(output, "@media (prefers-color-scheme:dark){\n");
-    write_side(output, palette, GROUND_DARK);
-    output_print(output, "}\n</style>\n"
+    write_side(output, palette, theme == THEME_DARK ? GROUND_DARK : GROUND_LIGHT);
+    if (theme == THEME_AUTO) {
+        output_print(output, "@media (prefers-color-scheme:dark){\n");
+        write_side(output, palette, GROUND_DARK);
+        output_print(output, "}\n");
+    }
+    output_print(output, "</style>\n"
                          "<defs><pattern id=\"attn-masked\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">"
                          "<path class=\"hatch\" d=\"M-1 1L1 -1M0 5L5 0M4 6L6 4\"/></pattern></defs>\n");
 }

@@ -1,11 +1,13 @@
 /* SVG as it is written: text made fit for XML, widths estimated, the style sheet with its light and its dark side.
  *
  * What a renderer lacks must cost nothing: there is no script, no foreignObject, no CSS variable, and no font but a
- * generic one. rsvg-convert knows no @media, and so shows the light side. */
+ * generic one. rsvg-convert and Inkscape know no
+ * @media, and so show the light side of both. */
 #ifndef ATTN_WRITE_SVG_SVG_H
 #define ATTN_WRITE_SVG_SVG_H
 
 #include "base/output.h"
+#include "model/format.h"
 #include "write/picture/colormap.h"
 
 enum { SVG_LABEL_BYTES = 256, SVG_NUMBER_BYTES = 32, SVG_WORDS_BYTES = 4096 };
@@ -43,7 +45,7 @@ size_t svg_paragraph(struct output *output, double x, double y, double pixels, c
 const char *svg_cell_class(bool diverging, size_t level, char *text);
 const char *svg_ink_class(bool diverging, size_t level);
 
-/* <style> and the pattern of masked cells. */
-void svg_style(struct output *output, const struct svg_palette *palette);
+/* <style> and the pattern of masked cells. AUTO is light, and dark where the reader prefers that. */
+void svg_style(struct output *output, const struct svg_palette *palette, enum theme theme);
 
 #endif

@@ -17,6 +17,8 @@ struct svg_figure {
 struct svg_picture {
     struct result *result;
     int decimals; /* below 0: as the numbers need */
+    enum theme theme;
+    bool caption; /* words beneath it */
     struct svg_figure *figures;
     size_t count;
     struct svg_palette palette;

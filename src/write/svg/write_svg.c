@@ -168,21 +168,27 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
 
 /* --- the document ------------------------------------------------------------------------------------------------ */
 
+static double caption_height(const struct svg_picture *picture, const char *caption)
+{
+    if (!picture->caption)
+        return 0;
+    return CAPTION - CAPTION_LINE + CAPTION_LINE * (double)svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
+}
+
 static void write_document(const struct svg_picture *picture, bool flow, const char *settings)
 {
     struct output *output = picture->output;
     char caption[WHOLE_CAPTION_BYTES], width[SVG_NUMBER_BYTES], height[SVG_NUMBER_BYTES];
     caption_text(picture, flow, settings, caption);
-    const size_t lines = svg_paragraph(NULL, 0, 0, picture->width, "", 11, caption);
     svg_number(ceil(picture->width + 2 * MARGIN), width);
-    svg_number(ceil(picture->height + 2 * MARGIN + CAPTION - CAPTION_LINE + CAPTION_LINE * (double)lines), height);
+    svg_number(ceil(picture->height + 2 * MARGIN + caption_height(picture, caption)), height);
     output_print(output,
                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
                  "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n",
                  width, height, width, height);
     write_title(picture, flow, settings);
     write_description(picture, flow, caption);
-    svg_style(output, &picture->palette);
+    svg_style(output, &picture->palette, picture->theme);
     output_print(
         output,
         "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n<g class=\"attn\" transform=\"translate(%g %g)\">\n", width,
@@ -191,7 +197,8 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
         svg_flow_draw(picture);
     else
         svg_grid_draw(picture);
-    svg_paragraph(output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
+    if (picture->caption)
+        svg_paragraph(output, 0, picture->height + CAPTION, picture->width, "small muted", 11, caption);
     output_print(output, "</g>\n</svg>\n");
 }
 
@@ -201,6 +208,8 @@ enum status write_svg(const struct writing *writing)
     struct error *error = writing->error;
     struct svg_picture picture = {.result = result,
                                   .decimals = writing_cell_decimals(writing),
+                                  .theme = writing->theme,
+                                  .caption = writing->caption,
                                   .output = writing->output,
                                   .arena = writing->arena,
                                   .error = error};

@@ -445,10 +445,12 @@ static enum terminal_color_depth choose_depth(bool color)
     return term != NULL && strstr(term, "256color") != NULL ? TERMINAL_COLOR_256 : TERMINAL_COLOR_16;
 }
 
-/* COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours, of which 7 and 15 are white. Most
- * terminals that do not say it are dark. */
-static enum ground choose_ground(void)
+/* As --theme says, or the terminal: COLORFGBG is "ink;ground" or "ink;default;ground", in numbers of the 16 colours, of
+ * which 7 and 15 are white. Most terminals that do not say it are dark. */
+static enum ground choose_ground(enum theme theme)
 {
+    if (theme != THEME_AUTO)
+        return theme == THEME_LIGHT ? GROUND_LIGHT : GROUND_DARK;
     const char *colors = getenv("COLORFGBG");
     const char *ground = colors != NULL ? strrchr(colors, ';') : NULL;
     return ground != NULL && (strcmp(ground, ";7") == 0 || strcmp(ground, ";15") == 0) ? GROUND_LIGHT : GROUND_DARK;
@@ -469,7 +471,7 @@ enum status write_heatmap(const struct writing *writing, const struct result_tab
     /* Density has no sign: shades go from the lowest number to the highest. */
     if (map.depth == TERMINAL_COLOR_SHADES && map.scale.diverging)
         map.scale = (struct colormap_scale){false, map.sample.low, map.sample.high};
-    terminal_color_create(&map.terminal, map.depth, choose_ground(), map.scale.diverging);
+    terminal_color_create(&map.terminal, map.depth, choose_ground(writing->theme), map.scale.diverging);
     fit_cells(&map);
     write_matrices(&map);
     write_legend(&map);
