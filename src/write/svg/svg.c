@@ -19,9 +19,12 @@ static const char *const SHEETS[] = {
 };
 _Static_assert(sizeof SHEETS / sizeof SHEETS[0] == GROUND_COUNT, "a sheet for each ground");
 
-static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}"
+static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}.title{"
+                            "font-size:13px;font-weight:bold}"
                             ".head{font-weight:bold}.small{font-size:11px}.end{text-anchor:end}"
-                            ".middle{text-anchor:middle}.wire{stroke-width:1.5}.wire,.edge{fill:none}";
+                            ".middle{text-anchor:middle}.wire{stroke-width:1.5}.wire,.edge{fill:none}"
+                            ".symbol{font-family:serif;font-style:italic;font-size:1.15em}.script{font-size:.75em}."
+                            "index{font-family:serif;font-style:italic;font-size:.8em}";
 
 const char *svg_number(double pixels, char *text)
 {
@@ -63,6 +66,10 @@ static double character_width(uint32_t point)
         {"ijl'|", 0.29},  {" .,:;!I/\\ft()[]{}-", 0.38},  {"rJ\"*_`", 0.47}, {"0123456789", 0.64},
         {"mMW%@&", 0.99}, {"w+<>=~^ACDGHKNOQRUVXw", 0.8},
     };
+    if (point < ' ') /* a mark */
+        return 0;
+    if (point == 0x2009) /* a thin space */
+        return 0.2;
     if (point == 0x2212) /* minus */
         return 0.84;
     if (point >= 0x7f)
@@ -92,6 +99,39 @@ void svg_label(const char *token, double pixels, double size, char *text)
         strcpy(text, ELLIPSIS);
 }
 
+/* Raised and lowered by dy, which every renderer knows; some know no baseline-shift. */
+void svg_runs(struct output *output, const char *text)
+{
+    static const char MARKS[] = SVG_MARK_PLAIN SVG_MARK_SYMBOL SVG_MARK_ABOVE SVG_MARK_BELOW;
+    static const struct {
+        const char *attribute;
+        int shift; /* down, in pixels */
+    } STYLES[] = {{"", 0}, {" class=\"symbol\"", 0}, {" class=\"script\"", -4}, {" class=\"index\"", 3}};
+    size_t style = 0;
+    int shift = 0;
+    while (*text != '\0') {
+        const size_t length = strcspn(text, MARKS), before = strspn(text, " ");
+        size_t end = length;
+        const bool span = style != 0 || shift != 0;
+        while (end > before && text[end - 1] == ' ')
+            end--;
+        if (end > before && span) { /* blanks at the ends of a span are lost on some */
+            output_print(output, "%.*s<tspan%s", (int)before, text, STYLES[style].attribute);
+            if (STYLES[style].shift != shift)
+                output_print(output, " dy=\"%d\"", STYLES[style].shift - shift);
+            output_print(output, ">");
+            svg_words(output, "%.*s", (int)(end - before), text + before);
+            output_print(output, "</tspan>%.*s", (int)(length - end), text + end);
+            shift = STYLES[style].shift;
+        } else {
+            svg_words(output, "%.*s", (int)length, text);
+        }
+        text += length;
+        if (*text != '\0')
+            style = (size_t)(strchr(MARKS, *text++) - MARKS);
+    }
+}
+
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text)
 {
     char across[SVG_NUMBER_BYTES], down[SVG_NUMBER_BYTES];
@@ -102,7 +142,7 @@ void svg_text(struct output *output, double x, double y, double turn, const char
                      turn);
     else
         output_print(output, "<text class=\"%s\" x=\"%s\" y=\"%s\">", classes, across, down);
-    svg_words(output, "%s", text);
+    svg_runs(output, text);
     output_print(output, "</text>\n");
 }
 

@@ -32,6 +32,15 @@ double svg_width(const char *text, double size);
 /* The token, hidden characters shown and cut with an ellipsis to so many pixels, into text (SVG_LABEL_BYTES). */
 void svg_label(const char *token, double pixels, double size, char *text);
 
+/* In the words of svg_text and svg_runs: from here on a letter of a formula, raised, lowered, or as other words. */
+#define SVG_MARK_SYMBOL "\001"
+#define SVG_MARK_ABOVE "\002"
+#define SVG_MARK_BELOW "\003"
+#define SVG_MARK_PLAIN "\004"
+
+/* Words with marks, each run that needs it in a <tspan>. */
+void svg_runs(struct output *output, const char *text);
+
 /* <text> at x, y (its base line), of these classes. `turn` in degrees turns it about that point; 0: not. */
 void svg_text(struct output *output, double x, double y, double turn, const char *classes, const char *text);
 

@@ -1,3 +1,4 @@
+#include "write/svg/svg_formula.h"
 #include "write/svg/svg_picture.h"
 
 #include "write/table_text.h"
@@ -6,7 +7,7 @@
 
 /* A heatmap is no wider than it takes to see all of it at once; its cells are no larger than a number needs. */
 static const double PAGE_WIDTH = 960, PANEL_WIDTH = 640, LARGEST_CELL = 56, SMALLEST_CELL = 2, LONGEST_LABEL = 96;
-static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34;
+static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34, LEGEND_SIZE = 12;
 
 /* Cells of all matrices of a table together, and the most that one has in a row; more are reduced. */
 enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8 };
@@ -63,7 +64,7 @@ static double step_down(const struct svg_figure *figure)
 
 /* --- the legend -------------------------------------------------------------------------------------------------- */
 
-static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7, LEGEND_SIZE = 12;
+static const double MARK_WIDTH = 18, MARK_GAP = 22, LEGEND_GAP = 7;
 
 /* A sample of cells that are not on the bar, and what it means. */
 static void draw_mark(struct output *output, const char *attributes, const char *words, double x, double y)
@@ -160,7 +161,7 @@ static enum status measure(struct svg_picture *picture, struct svg_figure *figur
     const double room = fmin(PANEL_WIDTH, (PAGE_WIDTH - LONGEST_LABEL) / heads - GAP);
     const double cell = fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / columns)));
     panel->result = picture->result;
-    svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, true, picture->decimals},
+    svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, LEGEND_SIZE, true, picture->decimals},
                       &picture->palette);
     return STATUS_OK;
 }
@@ -193,11 +194,12 @@ enum status svg_grid_layout(struct svg_picture *picture)
 static void draw_title(const struct svg_figure *figure, struct output *output)
 {
     const struct result_table *table = figure->panel.sample.table;
-    char y[SVG_NUMBER_BYTES];
+    char y[SVG_NUMBER_BYTES], formula[SVG_FORMULA_BYTES];
     output_print(output, "<text y=\"%s\"><tspan class=\"name ink\">", svg_number(figure->y + 15, y));
     svg_words(output, "%s", table->name);
     output_print(output, "</tspan> <tspan class=\"muted\">");
-    svg_words(output, "= %s", table->formula);
+    svg_words(output, "= ");
+    svg_runs(output, svg_formula(figure->panel.result, table, formula));
     output_print(output, "</tspan></text>\n");
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Below its smallest size a font is a texture; below this height a row has no room for its label. */
-static const double LABEL_SIZE = 12, SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, LABEL_GAP = 7;
+static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, LABEL_GAP = 7;
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
@@ -20,7 +20,7 @@ void svg_panel_label(const struct svg_panel *panel, bool of_rows, size_t matrix,
     result_place(panel->sample.table, matrix, &item, &head);
     const char *token = result_label(panel->result, axis_of(panel, of_rows), item, index * block, &position);
     if (token != NULL && (of_rows ? panel->row_tokens : panel->column_tokens))
-        svg_label(token, panel->longest, LABEL_SIZE, text);
+        svg_label(token, panel->longest, panel->label_size, text);
     else
         snprintf(text, SVG_LABEL_BYTES, "%zu", position);
 }
@@ -34,7 +34,7 @@ static double widest_label(const struct svg_panel *panel, bool of_rows)
     for (size_t matrix = 0; matrix < panel->sample.matrices; matrix++)
         for (size_t i = 0; i < count; i++) {
             svg_panel_label(panel, of_rows, matrix, i, text);
-            widest = fmax(widest, svg_width(text, LABEL_SIZE));
+            widest = fmax(widest, svg_width(text, panel->label_size));
         }
     return widest;
 }
@@ -44,14 +44,16 @@ static void measure_labels(struct svg_panel *panel)
     static const double SLANT = 0.7071; /* of 45 degrees */
     panel->row_tokens = panel->cell_height >= LABELLED && panel->sample.row_block == 1;
     panel->column_tokens = panel->cell_width >= LABELLED && panel->sample.column_block == 1;
-    panel->left = axis_of(panel, true) == AXIS_COLUMN ? 0 : widest_label(panel, true) + LABEL_GAP;
+    panel->left = panel->biased                         ? svg_width("bias", panel->label_size) + LABEL_GAP
+                  : axis_of(panel, true) == AXIS_COLUMN ? 0
+                                                        : widest_label(panel, true) + LABEL_GAP;
     panel->above = panel->beyond = 0;
     panel->slanted = false;
     if (axis_of(panel, false) == AXIS_COLUMN)
         return;
     const double widest = widest_label(panel, false);
-    panel->slanted = panel->column_tokens && widest > panel->cell_width - 4;
-    panel->above = panel->slanted ? widest * SLANT + LABEL_SIZE : LABEL_SIZE + LABEL_GAP;
+    panel->slanted = panel->column_tokens && widest > panel->cell_width - 3;
+    panel->above = panel->slanted ? widest * SLANT + panel->label_size : panel->label_size + LABEL_GAP;
     if (panel->slanted)
         panel->beyond = fmax(0, widest * SLANT - panel->cell_width / 2);
 }
@@ -86,11 +88,11 @@ static void measure_cells(struct svg_panel *panel, struct svg_measure measure)
     panel->cell_width = measure.width;
     panel->cell_height = measure.square ? measure.width : measure.height;
     if (!measure.square)
-        panel->cell_width = fmax(measure.width, ceil(number * LABEL_SIZE) + 10);
+        panel->cell_width = fmax(measure.width, ceil(number * measure.label_size) + 6);
     const double size = fmin(LARGEST_NUMBER, (panel->cell_width - 6) / number);
     panel->number_size = size >= SMALLEST_NUMBER ? floor(size * 2) / 2 : 0;
     if (!measure.square)
-        panel->number_size = LABEL_SIZE;
+        panel->number_size = measure.label_size;
 }
 
 /* The step of a cell; COLORMAP_LEVELS where it has none. */
@@ -107,6 +109,7 @@ void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, stru
     panel->scale = colormap_scale(sample->low, sample->high, stage_is_shares(sample->table->stage));
     panel->number = cell_number_style(sample, measure.decimals);
     panel->longest = measure.longest_label;
+    panel->label_size = measure.label_size;
     measure_cells(panel, measure);
     measure_labels(panel);
     for (size_t i = 0; i < sample->matrices * sample->rows * sample->columns; i++) {
@@ -136,6 +139,11 @@ struct pen {
     double x, y;
 };
 
+static bool is_gap(const struct svg_panel *panel, size_t row, size_t column)
+{
+    return (panel->gap_row > 0 && row == panel->gap_row) || (panel->gap_column > 0 && column == panel->gap_column);
+}
+
 /* A cell with its number; apart from its neighbours, so that it reads as a place of its own. */
 static void draw_numbered(const struct pen *pen, size_t row, size_t column)
 {
@@ -144,6 +152,11 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
     const double x = pen->x + panel->cell_width * (double)column, y = pen->y + panel->cell_height * (double)row;
     const bool masked = panel->sample.masked[index], plain = level == COLORMAP_LEVELS;
     char text[CELL_NUMBER_BYTES], name[8], numbers[4][SVG_NUMBER_BYTES];
+    const double middle = x + panel->cell_width / 2, base = y + panel->cell_height / 2 + 0.36 * panel->number_size;
+    if (is_gap(panel, row, column)) {
+        svg_text(pen->output, middle, base, 0, "muted", "\xe2\x80\xa6");
+        return;
+    }
     output_print(pen->output, "<rect %s%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"2\"/>",
                  masked  ? "fill=\"url(#attn-masked)"
                  : plain ? "class=\"edge"
@@ -153,8 +166,8 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
                  svg_number(panel->cell_height - 2, numbers[3]));
     const double forbidden = stage_is_shares(panel->sample.table->stage) ? 0 : -INFINITY;
     svg_panel_number(panel, masked ? forbidden : panel->sample.numbers[index], text);
-    svg_text(pen->output, x + panel->cell_width / 2, y + panel->cell_height / 2 + 0.36 * panel->number_size, 0,
-             plain ? "muted" : svg_ink_class(panel->scale.diverging, level), masked && forbidden == 0 ? "0" : text);
+    svg_text(pen->output, middle, base, 0, plain ? "muted" : svg_ink_class(panel->scale.diverging, level),
+             masked && forbidden == 0 ? "0" : text);
 }
 
 static void draw_numbers(const struct pen *pen)
@@ -222,14 +235,17 @@ static size_t tick_step(double cell, double room)
 static void draw_row_labels(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
-    const size_t step = panel->row_tokens ? 1 : tick_step(panel->cell_height, LABEL_SIZE + 8);
+    const size_t step = panel->row_tokens ? 1 : tick_step(panel->cell_height, panel->label_size + 8);
     char text[SVG_LABEL_BYTES];
-    for (size_t row = 0; row < panel->sample.rows; row++) {
+    for (size_t row = panel->biased ? panel->sample.rows - 1 : 0; row < panel->sample.rows; row++) {
         if (!downsample_is_labelled(row, step, panel->sample.row_block))
             continue;
-        svg_panel_label(panel, true, pen->matrix, row, text);
-        svg_text(pen->output, pen->x - LABEL_GAP, pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * LABEL_SIZE,
-                 0, "ink end", text);
+        if (panel->biased)
+            snprintf(text, sizeof text, "bias");
+        else
+            svg_panel_label(panel, true, pen->matrix, row, text);
+        svg_text(pen->output, pen->x - LABEL_GAP,
+                 pen->y + panel->cell_height * ((double)row + 0.5) + 0.36 * panel->label_size, 0, "ink end", text);
     }
 }
 
@@ -237,7 +253,7 @@ static void draw_column_labels(const struct pen *pen)
 {
     const struct svg_panel *panel = pen->panel;
     const size_t step =
-        panel->column_tokens ? 1 : tick_step(panel->cell_width, svg_width("0000", LABEL_SIZE) + LABEL_GAP);
+        panel->column_tokens ? 1 : tick_step(panel->cell_width, svg_width("0000", panel->label_size) + LABEL_GAP);
     char text[SVG_LABEL_BYTES];
     for (size_t column = 0; column < panel->sample.columns; column++) {
         if (!downsample_is_labelled(column, step, panel->sample.column_block))
@@ -259,7 +275,7 @@ void svg_panel_draw(const struct svg_panel *panel, struct output *output, size_t
         draw_numbers(&pen);
     else
         draw_cells(&pen);
-    if (with_row_labels && panel->left > 0)
+    if (with_row_labels && (panel->biased || axis_of(panel, true) != AXIS_COLUMN))
         draw_row_labels(&pen);
     if (panel->above > 0)
         draw_column_labels(&pen);

@@ -18,17 +18,20 @@ struct svg_panel {
     double left, above, beyond;     /* what labels take before the rows, above the columns, behind the last one */
     bool row_tokens, column_tokens; /* whether each row, each column has its token; else some have their positions */
     bool slanted;                   /* column labels that are too wide to stand straight */
-    double longest;                 /* that a label may be */
+    double longest, label_size;     /* that a label may be, and its font; numbers are no larger */
+    size_t gap_row, gap_column;     /* where numbers are left out; 0: nowhere */
+    bool biased;                    /* its last row is a bias */
 };
 
 /* What a cell may be, and whether it is to be square (of one size, `width`); else as wide as its numbers need. */
 struct svg_measure {
-    double width, height, longest_label;
+    double width, height, longest_label, label_size;
     bool square;
     int decimals; /* below 0: as cell_number_style chooses */
 };
 
-/* Sets everything but result and sample, which the caller has made. Marks the steps of its cells in the palette. */
+/* Sets everything but result, sample, gaps and biased, which the caller has made. Marks the steps of its cells in the
+ * palette. */
 void svg_panel_measure(struct svg_panel *panel, struct svg_measure measure, struct svg_palette *palette);
 
 /* The cells alone. */

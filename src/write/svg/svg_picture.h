@@ -11,8 +11,16 @@ struct svg_figure {
     double x, y, width, height; /* all that belongs to it, title and labels too */
     double title;               /* height of the title */
     size_t per_line;            /* matrices side by side */
-    size_t column;              /* of a flow */
+    /* Of a flow: */
+    enum stage makes; /* of a matrix: the stage; STAGE_COUNT where the figure is of no matrix */
+    size_t line;      /* from above to below */
+    size_t column;    /* from 1: that of the query, the key, the value and what they are made of; 0: none */
+    bool bare;        /* its rows have their labels in the figure before it */
 };
+
+/* A flow is no wider than this, if it can be: 700 pixels with its margins, 170 mm of a page, where 11 pixels are 7.6
+ * points. */
+static const double SVG_FLOW_WIDTH = 656;
 
 struct svg_picture {
     struct result *result;
@@ -23,6 +31,8 @@ struct svg_picture {
     size_t count;
     struct svg_palette palette;
     double width, height; /* without margins and the caption */
+    double *bottoms;      /* of a flow: where each of its lines ends, */
+    size_t bus;           /* and the first line beneath the sources and their matrices */
     struct output *output;
     struct arena *arena;
     struct error *error;
@@ -36,7 +46,7 @@ void svg_grid_draw(const struct svg_picture *picture);
 /* Whether the tables are small enough for a flow. */
 bool svg_flow_holds(const struct result_table *table);
 
-/* Every table with its numbers, from left to right as each is made from others, with arrows; one flow for each item.
+/* Every table with its numbers, from above to below as each is made from others, with arrows; one flow for each item.
  * STATUS_SYSTEM where memory is short. */
 enum status svg_flow_layout(struct svg_picture *picture);
 void svg_flow_draw(const struct svg_picture *picture);

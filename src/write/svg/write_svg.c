@@ -7,12 +7,12 @@
 #include "base/text.h"
 #include "base/wrap.h"
 #include "write/head_lines.h"
-#include "write/svg/svg_picture.h"
+#include "write/svg/svg_weights.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double MARGIN = 28, CAPTION = 30, CAPTION_LINE = 15;
+static const double MARGIN = 22, CAPTION = 30, CAPTION_LINE = 15;
 
 enum { CAPTION_BYTES = 1024, WHOLE_CAPTION_BYTES = 2 * CAPTION_BYTES, DESCRIBED_ROWS = 16, DESCRIBED_MATRICES = 4 };
 
@@ -42,8 +42,10 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
         if (large == NULL && !svg_flow_holds(table))
             large = table;
     }
-    if (!*flow || large == NULL)
+    if (!*flow)
         return STATUS_OK;
+    if (large == NULL)
+        return svg_weights_add(picture);
     if (result->problem->stages_asked)
         return too_large(large, picture->error);
     *flow = false;
@@ -144,6 +146,17 @@ static void describe_panel(const struct svg_picture *picture, const struct svg_p
               sample->matrices > DESCRIBED_MATRICES || sample->rows > DESCRIBED_ROWS ? " and so on." : ".");
 }
 
+/* "scores = query . key^T, 6 x 6"; of a matrix "W_query.weight^T, 3 x 2, and its bias", or which columns are there. */
+static void describe_table(const struct svg_picture *picture, const struct svg_panel *panel)
+{
+    const struct result_table *table = panel->sample.table;
+    const bool matrix = table->stage == STAGE_PARAMETERS, told = table->formula[0] != '\0';
+    svg_words(picture->output, "%s%s%s", table->name, !told ? "" : matrix ? ", " : " = ", table->formula);
+    if (!matrix || !told)
+        svg_words(picture->output, ", %zu x %zu", result_rows(table) - panel->biased, result_columns(table));
+    svg_words(picture->output, "%s", panel->biased ? ", and its bias" : "");
+}
+
 /* What the picture shows, table by table, and the largest of each row of the weights, or where these are not drawn of
  * the last T x T table. */
 static void write_description(const struct svg_picture *picture, bool flow, const char *caption)
@@ -153,9 +166,8 @@ static void write_description(const struct svg_picture *picture, bool flow, cons
     for (size_t i = 0; i < picture->count; i++) {
         const struct svg_panel *panel = &picture->figures[i].panel;
         const struct result_table *table = panel->sample.table;
-        svg_words(picture->output, "%s%s%s%s", i > 0 ? "; " : "", table->name, table->formula[0] != '\0' ? " = " : "",
-                  table->formula);
-        svg_words(picture->output, ", %zu x %zu", result_rows(table), result_columns(table));
+        svg_words(picture->output, "%s", i > 0 ? "; " : "");
+        describe_table(picture, panel);
         if (stage_is_square(table->stage) && (told == NULL || told->sample.table->stage != STAGE_WEIGHTS))
             told = panel;
     }
@@ -213,12 +225,13 @@ enum status write_svg(const struct writing *writing)
                                   .output = writing->output,
                                   .arena = writing->arena,
                                   .error = error};
+    const size_t figures = result->table_count + SVG_WEIGHTS;
     char settings[CAPTION_BYTES];
     bool flow;
-    picture.figures = arena_allocate(writing->arena, result->table_count, sizeof *picture.figures, error);
+    picture.figures = arena_allocate(writing->arena, figures, sizeof *picture.figures, error);
     if (picture.figures == NULL)
         return error->status;
-    memset(picture.figures, 0, result->table_count * sizeof *picture.figures);
+    memset(picture.figures, 0, figures * sizeof *picture.figures);
     if (choose_figures(&picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
         settings_text(&picture, settings))
         return error->status;
