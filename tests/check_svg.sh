@@ -65,4 +65,18 @@ picture rules sdpa "$scratch/rules.json" --causal --window 1,1 --softcap 5 --sta
 picture rules-masked sdpa "$scratch/rules.json" --window 0,2 --stages masked,weights
 picture named causal data/inputs.json -w "$scratch/<W> & \"W'.json"
 picture queries self "$scratch/hostile.json" -q '<script>alert(1)</script>,]]>,&amp;&#0;' --stages weights
+
+# What the manual says of other formats.
+cp data/inputs.json "$scratch/inputs.json"
+sed -n '/^attn.* rsvg-convert /p' man/attn.1 >"$scratch/lines"
+check "the manual converts two pictures" test "$(wc -l <"$scratch/lines")" -eq 2
+if command -v rsvg-convert >/dev/null; then
+    while read -r line; do
+        check "$line" sh -c 'cd "$1" && PATH=$2:$PATH && eval "$3"' - "$scratch" "$(cd "$ATTN_BIN" && pwd)" "$line"
+    done <"$scratch/lines"
+    check "one is a PNG" test "$(od -A n -t x1 -N 4 "$scratch/causal.png" | tr -d ' ')" = 89504e47
+    check "the other a PDF" test "$(head -c 5 "$scratch/causal.pdf")" = %PDF-
+else
+    skip "PNG and PDF" "rsvg-convert is not installed"
+fi
 finish
