@@ -68,8 +68,9 @@ picture queries self "$scratch/hostile.json" -q '<script>alert(1)</script>,]]>,&
 
 # What the manual says of other formats.
 cp data/inputs.json "$scratch/inputs.json"
-sed -n '/^attn.* rsvg-convert /p' man/attn.1 >"$scratch/lines"
-check "the manual converts two pictures" test "$(wc -l <"$scratch/lines")" -eq 2
+"$attn" causal data/inputs.json -o "$scratch/causal.svg"
+sed -n '/^rsvg-convert \|^attn.* rsvg-convert /p' man/attn.1 >"$scratch/lines"
+check "the manual converts pictures" test "$(wc -l <"$scratch/lines")" -eq 3
 if command -v rsvg-convert >/dev/null; then
     while read -r line; do
         check "$line" sh -c 'cd "$1" && PATH=$2:$PATH && eval "$3"' - "$scratch" "$(cd "$ATTN_BIN" && pwd)" "$line"
