@@ -174,7 +174,7 @@ static size_t fit_squares(struct svg_picture *picture)
             cell = fmax(cell, panel->cell_width);
             columns = (double)panel->sample.columns;
         }
-    const double room = SVG_FLOW_WIDTH - left;
+    const double room = SVG_PAGE_WIDTH - left;
     const size_t fit = (size_t)fmax(1, floor((room + GAP) / (columns * cell + GAP)));
     const size_t most = fit > MOST_MATRICES ? MOST_MATRICES : fit;
     cell = fmax(cell, fmin(TOKEN_WIDTH, floor(((room + GAP) / (double)(most < 2 ? most : 2) - GAP) / columns)));
@@ -257,7 +257,7 @@ static size_t place_rank(const struct svg_picture *picture, enum rank rank, size
     double x = 0;
     for (struct svg_figure *figure = NULL; (figure = next_of(picture, rank, figure)) != NULL; before = figure) {
         set_bare(figure, before, per_line);
-        if (before != NULL && x + figure->width > SVG_FLOW_WIDTH) {
+        if (before != NULL && x + figure->width > SVG_PAGE_WIDTH) {
             line++;
             x = 0;
             set_bare(figure, NULL, per_line);
@@ -275,12 +275,12 @@ static size_t place_operands(struct svg_picture *picture)
 {
     size_t line = place_rank(picture, RANK_SOURCES, 0, MOST_MATRICES), per_line = MOST_MATRICES;
     double sources = 0;
-    while (per_line > 1 && place_columns(picture, 0, per_line) > SVG_FLOW_WIDTH + GAP)
+    while (per_line > 1 && place_columns(picture, 0, per_line) > SVG_PAGE_WIDTH + GAP)
         per_line--;
     for (struct svg_figure *figure = NULL; (figure = next_of(picture, RANK_SOURCES, figure)) != NULL;)
         sources = fmax(sources, figure->x + figure->width + GAP);
     const bool beside = line == 1 && next_of(picture, RANK_WEIGHTS, NULL) != NULL &&
-                        place_columns(picture, sources, per_line) <= SVG_FLOW_WIDTH + GAP;
+                        place_columns(picture, sources, per_line) <= SVG_PAGE_WIDTH + GAP;
     if (beside)
         line = 0;
     else
@@ -305,7 +305,7 @@ static size_t heads_of_last(const struct svg_picture *picture)
             measure_figure(figure, even(heads_of(figure), per_line));
             width += figure->width + GAP;
         }
-        if (width <= SVG_FLOW_WIDTH + GAP)
+        if (width <= SVG_PAGE_WIDTH + GAP)
             break;
     }
     return per_line;

@@ -5,12 +5,14 @@
 
 #include <math.h>
 
-/* A heatmap is no wider than it takes to see all of it at once; its cells are no larger than a number needs. */
-static const double PAGE_WIDTH = 960, PANEL_WIDTH = 640, LARGEST_CELL = 56, SMALLEST_CELL = 2, LONGEST_LABEL = 96;
+/* A heatmap is no wider than a page; its cells are no larger than a number needs, and have none below
+ * a size, "0.25" or "-0.25", nor tokens below another. */
+static const double LARGEST_CELL = 56, SHARE_CELL = 26, SIGNED_CELL = 32, LABELLED_CELL = 18, SMALLEST_CELL = 2,
+                    LONGEST_LABEL = 96;
 static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34, LEGEND_SIZE = 12;
 
 /* Cells of all matrices of a table together, and the most that one has in a row; more are reduced. */
-enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8 };
+enum { MOST_CELLS = 1 << 17, MOST_SIDE = 128, SMALLEST_SIDE = 8, SMALL_GRID = 4 };
 
 static size_t side_for(size_t matrices)
 {
@@ -20,8 +22,21 @@ static size_t side_for(size_t matrices)
     return side;
 }
 
-/* How many matrices stand side by side: the heads of an item together where there are several items, else so many that
- * the grid is about half as wide again as high, with few places left empty. */
+/* The heads of an item, 1 where there are none. */
+static size_t heads_of(const struct result_table *table)
+{
+    return result_is_of(table, AXIS_HEAD) ? table->shape[table->rank - 3] : 1;
+}
+
+/* How large cells are with so many matrices in a line. */
+static double cell_for(const struct downsample *sample, size_t per_line)
+{
+    const double room = (SVG_PAGE_WIDTH - LONGEST_LABEL) / (double)per_line - GAP;
+    return fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / (double)sample->columns)));
+}
+
+/* How many matrices stand side by side if cells may have any size: the heads of an item together where there are
+ * several items, else so many that the grid is about half as wide again as high, with few places left empty. */
 static size_t choose_per_line(const struct result_table *table)
 {
     const size_t count = result_matrices(table);
@@ -41,12 +56,32 @@ static size_t choose_per_line(const struct result_table *table)
     return best;
 }
 
+/* As many of these as cells of that size allow; 0 where not even `least` stand in a line. Heads of an item are not
+ * mixed with those of another. */
+static size_t fit(const struct downsample *sample, double cell, size_t least, size_t most)
+{
+    const bool of_items = result_is_of(sample->table, AXIS_ITEM) && heads_of(sample->table) > 1;
+    for (size_t per_line = most; per_line >= least; per_line--)
+        if (cell_for(sample, per_line) >= cell && (!of_items || heads_of(sample->table) % per_line == 0))
+            return per_line;
+    return 0;
+}
+
+/* Fewer, where cells get room by that for their numbers, or in a small grid at least for their tokens; of more than two
+ * matrices two still stand in a line. */
+static size_t choose_readable(const struct downsample *sample)
+{
+    const size_t most = choose_per_line(sample->table), least = memory_smaller(sample->matrices <= 2 ? 1 : 2, most);
+    const size_t numbered = fit(sample, stage_is_shares(sample->table->stage) ? SHARE_CELL : SIGNED_CELL, least, most);
+    const size_t labelled = sample->matrices <= SMALL_GRID ? fit(sample, LABELLED_CELL, least, most) : 0;
+    return numbered > 0 ? numbered : labelled > 0 ? labelled : most;
+}
+
 /* Whether matrices of several items, whose tokens may differ, stand in a line, so that each needs its own. */
 static bool labels_each(const struct svg_figure *figure)
 {
     const struct result_table *table = figure->panel.sample.table;
-    const bool line_of_heads = result_is_of(table, AXIS_HEAD) && figure->per_line == table->shape[table->rank - 3];
-    return result_is_of(table, AXIS_ITEM) && !line_of_heads;
+    return result_is_of(table, AXIS_ITEM) && (heads_of(table) == 1 || heads_of(table) % figure->per_line != 0);
 }
 
 /* From one matrix to the next, across and down. */
@@ -153,13 +188,11 @@ static enum status measure(struct svg_picture *picture, struct svg_figure *figur
     struct svg_panel *panel = &figure->panel;
     const struct result_table *table = panel->sample.table;
     const size_t side = side_for(result_matrices(table));
-    figure->per_line = choose_per_line(table);
     if (downsample_create(&panel->sample, picture->result, table, side, side, picture->arena, picture->error) !=
         STATUS_OK)
         return picture->error->status;
-    const double columns = (double)panel->sample.columns, heads = (double)figure->per_line;
-    const double room = fmin(PANEL_WIDTH, (PAGE_WIDTH - LONGEST_LABEL) / heads - GAP);
-    const double cell = fmax(SMALLEST_CELL, fmin(LARGEST_CELL, floor(room / columns)));
+    figure->per_line = choose_readable(&panel->sample);
+    const double cell = cell_for(&panel->sample, figure->per_line);
     panel->result = picture->result;
     svg_panel_measure(panel, (struct svg_measure){cell, cell, LONGEST_LABEL, LEGEND_SIZE, true, picture->decimals},
                       &picture->palette);

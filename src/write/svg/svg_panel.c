@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Below its smallest size a font is a texture; below this height a row has no room for its label. */
-static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, LABEL_GAP = 7;
+static const double SMALLEST_NUMBER = 8, LARGEST_NUMBER = 13, LABELLED = 12, SLANTED = 1.4, LABEL_GAP = 7;
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
@@ -54,6 +54,10 @@ static void measure_labels(struct svg_panel *panel)
     const double widest = widest_label(panel, false);
     panel->slanted = panel->column_tokens && widest > panel->cell_width - 3;
     panel->above = panel->slanted ? widest * SLANT + panel->label_size : panel->label_size + LABEL_GAP;
+    if (panel->slanted && panel->cell_width < SLANTED * panel->label_size) { /* they would lie on each other */
+        panel->column_tokens = panel->slanted = false;
+        panel->above = panel->label_size + LABEL_GAP;
+    }
     if (panel->slanted)
         panel->beyond = fmax(0, widest * SLANT - panel->cell_width / 2);
 }

@@ -18,9 +18,9 @@ struct svg_figure {
     bool bare;        /* its rows have their labels in the figure before it */
 };
 
-/* A flow is no wider than this, if it can be: 700 pixels with its margins, 170 mm of a page, where 11 pixels are 7.6
+/* A picture is no wider than this, if it can be: 700 pixels with its margins, 170 mm of a page, where 11 pixels are 7.6
  * points. */
-static const double SVG_FLOW_WIDTH = 656;
+static const double SVG_PAGE_WIDTH = 656;
 
 struct svg_picture {
     struct result *result;
