@@ -61,7 +61,7 @@ static size_t choose_per_line(const struct result_table *table)
 static size_t fit(const struct downsample *sample, double cell, size_t least, size_t most)
 {
     const bool of_items = result_is_of(sample->table, AXIS_ITEM) && heads_of(sample->table) > 1;
-    for (size_t per_line = most; per_line >= least; per_line--)
+    for (size_t per_line = most; per_line >= least && per_line > 0; per_line--)
         if (cell_for(sample, per_line) >= cell && (!of_items || heads_of(sample->table) % per_line == 0))
             return per_line;
     return 0;

@@ -1,0 +1,195 @@
+#include "write/svg/svg_arrows.h"
+
+#include "stage/stage.h"
+#include "write/svg/svg_figure.h"
+
+#include <math.h>
+
+static const double BELOW = 10, TIP = 6, ABOVE_TIP = 3, PORT = 13, STEP = 8, STRAIGHTENED = 16;
+
+enum { ARROWS = 8 };
+
+static struct svg_figure *find_figure(const struct svg_picture *picture, enum stage stage)
+{
+    for (size_t i = 0; i < picture->count; i++)
+        if (svg_stage_of(&picture->figures[i]) == stage)
+            return &picture->figures[i];
+    return NULL;
+}
+
+/* The stages with a figure that a stage is made from: its own sources, or where one is not drawn, that one's
+ * sources. */
+static uint64_t find_sources(const struct svg_picture *picture, enum stage stage)
+{
+    uint64_t sources = 0;
+    const uint64_t from =
+        stage_is_attended(stage) ? STAGES[stage].from : STAGE_BIT(stage_before(picture->result->problem, stage));
+    for (int source = 0; source < STAGE_NAMES; source++) {
+        if ((from & STAGE_BIT(source)) == 0)
+            continue;
+        if (find_figure(picture, (enum stage)source) != NULL)
+            sources |= STAGE_BIT(source);
+        else if (stage_exists((enum stage)source))
+            sources |= find_sources(picture, (enum stage)source);
+    }
+    return sources;
+}
+
+/* Whether a matrix makes the figure: it stands before the first of its stages. */
+static bool multiplies(const struct svg_picture *picture, const struct svg_figure *matrix,
+                       const struct svg_figure *figure)
+{
+    if (!svg_is_matrix(matrix) || svg_is_matrix(figure))
+        return false;
+    if (!stage_exists(svg_stage_of(figure)) || matrix->column != figure->column)
+        return false;
+    if (matrix->column == 0)
+        return svg_stage_of(figure) == matrix->makes;
+    return !stage_exists(stage_before(picture->result->problem, svg_stage_of(figure))) ||
+           stage_before(picture->result->problem, svg_stage_of(figure)) == STAGE_NORMED;
+}
+
+/* From how far to the right an arrow comes: sources lie at the left, and who passes other lines comes along the right
+ * edge. */
+static double comes_from(const struct svg_figure *from, const struct svg_figure *to)
+{
+    const bool passes = from->line + 1 < to->line && from->column != to->column;
+    return svg_rank_of(from) == SVG_SOURCES ? -INFINITY : passes ? INFINITY : svg_cells_centre(from);
+}
+
+/* The figures that one is made from, from left to right, into list (ARROWS); returns how many. */
+static size_t list_sources(const struct svg_picture *picture, const struct svg_figure *to,
+                           const struct svg_figure **list)
+{
+    const uint64_t sources = find_sources(picture, svg_stage_of(to));
+    size_t count = 0;
+    for (size_t i = 0; i < picture->count && count < ARROWS; i++) {
+        const struct svg_figure *figure = &picture->figures[i];
+        if (!multiplies(picture, figure, to) &&
+            (svg_is_matrix(figure) || (sources & STAGE_BIT(svg_stage_of(figure))) == 0))
+            continue;
+        size_t place = count++;
+        for (; place > 0 && comes_from(list[place - 1], to) > comes_from(figure, to); place--)
+            list[place] = list[place - 1];
+        list[place] = figure;
+    }
+    return count;
+}
+
+static void draw_tip(struct output *output, double x, double y, const char *shape)
+{
+    char across[SVG_NUMBER_BYTES], along[SVG_NUMBER_BYTES];
+    output_print(output, "<path class=\"tip\" d=\"M%s %s%s\"/>\n", svg_number(x, across), svg_number(y, along), shape);
+}
+
+/* In a line: to the next figure, or beneath those between to the one behind them. */
+static void draw_beside(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to)
+{
+    char numbers[5][SVG_NUMBER_BYTES];
+    const double start = svg_cells_right(from) + 4;
+    const double beneath = picture->bottoms[from->line] + SVG_LANE;
+    if (to == from + 1) {
+        const double tip = to->x - ABOVE_TIP, y = svg_cells_middle(to->height < from->height ? to : from);
+        output_print(picture->output, "<path class=\"wire\" d=\"M%s %sH%s\"/>\n", svg_number(start, numbers[0]),
+                     svg_number(y, numbers[1]), svg_number(tip - TIP, numbers[2]));
+        draw_tip(picture->output, tip, y, "l-7 -4v8z");
+        return;
+    }
+    output_print(picture->output, "<path class=\"wire\" d=\"M%s %sV%sH%sV%s\"/>\n",
+                 svg_number(svg_cells_centre(from), numbers[0]), svg_number(from->y + from->height + 4, numbers[1]),
+                 svg_number(beneath, numbers[2]), svg_number(svg_cells_centre(to), numbers[3]),
+                 svg_number(to->y + to->height + 4 + TIP, numbers[4]));
+    draw_tip(picture->output, svg_cells_centre(to), to->y + to->height + 4, "l-4 7h8z");
+}
+
+/* The line beneath which an arrow from above turns to its figure: that from a source to a column turns beneath the
+ * matrices. */
+static size_t turns_beneath(const struct svg_picture *picture, const struct svg_figure *from,
+                            const struct svg_figure *to)
+{
+    return to->column > 0 && svg_rank_of(from) == SVG_SOURCES && picture->bus > 0 ? picture->bus - 1 : to->line - 1;
+}
+
+/* Where an arrow leaves a figure: in its middle, or above its aim. */
+static double leaves_at(const struct svg_figure *from, const struct svg_figure *to, double port)
+{
+    const double half = svg_cells_width(from) / 2 - STEP, centre = svg_cells_centre(from);
+    if (from->column != to->column || from->line == to->line)
+        return centre;
+    return svg_rank_of(from) == SVG_SOURCES || fabs(port - centre) > half ? centre : port;
+}
+
+/* How many sources stand behind that one. The first one's arrows go around those of the next. */
+static double sources_behind(const struct svg_picture *picture, const struct svg_figure *source)
+{
+    double behind = 0;
+    for (const struct svg_figure *figure = source + 1; figure < picture->figures + picture->count; figure++)
+        behind += svg_rank_of(figure) == SVG_SOURCES;
+    return behind;
+}
+
+/* From above: straight down, or round two corners; past other lines along the left edge from sources, else along the
+ * right one. */
+static void draw_down(const struct svg_picture *picture, const struct svg_figure *from, const struct svg_figure *to,
+                      double port, double depth)
+{
+    char numbers[7][SVG_NUMBER_BYTES];
+    const size_t line = turns_beneath(picture, from, to);
+    const double x = leaves_at(from, to, port), end = to->y - ABOVE_TIP;
+    const bool source = svg_rank_of(from) == SVG_SOURCES;
+    const double out = picture->bottoms[from->line] + BELOW + (source ? STEP * (double)(from - picture->figures) : 0);
+    const double lane = source ? -SVG_LANE - depth * 0.6 : picture->width + SVG_LANE;
+    output_print(picture->output, "<path class=\"wire\" d=\"M%s %s", svg_number(x, numbers[0]),
+                 svg_number(from->y + from->height + 4, numbers[1]));
+    if (from->line < line && x != port)
+        output_print(picture->output, "V%sH%s", svg_number(out, numbers[2]), svg_number(lane, numbers[3]));
+    if (x != port)
+        output_print(picture->output, "V%sH%s", svg_number(picture->bottoms[line] + BELOW + depth, numbers[4]),
+                     svg_number(port, numbers[5]));
+    output_print(picture->output, "V%s\"/>\n", svg_number(end - TIP, numbers[6]));
+    draw_tip(picture->output, port, end, "l-4 -7h8z");
+}
+
+/* Where the first arrow from above arrives: so that one that is nearly straight is straight. */
+static double first_port(const struct svg_figure *to, const struct svg_figure *const *from, size_t count)
+{
+    double first = svg_cells_centre(to) - (double)(count - 1) / 2 * PORT, nearest = STRAIGHTENED;
+    double shift = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double off = svg_cells_centre(from[i]) - (first + (double)i * PORT);
+        if (fabs(off) < nearest && (from[i]->line + 1 == to->line || from[i]->column == to->column)) {
+            nearest = fabs(off);
+            shift = off;
+        }
+    }
+    return first + shift;
+}
+
+/* How many of the arrows come from less far: what comes from further turns further down, so that none cross. */
+static size_t nearer(const struct svg_figure *const *from, size_t count, size_t i, double first)
+{
+    const double far = fabs(svg_cells_centre(from[i]) - (first + (double)i * PORT));
+    size_t less = 0;
+    for (size_t j = 0; j < count; j++)
+        less += j != i && fabs(svg_cells_centre(from[j]) - (first + (double)j * PORT)) < far;
+    return less;
+}
+
+void svg_arrows_draw(const struct svg_picture *picture, const struct svg_figure *to)
+{
+    const struct svg_figure *all[ARROWS], *above[ARROWS];
+    const size_t sources = list_sources(picture, to, all);
+    size_t count = 0;
+    for (size_t i = 0; i < sources; i++)
+        if (all[i]->line == to->line)
+            draw_beside(picture, all[i], to);
+        else
+            above[count++] = all[i];
+    const double first = count > 0 ? first_port(to, above, count) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool source = svg_rank_of(above[i]) == SVG_SOURCES; /* all that comes from one turns at one height */
+        const double depth =
+            STEP * (source ? sources_behind(picture, above[i]) : (double)nearer(above, count, i, first));
+        draw_down(picture, above[i], to, first + (double)i * PORT, depth);
+    }
+}
