@@ -16,7 +16,7 @@ enum { NAME_BYTES = 48 };
 
 /* One matrix, of all modules: rows and columns, and what is shown of each. */
 struct matrix {
-    const struct projection *const *projections; /* one a module */
+    const struct projection *projections; /* (modules) */
     size_t modules, rows, columns;
     bool biased;
 };
@@ -42,7 +42,7 @@ static size_t place_of(size_t i, size_t count, struct shown shown)
 
 static double number_of(const struct matrix *matrix, size_t module, size_t row, size_t column)
 {
-    const struct projection *projection = matrix->projections[module];
+    const struct projection *projection = &matrix->projections[module];
     const struct tensor *weight = &projection->weight;
     double number = 0;
     if (row < matrix->rows)
@@ -117,64 +117,47 @@ static enum status make_room(struct svg_picture *picture)
     return result->numbers == NULL ? picture->error->status : STATUS_OK;
 }
 
-/* The figure of a matrix, before the first figure of the stage that it makes, or of one on the way to that. */
-static enum status add(struct svg_picture *picture, size_t before, const struct projection *const *projections,
-                       size_t modules, enum stage makes, const char *name)
+/* One more figure, of a matrix. */
+static enum status add(struct svg_picture *picture, const struct projection *projections, size_t modules,
+                       enum stage makes, const char *name)
 {
-    const struct projection *first = projections[0];
     bool transposed = true;
     struct matrix matrix = {.projections = projections, .modules = modules};
-    matrix.rows = first->weight.shape[first->transposed];
-    matrix.columns = first->weight.shape[!first->transposed];
+    matrix.rows = projections->weight.shape[projections->transposed];
+    matrix.columns = projections->weight.shape[!projections->transposed];
     for (size_t module = 0; module < modules; module++) {
-        transposed &= projections[module]->transposed;
-        matrix.biased |= projections[module]->bias.rank > 0;
+        transposed &= projections[module].transposed;
+        matrix.biased |= projections[module].bias.rank > 0;
     }
     char text[NAME_BYTES];
     snprintf(text, sizeof text, "%s%s", name, transposed ? ".weight^T" : "");
-    struct svg_figure *figures = picture->figures;
-    memmove(figures + before + 1, figures + before, (picture->count - before) * sizeof *figures);
-    picture->count++;
-    figures[before] = (struct svg_figure){.makes = makes};
-    return make_table(picture, &matrix, text, &figures[before]);
-}
-
-/* The place of the first figure that a projection makes; of `output` that of the output. */
-static size_t first_made(const struct svg_picture *picture, bool output)
-{
-    size_t i = 0;
-    for (; i < picture->count; i++) {
-        const enum stage stage = picture->figures[i].panel.sample.table->stage;
-        if (output ? stage == STAGE_OUTPUT : stage_exists(stage) && projection_of(stage) != PROJECTION_COUNT)
-            break;
-    }
-    return i;
+    struct svg_figure *figure = &picture->figures[picture->count++];
+    *figure = (struct svg_figure){.makes = makes};
+    return make_table(picture, &matrix, text, figure);
 }
 
 enum status svg_weights_add(struct svg_picture *picture)
 {
     const struct problem *problem = picture->result->problem;
     const struct parameters *parameters = &problem_right(problem)->parameters;
-    const size_t modules = parameters->module_count, before = first_made(picture, false);
+    const size_t modules = parameters->module_count;
     if (problem->stages_asked || !problem_projects(problem) || parameters->latent.rank > 0)
         return STATUS_OK;
     if (make_room(picture) != STATUS_OK)
         return picture->error->status;
     for (int i = 0; i < PROJECTION_COUNT; i++) {
         const enum projection_id id = (enum projection_id)i;
-        const struct projection **projections =
-            arena_allocate(picture->arena, modules, sizeof *projections, picture->error);
+        struct projection *projections = arena_allocate(picture->arena, modules, sizeof *projections, picture->error);
         char name[PARAMETER_NAME_BYTES];
         if (projections == NULL)
             return picture->error->status;
         for (size_t module = 0; module < modules; module++)
-            projections[module] = &parameters->modules[module].projections[id];
-        if (add(picture, before + id, projections, modules, projection_stage(id),
-                parameters_name(name, 0, false, id, "")) != STATUS_OK)
+            projections[module] = parameters->modules[module].projections[id];
+        if (add(picture, projections, modules, projection_stage(id), parameters_name(name, 0, false, id, "")) !=
+            STATUS_OK)
             return picture->error->status;
     }
     if (parameters->out.weight.rank == 0)
         return STATUS_OK;
-    const struct projection *out = &parameters->out;
-    return add(picture, first_made(picture, true), &out, 1, STAGE_OUTPUT, "out_proj");
+    return add(picture, &parameters->out, 1, STAGE_OUTPUT, "out_proj");
 }

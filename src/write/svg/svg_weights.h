@@ -6,7 +6,7 @@
 
 enum { SVG_WEIGHTS = 4 };
 
-/* Puts them among the figures, which have room for SVG_WEIGHTS more; none where the stages were asked for, where there
+/* Adds their figures, for which there is room, in whatever order; none where the stages were asked for, where there
  * are no parameters, or where query, key and value come by way of a latent. Each is d_in x d_out, with its bias as a
  * last row; of more than 12 rows or 4 columns those at the ends are taken. STATUS_SYSTEM where memory is short. */
 enum status svg_weights_add(struct svg_picture *picture);
