@@ -92,8 +92,8 @@ static enum status check_picture(const struct options *options, struct error *er
         const enum stage stage = options->stages[i];
         if (format->pictures && !stage_is_drawn(stage))
             return error_usage(error,
-                               "--stages: '%s' makes no picture; expected inputs or stages up to output, or "
-                               "another --format than %s",
+                               "--stages: '%s' makes no picture; expected inputs, parameters or stages up to output, "
+                               "or another --format than %s",
                                stage_name(stage), format->name);
         squares += stage_is_square(stage);
     }

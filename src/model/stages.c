@@ -96,7 +96,7 @@ bool stage_has_columns(enum stage stage)
 
 bool stage_is_drawn(enum stage stage)
 {
-    return stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS ||
+    return stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS || stage == STAGE_PARAMETERS ||
            (stage_exists(stage) && stage_has_columns(stage) && !STAGES[stage].repeats);
 }
 

@@ -157,7 +157,7 @@ bool stage_is_square(enum stage stage);
 /* Whether it has an axis of columns. */
 bool stage_has_columns(enum stage stage);
 
-/* Whether a picture can show it, inputs included: it has rows and columns of its own. */
+/* Whether a picture can show it, inputs and parameters included: it has rows and columns of its own. */
 bool stage_is_drawn(enum stage stage);
 
 /* The stage whose numbers it has: itself, but for one that repeats another. */

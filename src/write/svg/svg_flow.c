@@ -206,6 +206,15 @@ static double place_line(const struct svg_picture *picture, size_t line, double 
     return y + above + below;
 }
 
+/* A matrix is the same for all items. */
+static size_t count_items(const struct svg_picture *picture)
+{
+    size_t items = 1;
+    for (size_t i = 0; i < picture->count; i++)
+        items = memory_larger(items, svg_items_of(picture->figures[i].panel.sample.table));
+    return items;
+}
+
 /* Where a figure stands among those of its rank. */
 static int order_of(const struct svg_figure *figure)
 {
@@ -244,16 +253,17 @@ enum status svg_flow_layout(struct svg_picture *picture)
         picture->bottoms[line] = place_line(picture, line, line > 0 ? picture->bottoms[line - 1] + BETWEEN : 0);
     for (size_t i = 0; i < picture->count; i++)
         picture->width = fmax(picture->width, picture->figures[i].x + picture->figures[i].width);
-    const size_t items = svg_items_of(picture->figures[0].panel.sample.table);
+    const size_t items = count_items(picture);
     picture->height = picture->bottoms[lines - 1] + SVG_LANE;
-    picture->height = (picture->height + (items > 1 ? ITEM + BETWEEN : 0)) * (double)items;
+    if (items > 1)
+        picture->height = (picture->height + ITEM + BETWEEN) * (double)items - BETWEEN;
     return STATUS_OK;
 }
 
 void svg_flow_draw(const struct svg_picture *picture)
 {
-    const size_t items = svg_items_of(picture->figures[0].panel.sample.table);
-    const double height = picture->height / (double)items, above = items > 1 ? ITEM : 0;
+    const size_t items = count_items(picture);
+    const double height = (picture->height + BETWEEN) / (double)items, above = items > 1 ? ITEM : 0;
     char text[SVG_NUMBER_BYTES];
     for (size_t item = 0; item < items; item++) {
         output_print(picture->output, "<g class=\"small\" transform=\"translate(0 %s)\">\n",

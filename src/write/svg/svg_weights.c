@@ -141,7 +141,11 @@ enum status svg_weights_add(struct svg_picture *picture)
     const struct problem *problem = picture->result->problem;
     const struct parameters *parameters = &problem_right(problem)->parameters;
     const size_t modules = parameters->module_count;
-    if (problem->stages_asked || !problem_projects(problem) || parameters->latent.rank > 0)
+    const bool asked = problem_shows_stage(problem, STAGE_PARAMETERS);
+    if (asked && parameters->latent.rank > 0)
+        return error_usage(picture->error, "--stages: the 'parameters' of a latent make no picture; expected stages "
+                                           "without them, or another --format than svg");
+    if (!problem_projects(problem) || parameters->latent.rank > 0 || (problem->stages_asked && !asked))
         return STATUS_OK;
     if (make_room(picture) != STATUS_OK)
         return picture->error->status;

@@ -6,9 +6,10 @@
 
 enum { SVG_WEIGHTS = 4 };
 
-/* Adds their figures, for which there is room, in whatever order; none where the stages were asked for, where there
- * are no parameters, or where query, key and value come by way of a latent. Each is d_in x d_out, with its bias as a
- * last row; of more than 12 rows or 4 columns those at the ends are taken. STATUS_SYSTEM where memory is short. */
+/* Adds their figures, for which there is room, in whatever order; none where stages were asked for without parameters,
+ * where there are none, or where query, key and value come by way of a latent. Each is d_in x d_out, with its bias as a
+ * last row; of more than 12 rows or 4 columns those at the ends are taken. STATUS_SYSTEM where memory is short,
+ * STATUS_USAGE where those of a latent were asked for. */
 enum status svg_weights_add(struct svg_picture *picture);
 
 #endif

@@ -35,7 +35,10 @@ static enum status choose_figures(struct svg_picture *picture, bool *flow)
     *flow = false;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
-        if (table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs)
+        if (table->stage == STAGE_PARAMETERS)
+            *flow = true; /* those that are matrices are added */
+        if (table->stage == STAGE_PARAMETERS ||
+            (table->stage == STAGE_INPUTS && table->tensor != &result->problem->inputs))
             continue; /* a mask, slopes, sinks: their work is seen in the stages */
         picture->figures[picture->count++].panel.sample.table = table;
         *flow |= !stage_is_square(table->stage);
