@@ -145,7 +145,7 @@ enum status build_cell(const struct build *build)
     struct problem *problem = build->problem;
     const struct options *options = build->options;
     if (options->query != NULL && options->origin[OPTION_QUERY] == ORIGIN_COMMAND_LINE)
-        return error_usage(build->error, "--explain %.80s names its query itself; expected it without --query",
+        return error_usage(build->error, "--explain %.80s names its row itself; expected it without --query",
                            options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;

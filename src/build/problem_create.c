@@ -186,7 +186,7 @@ static enum status check_labels(const struct build *build, const char *source, c
                            "%s: %s has %zu lists, expected %zu (as the items of inputs) or one plain list", source,
                            name, labels->lists, problem->items);
     if (labels->count != count)
-        return error_usage(build->error, "%s: %s has %zu label%s, expected %zu (as the rows of %s)", source, name,
+        return error_usage(build->error, "%s: %s has %zu name%s, expected %zu (as the rows of %s)", source, name,
                            labels->count, labels->count == 1 ? "" : "s", count, rows);
     return STATUS_OK;
 }
