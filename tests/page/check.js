@@ -276,7 +276,7 @@
         check('the tokens were not run', document.hacked === undefined);
         const scripts = Array.from(document.scripts, (script) => script.id || script.type || 'code').join();
         check(`the scripts are those of the page: ${scripts}`,
-            /^test-watch,(data-[\w-]+,)+code,test-expected,test-check$/.test(scripts));
+            /^test-watch,(data-[\w.-]+,)+code,test-expected,test-check$/.test(scripts));
         const remote = document.querySelectorAll('[src], [href], iframe, object, embed');
         check('nothing comes from elsewhere', remote.length === 0);
     };

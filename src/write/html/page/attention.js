@@ -5,30 +5,14 @@
 
 /* --- what was written -------------------------------------------------------------------------------------------- */
 
-const byId = (id) => document.getElementById(id);
-
-function decodeBytes(id) {
-    const letters = atob(byId('data-' + id).textContent);
-    const bytes = new Uint8Array(letters.length);
-    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
-    return bytes;
-}
-
-const job = JSON.parse(byId('data-job').textContent);
-const DTYPE = job.dtypes[job.dtype];
-
-/* Little-endian numbers, as the page holds them; the machine's order is the same on all that run a browser. */
-function decodeNumbers(id) {
-    const bytes = decodeBytes(id);
-    return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
-}
-
-job.query = decodeNumbers('query'); // (B, H, S, d)
-job.key = decodeNumbers('key'); // (B, H_kv, Tk, d)
-job.value = decodeNumbers('value'); // (B, H_kv, Tk, d_v)
+const original = modelOf(job);
+const originalEvaluation = evaluate(original);
+job.query = wholeOperand(originalEvaluation, 'query'); // (B, H, S, d)
+job.key = wholeOperand(originalEvaluation, 'key'); // (B, H_kv, Tk, d)
+job.value = wholeOperand(originalEvaluation, 'value'); // (B, H_kv, Tk, d_v)
 job.rows = job.positions.length; // S
 job.formulas = Object.fromEntries(job.stages);
-job.kept = job.dropout > 0 ? decodeBytes('kept') : null; // (B, H, S, Tk) bits, a row from a byte on
+job.kept = original.kept; // (B, H, S, Tk) bits, a row from a byte on
 if (job.attn_mask)
     job.attn_mask.numbers = job.attn_mask.adds ? decodeNumbers('attn_mask') : decodeBytes('attn_mask');
 
@@ -40,32 +24,12 @@ for (const side of Object.keys(job.ways)) {
     way.turns = way.positions ? decodeNumbers('turns-' + side) : null;
 }
 
-const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
 job.made = {}; // (B, H, S, Tk), context (B, H, S, d_v): what mistakes have made; {} where the page computes it
 for (const stage of job.wrong ? [...SQUARE_STAGES, 'context'] : [])
     if (byId('data-made-' + stage)) job.made[stage] = decodeNumbers('made-' + stage);
 job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
 job.squares = job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name));
 job.has = (stage) => stage in job.formulas;
-
-/* --- rounding ---------------------------------------------------------------------------------------------------- */
-
-/* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest
- * there is Infinity, or NaN where the dtype has none. */
-function roundTo(number, { bits, smallest, largest, infinite }) {
-    const magnitude = Math.abs(number);
-    if (!(magnitude > 0 && magnitude < Infinity)) return number;
-    let step = Math.max(smallest, 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1));
-    while (magnitude >= step * 2 ** bits) step *= 2;
-    while (step > smallest && magnitude < step * 2 ** (bits - 1)) step /= 2;
-    const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
-    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : NaN);
-}
-
-const NATIVE_ROUNDERS = { f32: Math.fround, f64: (number) => number };
-const rounderOf = (dtype) => NATIVE_ROUNDERS[dtype] || ((number) => roundTo(number, job.dtypes[dtype]));
-const round = rounderOf(job.dtype);
-const roundSoftmax = rounderOf(job.softmax_dtype);
 
 /* --- the mask ---------------------------------------------------------------------------------------------------- */
 
@@ -142,19 +106,6 @@ function turnedPair({ way, at, turnsAt, position }, pair) {
 }
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
-
-/* In four sums side by side, as src/stage/dot_product.h adds them up. */
-function dotProduct(a, at, b, from, columns) {
-    let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, i = 0;
-    for (; i + 4 <= columns; i += 4) {
-        sum0 += a[at + i] * b[from + i];
-        sum1 += a[at + i + 1] * b[from + i + 1];
-        sum2 += a[at + i + 2] * b[from + i + 2];
-        sum3 += a[at + i + 3] * b[from + i + 3];
-    }
-    for (; i < columns; i++) sum0 += a[at + i] * b[from + i];
-    return sum0 + sum1 + (sum2 + sum3);
-}
 
 /* Where the numbers of a row of query, or of the first key or value of a head, begin. */
 const queryAt = (item, head, row) => ((item * job.heads + head) * job.rows + row) * job.d_head;
@@ -255,19 +206,6 @@ function attentionMatrix(item, head, stage) {
         if (masks && !weighed) masked.set(line.bias.map((bias) => (bias === -Infinity ? 1 : 0)), row * job.keys);
     }
     return { numbers, masked, ...matrixScales(numbers, stage) };
-}
-
-/* The last few results are kept, as many as have room. */
-function remembered(make, most) {
-    const results = new Map();
-    return (...place) => {
-        const name = place.join();
-        const result = results.get(name) || make(...place);
-        results.delete(name);
-        results.set(name, result);
-        if (results.size > most) results.delete(results.keys().next().value);
-        return result;
-    };
 }
 
 const lineOf = remembered(attentionRow, Math.min(256, 1 + Math.floor(2 ** 20 / job.keys)));

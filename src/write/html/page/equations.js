@@ -1,0 +1,301 @@
+/* The equations of attention over a model: those of src/stage/, in double precision and in the same order of sums, each
+ * stage rounded to the working dtype as it is stored. What is computed is asked for by rows, and remembered.
+ *
+ *   B items, H heads, H_kv of key and value, S queries on the page, Tk keys, d and d_v columns of a head */
+
+const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
+
+/* In four sums side by side, as src/stage/dot_product.h adds them up. */
+function dotProduct(a, at, b, from, columns) {
+    let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, i = 0;
+    for (; i + 4 <= columns; i += 4) {
+        sum0 += a[at + i] * b[from + i];
+        sum1 += a[at + i + 1] * b[from + i + 1];
+        sum2 += a[at + i + 2] * b[from + i + 2];
+        sum3 += a[at + i + 3] * b[from + i + 3];
+    }
+    for (; i < columns; i++) sum0 += a[at + i] * b[from + i];
+    return sum0 + sum1 + (sum2 + sum3);
+}
+
+/* --- query, key and value ---------------------------------------------------------------------------------------- */
+
+const PROJECTIONS = { query: 'W_query', key: 'W_key', value: 'W_value' };
+
+/* Where columns of one head lie in the weight of its module: { weight, bias, first, columns, width }. */
+function projectionOf(model, id, head) {
+    const stem = (model.settings.stacked ? `heads.${head}.` : '') + PROJECTIONS[id];
+    const weight = model.tables.get(`${stem}.weight`) || model.tables.get(stem), bias = model.tables.get(`${stem}.bias`) || null;
+    const columns = id === 'value' ? model.dValue : model.dHead;
+    return { weight, bias, first: model.settings.stacked ? 0 : head * columns, columns, width: weight.shape[1] };
+}
+
+const sourceOf = (model, id) => (id === 'query' ? null : model.tables.get('key_inputs')) || model.tables.get('inputs');
+
+/* One row y (columns) = x . W + bias: as src/stage/projections.c adds them up. */
+function projectRow(x, at, dIn, { weight, bias, first, columns, width }, y, to) {
+    for (let j = 0; j < columns; j++) y[to + j] = 0;
+    for (let k = 0; k < dIn; k++)
+        for (let j = 0; j < columns; j++) y[to + j] += x[at + k] * weight.numbers[k * width + first + j];
+    for (let j = 0; bias && j < columns; j++) y[to + j] += bias.numbers[first + j];
+}
+
+const clipped = (number, clip) => (clip > 0 && Math.abs(number) > clip ? Math.sign(number) * clip : number);
+
+/* A head of query (S, d), key (Tk, d) or value (Tk, d_v). */
+function projectHead(model, id, item, head) {
+    const source = sourceOf(model, id), [, tokens, dIn] = source.shape.length === 3 ? source.shape : [1, ...source.shape];
+    const rows = id === 'query' ? model.rows : Array.from({ length: model.keys }, (nothing, key) => key);
+    const by = projectionOf(model, id, head), made = new Float64Array(rows.length * by.columns);
+    rows.forEach((row, i) => projectRow(source.numbers, (item * tokens + row) * dIn, dIn, by, made, i * by.columns));
+    return made.map((number) => round(clipped(number, model.job.clip)));
+}
+
+function givenHead(model, id, item, head) {
+    const { shape: [, heads, rows, columns], numbers } = model.tables.get(id), at = (item * heads + head) * rows * columns;
+    return numbers.subarray(at, at + rows * columns);
+}
+
+/* The head of key and value that a head of query meets. */
+const keyHeadOf = (model, head) => Math.floor(head / (model.heads / model.keyHeads));
+
+function makeOperand(model, id, item, head) {
+    return model.starts === 'inputs' ? projectHead(model, id, item, head) : givenHead(model, id, item, head);
+}
+
+/* --- the mask ---------------------------------------------------------------------------------------------------- */
+
+/* Keys `first` to `end` - 1, which rules of position leave to a query, and the position of the query among them. */
+function spanOf(model, item, query) {
+    const { causal, left, right } = model.settings, position = query + model.offsets[item];
+    const length = model.hasLengths ? model.offsets[item] + model.queries : model.keys;
+    const limit = Math.min(length, model.maskedKeys);
+    const clamp = (key) => Math.min(Math.max(key, 0), limit);
+    const first = left >= 0 ? clamp(position - left) : 0;
+    let end = right >= 0 ? clamp(position + right + 1) : limit;
+    if (causal) end = Math.min(end, clamp(position + 1));
+    return { first, end: Math.max(end, first), position, length };
+}
+
+/* What attn_mask adds to the score of a key within the span: minus infinity where it forbids the key. */
+function maskNumber(model, item, head, query, key) {
+    if (!model.mask) return 0;
+    const { shape, numbers } = model.mask;
+    return numbers[[item, head, query, key].reduce((at, i, axis) => at * shape[axis] + (shape[axis] > 1 ? i : 0), 0)];
+}
+
+function alibiOf(model, item, head, query, key) {
+    if (model.alibiPenalties) return model.alibiPenalties[head * model.job.keys + key];
+    return model.alibiSlopes ? model.alibiSlopes[head] * Math.abs(key - (query + model.offsets[item])) : 0;
+}
+
+/* What T5's table adds at a distance of key and query. */
+function bucketOf({ far, buckets }, distance) {
+    return buckets[Math.min(Math.max(distance, -far), far) + far];
+}
+
+function relativeOf(model, item, head, query, key) {
+    const { relative, heads } = model;
+    return relative ? relative.table[bucketOf(relative, key - (query + model.offsets[item])) * heads + head] : 0;
+}
+
+/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. What ALiBi takes away may be too large
+ * for a double, but does not forbid a key. */
+function biasOf(model, item, head, query) {
+    const bias = new Float64Array(model.keys).fill(-Infinity), span = spanOf(model, item, query);
+    for (let key = span.first; key < span.end; key++) {
+        const added = maskNumber(model, item, head, query, key);
+        bias[key] = added === -Infinity ? added
+            : Math.max(-Number.MAX_VALUE, added - alibiOf(model, item, head, query, key)) + relativeOf(model, item, head, query, key);
+    }
+    return bias;
+}
+
+/* Minus infinity where the key is forbidden; a sum that would round to it stays at the lowest number. */
+function addBias(score, bias) {
+    if (bias === -Infinity) return -Infinity;
+    const sum = score + bias;
+    return bias < 0 && score > -Infinity && sum < -DTYPE.largest ? -DTYPE.largest : round(sum);
+}
+
+/* --- one row through the stages ---------------------------------------------------------------------------------- */
+
+/* The largest masked score and the sum of exponentials, of the keys that are seen and of the sink. */
+function softmaxParts(cast, bias, sink) {
+    let maximum = sink === null ? -Infinity : sink;
+    for (let key = 0; key < cast.length; key++)
+        if (bias[key] > -Infinity && (cast[key] > maximum || Number.isNaN(cast[key]))) maximum = cast[key];
+    const exponentials = cast.map((score, key) => (bias[key] > -Infinity ? Math.exp(score - maximum) : 0));
+    let sum = 0;
+    for (const exponential of exponentials) sum += exponential;
+    if (sink !== null) sum += Math.exp(sink - maximum);
+    return { maximum, exponentials, sum };
+}
+
+/* The weights of a row that sees some key, and what they are made of. */
+function softmax(masked, bias, sink) {
+    const cast = masked.map(roundSoftmax);
+    const parts = softmaxParts(cast, bias, sink);
+    const weights = parts.exponentials.map((exponential, key) =>
+        bias[key] > -Infinity ? round(roundSoftmax(exponential / parts.sum)) : 0);
+    return { ...parts, cast, weights };
+}
+
+const emptyWeight = (model) => ({ zero: 0, nan: NaN, mean: 1 / model.keys })[model.job.empty_row];
+
+function keeps(model, item, head, row, key) {
+    const bytes = Math.ceil(model.keys / 8);
+    return ((model.kept[((item * model.heads + head) * model.rows.length + row) * bytes + (key >> 3)] >> (key & 7)) & 1) === 1;
+}
+
+function dropRow(model, item, head, row, weights) {
+    const factor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - model.settings.dropout));
+    return weights.map((weight, key) => round(weight * (keeps(model, item, head, row, key) ? factor : 0)));
+}
+
+function cap(scaled, softcap) {
+    return softcap > 0 ? scaled.map((score) => round(softcap * Math.tanh(score / softcap))) : scaled;
+}
+
+/* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
+function makeLine(evaluation, item, head, row) {
+    const { model } = evaluation, { dHead: d, keys } = model, query = model.rows[row];
+    const queries = evaluation.operand('query', item, head), of = evaluation.operand('key', item, keyHeadOf(model, head));
+    const bias = biasOf(model, item, head, query), scale = scaleOf(model), sink = model.sinks ? model.sinks[head] : null;
+    const scores = Float64Array.from({ length: keys }, (nothing, key) => round(dotProduct(queries, row * d, of, key * d, d)));
+    const scaled = scores.map((score) => round(score * scale));
+    const capped = cap(scaled, model.settings.softcap);
+    const masked = capped.map((score, key) => addBias(score, bias[key]));
+    const empty = bias.every((number) => number === -Infinity);
+    const softened = empty ? { weights: new Float64Array(keys).fill(round(emptyWeight(model))) } : softmax(masked, bias, sink);
+    const dropped = model.settings.dropout > 0 ? dropRow(model, item, head, row, softened.weights) : softened.weights;
+    return { item, head, row, query, bias, empty, sink, scores, scaled, capped, masked, ...softened, dropped };
+}
+
+/* context = dropped . value, (d_v). */
+function makeContext(evaluation, line) {
+    const { model } = evaluation, context = new Float64Array(model.dValue);
+    if (line.empty && model.job.empty_row !== 'mean') return context.fill(emptyWeight(model));
+    const value = evaluation.operand('value', line.item, keyHeadOf(model, line.head));
+    for (let key = 0; key < model.keys; key++) {
+        if (!line.empty && line.bias[key] === -Infinity) continue;
+        for (let column = 0; column < model.dValue; column++)
+            context[column] += line.dropped[key] * value[key * model.dValue + column];
+    }
+    return context.map(round);
+}
+
+/* --- heads together ---------------------------------------------------------------------------------------------- */
+
+/* The contexts of all heads side by side, (H d_v). */
+function makeHeads(evaluation, item, row) {
+    const { heads, dValue } = evaluation.model, side = new Float64Array(heads * dValue);
+    for (let head = 0; head < heads; head++) side.set(evaluation.context(item, head, row), head * dValue);
+    return side;
+}
+
+const outProjection = (model) => model.tables.get('out_proj.weight') || null;
+
+function makeOutput(evaluation, item, row) {
+    const { model } = evaluation, weight = outProjection(model), side = evaluation.heads(item, row);
+    if (!weight || model.settings.stacked) return side;
+    const width = weight.shape[1], output = new Float64Array(width);
+    projectRow(side, 0, weight.shape[0], { weight, bias: model.tables.get('out_proj.bias') || null, first: 0, columns: width, width }, output, 0);
+    return output.map(round);
+}
+
+/* --- the evaluation ---------------------------------------------------------------------------------------------- */
+
+const hasHeads = (model) => model.job.has_heads;
+const splits = (model) => model.starts === 'inputs' && ['multihead', 'layer'].includes(model.job.mechanism);
+
+/* The stages of a model in their order: name, formula, axes, whether there is one for each head, and T x T. */
+function stagesOf(model) {
+    const { settings } = model, formulas = Object.fromEntries(model.job.stages);
+    const masks = settings.causal || settings.left >= 0 || settings.right >= 0 || model.mask || model.alibiSlopes
+        || model.alibiPenalties || model.relative || model.hasLengths || model.maskedKeys < model.keys;
+    const names = ['query', 'key', 'value', 'scores', 'scaled', ...(settings.softcap > 0 ? ['capped'] : []), ...(masks ? ['masked'] : []),
+        'weights', ...(settings.dropout > 0 ? ['dropped'] : []), 'context', ...(splits(model) ? ['heads', 'output'] : [])];
+    return names.map((name) => ({
+        name, formula: formulas[name] || '', square: SQUARE_STAGES.includes(name), perHead: hasHeads(model) && !['heads', 'output'].includes(name),
+        axes: [['key', 'value'].includes(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
+    }));
+}
+
+/* Rows that are asked for one by one, as a table. */
+function tableOfRows(rows, columns, rowOf) {
+    const numbers = new Float64Array(rows * columns);
+    for (let row = 0; row < rows; row++) numbers.set(rowOf(row), row * columns);
+    return { rows, columns, numbers, masked: null };
+}
+
+/* One T x T stage of a head, and where the mask forbids a cell of it. */
+function squareTable(evaluation, stage, item, head) {
+    const { model } = evaluation, { keys } = model, rows = model.rows.length;
+    const table = tableOfRows(rows, keys, (row) => evaluation.line(item, head, row)[stage]);
+    table.masked = new Uint8Array(rows * keys);
+    if (SQUARE_STAGES.indexOf(stage) < SQUARE_STAGES.indexOf('masked')) return table;
+    for (let row = 0; row < rows; row++) {
+        const line = evaluation.line(item, head, row);
+        const weighed = line.empty && model.job.empty_row !== 'zero' && stage !== 'masked'; /* its weights are numbers */
+        if (!weighed) table.masked.set(line.bias.map((bias) => (bias === -Infinity ? 1 : 0)), row * keys);
+    }
+    return table;
+}
+
+/* A matrix of the inputs or of a parameter. */
+function heldTable(model, name, item, head) {
+    const { shape, numbers } = model.tables.get(name), [rows, columns] = shape.length > 1 ? shape.slice(-2) : [1, shape[0]];
+    const matrix = shape.length === 4 ? item * shape[1] + head : shape.length === 3 ? item : 0;
+    return { rows, columns, numbers: numbers.subarray(matrix * rows * columns, (matrix + 1) * rows * columns), masked: null };
+}
+
+function makeTable(evaluation, stage, item, head) {
+    const { model } = evaluation, rows = model.rows.length;
+    if (stage in PROJECTIONS) {
+        const numbers = evaluation.operand(stage, item, stage === 'query' ? head : keyHeadOf(model, head));
+        const columns = stage === 'value' ? model.dValue : model.dHead;
+        return { rows: numbers.length / columns, columns, numbers, masked: null };
+    }
+    if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
+    if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
+    if (stage === 'heads') return tableOfRows(rows, model.heads * model.dValue, (row) => evaluation.heads(item, row));
+    if (stage === 'output') return tableOfRows(rows, evaluation.output(item, 0).length, (row) => evaluation.output(item, row));
+    return heldTable(model, stage, item, head);
+}
+
+/* The labels of the rows and columns of a table; '' where there is none. */
+function labelsOfTable(model, stage, item, columns) {
+    const held = model.tables.get(stage), blank = (count) => new Array(count).fill('');
+    const ofKeys = stage === 'key' || stage === 'value' || stage === 'key_inputs';
+    const rowLabels = held && held.what === 'parameter' ? blank(held.shape.length > 1 ? held.shape[0] : 1)
+        : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, row) => labelIn(model.queryTokenLists || model.tokenLists, item, row))
+            : ofKeys ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
+    return { rowLabels, columnLabels: SQUARE_STAGES.includes(stage) ? keyLabelsOf(model, item) : blank(columns) };
+}
+
+/* Everything that is computed of a model, as it is asked for. */
+function evaluate(model) {
+    const evaluation = { model, stages: stagesOf(model) }, lines = Math.min(4096, 1 + Math.floor(2 ** 20 / model.keys));
+    evaluation.operand = remembered((id, item, head) => makeOperand(model, id, item, head), 3 * 64);
+    evaluation.line = remembered((item, head, row) => makeLine(evaluation, item, head, row), lines);
+    evaluation.context = remembered((item, head, row) => makeContext(evaluation, evaluation.line(item, head, row)), 1 << 14);
+    evaluation.heads = remembered((item, row) => makeHeads(evaluation, item, row), 1 << 12);
+    evaluation.output = remembered((item, row) => makeOutput(evaluation, item, row), 1 << 12);
+    evaluation.table = remembered((stage, item = 0, head = 0) => {
+        const table = makeTable(evaluation, stage, item, head);
+        return { ...table, ...labelsOfTable(model, stage, item, table.columns) };
+    }, 64);
+    evaluation.explain = (stage, item, head, row, column) => explainCell(evaluation, stage, item, head, row, column);
+    return evaluation;
+}
+
+/* All heads of an operand, one behind the other. */
+function wholeOperand(evaluation, id) {
+    const { model } = evaluation, heads = id === 'query' ? model.heads : model.keyHeads, made = [];
+    for (let item = 0; item < model.items; item++)
+        for (let head = 0; head < heads; head++) made.push(evaluation.operand(id, item, head));
+    const whole = new Float64Array(made.length * made[0].length);
+    made.forEach((numbers, i) => whole.set(numbers, i * numbers.length));
+    return whole;
+}

@@ -1,0 +1,51 @@
+/* The job that attn wrote into the page: decoded, and the dtype that it is rounded to. */
+
+const byId = (id) => document.getElementById(id);
+
+function decodeBytes(id) {
+    const letters = atob(byId('data-' + id).textContent);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+    return bytes;
+}
+
+const job = JSON.parse(byId('data-job').textContent);
+const DTYPE = job.dtypes[job.dtype];
+
+/* Little-endian numbers, as the page holds them; the machine's order is the same on all that run a browser. */
+function decodeNumbers(id) {
+    const bytes = decodeBytes(id);
+    return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
+}
+
+/* --- rounding ---------------------------------------------------------------------------------------------------- */
+
+/* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest
+ * there is Infinity, or NaN where the dtype has none. */
+function roundTo(number, { bits, smallest, largest, infinite }) {
+    const magnitude = Math.abs(number);
+    if (!(magnitude > 0 && magnitude < Infinity)) return number;
+    let step = Math.max(smallest, 2 ** (Math.floor(Math.log2(magnitude)) - bits + 1));
+    while (magnitude >= step * 2 ** bits) step *= 2;
+    while (step > smallest && magnitude < step * 2 ** (bits - 1)) step /= 2;
+    const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
+    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : NaN);
+}
+
+const NATIVE_ROUNDERS = { f32: Math.fround, f64: (number) => number };
+const rounderOf = (dtype) => NATIVE_ROUNDERS[dtype] || ((number) => roundTo(number, job.dtypes[dtype]));
+const round = rounderOf(job.dtype);
+const roundSoftmax = rounderOf(job.softmax_dtype);
+
+/* The last few results are kept, as many as have room. */
+function remembered(make, most) {
+    const results = new Map();
+    return (...place) => {
+        const name = place.join();
+        const result = results.get(name) || make(...place);
+        results.delete(name);
+        results.set(name, result);
+        if (results.size > most) results.delete(results.keys().next().value);
+        return result;
+    };
+}

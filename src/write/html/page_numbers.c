@@ -1,0 +1,218 @@
+#include "write/html/page_data.h"
+
+#include "base/base64.h"
+#include "stage/operand_steps.h"
+#include "stage/projections.h"
+#include "stage/stage.h"
+
+#include <stdio.h>
+
+enum { CHUNK = 512, NAME_BYTES = 32 };
+
+static void open_numbers(const char *name, struct output *output)
+{
+    output_print(output, "<script type=\"text/plain\" id=\"data-%s\">", name);
+}
+
+static void close_numbers(struct base64 *base64)
+{
+    base64_end(base64);
+    output_print(base64->output, "</script>\n");
+}
+
+static void add_numbers(struct base64 *base64, const double *numbers, size_t count, enum dtype dtype)
+{
+    unsigned char bytes[CHUNK * sizeof(double)];
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t now = memory_smaller(count - first, CHUNK);
+        dtype_encode(dtype, numbers + first, now, bytes);
+        base64_add(base64, bytes, now * dtype_size(dtype));
+    }
+}
+
+/* Truth values, eight to a byte, the first one lowest; each row begins a byte. */
+static void add_bits(struct base64 *base64, const double *numbers, size_t count)
+{
+    for (size_t first = 0; first < count; first += 8) {
+        unsigned char byte = 0;
+        for (size_t bit = 0; bit < 8 && first + bit < count; bit++)
+            byte |= (unsigned char)((numbers[first + bit] != 0) << bit);
+        base64_add(base64, &byte, 1);
+    }
+}
+
+/* All rows of a table under that name: the numbers themselves, or a bit for each that says whether it is not zero. */
+static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
+                       struct output *output)
+{
+    struct base64 base64 = {.output = output};
+    open_numbers(name, output);
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = 0; row < result_rows(table) && !output->failed; row++) {
+            result_row(result, table, matrix, row, result->numbers);
+            if (bits)
+                add_bits(&base64, result->numbers, result_columns(table));
+            else
+                add_numbers(&base64, result->numbers, result_columns(table), dtype_storage(table->dtype));
+        }
+    close_numbers(&base64);
+}
+
+/* attn_mask as numbers that are added, in the order of its strides: minus infinity where it forbids. */
+static void write_attn_mask(const struct problem *problem, struct output *output)
+{
+    const struct mask *mask = &problem->mask;
+    const struct tensor *tensor = &mask->attn_mask;
+    const size_t count = tensor_count(tensor);
+    struct base64 base64 = {.output = output};
+    double numbers[CHUNK];
+    open_numbers("attn_mask", output);
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t now = memory_smaller(count - first, CHUNK);
+        tensor_load(tensor, first, now, numbers);
+        if (dtype_is_boolean(tensor->dtype)) {
+            for (size_t i = 0; i < now; i++)
+                numbers[i] = (numbers[i] != 0) != mask->true_drops;
+            add_bits(&base64, numbers, now);
+        } else {
+            add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
+        }
+    }
+    close_numbers(&base64);
+}
+
+/* Where row i of those of all items and heads begins; in a context of packed heads these lie side by side. */
+static size_t made_at(const struct problem *problem, bool side_by_side, size_t i, size_t columns)
+{
+    const size_t rows = problem->row_count, head = i / rows % problem->heads, item = i / rows / problem->heads;
+    return columns * (side_by_side ? (item * rows + i % rows) * problem->heads + head : i);
+}
+
+/* What mistakes have made, whole: no equation of the page gives it. */
+static void write_made(struct result *result, enum stage stage, struct output *output)
+{
+    const struct problem *problem = result->problem;
+    const bool side_by_side = problem_is_side_by_side(problem, stage);
+    const struct tensor *held = &result->attention.held[problem_made_as(problem, stage)];
+    const size_t columns = problem_columns_of_head(problem, stage);
+    struct base64 base64 = {.output = output};
+    double numbers[CHUNK];
+    char name[NAME_BYTES];
+    if (held->rank == 0)
+        return;
+    snprintf(name, sizeof name, "made-%s", stage_name(stage));
+    open_numbers(name, output);
+    for (size_t i = 0; i < problem->items * problem->heads * problem->row_count; i++)
+        for (size_t first = 0; first < columns; first += CHUNK) {
+            const size_t now = memory_smaller(columns - first, CHUNK);
+            tensor_load(held, made_at(problem, side_by_side, i, columns) + first, now, numbers);
+            add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
+        }
+    close_numbers(&base64);
+}
+
+/* Cosine and sine of each pair of each row that is turned, (B, S or Tk, n / 2, 2). */
+static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
+{
+    const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
+    struct base64 base64 = {.output = output};
+    open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
+    for (size_t i = 0; i < problem->items * rows; i++) {
+        const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
+        const size_t position = operand_position(problem, id, i / rows, row);
+        for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
+            const struct rope_turn turn = operand_turn(problem, position == SIZE_MAX ? 0 : position, pair);
+            add_numbers(&base64, (double[]){turn.cosine, turn.sine}, 2, dtype_storage(problem->dtype));
+        }
+    }
+    close_numbers(&base64);
+}
+
+/* What query and key are turned or scaled from. */
+static void write_before(struct result *result, struct output *output)
+{
+    const struct problem *problem = result->problem;
+    for (int i = 0; i < PROJECTION_COUNT; i++) {
+        const enum projection_id id = (enum projection_id)i;
+        char name[NAME_BYTES];
+        if (!operand_has_last_step(problem, id))
+            continue;
+        snprintf(name, sizeof name, "before-%s", stage_name(projection_stage(id)));
+        write_rows(result, result_table_of(result, operand_before_last_step(problem, id)), name, false, output);
+        if (operand_is_turned(problem, id))
+            write_turns(problem, id, output);
+    }
+}
+/* --- what the page computes from --------------------------------------------------------------------------------- */
+
+struct table_writing {
+    struct output *output;
+    enum dtype dtype;
+    struct error *error;
+};
+
+static void write_tensor(const struct tensor *tensor, enum dtype dtype, struct base64 *base64)
+{
+    double numbers[CHUNK];
+    for (size_t first = 0; first < tensor_count(tensor); first += CHUNK) {
+        const size_t now = memory_smaller(tensor_count(tensor) - first, CHUNK);
+        tensor_load(tensor, first, now, numbers);
+        add_numbers(base64, numbers, now, dtype_storage(dtype));
+    }
+}
+
+static void write_weight(const struct page_table *table, const struct table_writing *writing, struct base64 *base64)
+{
+    struct arena scratch = {0};
+    double *weight;
+    if (projection_weight(table->projection, &weight, &scratch, writing->error) == STATUS_OK)
+        add_numbers(base64, weight, table->shape[0] * table->shape[1], dtype_storage(writing->dtype));
+    arena_free(&scratch);
+}
+
+static void write_table(const struct page_table *table, void *context)
+{
+    const struct table_writing *writing = context;
+    struct base64 base64 = {.output = writing->output};
+    open_numbers(table->name, writing->output);
+    if (table->tensor != NULL)
+        write_tensor(table->tensor, writing->dtype, &base64);
+    else
+        write_weight(table, writing, &base64);
+    close_numbers(&base64);
+}
+
+static void write_operands(struct result *result, struct output *output)
+{
+    for (size_t i = 0; i < result->table_count; i++)
+        if (STAGES[result->tables[i].stage].operand)
+            write_rows(result, &result->tables[i], result->tables[i].name, false, output);
+    write_before(result, output);
+}
+
+/* A weight that is zero before dropout is zero either way. */
+static void write_kept(struct result *result, struct output *output)
+{
+    const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
+    if (dropped != NULL)
+        write_rows(result, dropped, "kept", true, output);
+}
+
+enum status page_write_numbers(const struct writing *writing)
+{
+    struct result *result = writing->result;
+    struct output *output = writing->output;
+    const struct problem *problem = result->problem;
+    struct table_writing tables = {output, problem->dtype, writing->error};
+    for (int stage = 0; stage < STAGE_COUNT && problem->recipe != NULL; stage++)
+        if (STAGES[stage].on_page && !STAGES[stage].operand)
+            write_made(result, (enum stage)stage, output);
+    if (page_starts_late(problem) == NULL)
+        page_tables_each(problem, write_table, &tables);
+    else
+        write_operands(result, output);
+    write_kept(result, output);
+    if (problem->mask.attn_mask.rank > 0)
+        write_attn_mask(problem, output);
+    return writing->error->status;
+}

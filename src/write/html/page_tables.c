@@ -1,0 +1,81 @@
+#include "write/html/page_data.h"
+
+#include "stage/operand_steps.h"
+#include "stage/projections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Parameters beyond which a page holds query, key and value in their place: 4 MB. */
+enum { MOST_PARAMETERS = 1 << 20 };
+
+static void count_numbers(const struct page_table *table, void *context)
+{
+    size_t count = 1;
+    for (size_t axis = 0; axis < table->rank; axis++)
+        count *= table->shape[axis];
+    *(size_t *)context += table->tensor == NULL ? count : 0;
+}
+
+static bool has_steps(const struct problem *problem)
+{
+    return operand_has_steps(problem, PROJECTION_QUERY) || operand_has_steps(problem, PROJECTION_KEY) ||
+           problem->residual || problem->parameters.latent.rank > 0;
+}
+
+const char *page_starts_late(const struct problem *problem)
+{
+    size_t parameters = 0;
+    if (!problem_projects(problem))
+        return "sdpa is given query, key and value.";
+    if (problem->right != NULL)
+        return "attn made a mistake here on purpose, which starts from its own query, key and value.";
+    if (MECHANISMS[problem->mechanism].opens)
+        return "The parameters of a layer stay in its checkpoint.";
+    if (problem->rounding != ROUNDING_STAGES)
+        return "attn rounds here as the model's own code does, which this page does not.";
+    if (has_steps(problem))
+        return "Norms, rotations and latents are made by attn.";
+    page_tables_each(problem, count_numbers, &parameters);
+    return parameters > MOST_PARAMETERS ? "The parameters are too many for a page." : NULL;
+}
+
+static void take_tensor(const char *name, const struct tensor *tensor, page_table_take *take, void *context)
+{
+    struct page_table table = {.rank = tensor->rank, .tensor = tensor};
+    snprintf(table.name, sizeof table.name, "%s", name);
+    memcpy(table.shape, tensor->shape, sizeof table.shape);
+    if (tensor->rank > 0)
+        take(&table, context);
+}
+
+/* The weight as inputs . W has it, whichever way it is stored, and the bias. */
+static void take_projection(const char *stem, const struct projection *projection, page_table_take *take, void *context)
+{
+    const struct tensor *weight = &projection->weight;
+    struct page_table table = {.rank = 2,
+                               .shape = {weight->shape[projection->transposed], weight->shape[!projection->transposed]},
+                               .projection = projection,
+                               .transposed = projection->transposed};
+    char bias[PARAMETER_NAME_BYTES];
+    snprintf(table.name, sizeof table.name, "%.40s%s", stem, projection->transposed ? ".weight" : "");
+    snprintf(bias, sizeof bias, "%.40s.bias", stem);
+    take(&table, context);
+    take_tensor(bias, &projection->bias, take, context);
+}
+
+void page_tables_each(const struct problem *problem, page_table_take *take, void *context)
+{
+    const struct parameters *parameters = &problem->parameters;
+    char stem[PARAMETER_NAME_BYTES];
+    take_tensor("inputs", &problem->inputs, take, context);
+    if (problem->crosses)
+        take_tensor("key_inputs", &problem->key_inputs, take, context);
+    for (size_t module = 0; module < parameters->module_count; module++)
+        for (int id = 0; id < PROJECTION_COUNT; id++) {
+            parameters_name(stem, module, problem->plan.stacked, (enum projection_id)id, "");
+            take_projection(stem, &parameters->modules[module].projections[id], take, context);
+        }
+    if (problem->plan.has_out)
+        take_projection("out_proj", &parameters->out, take, context);
+}
