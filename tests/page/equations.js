@@ -2,66 +2,17 @@
  * holds, against what attn prints as JSON for the same job. Every stage is the same number in the working dtype; in
  * float64, where exp and tanh are those of another library, but for the last bits. */
 'use strict';
-const fs = require('fs'), vm = require('vm');
+const fs = require('fs');
+const { loadPage, readNumber, sameNumber } = require('./load.js');
 
 const [page, json] = process.argv.slice(2).map((path) => fs.readFileSync(path, 'utf8'));
 const expected = JSON.parse(json);
 const failures = [];
 let compared = 0;
 
-/* --- the script of the page, all but its last line, which begins to draw --------------------------------------------- */
-
-const dataOf = (id) => {
-    const element = new RegExp(`<script[^>]* id="${id}">([^<]*)</script>`).exec(page);
-    return element ? { textContent: element[1] } : null;
-};
-const context = vm.createContext({ document: { getElementById: dataOf }, matchMedia: () => ({ matches: false }), atob });
-const run = (code) => vm.runInContext(code, context);
-const script = page.slice(page.lastIndexOf('<script>') + '<script>'.length, page.lastIndexOf('</script>'));
-run(script.replace(/\nstart\(\);\s*$/, ''));
-const { job, attentionRow, contextOf, wayRow, turnedPair, round, numberText, colourScale } =
-    run('({ job, attentionRow, contextOf, wayRow, turnedPair, round, numberText, colourScale })');
-
-/* --- numbers -------------------------------------------------------------------------------------------------------- */
-
-/* All numbers of 16 bits, `exponents` of them for the exponent, from the least to the largest that is finite. */
-function numbersOf16Bits(exponents) {
-    const fractions = 15 - exponents, bias = 2 ** (exponents - 1) - 1, numbers = [];
-    for (let exponent = 0; exponent < 2 ** exponents - 1; exponent++)
-        for (let fraction = 0; fraction < 2 ** fractions; fraction++)
-            numbers.push((fraction + (exponent > 0 ? 2 ** fractions : 0)) * 2 ** (Math.max(exponent, 1) - bias - fractions));
-    return numbers;
-}
-
-/* The nearest of them, of two as near the even one. JSON has the shortest decimal that reads back to the number. */
-function nearest(numbers, number) {
-    const magnitude = Math.abs(number);
-    let low = 0, high = numbers.length - 1;
-    while (high - low > 1) {
-        const middle = (low + high) >> 1;
-        if (numbers[middle] <= magnitude) low = middle;
-        else high = middle;
-    }
-    const below = magnitude - numbers[low], above = numbers[high] - magnitude;
-    return Math.sign(number) * numbers[below < above || (below === above && low % 2 === 0) ? low : high];
-}
-
-const READERS = { f32: () => Math.fround, f64: () => Number };
-for (const [dtype, exponents] of [['f16', 5], ['bf16', 8]])
-    READERS[dtype] = () => {
-        const numbers = numbersOf16Bits(exponents);
-        return (number) => nearest(numbers, number);
-    };
-const reader = READERS[job.dtype]();
-
-/* In JSON null is minus infinity, and a string what is infinite or no number. */
-const readNumber = (number) => (number === null ? -Infinity : typeof number === 'string' ? Number(number) : reader(number));
-
-function sameNumber(number, other) {
-    if (job.dtype !== 'f64' || !Number.isFinite(number) || !Number.isFinite(other))
-        return number === other || (Number.isNaN(number) && Number.isNaN(other));
-    return Math.abs(number - other) <= 2 ** -50 * Math.abs(other);
-}
+const { job, modelOf, evaluate, wayRow, turnedPair, round, numberText, colourScale } =
+    loadPage(page, ['job', 'modelOf', 'evaluate', 'wayRow', 'turnedPair', 'round', 'numberText', 'colourScale']);
+const evaluation = evaluate(modelOf(job));
 
 function check(place, held) {
     compared++;
@@ -76,13 +27,13 @@ function rowOf(stage, item, head, row) {
     const packed = job.has_heads && !Array.isArray(rows[0][0]);
     const numbers = packed ? rows[row].slice(head * job.d_value, (head + 1) * job.d_value)
         : job.has_heads ? rows[head][row] : rows[row];
-    return numbers.map(readNumber);
+    return numbers.map((number) => readNumber(number, job.dtype));
 }
 
 function checkRow(stage, numbers, item, head, row) {
     rowOf(stage, item, head, row).forEach((number, i) =>
         check(`${stage} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${i + 1}: the page has ${numbers[i]}, attn ${number}`,
-            sameNumber(numbers[i], number)));
+            sameNumber(numbers[i], number, job.dtype)));
 }
 
 /* A row of query or key is what its last step makes of the stage before it; each column once. */
@@ -98,7 +49,7 @@ function checkWay(side, item, head, index) {
     for (let column = 0; column < job.d_head; column++) {
         const number = made.has(column) ? made.get(column) : round(way.before[at + column] * way.scale);
         check(`${name}, column ${column + 1}: the page makes ${number}, attn ${job[side][at + column]}`,
-            sameNumber(number, job[side][at + column]));
+            sameNumber(number, job[side][at + column], job.dtype));
     }
 }
 
@@ -109,14 +60,37 @@ function checkWays() {
                 for (let row = 0; row < (side === 'query' ? job.rows : job.keys); row++) checkWay(side, item, head, row);
 }
 
+/* The stages of one head, and query, key and value, whose rows of keys are those of the head's group. */
+function checkHead(item, head) {
+    for (const stage of ['query', 'key', 'value', ...job.squares, 'context']) {
+        if (!expected[stage]) continue;
+        const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = stage === 'key' || stage === 'value';
+        const of = ofKeys ? Math.floor(head / (job.heads / job.key_heads)) : head;
+        for (let row = 0; row < rows; row++)
+            checkRow(stage, numbers.slice(row * columns, (row + 1) * columns), item, of, row);
+    }
+}
+
+function checkOutput(item) {
+    if (!expected.output || !evaluation.stages.some(({ name }) => name === 'output')) return;
+    const { rows, columns, numbers } = evaluation.table('output', item), lists = job.has_batch ? expected.output[item] : expected.output;
+    for (let row = 0; row < rows; row++)
+        lists[row].forEach((number, i) => check(`output of item ${item + 1}, row ${row + 1}, column ${i + 1}`,
+            sameNumber(numbers[row * columns + i], readNumber(number, job.dtype), job.dtype)));
+}
+
+/* What stages are made of is told in the same words. */
+function checkFormulas() {
+    const told = Object.fromEntries(job.stages);
+    for (const { name, formula } of job.wrong ? [] : evaluation.stages)
+        if (name in told) check(`${name} = ${formula}, attn has ${told[name]}`, formula === told[name]);
+}
+
 function checkJob() {
-    for (let item = 0; item < job.items; item++)
-        for (let head = 0; head < job.heads; head++)
-            for (let row = 0; row < job.rows; row++) {
-                const line = attentionRow(item, head, row);
-                for (const stage of job.squares) if (expected[stage]) checkRow(stage, line[stage], item, head, row);
-                if (expected.context) checkRow('context', contextOf(line), item, head, row);
-            }
+    for (let item = 0; item < job.items; item++) {
+        for (let head = 0; head < job.heads; head++) checkHead(item, head);
+        checkOutput(item);
+    }
 }
 
 /* Which notation a number has is asked as text.c asks it: 0.0001 in float32 lies a little below it. */
@@ -144,6 +118,7 @@ checkColours();
 const before = compared;
 checkJob();
 checkWays();
+checkFormulas();
 check('no stage is compared', compared > before);
 for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);
 console.log(`${compared - failures.length} numbers are the same, ${failures.length} are not`);

@@ -10,6 +10,9 @@
 /* Why the page starts at query, key and value, a sentence for people; NULL: it starts at the inputs and parameters. */
 const char *page_starts_late(const struct problem *problem);
 
+/* Whether the page draws what dropout keeps, by the generator; else it is given it, a bit for each weight. */
+bool page_draws(const struct problem *problem);
+
 /* Each table that the page computes from, but query, key and value: in the order in which people meet them. */
 struct page_table {
     char name[PARAMETER_NAME_BYTES];

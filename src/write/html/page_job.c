@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_COLUMNS = 60 };
+enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512 };
 
 static void write_setting(const char *name, const char *text, bool first, struct output *output)
 {
@@ -99,12 +99,33 @@ static void write_labels(const char *key, const struct token_labels *labels, str
     output_print(output, "%s", labels->texts == NULL ? "" : "]");
 }
 
+/* The labels as the input has them, where a person is shown others: for a file that keeps them. */
+static void write_texts(const char *key, const struct token_labels *labels, struct output *output)
+{
+    char shown[TEXT_BYTES];
+    bool same = true;
+    for (size_t i = 0; i < labels->lists * labels->count && labels->texts != NULL && same; i++) {
+        text_shown(labels->texts[i], TEXT_COLUMNS, shown, sizeof shown);
+        same = strcmp(shown, labels->texts[i]) == 0;
+    }
+    page_key(key, output);
+    output_print(output, same ? "null" : "[");
+    for (size_t i = 0; i < labels->lists * labels->count && !same; i++) {
+        output_print(output, "%s", i % labels->count > 0 ? ", " : i > 0 ? "],\n  [" : "[");
+        page_text(labels->texts[i], output);
+    }
+    output_print(output, same ? "" : "]]");
+}
+
 /* Of the keys; of the queries where they are not the keys' tokens. */
 static void write_tokens(const struct problem *problem, struct output *output)
 {
     write_labels("tokens", &problem->labels, output);
-    if (problem->apart)
-        write_labels("query_tokens", &problem->query_labels, output);
+    write_texts("token_texts", &problem->labels, output);
+    if (!problem->apart)
+        return;
+    write_labels("query_tokens", &problem->query_labels, output);
+    write_texts("query_texts", &problem->query_labels, output);
 }
 
 /* What the page shows, with formulas; query, key and value are always there. */
@@ -272,6 +293,7 @@ static void write_mask(const struct problem *problem, struct output *output)
         output_print(output, "%s%lld", item ? ", " : "[", (long long)mask_offset(mask, item));
     output_print(output, "]");
     page_truth("has_lengths", mask->lengths != NULL, output);
+    page_size("past", problem->past, output);
     page_size("masked_keys", mask->masked_keys, output);
     page_key("attn_mask", output);
     if (mask->attn_mask.rank > 0)
@@ -304,6 +326,19 @@ static void write_dtypes(const struct problem *problem, struct output *output)
     output_print(output, "}");
 }
 
+/* Where dropout's generator stands, whose words are among the numbers; null where there is none, or the page has what
+ * is kept in its place. */
+static void write_draws(const struct problem *problem, struct output *output)
+{
+    static const char *const BUILDS[] = {TORCH_RANDOM_BUILDS(CHOICE_WORD)};
+    page_key("draws", output);
+    if (page_draws(problem))
+        output_print(output, "{\"next\": %u, \"build\": \"%s\"}", problem->generator.next,
+                     BUILDS[problem->generator.build]);
+    else
+        output_print(output, "null");
+}
+
 void page_write_job(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -327,6 +362,7 @@ void page_write_job(const struct result *result, int precision, struct output *o
     page_real("softcap", problem->softcap, output);
     page_real("clip", problem->clip, output);
     page_real("dropout", problem->dropout, output);
+    write_draws(problem, output);
     write_mask(problem, output);
     write_stages(result, output);
     write_ways(problem, output);

@@ -190,11 +190,27 @@ static void write_operands(struct result *result, struct output *output)
     write_before(result, output);
 }
 
-/* A weight that is zero before dropout is zero either way. */
+/* The words of dropout's generator, little-endian. */
+static void write_generator(const struct torch_random *generator, struct output *output)
+{
+    struct base64 base64 = {.output = output};
+    open_numbers("draws", output);
+    for (size_t i = 0; i < TORCH_RANDOM_WORDS; i++) {
+        const uint32_t word = generator->state[i];
+        const unsigned char bytes[] = {(unsigned char)word, (unsigned char)(word >> 8), (unsigned char)(word >> 16),
+                                       (unsigned char)(word >> 24)};
+        base64_add(&base64, bytes, sizeof bytes);
+    }
+    close_numbers(&base64);
+}
+
+/* What dropout keeps; a weight that is zero before it is zero either way. */
 static void write_kept(struct result *result, struct output *output)
 {
     const struct result_table *dropped = result_table_of(result, STAGE_DROPPED);
-    if (dropped != NULL)
+    if (page_draws(result->problem))
+        write_generator(&result->problem->generator, output);
+    else if (dropped != NULL)
         write_rows(result, dropped, "kept", true, output);
 }
 

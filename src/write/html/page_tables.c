@@ -9,6 +9,9 @@
 /* Parameters beyond which a page holds query, key and value in their place: 4 MB. */
 enum { MOST_PARAMETERS = 1 << 20 };
 
+/* What a browser draws in about a second. */
+enum { MOST_DRAWS = 1 << 26 };
+
 static void count_numbers(const struct page_table *table, void *context)
 {
     size_t count = 1;
@@ -38,6 +41,13 @@ const char *page_starts_late(const struct problem *problem)
         return "Norms, rotations and latents are made by attn.";
     page_tables_each(problem, count_numbers, &parameters);
     return parameters > MOST_PARAMETERS ? "The parameters are too many for a page." : NULL;
+}
+
+bool page_draws(const struct problem *problem)
+{
+    const double draws =
+        (double)problem->items * (double)problem->heads * (double)problem->queries * (double)problem->keys;
+    return problem->dropout > 0 && problem->recipe == NULL && draws <= MOST_DRAWS;
 }
 
 static void take_tensor(const char *name, const struct tensor *tensor, page_table_take *take, void *context)

@@ -143,39 +143,43 @@ function softmax(masked, bias, sink) {
 
 const emptyWeight = (model) => ({ zero: 0, nan: NaN, mean: 1 / model.keys })[model.job.empty_row];
 
-function keeps(model, item, head, row, key) {
-    const bytes = Math.ceil(model.keys / 8);
-    return ((model.kept[((item * model.heads + head) * model.rows.length + row) * bytes + (key >> 3)] >> (key & 7)) & 1) === 1;
-}
-
 function dropRow(model, item, head, row, weights) {
-    const factor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - model.settings.dropout));
-    return weights.map((weight, key) => round(weight * (keeps(model, item, head, row, key) ? factor : 0)));
+    const factor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - model.settings.dropout)), kept = keptRow(model, item, head, row);
+    return weights.map((weight, key) => round(weight * (kept[key] ? factor : 0)));
 }
 
 function cap(scaled, softcap) {
     return softcap > 0 ? scaled.map((score) => round(softcap * Math.tanh(score / softcap))) : scaled;
 }
 
+/* A row of a stage as mistakes of the command line have made it, or what `compute` makes. */
+function madeRow({ heads, rows }, stage, { item, head, row }, columns, compute) {
+    const made = job.made[stage], first = ((item * heads + head) * rows.length + row) * columns;
+    return made ? Float64Array.from(made.subarray(first, first + columns)) : compute();
+}
+
 /* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
 function makeLine(evaluation, item, head, row) {
-    const { model } = evaluation, { dHead: d, keys } = model, query = model.rows[row];
+    const { model } = evaluation, { dHead: d, keys } = model, place = { item, head, row, query: model.rows[row] };
+    const made = (stage, compute) => madeRow(model, stage, place, keys, compute);
     const queries = evaluation.operand('query', item, head), of = evaluation.operand('key', item, keyHeadOf(model, head));
-    const bias = biasOf(model, item, head, query), scale = scaleOf(model), sink = model.sinks ? model.sinks[head] : null;
-    const scores = Float64Array.from({ length: keys }, (nothing, key) => round(dotProduct(queries, row * d, of, key * d, d)));
-    const scaled = scores.map((score) => round(score * scale));
-    const capped = cap(scaled, model.settings.softcap);
-    const masked = capped.map((score, key) => addBias(score, bias[key]));
+    const bias = job.isWrong('masked') ? new Float64Array(keys) : biasOf(model, item, head, place.query); // then all keys take part
+    const scale = scaleOf(model), sink = model.sinks ? model.sinks[head] : null;
+    const scores = made('scores', () => Float64Array.from({ length: keys }, (nothing, key) => round(dotProduct(queries, row * d, of, key * d, d))));
+    const scaled = made('scaled', () => scores.map((score) => round(score * scale)));
+    const capped = made('capped', () => cap(scaled, model.settings.softcap));
+    const masked = made('masked', () => capped.map((score, key) => addBias(score, bias[key])));
     const empty = bias.every((number) => number === -Infinity);
     const softened = empty ? { weights: new Float64Array(keys).fill(round(emptyWeight(model))) } : softmax(masked, bias, sink);
-    const dropped = model.settings.dropout > 0 ? dropRow(model, item, head, row, softened.weights) : softened.weights;
-    return { item, head, row, query, bias, empty, sink, scores, scaled, capped, masked, ...softened, dropped };
+    const weights = made('weights', () => softened.weights);
+    const dropped = made('dropped', () => (model.settings.dropout > 0 ? dropRow(model, item, head, row, weights) : weights));
+    return { ...place, bias, empty, sink, scores, scaled, capped, masked, ...softened, weights, dropped };
 }
 
 /* context = dropped . value, (d_v). */
-function makeContext(evaluation, line) {
+function computeContext(evaluation, line) {
     const { model } = evaluation, context = new Float64Array(model.dValue);
-    if (line.empty && model.job.empty_row !== 'mean') return context.fill(emptyWeight(model));
+    if (line.empty && job.empty_row !== 'mean') return context.fill(emptyWeight(model));
     const value = evaluation.operand('value', line.item, keyHeadOf(model, line.head));
     for (let key = 0; key < model.keys; key++) {
         if (!line.empty && line.bias[key] === -Infinity) continue;
@@ -183,6 +187,11 @@ function makeContext(evaluation, line) {
             context[column] += line.dropped[key] * value[key * model.dValue + column];
     }
     return context.map(round);
+}
+
+function makeContext(evaluation, line) {
+    const { model } = evaluation;
+    return madeRow(model, 'context', line, model.dValue, () => computeContext(evaluation, line));
 }
 
 /* --- heads together ---------------------------------------------------------------------------------------------- */
@@ -207,17 +216,15 @@ function makeOutput(evaluation, item, row) {
 /* --- the evaluation ---------------------------------------------------------------------------------------------- */
 
 const hasHeads = (model) => model.job.has_heads;
-const splits = (model) => model.starts === 'inputs' && ['multihead', 'layer'].includes(model.job.mechanism);
 
 /* The stages of a model in their order: name, formula, axes, whether there is one for each head, and T x T. */
 function stagesOf(model) {
-    const { settings } = model, formulas = Object.fromEntries(model.job.stages);
-    const masks = settings.causal || settings.left >= 0 || settings.right >= 0 || model.mask || model.alibiSlopes
-        || model.alibiPenalties || model.relative || model.hasLengths || model.maskedKeys < model.keys;
-    const names = ['query', 'key', 'value', 'scores', 'scaled', ...(settings.softcap > 0 ? ['capped'] : []), ...(masks ? ['masked'] : []),
-        'weights', ...(settings.dropout > 0 ? ['dropped'] : []), 'context', ...(splits(model) ? ['heads', 'output'] : [])];
-    return names.map((name) => ({
-        name, formula: formulas[name] || '', square: SQUARE_STAGES.includes(name), perHead: hasHeads(model) && !['heads', 'output'].includes(name),
+    const { settings } = model;
+    const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
+    const names = ['query', 'key', 'value', ...SQUARE_STAGES, 'context', 'heads', 'output'].filter((name) => there[name] ?? true);
+    return names.map((name, i) => ({
+        name, formula: formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
+        perHead: hasHeads(model) && !['heads', 'output'].includes(name),
         axes: [['key', 'value'].includes(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
     }));
 }
@@ -264,12 +271,15 @@ function makeTable(evaluation, stage, item, head) {
     return heldTable(model, stage, item, head);
 }
 
+const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing, key) => keyLabelOf(model, item, key));
+const queryLabelsOf = (model, item) => model.rows.map((query) => queryLabelAt(model, item, query));
+
 /* The labels of the rows and columns of a table; '' where there is none. */
 function labelsOfTable(model, stage, item, columns) {
     const held = model.tables.get(stage), blank = (count) => new Array(count).fill('');
     const ofKeys = stage === 'key' || stage === 'value' || stage === 'key_inputs';
     const rowLabels = held && held.what === 'parameter' ? blank(held.shape.length > 1 ? held.shape[0] : 1)
-        : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, row) => labelIn(model.queryTokenLists || model.tokenLists, item, row))
+        : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
             : ofKeys ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
     return { rowLabels, columnLabels: SQUARE_STAGES.includes(stage) ? keyLabelsOf(model, item) : blank(columns) };
 }

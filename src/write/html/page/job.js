@@ -18,6 +18,12 @@ function decodeNumbers(id) {
     return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
+/* What mistakes of the command line have made, (B, H, S, Tk) and context (B, H, S, d_v); the page computes the rest. */
+job.made = {};
+for (const stage of job.wrong ? ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped', 'context'] : [])
+    if (byId('data-made-' + stage)) job.made[stage] = decodeNumbers('made-' + stage);
+job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
+
 /* --- rounding ---------------------------------------------------------------------------------------------------- */
 
 /* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest

@@ -4,142 +4,129 @@
  *   B items, H heads, H_kv of key and value, Tq queries of which S are on the page, Tk keys, d and d_v columns of a head
  *
  *   tables   Map: name -> { name, title, shape, numbers, what: 'input' | 'parameter' | 'operand', editable }
- *            inputs (B, Tq, d_in), key_inputs (B, Tk, d_in), weights (d_in, d_out) as y = x . W has them, biases (d_out);
- *            where the page starts at operands: query (B, H, S, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v) */
-
-/* An edit that cannot be made; its message is a sentence for people. */
-class Refusal extends Error {}
-
-const refuse = (sentence) => {
-    throw new Refusal(sentence);
-};
+ *            inputs (B, Tq, d_in), key_inputs (B, Tk, d_in), without B where there is no batch; weights (d_in, d_out) as
+ *            y = x . W has them, biases (d_out); where the page starts at operands: query (B, H, S, d),
+ *            key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v)
+ *   rows     (S) the positions of the queries on the page, from 0
+ *   mask     attn_mask as what is added, or null: numbers (B, H, Tq, Tk), each axis that size or 1
+ *   draw     where dropout draws from: a place of the generator, a seed, or the bits themselves */
 
 const countOf = (shape) => shape.reduce((product, size) => product * size, 1);
 
-/* --- of the job -------------------------------------------------------------------------------------------------- */
-
-const PARAMETER_TITLES = (name, transposed) => (transposed ? `${name}^T` : name);
-
-function tableOfJob({ name, shape, transposed }, what) {
-    const numbers = Float64Array.from(decodeNumbers(name));
-    return { name, title: PARAMETER_TITLES(name, transposed), transposed, shape, numbers, what, editable: true };
+/* A table as y = x . W has it; `transposed`: attn stores it the other way round. */
+function tableOf(name, shape, numbers, what, transposed = false) {
+    return { name, title: transposed ? `${name}^T` : name, transposed, shape, numbers, what, editable: true };
 }
 
-function tablesOf(job) {
+function tableOfJob({ name, shape, transposed = false }, what) {
+    return { ...tableOf(name, shape, Float64Array.from(decodeNumbers(name)), what, transposed), editable: job.wrong === null };
+}
+
+function inputTables() {
     const isInput = (name) => name === 'inputs' || name === 'key_inputs';
-    const operand = (name, heads, rows, columns) => ({ name, shape: [job.items, heads, rows, columns], transposed: false });
-    const listed = job.starts === 'inputs'
-        ? job.tables.map((table) => tableOfJob(table, isInput(table.name) ? 'input' : 'parameter'))
-        : [operand('query', job.heads, job.positions.length, job.d_head), operand('key', job.key_heads, job.keys, job.d_head),
-            operand('value', job.key_heads, job.keys, job.d_value)].map((table) => tableOfJob(table, 'operand'));
-    for (const table of listed) table.editable = job.wrong === null;
-    return new Map(listed.map((table) => [table.name, table]));
+    return job.tables.map((table) => tableOfJob(table, isInput(table.name) ? 'input' : 'parameter'));
 }
 
-/* attn_mask as what is added, minus infinity where it forbids: numbers (B, H, Tq, Tk), each axis that size or 1. */
-function maskOf(job) {
+function operandTables() {
+    const { items, heads, key_heads: keyHeads, keys, positions } = job;
+    return [['query', heads, positions.length, job.d_head], ['key', keyHeads, keys, job.d_head], ['value', keyHeads, keys, job.d_value]]
+        .map(([name, ...shape]) => tableOfJob({ name, shape: [items, ...shape] }, 'operand'));
+}
+
+const namedTables = (tables) => new Map(tables.map((table) => [table.name, table]));
+
+function maskOfJob() {
     if (!job.attn_mask) return null;
     const { strides, adds } = job.attn_mask, sizes = [job.items, job.heads, job.queries, job.masked_keys];
     const shape = sizes.map((size, axis) => (strides[axis] > 0 ? size : 1));
     const held = adds ? decodeNumbers('attn_mask') : decodeBytes('attn_mask');
     const numberAt = adds ? (i) => held[i] : (i) => ((held[i >> 3] >> (i & 7)) & 1 ? 0 : -Infinity);
-    return { adds, shape, numbers: Float32Array.from({ length: countOf(shape) }, (nothing, i) => numberAt(i)) };
+    return { adds, shape, numbers: Float64Array.from({ length: countOf(shape) }, (nothing, i) => numberAt(i)) };
 }
 
-function settingsOfJob(job) {
-    const { given } = job;
+const seedOfJob = ({ given }) => ({ kind: 'seed', seed: given.dropout_seed ?? given.seed ?? 123, build: given.rng ?? 'torch' });
+
+function drawOfJob() {
+    if (!(job.dropout > 0)) return seedOfJob(job);
+    if (!job.draws) return byId('data-kept') ? { kind: 'bits', bits: decodeBytes('kept') } : seedOfJob(job);
+    return { kind: 'words', words: new Uint32Array(decodeBytes('draws').buffer), ...job.draws };
+}
+
+/* The scale as it was said, null for 1 / sqrt(d); with a mistake, or where the query is scaled, as it came out. */
+function saidScale() {
+    const usual = 1 / Math.sqrt(job.d_head) / job.temperature === job.scale;
+    if (job.given.scale !== undefined && job.given.scale / job.temperature === job.scale) return job.given.scale;
+    return usual ? null : job.scale * job.temperature;
+}
+
+function settingsOfJob() {
     return {
-        causal: job.causal, scale: given.scale === undefined ? null : given.scale, temperature: job.temperature,
-        softcap: job.softcap, left: job.left, right: job.right, heads: job.heads, stacked: job.stacked,
-        dropout: job.dropout, mistake: 'none',
+        causal: job.causal, scale: saidScale(), temperature: job.temperature, softcap: job.softcap, left: job.left,
+        right: job.right, heads: job.heads, stacked: job.stacked, dropout: job.dropout, mistake: 'none',
     };
 }
 
-function modelOf(job) {
+/* Lists of labels, one or one for each item, or null: as they are shown, and as the input has them. */
+function labelsOfJob() {
+    const own = job.query_tokens !== undefined, shown = own ? job.query_tokens : job.tokens;
+    return {
+        keyLabels: job.tokens, keyTexts: job.token_texts || job.tokens, ownQueries: own,
+        queryLabels: own ? job.query_tokens : null, queryTexts: own ? job.query_texts || job.query_tokens : null,
+        firstQuery: job.labelled_queries ? job.first_query : null,
+        tokens: shown ? shown[0] : [], keyTokens: own && job.tokens ? job.tokens[0] : null,
+    };
+}
+
+function modelOf() {
     return {
         job, starts: job.starts, startsBecause: job.because, items: job.items, queries: job.queries, keys: job.keys,
         rows: job.positions, heads: job.heads, keyHeads: job.key_heads, dHead: job.d_head, dValue: job.d_value,
-        tables: tablesOf(job), settings: settingsOfJob(job),
-        tokenLists: job.tokens, queryTokenLists: job.query_tokens || null,
-        tokens: job.tokens ? job.tokens[0] : [], keyTokens: job.query_tokens !== undefined && job.tokens ? job.tokens[0] : null,
-        offsets: job.offsets, hasLengths: job.has_lengths, maskedKeys: job.masked_keys, mask: maskOf(job),
-        alibiSlopes: job.alibi_slopes, alibiPenalties: job.alibi_penalties || null, sinks: job.sinks,
-        relative: job.relative, kept: job.dropout > 0 ? decodeBytes('kept') : null,
+        tables: namedTables(job.starts === 'inputs' ? inputTables() : operandTables()), aside: null,
+        settings: settingsOfJob(), ...labelsOfJob(), offsets: job.offsets, hasLengths: job.has_lengths,
+        maskedKeys: job.masked_keys, mask: maskOfJob(), alibiSlopes: job.alibi_slopes,
+        alibiPenalties: job.alibi_penalties || null, sinks: job.sinks, relative: job.relative, draw: drawOfJob(),
     };
 }
 
 /* The number that scores are multiplied with. */
-function scaleOf({ settings, dHead, job }) {
-    if (job.wrong !== null || job.starts === 'operands') return settings.scale === job.given.scale ? job.scale : settings.scale;
+function scaleOf({ settings, dHead }) {
     return (settings.scale === null ? 1 / Math.sqrt(dHead) : settings.scale) / settings.temperature;
 }
+
+/* Whether the mask may forbid a key or add to a score. */
+function hasMask({ settings, hasLengths, mask, alibiSlopes, relative }) {
+    return settings.causal || settings.left >= 0 || settings.right >= 0 || hasLengths || mask !== null || alibiSlopes !== null
+        || relative !== null;
+}
+
+const isSplit = (model) => model.starts === 'inputs' && model.job.mechanism === 'multihead';
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */
 
 const labelIn = (lists, item, token) => (lists ? lists[lists.length > 1 ? item : 0][token] : '');
 
-/* The label of a key, or of the query of row `row`; '' where it has none. */
-const keyLabelOf = (model, item, key) => labelIn(model.tokenLists, item, key);
+/* The label of a key, or of the query of row `row`; '' where it has none. Fit to be shown. */
+const keyLabelOf = (model, item, key) => labelIn(model.keyLabels, item, key);
 
-function queryLabelOf(model, item, row) {
-    const { job } = model;
-    if (model.queryTokenLists) return labelIn(model.queryTokenLists, item, model.rows[row]);
-    return job.labelled_queries ? keyLabelOf(model, item, job.first_query + model.rows[row]) : '';
+function queryLabelAt(model, item, query) {
+    if (model.ownQueries) return labelIn(model.queryLabels, item, query);
+    return model.firstQuery === null ? '' : keyLabelOf(model, item, model.firstQuery + query);
 }
 
-const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing, key) => keyLabelOf(model, item, key));
-const queryLabelsOf = (model, item) => model.rows.map((nothing, row) => queryLabelOf(model, item, row));
+const queryLabelOf = (model, item, row) => queryLabelAt(model, item, model.rows[row]);
 
-/* --- edits ------------------------------------------------------------------------------------------------------- */
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff]/g;
+const MOST_COLUMNS = 60;
 
-const EDITS = {
-    number: (model, { table: name, at, to }) => {
-        const table = model.tables.get(name);
-        if (!table || !table.editable) refuse(`${name} cannot be changed here.`);
-        if (!Array.isArray(at) || at.length !== table.shape.length || at.some((i, axis) => !(i >= 0 && i < table.shape[axis])))
-            refuse(`${name} has no such cell.`);
-        if (!Number.isFinite(round(to))) refuse(`${to} is not a number that ${job.dtype} holds.`);
-        const numbers = table.numbers.slice();
-        numbers[at.reduce((place, i, axis) => place * table.shape[axis] + i, 0)] = round(to);
-        return { ...model, tables: new Map(model.tables).set(name, { ...table, numbers }) };
-    },
-    setting: (model, { name, to }) => {
-        const setting = settingsOf(model).find((one) => one.name === name);
-        if (!setting) refuse(`There is no setting called ${name}.`);
-        if (!setting.possible) refuse(setting.because);
-        return setting.change(model, to);
-    },
-    label: (model, { token, to, item = 0 }) => {
-        if (!model.tokenLists) refuse('The tokens of this job have no labels.');
-        const lists = model.tokenLists.map((list, i) => (i === (model.tokenLists.length > 1 ? item : 0)
-            ? list.map((label, at) => (at === token ? to : label)) : list));
-        return { ...model, tokenLists: lists, tokens: lists[0] };
-    },
-    without: () => refuse('This page cannot take a token out yet.'),
-    add: () => refuse('This page cannot add a token yet.'),
-};
+/* A blank at either end or beside another as an open box. */
+const seenBlanks = (text) => text.split('').map((one, i) =>
+    (one === ' ' && [undefined, ' '].some((blank) => text[i - 1] === blank || text[i + 1] === blank) ? '\u2423' : one)).join('');
 
-/* Another model; throws Refusal. */
-function applyEdit(model, edit) {
-    if (!Object.hasOwn(EDITS, edit.do)) refuse('There is no such edit.');
-    if (model.job.wrong !== null) refuse('The numbers of this page were made with a mistake, and cannot be changed.');
-    return EDITS[edit.do](model, edit);
-}
-
-const withSettings = (model, changed) => ({ ...model, settings: { ...model.settings, ...changed } });
-
-/* The controls of this job. `change` makes another model of a value, or throws Refusal. */
-function settingsOf(model) {
-    const plain = (name, kind, says, more = {}) => ({
-        name, kind, says, value: model.settings[name], possible: true, because: '',
-        change: (before, to) => withSettings(before, { [name]: to }), ...more,
-    });
-    return [
-        plain('causal', 'switch', 'Each token sees itself and the tokens before it'),
-        plain('scale', 'number', 'The scores are multiplied by it', { least: -4, most: 4, step: 0.01, value: scaleOf(model) }),
-        plain('temperature', 'number', 'The scale is divided by it', { least: 0.1, most: 10, step: 0.1 }),
-        plain('softcap', 'number', 'Scores stay within this bound; 0: none', { least: 0, most: 50, step: 0.1 }),
-        plain('left', 'number', 'How far back a token sees; -1: to the first', { least: -1, most: model.keys, step: 1 }),
-        plain('right', 'number', 'How far ahead a token sees; -1: to the last', { least: -1, most: model.keys, step: 1 }),
-    ];
+/* A text as text_shown of attn has it: what is hidden is seen, and what is long is cut. */
+function shownText(text) {
+    const named = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+    const code = (one, digits) => one.charCodeAt(0).toString(16).padStart(digits, '0');
+    const seen = seenBlanks(text).replace(HIDDEN, (one) => named[one] || (one < '\u0100' ? `\\x${code(one, 2)}` : `\\u${code(one, 4)}`));
+    const characters = Array.from(seen);
+    return characters.length > MOST_COLUMNS ? `${characters.slice(0, MOST_COLUMNS - 3).join('')}...` : seen;
 }

@@ -12,46 +12,118 @@ function decimalText(number) {
 }
 
 /* Numbers as lists within lists, by that shape. */
-function listText(numbers, shape, at = 0) {
+function listText(numbers, shape, at = 0, textOf = decimalText) {
     const below = countOf(shape.slice(1)), parts = [];
     for (let i = 0; i < shape[0]; i++)
-        parts.push(shape.length > 1 ? listText(numbers, shape.slice(1), at + i * below) : decimalText(numbers[at + i]));
+        parts.push(shape.length > 1 ? listText(numbers, shape.slice(1), at + i * below, textOf) : textOf(numbers[at + i]));
     return `[${parts.join(shape.length > 1 ? ',\n  ' : ', ')}]`;
 }
 
+/* --- the file ---------------------------------------------------------------------------------------------------- */
+
 /* A table as attn stores it. */
-function tableText(model, { shape, numbers, transposed, what }) {
-    if (what !== 'parameter' && !model.job.has_batch) return listText(numbers, shape.slice(shape.length === 3 ? 1 : model.job.has_heads ? 1 : 2));
+function tableText({ shape, numbers, transposed }) {
     if (!transposed) return listText(numbers, shape);
     const [rows, columns] = shape;
     return listText(numbers.map((nothing, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]), [columns, rows]);
 }
 
+/* The command that computes it. */
 function mechanismOf({ job, settings, starts }) {
     if (starts === 'operands') return 'sdpa';
     return ['self', 'causal'].includes(job.mechanism) ? (settings.causal ? 'causal' : 'self') : job.mechanism;
 }
 
+/* What a result says that holds no longer for this file, or that it says itself. */
+const LEFT_OUT = ['without', 'random', 'random_seed', 'query', 'positions', 'mask_true', 'd_out', 'qkv_bias', 'scale', 'kv_heads', 'stacked',
+    'dropout_seed'];
+
+/* Of a file that starts at query, key and value, these settings of the job still count. */
+const KEPT_OF_OPERANDS = ['dtype', 'seed', 'skip', 'rng', 'softmax_dtype', 'align', 'empty_row'];
+
 function settingsToSave(model) {
-    const { settings, job } = model, { mistake, without, random, random_seed: randomSeed, ...saved } = job.given;
-    saved.softcap = settings.softcap;
-    saved.temperature = settings.temperature;
-    saved.window = `${settings.left},${settings.right}`;
+    const { settings, job, rows, queries, heads, keyHeads, draw } = model, late = model.starts === 'operands';
+    const wanted = (name) => (late ? KEPT_OF_OPERANDS.includes(name) : !LEFT_OUT.includes(name));
+    const saved = Object.fromEntries(Object.entries(job.given).filter(([name]) => wanted(name)));
+    if (job.softmax_dtype !== job.dtype) saved.softmax_dtype = job.softmax_dtype;
+    Object.assign(saved, { temperature: settings.temperature, softcap: settings.softcap, window: `${settings.left},${settings.right}` });
     if (settings.scale !== null) saved.scale = settings.scale;
-    if (job.mechanism === 'multihead') saved.causal = settings.causal;
+    if (settings.dropout > 0 || !late) saved.dropout = settings.dropout;
+    if (settings.dropout > 0 && draw.kind === 'seed') saved.dropout_seed = draw.seed;
+    else if (job.given.dropout_seed !== undefined && settings.dropout > 0) saved.dropout_seed = job.given.dropout_seed;
+    if (mechanismOf(model) === 'multihead') Object.assign(saved, { heads, stacked: settings.stacked });
+    if (keyHeads !== heads && !late) saved.kv_heads = keyHeads;
+    if (late || job.has_heads) saved.causal = settings.causal;
+    if (rows.length !== queries) saved.query = rows.map((row) => row + 1).join(',');
     return saved;
 }
 
-/* An input of attn. Throws Refusal where there is none that gives these numbers. */
+/* attn_mask as it is read: truth values, or numbers that are added. */
+function maskText({ adds, shape, numbers }) {
+    if (!adds) return listText(numbers, shape, 0, (number) => String(number === 0));
+    if (numbers.every((number) => number === 0 || number === 1) && numbers.includes(1))
+        refuse('attn_mask has zeros and ones that are added: JSON cannot tell them from truth values.');
+    return listText(numbers, shape);
+}
+
+const labelsText = (lists) => JSON.stringify(lists.length > 1 ? lists : lists[0]);
+
+function labelsToSave({ ownQueries, keyTexts, queryTexts, firstQuery }) {
+    if (ownQueries) return [['tokens', queryTexts], ['key_tokens', keyTexts]].filter(([, lists]) => lists).map(([name, lists]) => [name, labelsText(lists)]);
+    return keyTexts && firstQuery !== undefined ? [['tokens', labelsText(keyTexts)]] : [];
+}
+
+/* The numbers that are given for each head, and the mask. */
+function masksToSave(model) {
+    const parts = [];
+    if (model.mask) parts.push(['attn_mask', maskText(model.mask)]);
+    if (model.alibiSlopes && !['slopes', 'scaled'].includes(model.job.given.alibi)) parts.push(['alibi_slopes', JSON.stringify(model.alibiSlopes)]);
+    if (model.sinks) parts.push(['sinks', JSON.stringify(model.sinks)]);
+    return parts;
+}
+
+/* Key or value in two parts: what is of the past, and what is given with it. */
+function pastToSave({ name, shape, numbers }, past) {
+    const [items, heads, keys, columns] = shape, inPast = (i) => Math.floor(i / columns) % keys < past;
+    const part = (wanted, rows) => listText(numbers.filter((nothing, i) => inPast(i) === wanted), [items, heads, rows, columns]);
+    return [[`past_${name}`, part(true, past)], [name, part(false, keys - past)]];
+}
+
+function operandsToSave(model) {
+    const { past } = model.job, parts = [];
+    for (const table of model.tables.values())
+        parts.push(...(past > 0 && table.name !== 'query' ? pastToSave(table, past) : [[table.name, tableText(table)]]));
+    if (model.hasLengths) parts.push(['kv_lengths', JSON.stringify(model.offsets.map((offset) => offset + model.queries))]);
+    return parts;
+}
+
+/* Why there is no file that gives these numbers; null: there is one. */
+function whyNotSaved(model) {
+    const { job, settings, draw } = model;
+    if (job.wrong !== null || job.given.mistake !== undefined) return 'attn made these numbers with a mistake, which no file holds.';
+    if (draw.kind === 'bits' && settings.dropout > 0) return 'Dropout was drawn by attn; turn it off to save.';
+    if (model.starts === 'inputs') return null;
+    if (model.rows.length !== model.queries) return 'Only some queries are on this page, which starts at query, key and value.';
+    if (model.relative || model.alibiPenalties) return 'What is added to the scores here is not part of a file with query, key and value.';
+    if (settings.dropout > 0 && draw.kind === 'words' && job.mechanism !== 'sdpa' && job.mechanism !== 'layer' && job.given.dropout_seed === undefined)
+        return 'Dropout is drawn behind the parameters, which this page does not hold; attn with --dropout-seed makes a page that can be saved.';
+    return null;
+}
+
+/* An input of attn; throws Refusal where there is none that gives these numbers. */
 function saveJSON(model) {
-    if (model.starts === 'operands') refuse('This page cannot be saved yet.');
-    const parts = [['settings', JSON.stringify(settingsToSave(model))]];
-    if (model.tokenLists) parts.push(['tokens', JSON.stringify(model.tokenLists.length > 1 ? model.tokenLists : model.tokenLists[0])]);
-    for (const table of model.tables.values()) parts.push([table.name, tableText(model, table)]);
+    const why = whyNotSaved(model);
+    if (why) refuse(why);
+    const parts = [['mechanism', JSON.stringify(mechanismOf(model))], ['settings', JSON.stringify(settingsToSave(model))], ...labelsToSave(model),
+        ...masksToSave(model)];
+    if (model.starts === 'operands') parts.push(...operandsToSave(model));
+    else for (const table of model.tables.values()) parts.push([table.name, tableText(table)]);
     return `{${parts.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(',\n')}}\n`;
 }
 
 const saveCommand = (model) => `attn ${mechanismOf(model)} saved.json`;
+
+/* --- the link ---------------------------------------------------------------------------------------------------- */
 
 const stateToLink = (edits) => `#${encodeURIComponent(JSON.stringify(edits))}`;
 

@@ -1,0 +1,57 @@
+/* What each stage is made of, in the words of attn: as src/stage/ has them. */
+
+/* "W^T" where all modules store it so; a file may give one head's W as it is and another's transposed. */
+function storageText(model, stem) {
+    const stems = model.settings.stacked ? Array.from({ length: model.heads }, (nothing, head) => `heads.${head}.${stem}`) : [stem];
+    const transposed = stems.filter((one) => model.tables.has(`${one}.weight`)).length;
+    return transposed === 0 ? '' : transposed === stems.length ? '.weight^T' : ' or .weight^T';
+}
+
+function projectionFormula(model, stage) {
+    if (model.starts === 'operands') return Object.fromEntries(model.job.stages)[stage] || 'given';
+    const stem = PROJECTIONS[stage], source = stage !== 'query' && model.tables.has('key_inputs') ? 'key_inputs' : 'inputs';
+    const bias = model.tables.has(`${model.settings.stacked ? 'heads.0.' : ''}${stem}.bias`) ? ` + ${stem}.bias` : '';
+    const heads = model.settings.stacked ? ' of each head' : hasHeads(model) ? ', cut into heads' : '';
+    const within = model.job.clip > 0 ? `, within +-${model.job.clip}` : '';
+    return `${source} . ${stem}${storageText(model, stem)}${bias}${heads}${within}`;
+}
+
+function scaledFormula(model) {
+    const scale = scaleOf(model);
+    return scale === 1 / Math.sqrt(model.dHead) ? `scores / sqrt(${model.dHead})` : `scores x ${scale}`;
+}
+
+/* What forbids a key, each rule one more. */
+function maskRules({ settings, mask, hasLengths, job }) {
+    const { causal, left, right } = settings, query = hasLengths || job.offsets.some((offset) => offset !== 0) ? "query's position" : 'query';
+    const rules = [];
+    if (mask && !mask.adds) rules.push(`attn_mask is ${job.given.mask_true === 'drop' ? 'true' : 'false'}`);
+    if (causal || right === 0) rules.push(`key > ${query}`);
+    else if (right > 0) rules.push(`key > ${query} + ${right}`);
+    if (left >= 0) rules.push(`key < ${query}${left > 0 ? ` - ${left}` : ''}`);
+    if (hasLengths) rules.push('key > length');
+    return rules.map((rule, i) => `${i === 0 ? ', -inf where ' : ' or '}${rule}`).join('');
+}
+
+function maskedFormula(model, before) {
+    const added = model.mask && model.mask.adds ? ' + attn_mask' : '';
+    const alibi = model.alibiSlopes ? Object.fromEntries(model.job.stages).masked?.match(/ [+-] slope [^,]*(?= \+|,|$)/)?.[0] ?? ' - slope |key - query|' : '';
+    return `${before}${hasMask(model) ? '' : ', no mask'}${added}${alibi}${model.relative ? ' + relative_bias of the distance' : ''}${maskRules(model)}`;
+}
+
+const FORMULAS = {
+    scores: () => 'query . key^T', scaled: scaledFormula,
+    capped: ({ settings: { softcap } }) => (softcap > 0 ? `${softcap} x tanh(scaled / ${softcap})` : 'scaled, no softcap'),
+    masked: maskedFormula,
+    weights: (model, before) => `softmax(${before})${model.sinks ? ', a sink in the sum' : ''}`,
+    dropped: ({ settings: { dropout } }) => `weights / (1 - ${dropout}) where kept, else 0`,
+    context: (model, before) => `${before} . value`,
+    heads: () => 'context of all heads, side by side',
+    output: (model) => (model.settings.stacked ? 'heads side by side' : `heads . out_proj.weight^T${model.tables.has('out_proj.bias') ? ' + out_proj.bias' : ''}`),
+};
+
+/* `names` are the stages before it. */
+function formulaOf(model, stage, names) {
+    const squares = names.filter((name) => SQUARE_STAGES.includes(name));
+    return stage in PROJECTIONS ? projectionFormula(model, stage) : FORMULAS[stage](model, squares[squares.length - 1]);
+}

@@ -1,0 +1,62 @@
+/* A page of -f html without a browser: its script, all but the last line, which begins to draw, run on the numbers that
+ * the page holds; and numbers as attn prints them in JSON. */
+'use strict';
+const vm = require('vm');
+
+/* `names` of the page's script, as an object. */
+function loadPage(page, names) {
+    const dataOf = (id) => {
+        const element = new RegExp(`<script[^>]* id="${id}">([^<]*)</script>`).exec(page);
+        return element ? { textContent: element[1] } : null;
+    };
+    const context = vm.createContext({ document: { getElementById: dataOf }, matchMedia: () => ({ matches: false }), atob });
+    const script = page.slice(page.lastIndexOf('<script>') + '<script>'.length, page.lastIndexOf('</script>'));
+    vm.runInContext(script.replace(/\nstart\(\);\s*$/, ''), context);
+    return vm.runInContext(`({ ${names.join(', ')} })`, context);
+}
+
+/* All numbers of 16 bits, `exponents` of them for the exponent, from the least to the largest that is finite. */
+function numbersOf16Bits(exponents) {
+    const fractions = 15 - exponents, bias = 2 ** (exponents - 1) - 1, numbers = [];
+    for (let exponent = 0; exponent < 2 ** exponents - 1; exponent++)
+        for (let fraction = 0; fraction < 2 ** fractions; fraction++)
+            numbers.push((fraction + (exponent > 0 ? 2 ** fractions : 0)) * 2 ** (Math.max(exponent, 1) - bias - fractions));
+    return numbers;
+}
+
+/* The nearest of them, of two as near the even one. JSON has the shortest decimal that reads back to the number. */
+function nearest(numbers, number) {
+    const magnitude = Math.abs(number);
+    let low = 0, high = numbers.length - 1;
+    while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (numbers[middle] <= magnitude) low = middle;
+        else high = middle;
+    }
+    const below = magnitude - numbers[low], above = numbers[high] - magnitude;
+    return Math.sign(number) * numbers[below < above || (below === above && low % 2 === 0) ? low : high];
+}
+
+const readers = { f32: Math.fround, f64: Number };
+
+function readerOf(dtype) {
+    if (!readers[dtype]) {
+        const numbers = numbersOf16Bits({ f16: 5, bf16: 8 }[dtype]);
+        readers[dtype] = (number) => nearest(numbers, number);
+    }
+    return readers[dtype];
+}
+
+/* A number of JSON in that dtype: null is minus infinity, and a string what is infinite or no number. */
+function readNumber(number, dtype) {
+    return number === null ? -Infinity : typeof number === 'string' ? Number(number) : readerOf(dtype)(number);
+}
+
+/* The same number; in float64, where exp and tanh are those of another library, but for the last bits. */
+function sameNumber(number, other, dtype) {
+    if (dtype !== 'f64' || !Number.isFinite(number) || !Number.isFinite(other))
+        return number === other || (Number.isNaN(number) && Number.isNaN(other));
+    return Math.abs(number - other) <= 2 ** -50 * Math.abs(other);
+}
+
+module.exports = { loadPage, readNumber, sameNumber };
