@@ -122,6 +122,18 @@ echo '{"query": [[[1, 2], [0, 1], [1, 1]], [[2, 0], [1, -1], [0, 2]], [[1, 0], [
     >"$scratch/kernel.json"
 check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 
+# What is edited on a page is what attn computes of the file that the page saves: random jobs and edits.
+if [ -n "$node" ]; then
+    edited=60
+    [ -z "${ATTN_WHOLE-}" ] || edited=1500
+    edits() {
+        timeout 120 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
+        cat "$scratch/edits"
+        return 1
+    }
+    check "$edited jobs whose pages are edited" edits $edited
+fi
+
 # With a mistake in them a page holds what was made, and explains as a mistake what it cannot compute.
 check "a softmax over the queries" page queries-softmax causal data/inputs.json -s 789 --mistake softmax-queries -q 2-6
 pages_of_mistakes=1

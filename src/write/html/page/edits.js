@@ -88,8 +88,9 @@ function whyNoMore(model) {
 
 /* `numbers` (d_in), for every item; `token` is its label. */
 function addToken(model, { token, numbers }) {
-    const why = whyNoMore(model), columns = model.tables.get('inputs').shape.at(-1);
+    const why = whyNoMore(model);
     if (why) refuse(why);
+    const { shape } = model.tables.get('inputs'), columns = shape[shape.length - 1];
     if (!Array.isArray(numbers) || numbers.length !== columns || !numbers.every((number) => Number.isFinite(round(number))))
         refuse(`A token has ${columns} numbers.`);
     if (typeof token !== 'string') refuse('A label is a text.');
@@ -132,9 +133,11 @@ function setNumber(model, { table: name, at, to }) {
 const STEMS = ['W_query', 'W_key', 'W_value'];
 const weightOf = (tables, stem) => tables.get(`${stem}.weight`) || tables.get(stem);
 
+const columnsOf = ({ shape }) => shape[shape.length - 1];
+
 /* Matrices of as many rows, or lists, side by side. */
 function besideEachOther(tables, name) {
-    const [first] = tables, rows = first.shape.length > 1 ? first.shape[0] : 1, widths = tables.map((table) => table.shape.at(-1));
+    const [first] = tables, rows = first.shape.length > 1 ? first.shape[0] : 1, widths = tables.map((table) => columnsOf(table));
     const width = widths.reduce((sum, one) => sum + one, 0), numbers = new Float64Array(rows * width);
     let column = 0;
     tables.forEach((table, i) => {
@@ -147,7 +150,7 @@ function besideEachOther(tables, name) {
 
 /* Columns first .. first + count of a matrix or a list. */
 function someColumns(table, first, count, name) {
-    const width = table.shape.at(-1);
+    const width = columnsOf(table);
     const numbers = table.numbers.filter((nothing, i) => i % width >= first && i % width < first + count);
     return tableOf(name, replaced(table.shape, table.shape.length - 1, count), numbers, 'parameter', table.transposed);
 }
@@ -171,7 +174,7 @@ function cutModules(tables, heads) {
     const made = [];
     for (let head = 0; head < heads; head++)
         for (const table of tables)
-            made.push(someColumns(table, head * (table.shape.at(-1) / heads), table.shape.at(-1) / heads, `heads.${head}.${table.name}`));
+            made.push(someColumns(table, head * (columnsOf(table) / heads), columnsOf(table) / heads, `heads.${head}.${table.name}`));
     return made;
 }
 
@@ -246,14 +249,14 @@ const changeDropout = (model, to) => ({ ...withSetting('dropout')(model, to), dr
 const SETTINGS = [
     { name: 'causal', kind: 'switch', says: 'each token sees itself and the tokens before it', takes: isTruth, why: whyCausalStays },
     { name: 'scale', kind: 'number', says: 'the scores are multiplied by it', least: 0, most: 4, step: 0.01,
-        takes: (to) => to === null || Number.isFinite(to), expected: 'a number', valueOf: ({ settings, dHead }) => settings.scale ?? 1 / Math.sqrt(dHead) },
+        takes: (to) => to === null || Number.isFinite(to), expected: 'a number', now: ({ settings, dHead }) => settings.scale ?? 1 / Math.sqrt(dHead) },
     { name: 'temperature', kind: 'number', says: 'the scale is divided by it', least: 0.1, most: 5, step: 0.1,
         takes: (to) => Number.isFinite(to) && to > 0, expected: 'a number above 0' },
     { name: 'softcap', kind: 'number', says: 'scores stay within this bound; 0 is none', least: 0, most: 10, step: 0.1,
         takes: isNumberIn(0), expected: 'a number from 0 on' },
-    { name: 'left', kind: 'number', says: 'so many tokens back are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
+    { name: 'left', label: 'window: back', kind: 'number', says: 'so many tokens back are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
         takes: isWholeFrom(-1), expected: 'a whole number from -1 on' },
-    { name: 'right', kind: 'number', says: 'so many tokens ahead are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
+    { name: 'right', label: 'window: ahead', kind: 'number', says: 'so many tokens ahead are seen; -1 is all', least: -1, most: (model) => model.keys - 1, step: 1,
         takes: isWholeFrom(-1), expected: 'a whole number from -1 on' },
     { name: 'heads', kind: 'choice', says: 'so many heads share the columns', choices: possibleHeads, why: whyHeadsStay,
         takes: Number.isInteger, expected: 'a number of heads', change: (model, to) => arrangeHeads(model, to, model.settings.stacked) },
@@ -268,9 +271,9 @@ const EXPECTED = { switch: 'true or false' };
 function settingOf(model, row) {
     const because = (row.why && row.why(model)) || '', most = typeof row.most === 'function' ? row.most(model) : row.most;
     return {
-        name: row.name, kind: row.kind, says: row.says, least: row.least, most, step: row.step,
+        name: row.name, label: row.label || row.name, kind: row.kind, says: row.says, least: row.least, most, step: row.step,
         choices: row.choices ? row.choices(model) : undefined, possible: because === '', because,
-        value: row.valueOf ? row.valueOf(model) : model.settings[row.name],
+        value: row.now ? row.now(model) : model.settings[row.name],
     };
 }
 

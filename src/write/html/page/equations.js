@@ -217,7 +217,20 @@ function makeOutput(evaluation, item, row) {
 
 const hasHeads = (model) => model.job.has_heads;
 
-/* The stages of a model in their order: name, formula, axes, whether there is one for each head, and T x T. */
+/* The tables that a stage is made of; `names` are the stages before it. */
+function sourcesOf(model, stage, names) {
+    const before = names[names.length - 1], { stacked } = model.settings;
+    if (stage === 'scores') return ['query', 'key'];
+    if (stage === 'context') return [before, 'value'];
+    if (stage === 'output') return ['heads', ...Array.from(model.tables.keys()).filter((name) => name.startsWith('out_proj'))];
+    if (!(stage in PROJECTIONS)) return [before === 'value' ? 'scores' : before];
+    if (model.starts === 'operands') return [];
+    const stem = (stacked ? 'heads.0.' : '') + PROJECTIONS[stage];
+    return [sourceOf(model, stage).name, ...Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`))];
+}
+
+/* The stages of a model in their order: name, formula, what it is made of (of stacked heads the first one's), axes,
+ * whether there is one for each head, and T x T. */
 function stagesOf(model) {
     const { settings } = model;
     const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
@@ -225,6 +238,7 @@ function stagesOf(model) {
     return names.map((name, i) => ({
         name, formula: formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
         perHead: hasHeads(model) && !['heads', 'output'].includes(name),
+        from: sourcesOf(model, name, names.slice(0, i)),
         axes: [['key', 'value'].includes(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
     }));
 }
@@ -274,14 +288,14 @@ function makeTable(evaluation, stage, item, head) {
 const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing, key) => keyLabelOf(model, item, key));
 const queryLabelsOf = (model, item) => model.rows.map((query) => queryLabelAt(model, item, query));
 
-/* The labels of the rows and columns of a table; '' where there is none. */
-function labelsOfTable(model, stage, item, columns) {
-    const held = model.tables.get(stage), blank = (count) => new Array(count).fill('');
+/* The labels of the rows and columns of a table, or null; '' is a token without one. */
+function labelsOfTable(model, stage, item) {
+    const held = model.tables.get(stage), named = (labels) => (labels.some((label) => label !== '') ? labels : null);
     const ofKeys = stage === 'key' || stage === 'value' || stage === 'key_inputs';
-    const rowLabels = held && held.what === 'parameter' ? blank(held.shape.length > 1 ? held.shape[0] : 1)
+    const rowLabels = held && held.what === 'parameter' ? []
         : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
             : ofKeys ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
-    return { rowLabels, columnLabels: SQUARE_STAGES.includes(stage) ? keyLabelsOf(model, item) : blank(columns) };
+    return { rowLabels: named(rowLabels), columnLabels: SQUARE_STAGES.includes(stage) ? named(keyLabelsOf(model, item)) : null };
 }
 
 /* Everything that is computed of a model, as it is asked for. */
@@ -294,7 +308,7 @@ function evaluate(model) {
     evaluation.output = remembered((item, row) => makeOutput(evaluation, item, row), 1 << 12);
     evaluation.table = remembered((stage, item = 0, head = 0) => {
         const table = makeTable(evaluation, stage, item, head);
-        return { ...table, ...labelsOfTable(model, stage, item, table.columns) };
+        return { ...table, ...labelsOfTable(model, stage, item) };
     }, 64);
     evaluation.explain = (stage, item, head, row, column) => explainCell(evaluation, stage, item, head, row, column);
     return evaluation;

@@ -77,7 +77,8 @@ function labelsToSave({ ownQueries, keyTexts, queryTexts, firstQuery }) {
 function masksToSave(model) {
     const parts = [];
     if (model.mask) parts.push(['attn_mask', maskText(model.mask)]);
-    if (model.alibiSlopes && !['slopes', 'scaled'].includes(model.job.given.alibi)) parts.push(['alibi_slopes', JSON.stringify(model.alibiSlopes)]);
+    const made = model.starts === 'inputs' && ['slopes', 'scaled'].includes(model.job.given.alibi); // by a setting
+    if (model.alibiSlopes && !made) parts.push(['alibi_slopes', JSON.stringify(model.alibiSlopes)]);
     if (model.sinks) parts.push(['sinks', JSON.stringify(model.sinks)]);
     return parts;
 }
@@ -121,7 +122,7 @@ function saveJSON(model) {
     return `{${parts.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(',\n')}}\n`;
 }
 
-const saveCommand = (model) => `attn ${mechanismOf(model)} saved.json`;
+const saveCommand = (model, file = 'attention.json') => `attn ${mechanismOf(model)} ${file}`;
 
 /* --- the link ---------------------------------------------------------------------------------------------------- */
 

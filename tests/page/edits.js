@@ -1,0 +1,222 @@
+/* node tests/page/edits.js ATTN FOLDER COUNT [SEED]: what is edited on a page against attn. Random jobs are drawn by a
+ * seed, a page is made of each, its model goes through random edits, and attn computes the file that the page saves: every
+ * stage is the same numbers to 1e-6, and nearly all are the same bits. */
+'use strict';
+const fs = require('fs'), path = require('path'), { spawnSync } = require('child_process');
+const { loadPage, readNumber, sameNumber } = require('./load.js');
+
+const [attn, folder, count, firstSeed = '1'] = process.argv.slice(2);
+const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState'];
+const TOLERANCE = 1e-6;
+const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0 }, failures = [], reasons = new Map();
+
+/* --- what is drawn ----------------------------------------------------------------------------------------------- */
+
+/* mulberry32 */
+function generatorOf(seed) {
+    let state = seed >>> 0;
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let word = Math.imul(state ^ (state >>> 15), state | 1);
+        word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
+        return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
+    };
+}
+
+let draw = generatorOf(1);
+const upTo = (most) => Math.floor(draw() * (most + 1)), from = (least, most) => least + upTo(most - least);
+const chance = (share) => draw() < share, one = (list) => list[upTo(list.length - 1)];
+const number = () => Math.round((4 * draw() - 2) * 100) / 100;
+const matrix = (...shape) => (shape.length === 0 ? number() : Array.from({ length: shape[0] }, () => matrix(...shape.slice(1))));
+const TOKENS = ['Your', 'journey', 'a b', ' the', '<b>', '"q"', '\\', '\u202eturned', 'tab\t', 'é', '</script>', ''];
+
+/* attn_mask with some axes broadcast: truth values or numbers, some rows forbidden whole. */
+function drawMask(items, heads, queries, keys, whole) {
+    const shape = [items, heads, queries, whole || chance(0.8) ? keys : from(1, keys)].map((size, axis) => (chance(axis < 2 ? 0.5 : 0.2) ? 1 : size));
+    const cut = shape.slice(from(0, 2)), truth = chance(0.5);
+    const cell = () => (truth ? chance(0.7) : chance(0.2) ? null : number() + 0.125);
+    const fill = (sizes) => (sizes.length === 0 ? cell() : Array.from({ length: sizes[0] }, () => fill(sizes.slice(1))));
+    return fill(cut);
+}
+
+function commonOptions(heads) {
+    const options = [];
+    if (chance(0.3)) options.push('--scale', String(number()));
+    if (chance(0.3)) options.push('--temperature', String(from(1, 30) / 10));
+    if (chance(0.2)) options.push('--softcap', String(from(1, 30) / 10));
+    if (chance(0.2)) options.push('--window', `${from(-1, 3)},${from(-1, 3)}`);
+    if (chance(0.2)) options.push('--empty-row', one(['zero', 'nan', 'mean']));
+    if (chance(0.3)) options.push('--dropout', String(from(1, 9) / 10));
+    if (chance(0.2)) options.push('--rng', one(['torch-scalar', 'torch-mkl']));
+    if (chance(0.1)) options.push('--seed', String(from(0, 99)));
+    if (chance(0.1)) options.push('--softmax-dtype', 'f32');
+    if (chance(0.1) && heads > 1) options.push('--alibi', 'slopes');
+    return [...options, '--dtype', one(['f32', 'f32', 'f32', 'f64', 'f16', 'bf16'])];
+}
+
+function drawProjecting() {
+    const mechanism = one(['self', 'causal', 'multihead', 'multihead', 'multihead']), tokens = from(1, 7), columns = from(1, 5);
+    const items = chance(0.2) ? from(1, 2) : 0, heads = mechanism === 'multihead' ? from(1, 4) : 1, stacked = mechanism === 'multihead' && chance(0.3);
+    const input = { inputs: matrix(...(items ? [items] : []), tokens, columns) }, options = commonOptions(heads);
+    if (chance(0.7)) input.tokens = Array.from({ length: tokens }, () => one(TOKENS));
+    if (mechanism !== 'causal' && chance(0.2)) input.key_inputs = matrix(...(items ? [items] : []), from(1, 6), columns);
+    const keys = input.key_inputs ? (items ? input.key_inputs[0] : input.key_inputs).length : tokens;
+    if (chance(0.25)) input.attn_mask = drawMask(items || 1, heads, tokens, keys, false);
+    if (chance(0.1)) input.sinks = matrix(heads);
+    if (chance(0.1) && !options.includes('--alibi')) input.alibi_slopes = matrix(heads);
+    const groups = stacked ? [heads] : [1, 2, 3, 4].filter((one) => heads % one === 0);
+    if (mechanism === 'multihead') options.push('--heads', String(heads), '-d', String(stacked ? from(1, 4) : heads * from(1, 3)), ...(stacked ? ['--stacked'] : ['--kv-heads', String(one(groups))]));
+    else options.push('-d', String(from(1, 5)));
+    if (mechanism === 'multihead' && chance(0.4)) options.push(one(['--causal', '--no-causal']));
+    if (chance(0.3)) options.push('--init', one(['rand', 'randn']));
+    else if (chance(0.4)) options.push('--qkv-bias');
+    if (chance(0.1)) options.push('--clip', '0.5');
+    if (chance(0.15)) options.push('--query', String(from(1, tokens)));
+    return { mechanism, input, options };
+}
+
+function drawGiven() {
+    const items = from(1, 2), groups = from(1, 2), keyHeads = from(1, 2), heads = keyHeads * groups, queries = from(1, 5), keys = chance(0.5) ? queries : from(1, 6);
+    const columns = from(1, 4), values = from(1, 3), options = commonOptions(heads);
+    const input = { query: matrix(items, heads, queries, columns), key: matrix(items, keyHeads, keys, columns), value: matrix(items, keyHeads, keys, values) };
+    if (chance(0.3)) input.attn_mask = drawMask(items, heads, queries, keys, false);
+    if (chance(0.2)) input.sinks = matrix(heads);
+    if (chance(0.2)) input.kv_lengths = Array.from({ length: items }, () => from(1, keys));
+    else if (chance(0.2)) Object.assign(input, { past_key: matrix(items, keyHeads, 2, columns), past_value: matrix(items, keyHeads, 2, values) });
+    if (input.past_key) delete input.attn_mask;
+    if (chance(0.5)) options.push('--causal');
+    if (chance(0.2)) options.push('--align', 'bottom-right');
+    if (chance(0.2)) options.push('--rope', 'half', ...(columns % 2 ? ['--rope-columns', '2'] : []));
+    return { mechanism: 'sdpa', input, options };
+}
+
+/* --- edits ------------------------------------------------------------------------------------------------------- */
+
+function drawValue({ name, kind, choices, value }) {
+    if (kind === 'switch') return !value;
+    if (kind === 'choice') return one(choices);
+    return { scale: () => (chance(0.2) ? null : number()), temperature: () => from(1, 40) / 10, softcap: () => from(0, 20) / 10,
+        left: () => from(-1, 4), right: () => from(-1, 4), dropout: () => from(0, 9) / 10 }[name]();
+}
+
+function drawEdit(page, model) {
+    const tables = Array.from(model.tables.values()).filter((table) => table.editable), token = upTo(model.keys - 1);
+    const kind = one(['number', 'number', 'number', 'setting', 'setting', 'setting', 'without', 'add', 'label']);
+    if (kind === 'number') {
+        const table = one(tables);
+        return { do: 'number', table: table.name, at: table.shape.map((size) => upTo(size - 1)), to: chance(0.1) ? one([0, 1e-30, 1e4, -3e4]) : number() };
+    }
+    if (kind === 'setting') {
+        const setting = one(page.settingsOf(model));
+        return { do: 'setting', name: setting.name, to: drawValue(setting) };
+    }
+    if (kind === 'without') return { do: 'without', token };
+    if (kind === 'label') return { do: 'label', token, to: one(TOKENS), item: upTo(model.items - 1) };
+    const inputs = model.tables.get('inputs');
+    return { do: 'add', token: one(TOKENS), numbers: matrix(inputs ? inputs.shape[inputs.shape.length - 1] : 2) };
+}
+
+function editAtRandom(page, model, most) {
+    const edits = [];
+    for (let i = 0; i < most; i++) {
+        const edit = drawEdit(page, model);
+        tally.edits++;
+        try {
+            model = page.applyEdit(model, edit);
+            edits.push(edit);
+        } catch (error) {
+            if (!(error instanceof page.Refusal)) throw error;
+            tally.refused++;
+            reasons.set(error.message, (reasons.get(error.message) || 0) + 1);
+        }
+    }
+    return { model, edits };
+}
+
+/* --- what is compared -------------------------------------------------------------------------------------------- */
+
+const run = (...words) => spawnSync(attn, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
+
+function compare(place, numbers, lists, dtype) {
+    const flat = lists.flat(Infinity);
+    if (flat.length !== numbers.length) return failures.push(`${place}: ${numbers.length} numbers, attn has ${flat.length}`);
+    flat.forEach((text, i) => {
+        const other = readNumber(text, dtype), same = sameNumber(numbers[i], other, dtype);
+        tally.numbers++;
+        tally.same += same;
+        if (!same && !(Math.abs(numbers[i] - other) <= TOLERANCE * Math.max(1, Math.abs(other))))
+            failures.push(`${place}: the page has ${numbers[i]} at ${i}, attn ${other}`);
+    });
+}
+
+/* Of attn's table the matrix of an item and a head, of key and value that of the head's group. */
+function listsOf(model, saved, { name, perHead }, item, head) {
+    const batch = model.job.has_batch || model.starts === 'operands', heads = model.starts === 'operands' || perHead;
+    const group = ['key', 'value'].includes(name) ? Math.floor(head / (model.heads / model.keyHeads)) : head;
+    const ofItem = batch ? saved[name][item] : saved[name];
+    return heads ? ofItem[group] : ofItem;
+}
+
+function compareAll(page, model, saved, place) {
+    const evaluation = page.evaluate(model);
+    const shown = evaluation.stages.filter(({ name }) => saved[name] !== undefined);
+    if (shown.length < 4) failures.push(`${place}: only ${shown.length} stages are compared`);
+    for (const stage of shown)
+        for (let item = 0; item < model.items; item++)
+            for (let head = 0; head < (stage.perHead ? model.heads : 1); head++)
+                compare(`${place}, ${stage.name} of item ${item + 1}, head ${head + 1}`, evaluation.table(stage.name, item, head).numbers,
+                    listsOf(model, saved, stage, item, head), model.job.dtype);
+}
+
+/* The file that a page saves, computed by attn. */
+function compareSaved(page, model, place) {
+    const file = path.join(folder, 'saved.json');
+    let text;
+    try {
+        text = page.saveJSON(model);
+    } catch (error) {
+        if (!(error instanceof page.Refusal)) throw error;
+        reasons.set(error.message, (reasons.get(error.message) || 0) + 1);
+        return tally.notSaved++;
+    }
+    fs.writeFileSync(file, text);
+    const mechanism = page.saveCommand(model).split(' ')[1], names = page.evaluate(model).stages.map(({ name }) => name);
+    const stages = names.filter((name) => name !== 'heads' && !(mechanism === 'sdpa' && ['query', 'key', 'value'].includes(name)));
+    const result = run(mechanism, file, '-f', 'json', '--stages', stages.join());
+    if (result.status !== 0 || result.stderr !== '') return failures.push(`${place}: ${result.stderr.trim()}`);
+    compareAll(page, model, JSON.parse(result.stdout), place);
+}
+
+function checkLink(page, model, edits, place) {
+    const again = page.linkToState(page.stateToLink(edits)).reduce((before, edit) => page.applyEdit(before, edit), page.modelOf(page.job));
+    const texts = [model, again].map((one) => JSON.stringify([...one.tables.values()].map(({ name, numbers }) => [name, [...numbers]]).concat([one.settings, one.keyTexts])));
+    if (texts[0] !== texts[1]) failures.push(`${place}: the link holds other edits`);
+}
+
+function checkJob(seed) {
+    draw = generatorOf(seed);
+    const { mechanism, input, options } = chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
+    fs.writeFileSync(file, JSON.stringify(input));
+    const made = run(mechanism, file, ...options, '-f', 'html');
+    if (made.status !== 0) return; // options that do not go together
+    const page = loadPage(made.stdout, NAMES), place = `seed ${seed} (${mechanism} ${options.join(' ')})`, first = page.modelOf(page.job);
+    tally.jobs++;
+    compareSaved(page, first, `${place}, as it was made`);
+    for (let round = 0; round < 2; round++) {
+        const { model, edits } = editAtRandom(page, first, from(1, 6));
+        compareSaved(page, model, `${place}, ${JSON.stringify(edits)}`);
+        checkLink(page, model, edits, place);
+    }
+}
+
+for (let seed = Number(firstSeed), last = seed + Number(count); seed < last; seed++) {
+    try {
+        checkJob(seed);
+    } catch (error) {
+        failures.push(`seed ${seed}: ${error.stack}`);
+    }
+}
+if (process.env.ATTN_REASONS) for (const [reason, times] of [...reasons].sort((a, b) => b[1] - a[1])) console.log(`${times}  ${reason}`);
+for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);
+console.log(`${tally.jobs} jobs, ${tally.edits} edits, ${tally.refused} refused, ${tally.notSaved} not saved: ${tally.numbers} numbers, ${tally.same} the same bits, ${failures.length} failures`);
+process.exit(failures.length === 0 && tally.jobs > 0 ? 0 : 1);
