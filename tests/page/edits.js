@@ -54,6 +54,28 @@ function commonOptions(heads) {
     return [...options, '--dtype', one(['f32', 'f32', 'f32', 'f64', 'f16', 'bf16'])];
 }
 
+/* Parameters of split heads, some with norms, a rotation or T5's table. */
+function drawParameters(input, options, heads, keyHeads, columns) {
+    const d = 2 * from(1, 2), values = from(1, 3), put = (name, rows, width) => {
+        const linear = chance(0.5);
+        input[linear ? `${name}.weight` : name] = linear ? matrix(width, rows) : matrix(rows, width);
+        if (chance(0.3)) input[`${name}.bias`] = matrix(width);
+    };
+    put('W_query', columns, heads * d);
+    put('W_key', columns, keyHeads * d);
+    put('W_value', columns, keyHeads * values);
+    input['out_proj.weight'] = matrix(from(1, 4), heads * values);
+    for (const name of ['query_norm', 'key_norm']) {
+        const count = name === 'query_norm' ? heads : keyHeads;
+        input[`${name}.weight`] = one([() => matrix(d), () => matrix(count, d), () => matrix(count * d)])();
+        if (chance(0.3)) input[`${name}.bias`] = input[`${name}.weight`].map((row) => (Array.isArray(row) ? row.map(number) : number()));
+    }
+    if (chance(0.5)) for (const name of ['query_norm', 'key_norm']) delete input[`${name}.weight`], delete input[`${name}.bias`];
+    else if (chance(0.3)) options.push('--qk-norm', one(['layer', 'rms', 'rms-plus-one']));
+    if (chance(0.3)) input['norm.weight'] = matrix(columns), options.push('--residual');
+    if (chance(0.2)) input['relative_bias.weight'] = matrix(8, heads), options.push('--relative-distance', '5');
+}
+
 function drawProjecting() {
     const mechanism = one(['self', 'causal', 'multihead', 'multihead', 'multihead']), tokens = from(1, 7), columns = from(1, 5);
     const items = chance(0.2) ? from(1, 2) : 0, heads = mechanism === 'multihead' ? from(1, 4) : 1, stacked = mechanism === 'multihead' && chance(0.3);
@@ -65,12 +87,18 @@ function drawProjecting() {
     if (chance(0.1)) input.sinks = matrix(heads);
     if (chance(0.1) && !options.includes('--alibi')) input.alibi_slopes = matrix(heads);
     const groups = stacked ? [heads] : [1, 2, 3, 4].filter((one) => heads % one === 0);
-    if (mechanism === 'multihead') options.push('--heads', String(heads), '-d', String(stacked ? from(1, 4) : heads * from(1, 3)), ...(stacked ? ['--stacked'] : ['--kv-heads', String(one(groups))]));
+    if (mechanism === 'multihead' && !stacked && chance(0.35)) {
+        const keyHeads = one(groups);
+        drawParameters(input, options, heads, keyHeads, columns);
+        options.push('--heads', String(heads), '--kv-heads', String(keyHeads));
+    } else if (mechanism === 'multihead') options.push('--heads', String(heads), '-d', String(stacked ? from(1, 4) : heads * from(1, 3)), ...(stacked ? ['--stacked'] : ['--kv-heads', String(one(groups))]));
     else options.push('-d', String(from(1, 5)));
     if (mechanism === 'multihead' && chance(0.4)) options.push(one(['--causal', '--no-causal']));
     if (chance(0.3)) options.push('--init', one(['rand', 'randn']));
     else if (chance(0.4)) options.push('--qkv-bias');
     if (chance(0.1)) options.push('--clip', '0.5');
+    if (chance(0.2)) options.push('--rope', one(['half', 'pairs', 'pairs-to-halves']), '--rope-columns', '2', '--rope-theta', '7');
+    if (chance(0.1)) options.push('--scale-on', 'query');
     if (chance(0.15)) options.push('--query', String(from(1, tokens)));
     return { mechanism, input, options };
 }
@@ -152,7 +180,7 @@ function compare(place, numbers, lists, dtype) {
 /* Of attn's table the matrix of an item and a head, of key and value that of the head's group. */
 function listsOf(model, saved, { name, perHead }, item, head) {
     const batch = model.job.has_batch || model.starts === 'operands', heads = model.starts === 'operands' || perHead;
-    const group = ['key', 'value'].includes(name) ? Math.floor(head / (model.heads / model.keyHeads)) : head;
+    const group = /key$|^value$/.test(name) ? Math.floor(head / (model.heads / model.keyHeads)) : head;
     const ofItem = batch ? saved[name][item] : saved[name];
     return heads ? ofItem[group] : ofItem;
 }
@@ -198,7 +226,11 @@ function checkJob(seed) {
     const { mechanism, input, options } = chance(0.75) ? drawProjecting() : drawGiven(), file = path.join(folder, 'input.json');
     fs.writeFileSync(file, JSON.stringify(input));
     const made = run(mechanism, file, ...options, '-f', 'html');
-    if (made.status !== 0) return; // options that do not go together
+    if (made.status !== 0) { // options that do not go together
+        const reason = made.stderr.split('\n')[0];
+        reasons.set(reason, (reasons.get(reason) || 0) + 1);
+        return;
+    }
     const page = loadPage(made.stdout, NAMES), place = `seed ${seed} (${mechanism} ${options.join(' ')})`, first = page.modelOf(page.job);
     tally.jobs++;
     compareSaved(page, first, `${place}, as it was made`);

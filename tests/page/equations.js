@@ -62,9 +62,10 @@ function checkWays() {
 
 /* The stages of one head, and query, key and value, whose rows of keys are those of the head's group. */
 function checkHead(item, head) {
-    for (const stage of ['query', 'key', 'value', ...job.squares, 'context']) {
+    const there = evaluation.stages.filter(({ name, perHead }) => perHead || !job.has_heads).map(({ name }) => name);
+    for (const stage of new Set([...there, ...job.squares, 'context'])) {
         if (!expected[stage]) continue;
-        const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = stage === 'key' || stage === 'value';
+        const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = /key$|^value$/.test(stage);
         const of = ofKeys ? Math.floor(head / (job.heads / job.key_heads)) : head;
         for (let row = 0; row < rows; row++)
             checkRow(stage, numbers.slice(row * columns, (row + 1) * columns), item, of, row);

@@ -53,6 +53,25 @@ static void write_given(const struct problem *problem, struct output *output)
     output_print(output, "}");
 }
 
+/* The norms that there are, by name: kind and eps. */
+static void write_norms(const struct problem *problem, struct output *output)
+{
+    static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
+    char eps[DECIMAL_BYTES];
+    bool first = true;
+    page_key("norms", output);
+    for (int id = 0; id < NORM_COUNT; id++) {
+        const struct norm *norm = &problem->parameters.norms[id];
+        if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->residual))
+            continue;
+        decimal_from_double(norm->eps, eps);
+        output_print(output, "%s\"%s\": {\"kind\": \"%s\", \"eps\": %s}", first ? "{" : ", ",
+                     page_norm_name((enum norm_id)id), KINDS[norm->kind], eps);
+        first = false;
+    }
+    output_print(output, first ? "{}" : "}");
+}
+
 struct table_list {
     struct output *output;
     size_t count;
@@ -81,6 +100,7 @@ static void write_start(const struct problem *problem, struct output *output)
     if (late == NULL)
         page_tables_each(problem, write_table, &list);
     output_print(output, list.count > 0 ? "]" : "[]");
+    write_norms(problem, output);
     page_truth("stacked", problem->plan.stacked, output);
 }
 
@@ -120,12 +140,12 @@ static void write_texts(const char *key, const struct token_labels *labels, stru
 /* Of the keys; of the queries where they are not the keys' tokens. */
 static void write_tokens(const struct problem *problem, struct output *output)
 {
-    write_labels("tokens", &problem->labels, output);
     write_texts("token_texts", &problem->labels, output);
-    if (!problem->apart)
-        return;
-    write_labels("query_tokens", &problem->query_labels, output);
-    write_texts("query_texts", &problem->query_labels, output);
+    if (problem->apart)
+        write_texts("query_texts", &problem->query_labels, output);
+    write_labels("tokens", &problem->labels, output);
+    if (problem->apart)
+        write_labels("query_tokens", &problem->query_labels, output);
 }
 
 /* What the page shows, with formulas; query, key and value are always there. */
@@ -358,6 +378,9 @@ void page_write_job(const struct result *result, int precision, struct output *o
     output_print(output, "\"%s\"", dtype_name(problem->softmax_dtype));
     write_dtypes(problem, output);
     page_real("scale", problem->scale, output);
+    page_truth("scales_query", problem->scales_query, output);
+    page_real("query_scale", problem->query_scale, output);
+    page_real("rope_attention", (double)problem->rope.attention, output);
     page_real("temperature", problem->temperature, output);
     page_real("softcap", problem->softcap, output);
     page_real("clip", problem->clip, output);

@@ -128,6 +128,14 @@ static void write_turns(const struct problem *problem, enum projection_id id, st
     close_numbers(&base64);
 }
 
+/* By what query and key are turned. */
+static void write_all_turns(const struct problem *problem, struct output *output)
+{
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (operand_is_turned(problem, (enum projection_id)id))
+            write_turns(problem, (enum projection_id)id, output);
+}
+
 /* What query and key are turned or scaled from. */
 static void write_before(struct result *result, struct output *output)
 {
@@ -139,8 +147,6 @@ static void write_before(struct result *result, struct output *output)
             continue;
         snprintf(name, sizeof name, "before-%s", stage_name(projection_stage(id)));
         write_rows(result, result_table_of(result, operand_before_last_step(problem, id)), name, false, output);
-        if (operand_is_turned(problem, id))
-            write_turns(problem, id, output);
     }
 }
 /* --- what the page computes from --------------------------------------------------------------------------------- */
@@ -227,6 +233,7 @@ enum status page_write_numbers(const struct writing *writing)
         page_tables_each(problem, write_table, &tables);
     else
         write_operands(result, output);
+    write_all_turns(problem, output);
     write_kept(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);

@@ -1,6 +1,5 @@
 #include "write/html/page_data.h"
 
-#include "stage/operand_steps.h"
 #include "stage/projections.h"
 
 #include <stdio.h>
@@ -20,12 +19,6 @@ static void count_numbers(const struct page_table *table, void *context)
     *(size_t *)context += table->tensor == NULL ? count : 0;
 }
 
-static bool has_steps(const struct problem *problem)
-{
-    return operand_has_steps(problem, PROJECTION_QUERY) || operand_has_steps(problem, PROJECTION_KEY) ||
-           problem->residual || problem->parameters.latent.rank > 0;
-}
-
 const char *page_starts_late(const struct problem *problem)
 {
     size_t parameters = 0;
@@ -37,8 +30,8 @@ const char *page_starts_late(const struct problem *problem)
         return "The parameters of a layer stay in its checkpoint.";
     if (problem->rounding != ROUNDING_STAGES)
         return "attn rounds here as the model's own code does, which this page does not.";
-    if (has_steps(problem))
-        return "Norms, rotations and latents are made by attn.";
+    if (problem->parameters.latent.rank > 0)
+        return "Key and value come by way of a latent, which attn alone makes.";
     page_tables_each(problem, count_numbers, &parameters);
     return parameters > MOST_PARAMETERS ? "The parameters are too many for a page." : NULL;
 }
@@ -74,6 +67,23 @@ static void take_projection(const char *stem, const struct projection *projectio
     take_tensor(bias, &projection->bias, take, context);
 }
 
+const char *page_norm_name(enum norm_id id)
+{
+    static const char *const NAMES[NORM_COUNT] = {"norm", "query_norm", "key_norm"};
+    return NAMES[id];
+}
+
+static void take_norm(enum norm_id id, const struct norm *norm, page_table_take *take, void *context)
+{
+    char name[PARAMETER_NAME_BYTES];
+    if (norm->kind == NORM_NONE)
+        return;
+    snprintf(name, sizeof name, "%s.weight", page_norm_name(id));
+    take_tensor(name, &norm->weight, take, context);
+    snprintf(name, sizeof name, "%s.bias", page_norm_name(id));
+    take_tensor(name, &norm->bias, take, context);
+}
+
 void page_tables_each(const struct problem *problem, page_table_take *take, void *context)
 {
     const struct parameters *parameters = &problem->parameters;
@@ -88,4 +98,7 @@ void page_tables_each(const struct problem *problem, page_table_take *take, void
         }
     if (problem->plan.has_out)
         take_projection("out_proj", &parameters->out, take, context);
+    for (int id = 0; id < NORM_COUNT; id++)
+        take_norm((enum norm_id)id, &parameters->norms[id], take, context);
+    take_tensor("relative_bias.weight", &parameters->relative_bias, take, context);
 }

@@ -13,7 +13,9 @@ job.has = (stage) => stage in job.formulas;
 /* Query and key before their last step, rotation or scale; by what each pair of a row is turned, (B, S or Tk, n / 2, 2). */
 for (const side of Object.keys(job.ways)) {
     const way = job.ways[side];
-    way.before = way.from ? decodeNumbers('before-' + side) : null;
+    const before = (item, head) => originalEvaluation.table(way.from, item, side === 'query' ? head : head * (job.heads / job.key_heads)).numbers;
+    way.before = !way.from ? null : job.starts === 'operands' ? decodeNumbers('before-' + side)
+        : Float64Array.from(Array.from({ length: job.items }, (a, item) => Array.from({ length: side === 'query' ? job.heads : job.key_heads }, (b, head) => Array.from(before(item, head)))).flat(2));
     way.positions = job[side + '_positions'] || null;
     way.turns = way.positions ? decodeNumbers('turns-' + side) : null;
 }

@@ -17,6 +17,8 @@ function whyTokensStay(model) {
         return 'Here queries and keys are not the same tokens.';
     if (model.maskedKeys < model.keys) return 'attn_mask is shorter than the keys.';
     if (model.draw.kind === 'bits' && model.settings.dropout > 0) return 'Dropout was drawn by attn; turn it off first.';
+    if (/dynamic|longrope/.test(job.given.rope_scaling)) return 'The speeds of the rotation depend on the number of tokens here.';
+    if (job.given.positions !== undefined) return 'The tokens were given positions of their own.';
     if (model.starts === 'operands' && model.job.pairs.length > 0) return 'Query and key are turned by their positions already.';
     if (model.starts === 'operands' && model.rows.length !== model.queries) return 'Only some queries are on this page.';
     return null;
@@ -63,6 +65,13 @@ function changeLabels({ keyLabels, keyTexts }, change) {
     return { keyLabels: shown, keyTexts: keyTexts.map((list) => change(list, true)), tokens: shown[0] };
 }
 
+/* Tokens that came or went stand at 0, 1 and so on. */
+function placed(model) {
+    const { items, rows, keys } = model, counted = Array.from({ length: keys }, (nothing, key) => key);
+    const repeated = (list) => Array.from({ length: items }, () => list).flat();
+    return model.positions ? { ...model, positions: { query: repeated(rows), key: repeated(counted) } } : model;
+}
+
 function withoutToken(model, { token }) {
     const why = whyTokensStay(model), rows = model.rows.filter((row) => row !== token).map((row) => (row > token ? row - 1 : row));
     if (why) refuse(why);
@@ -70,11 +79,11 @@ function withoutToken(model, { token }) {
     if (model.keys === 1) refuse('The last token stays.');
     if (rows.length === 0) refuse('It is the only query on this page.');
     const cut = (numbers, shape, axis) => cutAxis(numbers, shape, axis, token);
-    return {
+    return placed({
         ...model, queries: model.queries - 1, keys: model.keys - 1, maskedKeys: model.maskedKeys - 1, rows,
         tables: changeTables(model, cut), mask: changeMask(model.mask, model.keys, cut),
         ...changeLabels(model, (list) => list.filter((nothing, i) => i !== token)),
-    };
+    });
 }
 
 /* Why no token more can be there. */
@@ -100,7 +109,7 @@ function addToken(model, { token, numbers }) {
         rows: model.rows.length === model.queries ? [...model.rows, model.queries] : model.rows,
         tables: changeTables(model, grow((outer, i) => round(numbers[i]))), mask: changeMask(model.mask, model.keys, grow(() => 0)),
     };
-    return { ...grown, ...changeLabels(model, (list, isText) => [...list, isText ? token : shownText(token)]) };
+    return placed({ ...grown, ...changeLabels(model, (list, isText) => [...list, isText ? token : shownText(token)]) });
 }
 
 function labelToken(model, { token, to, item = 0 }) {
@@ -180,8 +189,10 @@ function cutModules(tables, heads) {
 
 const inputsOf = (model) => Array.from(model.tables.values()).filter((table) => table.what === 'input');
 const outOf = (model) => Array.from(model.tables.values()).filter((table) => table.name.startsWith('out_proj'));
-const projectionsOf = (model) => (model.settings.stacked ? joinModules(model)
-    : Array.from(model.tables.values()).filter((table) => table.what === 'parameter' && !table.name.startsWith('out_proj')));
+const isOfProjection = ({ name }) => STEMS.some((stem) => name === stem || name.startsWith(`${stem}.`) || name.includes(`.${stem}`));
+const projectionsOf = (model) => (model.settings.stacked ? joinModules(model) : Array.from(model.tables.values()).filter(isOfProjection));
+const othersOf = (model) => Array.from(model.tables.values()).filter((table) => table.what === 'parameter' && !isOfProjection(table)
+    && !table.name.startsWith('out_proj'));
 
 /* The matrix that changes nothing: heads side by side are the output. */
 function identityOut(width) {
@@ -192,6 +203,8 @@ function identityOut(width) {
 /* Why the number of heads, or whether they are stacked, cannot change; null: it can. */
 function whyHeadsStay(model) {
     if (!isSplit(model)) return model.starts === 'operands' ? model.startsBecause : 'There is one head; attn multihead has several.';
+    if (isTurned(model) || normOf(model, 'query_norm') || normOf(model, 'key_norm'))
+        return 'The norms and rotations are those of heads of this width.';
     if (model.sinks || model.alibiSlopes || model.relative || (model.mask && model.mask.shape[1] > 1))
         return 'What is added to the scores, or the sinks, are given for each head.';
     return model.draw.kind === 'bits' && model.settings.dropout > 0 ? 'Dropout was drawn by attn; turn it off first.' : null;
@@ -226,7 +239,7 @@ function arrangeHeads(model, heads, stacked) {
     const parameters = stacked ? cutModules(tables, heads) : tables;
     const draw = stacked || model.settings.stacked ? seedOfJob(model.job) : model.draw;
     return {
-        ...model, ...sizes, tables: namedTables([...inputsOf(model), ...parameters, ...out]), aside, draw,
+        ...model, ...sizes, tables: namedTables([...inputsOf(model), ...parameters, ...out, ...othersOf(model)]), aside, draw,
         settings: { ...model.settings, heads, stacked },
     };
 }

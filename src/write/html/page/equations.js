@@ -42,12 +42,19 @@ function projectRow(x, at, dIn, { weight, bias, first, columns, width }, y, to) 
 
 const clipped = (number, clip) => (clip > 0 && Math.abs(number) > clip ? Math.sign(number) * clip : number);
 
-/* A head of query (S, d), key (Tk, d) or value (Tk, d_v). */
-function projectHead(model, id, item, head) {
-    const source = sourceOf(model, id), [, tokens, dIn] = source.shape.length === 3 ? source.shape : [1, ...source.shape];
+/* What query, or key and value, are made of: the numbers of an item, (T, d_in). */
+function sourceNumbers(evaluation, id, item) {
+    const { model } = evaluation, source = sourceOf(model, id), size = countOf(source.shape.slice(-2));
+    if (source.name === 'inputs' && normOf(model, 'norm')) return evaluation.normedInputs(item);
+    return source.numbers.subarray(item * size, (item + 1) * size);
+}
+
+/* A head of query (S, d), key (Tk, d) or value (Tk, d_v) as it is projected. */
+function projectHead(evaluation, id, item, head) {
+    const { model } = evaluation, source = sourceNumbers(evaluation, id, item), { shape } = sourceOf(model, id), dIn = shape[shape.length - 1];
     const rows = id === 'query' ? model.rows : Array.from({ length: model.keys }, (nothing, key) => key);
     const by = projectionOf(model, id, head), made = new Float64Array(rows.length * by.columns);
-    rows.forEach((row, i) => projectRow(source.numbers, (item * tokens + row) * dIn, dIn, by, made, i * by.columns));
+    rows.forEach((row, i) => projectRow(source, row * dIn, dIn, by, made, i * by.columns));
     return made.map((number) => round(clipped(number, model.job.clip)));
 }
 
@@ -59,8 +66,9 @@ function givenHead(model, id, item, head) {
 /* The head of key and value that a head of query meets. */
 const keyHeadOf = (model, head) => Math.floor(head / (model.heads / model.keyHeads));
 
-function makeOperand(model, id, item, head) {
-    return model.starts === 'inputs' ? projectHead(model, id, item, head) : givenHead(model, id, item, head);
+function makeOperand(evaluation, id, item, head) {
+    if (evaluation.model.starts === 'operands') return givenHead(evaluation.model, id, item, head);
+    return id === 'value' ? evaluation.projected(id, item, head) : finishHead(evaluation, id, item, head);
 }
 
 /* --- the mask ---------------------------------------------------------------------------------------------------- */
@@ -95,8 +103,8 @@ function bucketOf({ far, buckets }, distance) {
 }
 
 function relativeOf(model, item, head, query, key) {
-    const { relative, heads } = model;
-    return relative ? relative.table[bucketOf(relative, key - (query + model.offsets[item])) * heads + head] : 0;
+    const { relative, heads } = model, table = model.tables.get('relative_bias.weight');
+    return relative ? (table ? table.numbers : relative.table)[bucketOf(relative, key - (query + model.offsets[item])) * heads + head] : 0;
 }
 
 /* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. What ALiBi takes away may be too large
@@ -217,16 +225,25 @@ function makeOutput(evaluation, item, row) {
 
 const hasHeads = (model) => model.job.has_heads;
 
+const isOfKeys = (stage) => ['projected_key', 'normed_key', 'key', 'value', 'key_inputs'].includes(stage);
+
+/* The tables of one parameter: its weight and its bias. */
+const namesOf = (model, stem) => Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`));
+
 /* The tables that a stage is made of; `names` are the stages before it. */
 function sourcesOf(model, stage, names) {
     const before = names[names.length - 1], { stacked } = model.settings;
     if (stage === 'scores') return ['query', 'key'];
     if (stage === 'context') return [before, 'value'];
-    if (stage === 'output') return ['heads', ...Array.from(model.tables.keys()).filter((name) => name.startsWith('out_proj'))];
-    if (!(stage in PROJECTIONS)) return [before === 'value' ? 'scores' : before];
+    if (stage === 'output') return ['heads', ...namesOf(model, 'out_proj')];
+    if (stage === 'normed') return ['inputs', ...namesOf(model, 'norm')];
+    const id = stage.replace(/^(projected|normed)_/, '');
+    if (!(id in PROJECTIONS)) return [before];
     if (model.starts === 'operands') return [];
-    const stem = (stacked ? 'heads.0.' : '') + PROJECTIONS[stage];
-    return [sourceOf(model, stage).name, ...Array.from(model.tables.keys()).filter((name) => name === stem || name.startsWith(`${stem}.`))];
+    const way = [...stagesOnTheWay(model, id), id], at = way.indexOf(stage);
+    if (id !== 'value' && at > 0) return [way[at - 1], ...(stage.startsWith('normed') || !way.includes(`normed_${id}`) ? namesOf(model, NORM_NAMES[id]) : [])];
+    const stem = (stacked ? 'heads.0.' : '') + PROJECTIONS[id], source = sourceOf(model, id).name;
+    return [source === 'inputs' && normOf(model, 'norm') ? 'normed' : source, ...namesOf(model, stem)];
 }
 
 /* The stages of a model in their order: name, formula, what it is made of (of stacked heads the first one's), axes,
@@ -234,12 +251,13 @@ function sourcesOf(model, stage, names) {
 function stagesOf(model) {
     const { settings } = model;
     const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
-    const names = ['query', 'key', 'value', ...SQUARE_STAGES, 'context', 'heads', 'output'].filter((name) => there[name] ?? true);
+    const names = [...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), 'query', 'key',
+        'value', ...SQUARE_STAGES, 'context', 'heads', 'output'].filter((name) => there[name] ?? true);
     return names.map((name, i) => ({
         name, formula: formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
-        perHead: hasHeads(model) && !['heads', 'output'].includes(name),
+        perHead: hasHeads(model) && !['normed', 'heads', 'output'].includes(name),
         from: sourcesOf(model, name, names.slice(0, i)),
-        axes: [['key', 'value'].includes(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
+        axes: [isOfKeys(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
     }));
 }
 
@@ -248,6 +266,11 @@ function tableOfRows(rows, columns, rowOf) {
     const numbers = new Float64Array(rows * columns);
     for (let row = 0; row < rows; row++) numbers.set(rowOf(row), row * columns);
     return { rows, columns, numbers, masked: null };
+}
+
+/* These rows of a matrix. */
+function someRows(numbers, columns, rows) {
+    return tableOfRows(rows.length, columns, (row) => numbers.subarray(rows[row] * columns, (rows[row] + 1) * columns));
 }
 
 /* One T x T stage of a head, and where the mask forbids a cell of it. */
@@ -273,11 +296,13 @@ function heldTable(model, name, item, head) {
 
 function makeTable(evaluation, stage, item, head) {
     const { model } = evaluation, rows = model.rows.length;
-    if (stage in PROJECTIONS) {
-        const numbers = evaluation.operand(stage, item, stage === 'query' ? head : keyHeadOf(model, head));
-        const columns = stage === 'value' ? model.dValue : model.dHead;
+    const [, way, id] = /^(?:(projected|normed)_)?(query|key|value)$/.exec(stage) || [];
+    if (id) {
+        const numbers = evaluation[way || 'operand'](id, item, id === 'query' ? head : keyHeadOf(model, head));
+        const columns = id === 'value' ? model.dValue : model.dHead;
         return { rows: numbers.length / columns, columns, numbers, masked: null };
     }
+    if (stage === 'normed') return someRows(evaluation.normedInputs(item), columnsOf(model.tables.get('inputs')), model.rows);
     if (SQUARE_STAGES.includes(stage)) return squareTable(evaluation, stage, item, head);
     if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
     if (stage === 'heads') return tableOfRows(rows, model.heads * model.dValue, (row) => evaluation.heads(item, row));
@@ -291,17 +316,19 @@ const queryLabelsOf = (model, item) => model.rows.map((query) => queryLabelAt(mo
 /* The labels of the rows and columns of a table, or null; '' is a token without one. */
 function labelsOfTable(model, stage, item) {
     const held = model.tables.get(stage), named = (labels) => (labels.some((label) => label !== '') ? labels : null);
-    const ofKeys = stage === 'key' || stage === 'value' || stage === 'key_inputs';
     const rowLabels = held && held.what === 'parameter' ? []
         : stage === 'inputs' ? Array.from({ length: model.queries }, (nothing, query) => queryLabelAt(model, item, query))
-            : ofKeys ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
+            : isOfKeys(stage) ? keyLabelsOf(model, item) : queryLabelsOf(model, item);
     return { rowLabels: named(rowLabels), columnLabels: SQUARE_STAGES.includes(stage) ? named(keyLabelsOf(model, item)) : null };
 }
 
 /* Everything that is computed of a model, as it is asked for. */
 function evaluate(model) {
     const evaluation = { model, stages: stagesOf(model) }, lines = Math.min(4096, 1 + Math.floor(2 ** 20 / model.keys));
-    evaluation.operand = remembered((id, item, head) => makeOperand(model, id, item, head), 3 * 64);
+    evaluation.normedInputs = remembered((item) => normInputs(model, item), 4);
+    evaluation.projected = remembered((id, item, head) => projectHead(evaluation, id, item, head), 3 * 64);
+    evaluation.normed = remembered((id, item, head) => normHead(evaluation, id, item, head), 2 * 64);
+    evaluation.operand = remembered((id, item, head) => makeOperand(evaluation, id, item, head), 3 * 64);
     evaluation.line = remembered((item, head, row) => makeLine(evaluation, item, head, row), lines);
     evaluation.context = remembered((item, head, row) => makeContext(evaluation, evaluation.line(item, head, row)), 1 << 14);
     evaluation.heads = remembered((item, row) => makeHeads(evaluation, item, row), 1 << 12);

@@ -7,12 +7,19 @@ function storageText(model, stem) {
     return transposed === 0 ? '' : transposed === stems.length ? '.weight^T' : ' or .weight^T';
 }
 
+/* As attn says it, of what the page does not change but for the scale of a query. */
+function toldFormula(model, stage) {
+    const ways = Object.values(job.ways).flatMap((way) => way.made), told = Object.fromEntries([...ways, ...job.stages])[stage] || 'given';
+    return isScaledQuery(model, stage) ? told.replace(/ x [^ ;]+(?=;|$)/, ` x ${queryScaleOf(model)}`) : told;
+}
+
 function projectionFormula(model, stage) {
-    if (model.starts === 'operands') return Object.fromEntries(model.job.stages)[stage] || 'given';
-    const stem = PROJECTIONS[stage], source = stage !== 'query' && model.tables.has('key_inputs') ? 'key_inputs' : 'inputs';
+    const id = stage.replace(/^projected_/, ''), stem = PROJECTIONS[id];
+    if (model.starts === 'operands' || (stage === id && stagesOnTheWay(model, id).length > 0 && id !== 'value')) return toldFormula(model, stage);
+    const normed = normOf(model, 'norm') && sourceOf(model, id).name === 'inputs', source = normed ? 'normed' : sourceOf(model, id).name;
     const bias = model.tables.has(`${model.settings.stacked ? 'heads.0.' : ''}${stem}.bias`) ? ` + ${stem}.bias` : '';
     const heads = model.settings.stacked ? ' of each head' : hasHeads(model) ? ', cut into heads' : '';
-    const within = model.job.clip > 0 ? `, within +-${model.job.clip}` : '';
+    const within = job.clip > 0 ? `, within +-${job.clip}` : '';
     return `${source} . ${stem}${storageText(model, stem)}${bias}${heads}${within}`;
 }
 
@@ -53,5 +60,6 @@ const FORMULAS = {
 /* `names` are the stages before it. */
 function formulaOf(model, stage, names) {
     const squares = names.filter((name) => SQUARE_STAGES.includes(name));
-    return stage in PROJECTIONS ? projectionFormula(model, stage) : FORMULAS[stage](model, squares[squares.length - 1]);
+    if (stage in PROJECTIONS || stage.startsWith('projected_')) return projectionFormula(model, stage);
+    return stage in FORMULAS ? FORMULAS[stage](model, squares[squares.length - 1]) : toldFormula(model, stage);
 }

@@ -54,9 +54,10 @@ function drawOfJob() {
 
 /* The scale as it was said, null for 1 / sqrt(d); with a mistake, or where the query is scaled, as it came out. */
 function saidScale() {
-    const usual = 1 / Math.sqrt(job.d_head) / job.temperature === job.scale;
-    if (job.given.scale !== undefined && job.given.scale / job.temperature === job.scale) return job.given.scale;
-    return usual ? null : job.scale * job.temperature;
+    const scale = job.scales_query && job.starts === 'inputs' ? job.query_scale : job.scale;
+    const usual = 1 / Math.sqrt(job.d_head) / job.temperature === scale;
+    if (job.given.scale !== undefined && job.given.scale / job.temperature === scale) return job.given.scale;
+    return usual ? null : scale * job.temperature;
 }
 
 function settingsOfJob() {
@@ -84,14 +85,18 @@ function modelOf() {
         tables: namedTables(job.starts === 'inputs' ? inputTables() : operandTables()), aside: null,
         settings: settingsOfJob(), ...labelsOfJob(), offsets: job.offsets, hasLengths: job.has_lengths,
         maskedKeys: job.masked_keys, mask: maskOfJob(), alibiSlopes: job.alibi_slopes,
-        alibiPenalties: job.alibi_penalties || null, sinks: job.sinks, relative: job.relative, draw: drawOfJob(),
+        alibiPenalties: job.alibi_penalties || null,
+        positions: job.pairs.length > 0 ? { query: job.query_positions, key: job.key_positions } : null, sinks: job.sinks, relative: job.relative, draw: drawOfJob(),
     };
 }
 
-/* The number that scores are multiplied with. */
-function scaleOf({ settings, dHead }) {
+/* The number that the scores are multiplied with, or the query before them. */
+function wholeScaleOf({ settings, dHead }) {
     return (settings.scale === null ? 1 / Math.sqrt(dHead) : settings.scale) / settings.temperature;
 }
+
+const queryScaleOf = (model) => (job.scales_query ? wholeScaleOf(model) : 1);
+const scaleOf = (model) => (job.scales_query && model.starts === 'inputs' ? 1 : wholeScaleOf(model));
 
 /* Whether the mask may forbid a key or add to a score. */
 function hasMask({ settings, hasLengths, mask, alibiSlopes, relative }) {

@@ -35,7 +35,7 @@ function mechanismOf({ job, settings, starts }) {
 }
 
 /* What a result says that holds no longer for this file, or that it says itself. */
-const LEFT_OUT = ['without', 'random', 'random_seed', 'query', 'positions', 'mask_true', 'd_out', 'qkv_bias', 'scale', 'kv_heads', 'stacked',
+const LEFT_OUT = ['without', 'random', 'random_seed', 'query', 'mask_true', 'd_out', 'qkv_bias', 'scale', 'kv_heads', 'stacked',
     'dropout_seed'];
 
 /* Of a file that starts at query, key and value, these settings of the job still count. */

@@ -1,0 +1,118 @@
+/* What becomes of inputs, query and key on their way: norms and rotations, as src/stage/operand_steps.c has them, each
+ * rounded as it is stored. */
+
+/* --- norms ------------------------------------------------------------------------------------------------------- */
+
+const NORM_NAMES = { query: 'query_norm', key: 'key_norm' };
+
+/* A norm of the job, { kind, eps, weight, bias }, the last two tables or null; null where there is none. */
+function normOf(model, name) {
+    const norm = model.starts === 'inputs' ? job.norms[name] : undefined;
+    return norm ? { ...norm, weight: model.tables.get(`${name}.weight`) || null, bias: model.tables.get(`${name}.bias`) || null } : null;
+}
+
+/* The mean that is taken off, and the factor. */
+function normTerms({ kind, eps }, x) {
+    let mean = 0, squares = 0;
+    for (let i = 0; i < x.length && kind === 'layer'; i++) mean += x[i] / x.length;
+    for (let i = 0; i < x.length; i++) squares += (x[i] - mean) * (x[i] - mean);
+    return { mean, factor: 1 / Math.sqrt(squares / x.length + eps) };
+}
+
+const normWeight = ({ kind, weight }, i) => (weight ? (kind === 'rms-plus-one' ? 1 + weight.numbers[i] : weight.numbers[i]) : 1);
+
+/* A row through a norm, whose weights begin at `first`. */
+function normRow(norm, x, first) {
+    const { mean, factor } = normTerms(norm, x);
+    return x.map((number, i) => round((number - mean) * factor * normWeight(norm, first + i) + (norm.bias ? norm.bias.numbers[first + i] : 0)));
+}
+
+/* Whether it goes over all heads of a token; else where the weights of a head begin. */
+const isOfAll = ({ dHead }, { weight }) => weight !== null && weight.shape.length === 1 && weight.shape[0] !== dHead;
+const firstWeight = ({ dHead }, { weight }, head) => (weight && weight.shape.length === 2 ? head * dHead : 0);
+
+/* The inputs as they are normed, (T, d_in) of an item. */
+function normInputs(model, item) {
+    const { shape, numbers } = model.tables.get('inputs'), [tokens, columns] = shape.slice(-2), norm = normOf(model, 'norm');
+    const made = new Float64Array(tokens * columns);
+    for (let row = 0; row < tokens; row++) {
+        const at = (item * tokens + row) * columns;
+        made.set(normRow(norm, numbers.subarray(at, at + columns), 0), row * columns);
+    }
+    return made;
+}
+
+/* A head of query or key, (rows, d), normed: with all heads of a token, or alone. */
+function normHead(evaluation, id, item, head) {
+    const { model } = evaluation, { dHead: d } = model, norm = normOf(model, NORM_NAMES[id]), own = evaluation.projected(id, item, head);
+    if (!norm) return own;
+    const count = id === 'query' ? model.heads : model.keyHeads, made = new Float64Array(own.length), together = isOfAll(model, norm);
+    const heads = together ? Array.from({ length: count }, (nothing, one) => evaluation.projected(id, item, one)) : [own];
+    for (let at = 0; at < own.length; at += d) {
+        const row = new Float64Array(heads.length * d);
+        heads.forEach((numbers, i) => row.set(numbers.subarray(at, at + d), i * d));
+        const normed = normRow(norm, row, firstWeight(model, norm, head));
+        made.set(together ? normed.subarray(head * d, head * d + d) : normed, at);
+    }
+    return made;
+}
+
+/* --- rotation ---------------------------------------------------------------------------------------------------- */
+
+const isTurned = (model) => model.starts === 'inputs' && job.pairs.length > 0;
+const isScaledQuery = (model, id) => model.starts === 'inputs' && job.scales_query && id === 'query';
+
+/* Cosine and sine of every pair at each position that attn knows, by its number: (n / 2, 2). */
+function knownTurns() {
+    const known = new Map(), size = job.pairs.length * 2;
+    for (const side of ['query', 'key']) {
+        const positions = job[`${side}_positions`] || [], turns = positions.length > 0 ? decodeNumbers(`turns-${side}`) : null;
+        positions.forEach((position, i) => position >= 0 && known.set(position, turns.subarray(i * size, (i + 1) * size)));
+    }
+    return known;
+}
+
+const turnsByPosition = knownTurns();
+
+/* How a pair is turned at a position: as attn has it, or, at one of a token that was added, as it would. */
+function turnOf(position, pair) {
+    const frequency = job.pairs[pair][4], angle = Math.fround(position * frequency), known = turnsByPosition.get(position);
+    const turned = (side) => Math.fround(Math.fround(side) * job.rope_attention);
+    if (known) return { angle, frequency, cosine: known[2 * pair], sine: known[2 * pair + 1] };
+    return { angle, frequency, cosine: turned(Math.cos(angle)), sine: turned(Math.sin(angle)) };
+}
+
+/* Where row `row` of query or key stands; null: it is not turned. */
+function positionOf(model, id, item, row) {
+    if (!model.positions) return null;
+    const positions = model.positions[id], rows = id === 'query' ? model.rows.length : model.keys;
+    return positions[item * rows + row];
+}
+
+/* A row of query or key turned and scaled: x (d) -> y (d). */
+function turnRow(model, id, position, x, y) {
+    y.set(x);
+    for (let pair = 0; pair < job.pairs.length && isTurned(model); pair++) {
+        const [first, second, toFirst, toSecond] = job.pairs[pair], { cosine, sine } = turnOf(position, pair);
+        y[toFirst] = round(x[first] * cosine - x[second] * sine);
+        y[toSecond] = round(x[second] * cosine + x[first] * sine);
+    }
+    const scale = queryScaleOf(model);
+    for (let i = 0; i < y.length && isScaledQuery(model, id); i++) y[i] = round(y[i] * scale);
+}
+
+/* A head through its last step. */
+function finishHead(evaluation, id, item, head) {
+    const { model } = evaluation, { dHead: d } = model, normed = evaluation.normed(id, item, head);
+    if (!isTurned(model) && !isScaledQuery(model, id)) return normed;
+    const made = new Float64Array(normed.length);
+    for (let row = 0; row < normed.length / d; row++)
+        turnRow(model, id, positionOf(model, id, item, row), normed.subarray(row * d, row * d + d), made.subarray(row * d, row * d + d));
+    return made;
+}
+
+/* The stages on the way to query or key, of those that there are. */
+function stagesOnTheWay(model, id) {
+    const last = isTurned(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
+    return [...(last || normed ? [`projected_${id}`] : []), ...(last && normed ? [`normed_${id}`] : [])];
+}
