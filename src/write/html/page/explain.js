@@ -1,6 +1,469 @@
-/* One cell of any stage with its arithmetic, back to the inputs. */
+/* One cell of any stage with its arithmetic, back to the inputs: a list of steps, each with numbers as they are shown,
+ * and "=" where these come to what is shown, to the last digit, else "≈". */
 
+const MOST_TERMS = 4, MOST_LISTED = 8, SHOWN_ENDS = 3;
+
+/* --- lines ------------------------------------------------------------------------------------------------------- */
+
+const formulaLine = (...parts) => element('p', { class: 'formula' }, ...parts);
+const noteLine = (text) => element('p', { class: 'note' }, text);
+
+/* A number behind a sign: one with a sign of its own in brackets. */
+function operandText(number) {
+    const text = numberText(number);
+    return text.startsWith('−') ? `(${text})` : text;
+}
+
+/* A number of a setting, with all its digits. */
+const operandExact = (number) => (number < 0 ? `(−${-number})` : String(number));
+
+/* What the digits of a number say. */
+const shownNumber = (number) => Number(numberText(number).replace('−', '-').replace('∞', 'Infinity'));
+
+/* "=" where what is shown comes to the shown result, to the last digit that a double can tell, else "≈"; the terms of a
+ * sum may be larger than the sum. */
+function relation(value, number, largest = Math.abs(value)) {
+    const shown = shownNumber(number);
+    return Object.is(value, shown) || Math.abs(value - shown) <= 1e-14 * largest ? '=' : '≈';
+}
+
+const result = (number, stage) => element('output', { class: 'result', 'data-stage': stage }, numberText(number));
+
+/* The same of query or key, which says which of its columns it is. */
+const operandResult = (number, operand, column) =>
+    element('output', { class: 'result', 'data-operand': operand, 'data-column': String(column) }, numberText(number));
+
+function step(stage, title, formula, ...parts) {
+    return element('li', { class: 'step', 'data-step': stage }, element('h3', {}, title, ' ', element('span', { class: 'why' }, formula)), ...parts);
+}
+
+const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+
+/* "a × b + c × d + rest ≈ made": products of pairs, of which few are shown, and numbers that are added. */
+function sumLine(pairs, added, made, shownResult) {
+    const shown = pairs.length <= MOST_TERMS ? pairs : pairs.slice(0, MOST_TERMS - 1), rest = pairs.slice(shown.length);
+    const more = [...(rest.length > 0 ? [sumOf(rest.map(([a, b]) => a * b))] : []), ...added];
+    const texts = [...shown.map(([a, b], i) => `${i > 0 ? operandText(a) : numberText(a)} × ${operandText(b)}`), ...more.map(operandText)];
+    const terms = [...shown.map(([a, b]) => shownNumber(a) * shownNumber(b)), ...more.map(shownNumber)];
+    const line = formulaLine(`${texts.join(' + ')} ${relation(sumOf(terms), made, sumOf(terms.map(Math.abs)))} `, shownResult);
+    return rest.length === 0 ? [line] : [line, noteLine(`${numberText(more[0])} is the sum of ${plural(rest.length, 'more product')}.`)];
+}
+
+/* The indices that are shown: all, or those at both ends with null between them. */
+function shownFew(count, most = MOST_LISTED, ends = SHOWN_ENDS) {
+    if (count <= most) return Array.from({ length: count }, (nothing, i) => i);
+    const first = Array.from({ length: ends }, (nothing, i) => i);
+    return [...first, null, ...first.map((i) => count - ends + i)];
+}
+
+/* --- a table of products and their sum --------------------------------------------------------------------------- */
+
+function tableRow(head, ...cells) {
+    return element('tr', {}, element('th', { scope: 'row' }, head),
+        ...cells.map((cell) => element('td', {}, typeof cell === 'number' ? numberText(cell) : cell)));
+}
+
+/* `names` of the columns; rows of [label, a, b]; numbers that are added, [label, number]; the sum, as `total` calls it. */
+function productTable({ caption, names, rows, added = [], total, made, shownResult }) {
+    const products = rows.map(([, a, b]) => a * b), listed = shownFew(rows.length);
+    const left = products.filter((nothing, i) => !listed.includes(i)), shown = listed.map((i) => (i === null ? sumOf(left) : products[i]));
+    const lines = listed.map((i, at) => (i === null ? tableRow('…', '', `${left.length} more, together`, shown[at])
+        : tableRow(rows[i][0], rows[i][1], rows[i][2], products[i])));
+    const terms = [...shown, ...added.map(([, number]) => number)].map(shownNumber);
+    const sign = relation(sumOf(terms), made, sumOf(terms.map(Math.abs)));
+    return element('table', { class: 'products' }, element('caption', { class: 'unseen' }, caption),
+        element('thead', {}, element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name)))),
+        element('tbody', {}, ...lines, ...added.map(([label, number]) => tableRow(label, '', '', number))),
+        element('tfoot', {}, element('tr', {}, element('th', { scope: 'row', colspan: '3' }, `sum ${sign} ${total}`), element('td', {}, shownResult))));
+}
+
+/* --- labels ------------------------------------------------------------------------------------------------------ */
+
+const keyTitle = (model, item, key) => keyLabelOf(model, item, key) || `key ${key + 1}`;
+const rowTitle = (model, item, row) => queryLabelOf(model, item, row) || `query ${model.rows[row] + 1}`;
+
+function pairEnd(what, number, text) {
+    return element('span', { class: 'end' }, element('span', { class: 'what' }, `${what} ${number}`), text ? tokenElement(text) : '');
+}
+
+/* "query 2 journey → key 3 starts", or "query 2 journey, column 1". */
+function headingOf(model, stage, item, row, column) {
+    const ofKeys = isOfKeys(stage);
+    const from = pairEnd(ofKeys ? 'key' : 'query', ofKeys ? row + 1 : model.rows[row] + 1, ofKeys ? keyLabelOf(model, item, row) : queryLabelOf(model, item, row));
+    if (!SQUARE_STAGES.includes(stage)) return element('p', { class: 'pair' }, from, pairEnd('column', column + 1, ''));
+    return element('p', { class: 'pair' }, from, element('span', { class: 'arrow', 'aria-label': 'looks at' }, '→'),
+        pairEnd('key', column + 1, keyLabelOf(model, item, column)));
+}
+
+/* --- query, key and value ---------------------------------------------------------------------------------------- */
+
+/* The row of inputs that a row of an operand is made of: { name, numbers }. */
+function sourceRow(evaluation, id, item, row) {
+    const { model } = evaluation, source = sourceOf(model, id), columns = columnsOf(source), of = id === 'query' ? model.rows[row] : row;
+    const normed = source.name === 'inputs' && normOf(model, 'norm') !== null;
+    return { name: normed ? 'normed' : source.name, numbers: Array.from(sourceNumbers(evaluation, id, item).subarray(of * columns, (of + 1) * columns)) };
+}
+
+/* What a column is projected of: pairs of input and weight, and the bias. */
+function projectionTerms(evaluation, id, item, head, row, column) {
+    const by = projectionOf(evaluation.model, id, head), { name, numbers } = sourceRow(evaluation, id, item, row), at = by.first + column;
+    return { name, by, pairs: numbers.map((x, k) => [x, by.weight.numbers[k * by.width + at]]), bias: by.bias ? [by.bias.numbers[at]] : [] };
+}
+
+/* A head's own head of key and value. */
+const ownHead = (model, id, head) => (id === 'query' ? head : keyHeadOf(model, head));
+
+/* A clipped number stands beside what it would be. */
+function clipNotes(model, pairs, bias, made) {
+    const whole = sumOf(pairs.map(([a, b]) => a * b)) + sumOf(bias);
+    return job.clip > 0 && Math.abs(whole) > job.clip ? [noteLine(`Within ±${job.clip}: it would be ${numberText(whole)}.`)] : [];
+}
+
+function projectedStep(evaluation, id, item, head, row, column) {
+    const { model } = evaluation, own = ownHead(model, id, head), { name, by, pairs, bias } = projectionTerms(evaluation, id, item, own, row, column);
+    const made = evaluation.projected(id, item, own)[row * by.columns + column], [stage] = [...stagesOnTheWay(model, id), id];
+    const clips = clipNotes(model, pairs, bias, made);
+    const table = productTable({
+        caption: `The products of ${name} and ${by.weight.name}`, names: ['column', name, `× ${by.weight.title}`, 'product'],
+        rows: pairs.map(([a, b], k) => [String(k + 1), a, b]), added: bias.map((number) => [by.bias.name, number]),
+        total: id, made, shownResult: operandResult(made, stage, column),
+    });
+    return step(stage, `${stage}, column ${column + 1}`, formulaOfStage(evaluation, stage), table, ...clips);
+}
+
+function normStep(evaluation, id, item, head, row, column) {
+    const { model } = evaluation, norm = normOf(model, NORM_NAMES[id]), { dHead: d } = model, together = isOfAll(model, norm);
+    const count = id === 'query' ? model.heads : model.keyHeads, own = ownHead(model, id, head), way = stagesOnTheWay(model, id);
+    const heads = together ? Array.from({ length: count }, (nothing, one) => one) : [own];
+    const x = Float64Array.from(heads.flatMap((one) => Array.from(evaluation.projected(id, item, one).subarray(row * d, row * d + d))));
+    return normLines(norm, x, together ? own * d + column : column, (together ? 0 : firstWeight(model, norm, own)), evaluation.normed(id, item, own)[row * d + column],
+        way.includes(`normed_${id}`) ? `normed_${id}` : id, `Its norm${together ? ', over all heads' : ''}`);
+}
+
+/* (x − mean) × factor × weight + bias of place `i` of a row. */
+function normLines(norm, x, i, first, made, stage, title) {
+    const { mean, factor } = normTerms(norm, x), weight = normWeight(norm, first + i), bias = norm.bias ? norm.bias.numbers[first + i] : null;
+    const shown = [x[i] - mean, factor, weight].map(shownNumber), product = shown[0] * shown[1] * (norm.weight ? shown[2] : 1);
+    const text = `${numberText(x[i] - mean)} × ${operandText(factor)}${norm.weight ? ` × ${operandText(weight)}` : ''}${bias === null ? '' : ` + ${operandText(bias)}`}`;
+    const sign = relation(product + (bias === null ? 0 : shownNumber(bias)), made, Math.abs(product) + Math.abs(bias || 0));
+    const mean0 = norm.kind === 'layer' ? `The mean of the row, ${numberText(mean)}, is taken off. ` : '';
+    return step(stage, title, '', formulaLine(`${text} ${sign} `, result(made, stage)), noteLine(`${mean0}${numberText(factor)} is one over the root of the `
+        + `${norm.kind === 'layer' ? 'variance' : 'mean square'} of ${plural(x.length, 'number')}, with ${norm.eps} added.`));
+}
+
+/* "(a × cos − b × sin) × scale ≈ made" */
+function turnedLine(sign, first, cosine, second, sine, scale, made, shownResult) {
+    const [x, c, y, s] = [first, cosine, second, sine].map(shownNumber), products = sign === '−' ? x * c - y * s : x * c + y * s;
+    const text = `${numberText(first)} × ${operandText(cosine)} ${sign} ${operandText(second)} × ${operandText(sine)}`;
+    const told = relation(products * scale, made, (Math.abs(x * c) + Math.abs(y * s)) * Math.abs(scale));
+    return formulaLine(scale === 1 ? text : `(${text}) × ${operandExact(scale)}`, ` ${told} `, shownResult);
+}
+
+/* What the last step of query or key begins with: { before (d), made (d), position, scale } of a row; null: nobody knows,
+ * as where its numbers were changed. */
+function lastStep(evaluation, id, item, head, row) {
+    const { model } = evaluation, { dHead: d } = model, own = ownHead(model, id, head), way = job.ways[id];
+    const made = evaluation.operand(id, item, own).subarray(row * d, row * d + d), rowOf = (numbers, first) => numbers.subarray(first + row * d, first + row * d + d);
+    if (model.starts === 'inputs')
+        return { before: rowOf(evaluation.normed(id, item, own), 0), made, position: positionOf(model, id, item, row), scale: isScaledQuery(model, id) ? queryScaleOf(model) : 1 };
+    const table = model.tables.get(id), [, heads, rows] = table.shape;
+    if (!way || !way.from || table.numbers.some((number, i) => number !== originalTables.get(id)[i])) return null;
+    const positions = job[`${id}_positions`], position = positions ? positions[item * rows + row] : -1;
+    return { before: rowOf(decodedBefore(id), (item * heads + own) * rows * d), made, position: position < 0 ? null : position, scale: way.scale };
+}
+
+const decodedBefore = remembered((id) => decodeNumbers(`before-${id}`), 2);
+
+function pairLines({ before, made, position, scale }, id, pair) {
+    const [first, second, toFirst, toSecond] = job.pairs[pair], { frequency, angle, cosine, sine } = turnOf(position, pair);
+    const [a, b] = [before[first], before[second]];
+    return [
+        noteLine(`columns ${first + 1} and ${second + 1}, position ${position}: cosine ${numberText(cosine)}, sine ${numberText(sine)} of the angle`),
+        formulaLine(`${position} × ${numberText(frequency)} ${relation(position * shownNumber(frequency), angle)} ${numberText(angle)}`),
+        turnedLine('−', a, cosine, b, sine, scale, made[toFirst], operandResult(made[toFirst], id, toFirst)),
+        turnedLine('+', b, cosine, a, sine, scale, made[toSecond], operandResult(made[toSecond], id, toSecond)),
+    ];
+}
+
+function scaledLine({ before, made, scale }, id, column) {
+    return formulaLine(`${numberText(before[column])} × ${operandExact(scale)} ${relation(shownNumber(before[column]) * scale, made[column])} `,
+        operandResult(made[column], id, column));
+}
+
+/* One column through the rotation and the scale, with the other column of its pair. */
+function lastColumnLines(last, id, column) {
+    const pair = job.pairs.findIndex(([, , first, second]) => first === column || second === column);
+    if (last.position !== null && pair >= 0) return pairLines(last, id, pair);
+    if (last.scale !== 1) return [scaledLine(last, id, column)];
+    return [formulaLine(operandResult(last.made[column], id, column)), noteLine(last.position === null && job.pairs.length > 0
+        ? 'A key of the past is turned already.' : 'This column is not turned.')];
+}
+
+/* A column of query, key or value, from the inputs on, as far as `stage`. */
+function operandSteps(evaluation, stage, id, item, head, row, column) {
+    const { model } = evaluation, way = stagesOnTheWay(model, id);
+    const last = job.ways[id] ? lastStep(evaluation, id, item, head, row) : null, title = `${id}, its last step`;
+    const lastParts = last && stage === id && (job.pairs.length > 0 || last.scale !== 1) ? [step(id, title, '', ...lastColumnLines(last, id, column))] : [];
+    if (model.starts === 'operands') return lastParts.length > 0 ? lastParts : [givenStep(evaluation, id, [item, ownHead(model, id, head), row, column])];
+    const steps = [projectedStep(evaluation, id, item, head, row, column)];
+    const normed = way.length > 0 && stage !== `projected_${id}` && normOf(model, NORM_NAMES[id]) !== null;
+    if (normed) steps.push(normStep(evaluation, id, item, head, row, column));
+    return [...steps, ...lastParts];
+}
+
+const waysOpen = { query: false, key: false, value: false, weights: false }; // what a reader has unfolded stays so
+
+function folded(name, summary, parts) {
+    const details = element('details', waysOpen[name] ? { open: '' } : {}, element('summary', {}, summary), ...parts);
+    details.addEventListener('toggle', () => { waysOpen[name] = details.open; });
+    return details;
+}
+
+/* All columns of a row of query or key, a line each, folded: of the inputs, and the last step. */
+function operandRowStep(evaluation, id, item, head, row) {
+    const { model } = evaluation, { dHead: d } = model, own = ownHead(model, id, head), number = id === 'query' ? model.rows[row] + 1 : row + 1;
+    const parts = [], told = Object.fromEntries(evaluation.stages.map(({ name, formula }) => [name, formula]));
+    for (const name of [...stagesOnTheWay(model, id), id]) parts.push(element('p', { class: 'why' }, `${name} = ${told[name]}`));
+    if (model.starts === 'operands' && job.ways[id]) parts.push(...job.ways[id].made.map(([name, formula]) => element('p', { class: 'why' }, `${name} = ${formula}`)));
+    if (model.starts === 'inputs')
+        for (const column of shownFew(d, MOST_TERMS, 2)) {
+            if (column === null) { parts.push(noteLine('…')); continue; }
+            const { pairs, bias } = projectionTerms(evaluation, id, item, own, row, column), made = evaluation.projected(id, item, own)[row * d + column];
+            parts.push(...(clipNotes(model, pairs, bias, made).length > 0 ? [noteLine(`column ${column + 1} is clipped to ${numberText(made)}`)]
+                : sumLine(pairs, bias, made, numberText(made))));
+        }
+    const last = job.ways[id] ? lastStep(evaluation, id, item, head, row) : null;
+    if (last) parts.push(...lastRowLines(model, last, id));
+    if (parts.length === 0 || !told[id]) return [];
+    return [step(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, '', folded(id, 'how it is made', parts))];
+}
+
+/* The rotation and the scale of a whole row. */
+function lastRowLines({ dHead: d }, last, id) {
+    const turned = new Set(last.position === null ? [] : job.pairs.flatMap((pair) => pair.slice(2, 4)));
+    const rest = Array.from({ length: d }, (nothing, i) => i).filter((i) => !turned.has(i));
+    const pairs = last.position === null ? [] : shownFew(job.pairs.length, 3, 1).flatMap((pair) => (pair === null
+        ? [noteLine(`… ${plural(job.pairs.length - 2, 'more pair')} …`)] : pairLines(last, id, pair)));
+    if (last.scale !== 1) return [...pairs, ...shownFew(rest.length, 3, 1).map((i) => (i === null ? noteLine('…') : scaledLine(last, id, rest[i])))];
+    if (job.pairs.length > 0 && last.position === null) return [noteLine('A key of the past is turned already.')];
+    return job.pairs.length > 0 && rest.length > 0 ? [...pairs, noteLine(`${plural(rest.length, 'column is', 'columns are')} not turned.`)] : pairs;
+}
+
+/* --- a query and a key ------------------------------------------------------------------------------------------- */
+
+function scoreStep(evaluation, line, key, formula) {
+    const { model } = evaluation, { dHead: d } = model, kv = keyHeadOf(model, line.head);
+    const query = evaluation.operand('query', line.item, line.head).subarray(line.row * d, line.row * d + d);
+    const of = evaluation.operand('key', line.item, kv).subarray(key * d, key * d + d);
+    return step('scores', 'Score', formula, productTable({
+        caption: 'The products of query and key', names: ['column', 'query', '× key', 'product'],
+        rows: Array.from(query, (number, i) => [String(i + 1), number, of[i]]), total: 'score', made: line.scores[key],
+        shownResult: result(line.scores[key], 'scores'),
+    }));
+}
+
+function scaledStep({ model }, line, key, formula) {
+    const scale = scaleOf(model), root = scale === 1 / Math.sqrt(model.dHead), score = shownNumber(line.scores[key]);
+    const by = root ? [' / √', String(model.dHead)] : [' × ', operandText(scale)];
+    const sign = relation(root ? score / Math.sqrt(model.dHead) : score * shownNumber(scale), line.scaled[key]);
+    return step('scaled', 'Scaled', formula, formulaLine(numberText(line.scores[key]), ...by, ` ${sign} `, result(line.scaled[key], 'scaled')));
+}
+
+function cappedStep({ model: { settings: { softcap } } }, line, key, formula) {
+    if (!(softcap > 0)) return step('capped', 'Capped', formula, formulaLine(result(line.capped[key], 'capped')), noteLine('There is no softcap.'));
+    const sign = relation(softcap * Math.tanh(shownNumber(line.scaled[key]) / softcap), line.capped[key]);
+    return step('capped', 'Capped', formula,
+        formulaLine(`${softcap} × tanh(${numberText(line.scaled[key])} / ${softcap}) ${sign} `, result(line.capped[key], 'capped')));
+}
+
+/* Why a key is forbidden, in words. */
+function whyMasked(model, line, key) {
+    const span = spanOf(model, line.item, line.query), at = span.position + 1, name = `key ${key + 1}`, { causal, left, right } = model.settings;
+    const where = span.position === line.query ? `query ${line.query + 1}` : `position ${at} of query ${line.query + 1}`;
+    if (key >= span.length) return `${name} is behind the ${span.length} keys that this item has`;
+    if (causal && key > span.position) return `${name} comes after ${where}: the causal mask`;
+    if (right >= 0 && key > span.position + right) return `${name} is more than ${right} after ${where}: the window`;
+    if (left >= 0 && key < span.position - left) return `${name} is more than ${left} before ${where}: the window`;
+    return `${job.mask_made ? 'the mask with the mistake' : 'attn_mask'} forbids ${name}`;
+}
+
+/* What is added to a score: texts of the terms and their values. */
+function maskTerms(model, { item, head, query }, key) {
+    const terms = [], distance = key - spanOf(model, item, query).position;
+    if (model.mask && model.mask.adds) {
+        const added = maskNumber(model, item, head, query, key);
+        terms.push({ text: ` + attn_mask ${operandText(added)}`, value: shownNumber(added) });
+    }
+    if (model.alibiPenalties) {
+        const penalty = alibiOf(model, item, head, query, key);
+        terms.push({ text: ` − ALiBi ${operandText(penalty)}`, value: -shownNumber(penalty) });
+    } else if (model.alibiSlopes) {
+        const slope = model.alibiSlopes[head];
+        terms.push({ text: ` − slope ${operandText(slope)} × distance ${Math.abs(distance)}`, value: -shownNumber(slope) * Math.abs(distance) });
+    }
+    if (model.relative) {
+        const added = relativeOf(model, item, head, query, key);
+        terms.push({ text: ` + ${operandText(added)}`, value: shownNumber(added), note: `Row ${bucketOf(model.relative, distance) + 1} of relative_bias: the distance is ${distance}.` });
+    }
+    return terms;
+}
+
+function maskedStep({ model }, line, key, formula) {
+    if (line.bias[key] === -Infinity)
+        return step('masked', 'Masked', formula, formulaLine('masked: ', result(-Infinity, 'masked')), noteLine(whyMasked(model, line, key)));
+    const terms = maskTerms(model, line, key), made = line.masked[key], own = shownNumber(line.capped[key]);
+    if (terms.length === 0) return step('masked', 'Masked', formula, formulaLine(result(made, 'masked')), noteLine('The mask lets this key be seen.'));
+    const values = [own, ...terms.map(({ value }) => value)], sign = relation(sumOf(values), made, sumOf(values.map(Math.abs)));
+    return step('masked', 'Masked', formula, formulaLine(numberText(line.capped[key]), ...terms.map(({ text }) => text), ` ${sign} `, result(made, 'masked')),
+        ...terms.filter(({ note }) => note).map(({ note }) => noteLine(note)));
+}
+
+const EMPTY_REASONS = (keys) => ({ zero: 'its weights are 0', nan: 'its weights are NaN', mean: `each of its weights is 1 / ${keys}` });
+
+function weightStep({ model }, line, key, formula) {
+    const weight = result(line.weights[key], 'weights');
+    if (line.empty) return step('weights', 'Weight', formula, formulaLine(weight), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`));
+    if (line.bias[key] === -Infinity) return step('weights', 'Weight', formula, formulaLine(weight), noteLine('A masked key takes no part: its weight is exactly 0.'));
+    const sink = line.sink === null ? '' : `, the sink's exp(${numberText(line.sink - line.maximum)}) among them`, exponential = line.exponentials[key];
+    const powerSign = relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)), exponential);
+    const quotientSign = relation(shownNumber(exponential) / shownNumber(line.sum), line.weights[key]);
+    return step('weights', 'Weight', formula,
+        formulaLine(`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) ${powerSign} ${numberText(exponential)}`),
+        formulaLine(`${numberText(exponential)} / ${numberText(line.sum)} ${quotientSign} `, weight),
+        noteLine(`${numberText(line.maximum)} is the largest score of this row, ${numberText(line.sum)} the sum of its exponentials${sink}.`));
+}
+
+function droppedStep({ model }, line, key, formula) {
+    const { dropout } = model.settings, made = result(line.dropped[key], 'dropped');
+    const kept = keptRow(model, line.item, line.head, line.row)[key] || line.weights[key] === 0;
+    const sign = relation(shownNumber(line.weights[key]) / (1 - dropout), line.dropped[key]);
+    return step('dropped', 'After dropout', formula, formulaLine(kept ? `${numberText(line.weights[key])} / (1 − ${dropout}) ${sign} ` : 'dropped: ', made));
+}
+
+/* A stage that no right arithmetic gives. */
+function wrongStep(stage, title, formula, number) {
+    return step(stage, title, formula, ...(number === undefined ? [] : [formulaLine(result(number, stage))]), noteLine('A mistake on purpose.'));
+}
+
+const SQUARE_STEPS = {
+    scores: ['Score', scoreStep], scaled: ['Scaled', scaledStep], capped: ['Capped', cappedStep], masked: ['Masked', maskedStep],
+    weights: ['Weight', weightStep], dropped: ['After dropout', droppedStep],
+};
+
+/* Whether a mistake makes the stage, of the command line or of the page. */
+const isWrongStage = (evaluation, stage) => job.isWrong(stage) || (evaluation.wrong || []).includes(stage);
+
+/* The stages that a cell is made of, up to its own. */
+function squareSteps(evaluation, stage, item, head, row, key) {
+    const line = evaluation.line(item, head, row), shown = evaluation.stages.filter(({ name }) => name in SQUARE_STEPS);
+    const upTo = shown.findIndex(({ name }) => name === stage), steps = upTo < 0 ? [{ name: stage, formula: '' }] : shown.slice(0, upTo + 1);
+    return [...operandRowStep(evaluation, 'query', item, head, row), ...operandRowStep(evaluation, 'key', item, head, key), ...steps.map(({ name, formula }) => {
+        const [title, make] = SQUARE_STEPS[name];
+        return isWrongStage(evaluation, name) ? wrongStep(name, title, formula, line[name][key]) : make(evaluation, line, key, formula);
+    })];
+}
+
+/* --- context and output ------------------------------------------------------------------------------------------ */
+
+const formulaOfStage = (evaluation, stage) => (evaluation.stages.find(({ name }) => name === stage) || { formula: '' }).formula;
+const seenKeys = (model, line) => Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity);
+
+/* How the weights of some keys are made, a line each. */
+function weightLines(line, keys) {
+    if (line.empty || !line.exponentials) return [];
+    return keys.map((key) => formulaLine(`exp(${numberText(line.cast[key])} − ${operandText(line.maximum)}) / ${numberText(line.sum)} `
+        + `${relation(Math.exp(shownNumber(line.cast[key]) - shownNumber(line.maximum)) / shownNumber(line.sum), line.weights[key])} ${numberText(line.weights[key])}`));
+}
+
+/* How a column of the values of some keys is made, a line each. */
+function valueLines(evaluation, line, keys, column) {
+    const { model } = evaluation, own = keyHeadOf(model, line.head);
+    if (model.starts === 'operands') return [];
+    return keys.flatMap((key) => {
+        const { pairs, bias } = projectionTerms(evaluation, 'value', line.item, own, key, column), made = evaluation.operand('value', line.item, own)[key * model.dValue + column];
+        return clipNotes(model, pairs, bias, made).length > 0 ? [noteLine(`${keyTitle(model, line.item, key)} is clipped to ${numberText(made)}`)] : sumLine(pairs, bias, made, numberText(made));
+    });
+}
+
+function contextSteps(evaluation, item, head, row, column) {
+    const { model } = evaluation, line = evaluation.line(item, head, row), made = evaluation.context(item, head, row)[column], formula = formulaOfStage(evaluation, 'context');
+    if (isWrongStage(evaluation, 'context')) return [wrongStep('context', 'Context', formula, made)];
+    const value = evaluation.operand('value', item, keyHeadOf(model, head)), keys = seenKeys(model, line), few = keys.slice(0, MOST_LISTED);
+    const weights = isWrongStage(evaluation, 'weights') ? [] : weightLines(line, few), values = valueLines(evaluation, line, few, column);
+    if (keys.length === 0 || (line.empty && job.empty_row !== 'mean'))
+        return [step('context', 'Context', formula, formulaLine(result(made, 'context')), noteLine(`No key is seen by this query, so ${EMPTY_REASONS(model.keys)[job.empty_row]}.`))];
+    return [
+        ...(weights.length > 0 ? [step('weights', 'Its weights', formulaOfStage(evaluation, 'weights'), folded('weights', 'how they are made', weights))] : []),
+        ...(values.length > 0 ? [step('value', `Column ${column + 1} of the values`, formulaOfStage(evaluation, 'value'), folded('value', 'how they are made', values))] : []),
+        step('context', `Context, column ${column + 1}`, formula, productTable({
+            caption: 'The weights times the values', names: ['key', model.settings.dropout > 0 ? 'dropped' : 'weight', `× value ${column + 1}`, 'product'],
+            rows: keys.map((key) => [tokenElement(keyTitle(model, item, key)), line.dropped[key], value[key * model.dValue + column]]),
+            total: 'context', made, shownResult: result(made, 'context'),
+        })),
+    ];
+}
+
+/* Heads side by side: each column is one of a head's context. */
+function headsSteps(evaluation, item, row, column) {
+    const { model } = evaluation, head = Math.floor(column / model.dValue), own = column % model.dValue, made = evaluation.heads(item, row)[column];
+    if (isWrongStage(evaluation, 'heads')) return [wrongStep('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'), made)];
+    return [...contextSteps(evaluation, item, head, row, own), step('heads', 'Heads side by side', formulaOfStage(evaluation, 'heads'),
+        formulaLine(result(made, 'heads')), noteLine(`Column ${column + 1} is column ${own + 1} of head ${head + 1}.`))];
+}
+
+function outputSteps(evaluation, item, row, column) {
+    const { model } = evaluation, made = evaluation.output(item, row)[column], weight = outProjection(model), formula = formulaOfStage(evaluation, 'output');
+    if (isWrongStage(evaluation, 'output')) return [wrongStep('output', 'Output', formula, made)];
+    if (!weight || model.settings.stacked) return headsSteps(evaluation, item, row, column);
+    const bias = model.tables.get('out_proj.bias'), side = evaluation.heads(item, row), width = columnsOf(weight);
+    const nameOf = (i) => `head ${Math.floor(i / model.dValue) + 1}, ${(i % model.dValue) + 1}`;
+    return [step('output', `Output, column ${column + 1}`, formula, productTable({
+        caption: 'The heads side by side times out_proj', names: ['column', 'heads', `× ${weight.title}`, 'product'],
+        rows: Array.from(side, (number, i) => [nameOf(i), number, weight.numbers[i * width + column]]),
+        added: bias ? [['out_proj.bias', bias.numbers[column]]] : [], total: 'output', made, shownResult: result(made, 'output'),
+    }))];
+}
+
+/* --- what is given ----------------------------------------------------------------------------------------------- */
+
+/* Where a number of an input or a parameter comes from. */
+function givenStep({ model }, name, at) {
+    const table = model.tables.get(name), place = at.slice(-table.shape.length).reduce((sum, i, axis) => sum * table.shape[axis] + i, 0), number = table.numbers[place];
+    const given = new Map(job.settings).get('parameters from'), { init, seed } = job.given;
+    const drawn = name.startsWith('out_proj') || init === 'linear' || init === undefined ? 'nn.Linear' : `torch.${init}`;
+    const origin = table.what !== 'parameter' ? 'It is given.' : given ? `It is given by ${given}.` : `It is drawn as ${drawn} draws it, from the seed ${seed}.`;
+    const before = originalTables.get(name), was = before && before.length === table.numbers.length ? before[place] : number;
+    return step(name, table.title, '', formulaLine(result(number, name)), noteLine(was === number ? origin : `It was changed here; it was ${numberText(was)}.`));
+}
+
+function normedSteps(evaluation, item, row, column) {
+    const { model } = evaluation, inputs = model.tables.get('inputs'), columns = columnsOf(inputs), at = (item * model.queries + model.rows[row]) * columns;
+    const made = evaluation.normedInputs(item)[model.rows[row] * columns + column];
+    return [normLines(normOf(model, 'norm'), inputs.numbers.subarray(at, at + columns), column, 0, made, 'normed', 'Normed')];
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+function stepsOf(evaluation, stage, item, head, row, column) {
+    const { model } = evaluation, id = stage.replace(/^(projected|normed)_/, '');
+    if (SQUARE_STAGES.includes(stage)) return squareSteps(evaluation, stage, item, head, row, column);
+    if (id in PROJECTIONS && isWrongStage(evaluation, stage)) {
+        const table = evaluation.table(stage, item, head);
+        return [wrongStep(stage, stage, formulaOfStage(evaluation, stage), table.numbers[row * table.columns + column])];
+    }
+    if (id in PROJECTIONS) return operandSteps(evaluation, stage, id, item, head, row, column);
+    if (stage === 'normed') return normedSteps(evaluation, item, row, column);
+    if (stage === 'context') return contextSteps(evaluation, item, head, row, column);
+    if (stage === 'heads') return headsSteps(evaluation, item, row, column);
+    if (stage === 'output') return outputSteps(evaluation, item, row, column);
+    const { shape } = model.tables.get(stage);
+    return [givenStep(evaluation, stage, shape.length === 1 ? [column] : [item, row, column])];
+}
+
+/* `head` is one of query, also for key and value. */
 function explainCell(evaluation, stage, item, head, row, column) {
-    const table = evaluation.table(stage, item, head);
-    return element('p', { class: 'formula' }, numberText(table.numbers[row * table.columns + column]));
+    const { model } = evaluation, isParameter = model.tables.has(stage) && model.tables.get(stage).what === 'parameter';
+    const inputs = stage === 'inputs' || stage === 'key_inputs', at = stage === 'inputs' ? model.rows.indexOf(row) : row;
+    const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage === 'inputs' ? 'query' : stage, item, at, column)];
+    return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...stepsOf(evaluation, stage, item, head, row, column)));
 }

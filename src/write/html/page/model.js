@@ -33,6 +33,8 @@ function operandTables() {
         .map(([name, ...shape]) => tableOfJob({ name, shape: [items, ...shape] }, 'operand'));
 }
 
+const originalTables = new Map(); // the numbers of each table as attn wrote them
+
 const namedTables = (tables) => new Map(tables.map((table) => [table.name, table]));
 
 function maskOfJob() {
@@ -79,10 +81,12 @@ function labelsOfJob() {
 }
 
 function modelOf() {
+    const tables = namedTables(job.starts === 'inputs' ? inputTables() : operandTables());
+    for (const { name, numbers } of tables.values()) if (!originalTables.has(name)) originalTables.set(name, numbers);
     return {
         job, starts: job.starts, startsBecause: job.because, items: job.items, queries: job.queries, keys: job.keys,
         rows: job.positions, heads: job.heads, keyHeads: job.key_heads, dHead: job.d_head, dValue: job.d_value,
-        tables: namedTables(job.starts === 'inputs' ? inputTables() : operandTables()), aside: null,
+        tables, aside: null,
         settings: settingsOfJob(), ...labelsOfJob(), offsets: job.offsets, hasLengths: job.has_lengths,
         maskedKeys: job.masked_keys, mask: maskOfJob(), alibiSlopes: job.alibi_slopes,
         alibiPenalties: job.alibi_penalties || null,

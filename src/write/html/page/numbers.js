@@ -51,6 +51,8 @@ const queryName = (item, row) => queryLabel(item, row) || String(job.positions[r
 
 const queryTitle = (item, row) => queryLabel(item, row) || `query ${job.positions[row] + 1}`;
 
+const plural = (count, word, many = word + 's') => `${count} ${count === 1 ? word : many}`;
+
 /* An element with attributes, and with children or text: text is never read as HTML. */
 function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);

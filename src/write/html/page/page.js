@@ -170,8 +170,6 @@ function paintSwatches() {
 
 /* --- the header -------------------------------------------------------------------------------------------------- */
 
-const plural = (count, word, many = word + 's') => `${count} ${count === 1 ? word : many}`;
-
 function sizesText() {
     const parts = [job.queries === job.keys ? plural(job.keys, 'token')
         : `${plural(job.queries, 'query', 'queries')}, ${plural(job.keys, 'key')}`];

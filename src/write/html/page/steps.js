@@ -113,6 +113,7 @@ function finishHead(evaluation, id, item, head) {
 
 /* The stages on the way to query or key, of those that there are. */
 function stagesOnTheWay(model, id) {
+    if (id === 'value') return [];
     const last = isTurned(model) || isScaledQuery(model, id), normed = normOf(model, NORM_NAMES[id]) !== null;
     return [...(last || normed ? [`projected_${id}`] : []), ...(last && normed ? [`normed_${id}`] : [])];
 }
