@@ -3,12 +3,14 @@
  * stage is the same numbers to 1e-6, and nearly all are the same bits. */
 'use strict';
 const fs = require('fs'), path = require('path'), { spawnSync } = require('child_process');
+const vm = require('vm');
 const { loadPage, readNumber, sameNumber } = require('./load.js');
 
 const [attn, folder, count, firstSeed = '1'] = process.argv.slice(2);
-const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState'];
+const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState', 'numberText'];
+const readPage = vm.runInThisContext(`${fs.readFileSync(path.join(__dirname, 'formulas.js'))}; readPage`);
 const TOLERANCE = 1e-6;
-const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0 }, failures = [], reasons = new Map();
+const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0, explained: 0, lines: 0 }, failures = [], reasons = new Map();
 
 /* --- what is drawn ----------------------------------------------------------------------------------------------- */
 
@@ -215,6 +217,24 @@ function compareSaved(page, model, place) {
     compareAll(page, model, JSON.parse(result.stdout), place);
 }
 
+/* The arithmetic of a random cell of each stage: what is shown comes to what is shown, and to the cell itself. */
+function checkExplained(page, model, place) {
+    const evaluation = page.evaluate(model), { judge } = readPage(page.job.dtype, page.job.precision, page.job.softmax_dtype);
+    for (const { name } of [...evaluation.stages, ...Array.from(model.tables.values(), ({ name }) => ({ name }))]) {
+        const item = upTo(model.items - 1), head = upTo(model.heads - 1), { rows, columns, numbers } = evaluation.table(name, item, head);
+        const row = upTo(rows - 1), column = upTo(columns - 1), explained = evaluation.explain(name, item, head, row, column);
+        const lines = explained.all((one) => one.attributes.class === 'formula').map((line) => line.textContent);
+        const results = explained.all((one) => one.name === 'output').map((one) => one.textContent), wanted = page.numberText(numbers[row * columns + column]);
+        const at = `${place}, ${name} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${column + 1}`;
+        tally.explained++;
+        if (!results.includes(wanted)) failures.push(`${at}: ${wanted} is not among ${results}`);
+        for (const [line, held] of judge(lines)) {
+            tally.lines++;
+            if (!held) failures.push(`${at}: ${line}`);
+        }
+    }
+}
+
 function checkLink(page, model, edits, place) {
     const again = page.linkToState(page.stateToLink(edits)).reduce((before, edit) => page.applyEdit(before, edit), page.modelOf(page.job));
     const texts = [model, again].map((one) => JSON.stringify([...one.tables.values()].map(({ name, numbers }) => [name, [...numbers]]).concat([one.settings, one.keyTexts])));
@@ -237,6 +257,7 @@ function checkJob(seed) {
     for (let round = 0; round < 2; round++) {
         const { model, edits } = editAtRandom(page, first, from(1, 6));
         compareSaved(page, model, `${place}, ${JSON.stringify(edits)}`);
+        checkExplained(page, model, `${place}, ${JSON.stringify(edits)}`);
         checkLink(page, model, edits, place);
     }
 }
@@ -250,5 +271,5 @@ for (let seed = Number(firstSeed), last = seed + Number(count); seed < last; see
 }
 if (process.env.ATTN_REASONS) for (const [reason, times] of [...reasons].sort((a, b) => b[1] - a[1])) console.log(`${times}  ${reason}`);
 for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);
-console.log(`${tally.jobs} jobs, ${tally.edits} edits, ${tally.refused} refused, ${tally.notSaved} not saved: ${tally.numbers} numbers, ${tally.same} the same bits, ${failures.length} failures`);
+console.log(`${tally.jobs} jobs, ${tally.edits} edits, ${tally.refused} refused, ${tally.notSaved} not saved: ${tally.numbers} numbers, ${tally.same} the same bits; ${tally.explained} cells explained in ${tally.lines} lines; ${failures.length} failures`);
 process.exit(failures.length === 0 && tally.jobs > 0 ? 0 : 1);

@@ -3,13 +3,40 @@
 'use strict';
 const vm = require('vm');
 
+/* As much of an element as text needs. */
+class Element {
+    constructor(name) {
+        Object.assign(this, { name, attributes: {}, children: [] });
+    }
+
+    setAttribute(name, value) {
+        this.attributes[name] = value;
+    }
+
+    append(...children) {
+        this.children.push(...children);
+    }
+
+    addEventListener() {}
+
+    get textContent() {
+        return this.children.map((child) => (child instanceof Element ? child.textContent : child)).join('');
+    }
+
+    /* It and all within it that `held` is true of. */
+    all(held) {
+        const within = this.children.filter((child) => child instanceof Element).flatMap((child) => child.all(held));
+        return held(this) ? [this, ...within] : within;
+    }
+}
+
 /* `names` of the page's script, as an object. */
 function loadPage(page, names) {
     const dataOf = (id) => {
         const element = new RegExp(`<script[^>]* id="${id}">([^<]*)</script>`).exec(page);
         return element ? { textContent: element[1] } : null;
     };
-    const context = vm.createContext({ document: { getElementById: dataOf }, matchMedia: () => ({ matches: false }), atob });
+    const context = vm.createContext({ document: { getElementById: dataOf, createElement: (name) => new Element(name) }, matchMedia: () => ({ matches: false }), atob });
     const script = page.slice(page.lastIndexOf('<script>') + '<script>'.length, page.lastIndexOf('</script>'));
     vm.runInContext(script.replace(/\nstart\(\);\s*$/, ''), context);
     return vm.runInContext(`({ ${names.join(', ')} })`, context);
