@@ -10,7 +10,7 @@ const [attn, folder, count, firstSeed = '1'] = process.argv.slice(2);
 const NAMES = ['job', 'modelOf', 'evaluate', 'applyEdit', 'settingsOf', 'Refusal', 'saveJSON', 'saveCommand', 'stateToLink', 'linkToState', 'numberText'];
 const readPage = vm.runInThisContext(`${fs.readFileSync(path.join(__dirname, 'formulas.js'))}; readPage`);
 const TOLERANCE = 1e-6;
-const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0, explained: 0, lines: 0 }, failures = [], reasons = new Map();
+const tally = { jobs: 0, edits: 0, refused: 0, notSaved: 0, numbers: 0, same: 0, explained: 0, lines: 0 }, failures = [], reasons = new Map(), mistakes = new Map();
 
 /* --- what is drawn ----------------------------------------------------------------------------------------------- */
 
@@ -122,9 +122,9 @@ function drawGiven() {
 
 /* --- edits ------------------------------------------------------------------------------------------------------- */
 
-function drawValue({ name, kind, choices, value }) {
+function drawValue({ name, kind, choices, value }) { // of a setting
     if (kind === 'switch') return !value;
-    if (kind === 'choice') return one(choices);
+    if (kind === 'choice') return name === 'mistake' ? one(choices)[0] : one(choices);
     return { scale: () => (chance(0.2) ? null : number()), temperature: () => from(1, 40) / 10, softcap: () => from(0, 20) / 10,
         left: () => from(-1, 4), right: () => from(-1, 4), dropout: () => from(0, 9) / 10 }[name]();
 }
@@ -137,7 +137,7 @@ function drawEdit(page, model) {
         return { do: 'number', table: table.name, at: table.shape.map((size) => upTo(size - 1)), to: chance(0.1) ? one([0, 1e-30, 1e4, -3e4]) : number() };
     }
     if (kind === 'setting') {
-        const setting = one(page.settingsOf(model));
+        const setting = one(chance(0.3) ? page.settingsOf(model).slice(-1) : page.settingsOf(model));
         return { do: 'setting', name: setting.name, to: drawValue(setting) };
     }
     if (kind === 'without') return { do: 'without', token };
@@ -182,7 +182,7 @@ function compare(place, numbers, lists, dtype) {
 /* Of attn's table the matrix of an item and a head, of key and value that of the head's group. */
 function listsOf(model, saved, { name, perHead }, item, head) {
     const batch = model.job.has_batch || model.starts === 'operands', heads = model.starts === 'operands' || perHead;
-    const group = /key$|^value$/.test(name) ? Math.floor(head / (model.heads / model.keyHeads)) : head;
+    const group = /key$|^value$/.test(name) ? model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)) : head;
     const ofItem = batch ? saved[name][item] : saved[name];
     return heads ? ofItem[group] : ofItem;
 }
@@ -195,7 +195,7 @@ function compareAll(page, model, saved, place) {
         for (let item = 0; item < model.items; item++)
             for (let head = 0; head < (stage.perHead ? model.heads : 1); head++)
                 compare(`${place}, ${stage.name} of item ${item + 1}, head ${head + 1}`, evaluation.table(stage.name, item, head).numbers,
-                    listsOf(model, saved, stage, item, head), model.job.dtype);
+                    listsOf(evaluation.model, saved, stage, item, head), model.job.dtype);
 }
 
 /* The file that a page saves, computed by attn. */
@@ -210,6 +210,7 @@ function compareSaved(page, model, place) {
         return tally.notSaved++;
     }
     fs.writeFileSync(file, text);
+    mistakes.set(model.settings.mistake, (mistakes.get(model.settings.mistake) || 0) + 1);
     const mechanism = page.saveCommand(model).split(' ')[1], names = page.evaluate(model).stages.map(({ name }) => name);
     const stages = names.filter((name) => name !== 'heads' && !(mechanism === 'sdpa' && ['query', 'key', 'value'].includes(name)));
     const result = run(mechanism, file, '-f', 'json', '--stages', stages.join());
@@ -269,6 +270,7 @@ for (let seed = Number(firstSeed), last = seed + Number(count); seed < last; see
         failures.push(`seed ${seed}: ${error.stack}`);
     }
 }
+if (process.env.ATTN_REASONS) console.log([...mistakes].map(([name, times]) => `${name} ${times}`).join(', '));
 if (process.env.ATTN_REASONS) for (const [reason, times] of [...reasons].sort((a, b) => b[1] - a[1])) console.log(`${times}  ${reason}`);
 for (const failure of failures.slice(0, 5)) console.log(`FAILED: ${failure}`);
 console.log(`${tally.jobs} jobs, ${tally.edits} edits, ${tally.refused} refused, ${tally.notSaved} not saved: ${tally.numbers} numbers, ${tally.same} the same bits; ${tally.explained} cells explained in ${tally.lines} lines; ${failures.length} failures`);

@@ -359,6 +359,17 @@ static void write_draws(const struct problem *problem, struct output *output)
         output_print(output, "null");
 }
 
+/* The sentences of all mistakes; which of them the page can make is its own to know. */
+static void write_mistakes(struct output *output)
+{
+    output_print(output, "<script type=\"application/json\" id=\"data-mistakes\">\n");
+    for (int id = 0; id < MISTAKE_COUNT; id++) {
+        output_print(output, "%s\"%s\": ", id ? ",\n" : "{", MISTAKES[id].name);
+        page_text(MISTAKES[id].sentence, output);
+    }
+    output_print(output, "}\n</script>\n");
+}
+
 void page_write_job(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
@@ -396,4 +407,5 @@ void page_write_job(const struct result *result, int precision, struct output *o
     write_positions(problem, output);
     write_tokens(problem, output);
     output_print(output, "}\n</script>\n");
+    write_mistakes(output);
 }

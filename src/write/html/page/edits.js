@@ -277,6 +277,8 @@ const SETTINGS = [
         change: (model, to) => arrangeHeads(model, model.heads, to) },
     { name: 'dropout', kind: 'number', says: 'this share of the weights is dropped', least: 0, most: 0.9, step: 0.05,
         takes: (to) => isNumberIn(0)(to) && to < 1, expected: 'a share from 0 on, below 1', change: changeDropout },
+    { name: 'mistake', kind: 'choice', says: 'one thing is done wrong on purpose', choices: possibleMistakes,
+        takes: (to) => to === NO_MISTAKE || Object.hasOwn(MISTAKES, to), expected: 'a mistake of this page' },
 ];
 
 const EXPECTED = { switch: 'true or false' };
@@ -298,6 +300,7 @@ function changeSetting(model, { name, to }) {
     if (because) refuse(because);
     if (!row.takes(to)) refuse(`${name} is ${row.expected || EXPECTED[row.kind]}.`);
     const changed = (row.change || withSetting(name))(model, to);
+    if (name === 'mistake' && to !== NO_MISTAKE && whyNoMistake(model, to)) refuse(whyNoMistake(model, to));
     return Number.isFinite(scaleOf(changed)) ? changed : refuse('The scale divided by the temperature is no finite number.');
 }
 
@@ -310,5 +313,6 @@ function applyEdit(model, edit) {
     if (!Object.hasOwn(EDITS, edit.do)) refuse('There is no such edit.');
     if (model.job.wrong !== null || model.job.given.mistake !== undefined)
         refuse('attn made these numbers with a mistake; a page without one can be changed, and has mistakes to choose.');
-    return EDITS[edit.do](model, edit);
+    const changed = EDITS[edit.do](model, edit), { mistake } = changed.settings, why = mistake === NO_MISTAKE ? null : whyNoMistake(changed, mistake);
+    return why ? refuse(`The mistake ${mistake} would have no place: ${why}`) : changed;
 }

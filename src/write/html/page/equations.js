@@ -64,7 +64,7 @@ function givenHead(model, id, item, head) {
 }
 
 /* The head of key and value that a head of query meets. */
-const keyHeadOf = (model, head) => Math.floor(head / (model.heads / model.keyHeads));
+const keyHeadOf = (model, head) => (model.groups ? model.groups(head) : Math.floor(head / (model.heads / model.keyHeads)));
 
 function makeOperand(evaluation, id, item, head) {
     if (evaluation.model.starts === 'operands') return givenHead(evaluation.model, id, item, head);
@@ -113,6 +113,7 @@ function biasOf(model, item, head, query) {
     const bias = new Float64Array(model.keys).fill(-Infinity), span = spanOf(model, item, query);
     for (let key = span.first; key < span.end; key++) {
         const added = maskNumber(model, item, head, query, key);
+        if (model.forbids && model.forbids(span.position, query, key, model.keys)) continue; // a mistake
         bias[key] = added === -Infinity ? added
             : Math.max(-Number.MAX_VALUE, added - alibiOf(model, item, head, query, key)) + relativeOf(model, item, head, query, key);
     }
@@ -166,29 +167,44 @@ function madeRow({ heads, rows }, stage, { item, head, row }, columns, compute) 
     return made ? Float64Array.from(made.subarray(first, first + columns)) : compute();
 }
 
-/* Every stage of a row, (Tk) each, from the scores to what is weighed with the values. */
-function makeLine(evaluation, item, head, row) {
-    const { model } = evaluation, { dHead: d, keys } = model, place = { item, head, row, query: model.rows[row] };
-    const made = (stage, compute) => madeRow(model, stage, place, keys, compute);
-    const queries = evaluation.operand('query', item, head), of = evaluation.operand('key', item, keyHeadOf(model, head));
-    const bias = job.isWrong('masked') ? new Float64Array(keys) : biasOf(model, item, head, place.query); // then all keys take part
-    const scale = scaleOf(model), sink = model.sinks ? model.sinks[head] : null;
-    const scores = made('scores', () => Float64Array.from({ length: keys }, (nothing, key) => round(dotProduct(queries, row * d, of, key * d, d))));
-    const scaled = made('scaled', () => scores.map((score) => round(score * scale)));
-    const capped = made('capped', () => cap(scaled, model.settings.softcap));
-    const masked = made('masked', () => capped.map((score, key) => addBias(score, bias[key])));
-    const empty = bias.every((number) => number === -Infinity);
-    const softened = empty ? { weights: new Float64Array(keys).fill(round(emptyWeight(model))) } : softmax(masked, bias, sink);
-    const weights = made('weights', () => softened.weights);
-    const dropped = made('dropped', () => (model.settings.dropout > 0 ? dropRow(model, item, head, row, weights) : weights));
-    return { ...place, bias, empty, sink, scores, scaled, capped, masked, ...softened, weights, dropped };
+/* query . key^T: what stands for query is its own rows, or those of another operand. */
+function makeScores(evaluation, { item, head, row, query }) {
+    const { model, mistake } = evaluation, { dHead: d, keys } = model, kv = keyHeadOf(model, head);
+    const queries = evaluation.taken('query', item, head), of = evaluation.taken('key', item, kv), at = mistake.taken && mistake.taken.query ? query : row;
+    return Float64Array.from({ length: keys }, (nothing, key) => round(dotProduct(queries, at * d, of, key * d, d)));
+}
+
+function makeWeights({ model }, line) {
+    if (line.empty) return new Float64Array(model.keys).fill(round(emptyWeight(model)));
+    return Object.assign(line, softmax(line.masked, line.bias, line.sink)).weights;
+}
+
+/* What makes a stage of a line, which has those before it. */
+const STAGE_MAKERS = {
+    scores: makeScores,
+    scaled: ({ model }, { scores }) => scores.map((score) => round(score * scaleOf(model))),
+    capped: ({ model }, { scaled }) => cap(scaled, model.settings.softcap),
+    masked: (evaluation, { capped, bias }) => capped.map((score, key) => addBias(score, bias[key])),
+    weights: makeWeights,
+    dropped: ({ model }, { item, head, row, weights }) => (model.settings.dropout > 0 ? dropRow(model, item, head, row, weights) : weights),
+};
+
+/* What the mask says of a row, and its stages up to `last`, (Tk) each. Where all stages are made by a mistake of the
+ * command line, all keys take part. */
+function makeLine(evaluation, item, head, row, last = 'dropped') {
+    const { model, made } = evaluation, { keys } = model, query = model.rows[row];
+    const bias = job.isWrong('masked') ? new Float64Array(keys) : biasOf(model, item, head, query);
+    const line = { item, head, row, query, bias, empty: bias.every((number) => number === -Infinity), sink: model.sinks ? model.sinks[head] : null };
+    for (const stage of SQUARE_STAGES.slice(0, SQUARE_STAGES.indexOf(last) + 1))
+        line[stage] = madeRow(model, stage, line, keys, () => (made[stage] || STAGE_MAKERS[stage])(evaluation, line));
+    return line;
 }
 
 /* context = dropped . value, (d_v). */
 function computeContext(evaluation, line) {
     const { model } = evaluation, context = new Float64Array(model.dValue);
     if (line.empty && job.empty_row !== 'mean') return context.fill(emptyWeight(model));
-    const value = evaluation.operand('value', line.item, keyHeadOf(model, line.head));
+    const value = evaluation.taken('value', line.item, keyHeadOf(model, line.head));
     for (let key = 0; key < model.keys; key++) {
         if (!line.empty && line.bias[key] === -Infinity) continue;
         for (let column = 0; column < model.dValue; column++)
@@ -198,8 +214,8 @@ function computeContext(evaluation, line) {
 }
 
 function makeContext(evaluation, line) {
-    const { model } = evaluation;
-    return madeRow(model, 'context', line, model.dValue, () => computeContext(evaluation, line));
+    const { model, made } = evaluation;
+    return madeRow(model, 'context', line, model.dValue, () => (made.context || computeContext)(evaluation, line));
 }
 
 /* --- heads together ---------------------------------------------------------------------------------------------- */
@@ -213,12 +229,17 @@ function makeHeads(evaluation, item, row) {
 
 const outProjection = (model) => model.tables.get('out_proj.weight') || null;
 
-function makeOutput(evaluation, item, row) {
-    const { model } = evaluation, weight = outProjection(model), side = evaluation.heads(item, row);
-    if (!weight || model.settings.stacked) return side;
-    const width = weight.shape[1], output = new Float64Array(width);
-    projectRow(side, 0, weight.shape[0], { weight, bias: model.tables.get('out_proj.bias') || null, first: 0, columns: width, width }, output, 0);
+/* heads . out_proj + bias */
+function projectOut(model, side) {
+    const weight = outProjection(model), width = columnsOf(weight), output = new Float64Array(width);
+    const by = { weight, bias: model.tables.get('out_proj.bias') || null, first: 0, columns: width, width };
+    projectRow(side, 0, weight.shape[0], by, output, 0);
     return output.map(round);
+}
+
+function makeOutput(evaluation, item, row) {
+    const { model } = evaluation, side = evaluation.heads(item, row);
+    return outProjection(model) && !model.settings.stacked ? projectOut(model, side) : side;
 }
 
 /* --- the evaluation ---------------------------------------------------------------------------------------------- */
@@ -246,15 +267,21 @@ function sourcesOf(model, stage, names) {
     return [source === 'inputs' && normOf(model, 'norm') ? 'normed' : source, ...namesOf(model, stem)];
 }
 
+/* The formula of a stage that a mistake makes: one that begins with a comma goes on from the stage before. */
+function toldOtherwise(tells, stage, names) {
+    const told = tells[stage] || (/^(projected_)?(query|key|value)$/.test(stage) && !names.includes(`projected_${stage}`) ? tells.projected : undefined);
+    return told && told.startsWith(',') ? names.filter((name) => SQUARE_STAGES.includes(name)).pop() + told : told;
+}
+
 /* The stages of a model in their order: name, formula, what it is made of (of stacked heads the first one's), axes,
  * whether there is one for each head, and T x T. */
-function stagesOf(model) {
+function stagesOf(model, { tells = {} }) {
     const { settings } = model;
     const there = { capped: settings.softcap > 0, masked: hasMask(model), dropped: settings.dropout > 0, heads: isSplit(model), output: isSplit(model) };
     const names = [...(normOf(model, 'norm') ? ['normed'] : []), ...stagesOnTheWay(model, 'query'), ...stagesOnTheWay(model, 'key'), 'query', 'key',
         'value', ...SQUARE_STAGES, 'context', 'heads', 'output'].filter((name) => there[name] ?? true);
     return names.map((name, i) => ({
-        name, formula: formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
+        name, formula: toldOtherwise(tells, name, names.slice(0, i)) || formulaOf(model, name, names.slice(0, i)), square: SQUARE_STAGES.includes(name),
         perHead: hasHeads(model) && !['normed', 'heads', 'output'].includes(name),
         from: sourcesOf(model, name, names.slice(0, i)),
         axes: [isOfKeys(name) ? 'key' : 'query', SQUARE_STAGES.includes(name) ? 'key' : 'column'],
@@ -307,7 +334,7 @@ function makeTable(evaluation, stage, item, head) {
     if (stage === 'context') return tableOfRows(rows, model.dValue, (row) => evaluation.context(item, head, row));
     if (stage === 'heads') return tableOfRows(rows, model.heads * model.dValue, (row) => evaluation.heads(item, row));
     if (stage === 'output') return tableOfRows(rows, evaluation.output(item, 0).length, (row) => evaluation.output(item, row));
-    return heldTable(model, stage, item, head);
+    return heldTable(evaluation.asked, stage, item, head);
 }
 
 const keyLabelsOf = (model, item) => Array.from({ length: model.keys }, (nothing, key) => keyLabelOf(model, item, key));
@@ -322,21 +349,37 @@ function labelsOfTable(model, stage, item) {
     return { rowLabels: named(rowLabels), columnLabels: SQUARE_STAGES.includes(stage) ? named(keyLabelsOf(model, item)) : null };
 }
 
-/* Everything that is computed of a model, as it is asked for. */
-function evaluate(model) {
-    const evaluation = { model, stages: stagesOf(model) }, lines = Math.min(4096, 1 + Math.floor(2 ** 20 / model.keys));
-    evaluation.normedInputs = remembered((item) => normInputs(model, item), 4);
-    evaluation.projected = remembered((id, item, head) => projectHead(evaluation, id, item, head), 3 * 64);
-    evaluation.normed = remembered((id, item, head) => normHead(evaluation, id, item, head), 2 * 64);
-    evaluation.operand = remembered((id, item, head) => makeOperand(evaluation, id, item, head), 3 * 64);
-    evaluation.line = remembered((item, head, row) => makeLine(evaluation, item, head, row), lines);
-    evaluation.context = remembered((item, head, row) => makeContext(evaluation, evaluation.line(item, head, row)), 1 << 14);
-    evaluation.heads = remembered((item, row) => makeHeads(evaluation, item, row), 1 << 12);
-    evaluation.output = remembered((item, row) => makeOutput(evaluation, item, row), 1 << 12);
-    evaluation.table = remembered((stage, item = 0, head = 0) => {
-        const table = makeTable(evaluation, stage, item, head);
-        return { ...table, ...labelsOfTable(model, stage, item) };
-    }, 64);
+/* What stands in the place of query, key or value: itself, but for a mistake. */
+function takenOperand(evaluation, id, item, head) {
+    const { taken = {} } = evaluation.mistake, role = taken[id] || id;
+    return role === 'inputs' ? cutInputs(evaluation, item, head) : evaluation.operand(role, item, head);
+}
+
+/* The stages that a mistake makes otherwise than their own equations. */
+function wrongStages({ stages = {}, taken = {} }) {
+    const ofRoles = [...(taken.query || taken.key ? ['scores'] : []), ...(taken.value ? ['context'] : [])];
+    const { projected, ...others } = stages;
+    return [...Object.keys(others), ...ofRoles, ...(projected ? ['query', 'key', 'value', 'projected_query', 'projected_key'] : [])];
+}
+
+/* Everything that is computed of a model, as it is asked for. With a mistake `model` is what is computed in its place. */
+function evaluate(asked) {
+    const mistake = mistakeOf(asked), model = mistake.change ? mistake.change(asked) : asked, made = mistake.stages || {};
+    const evaluation = { asked, model, mistake, made, wrong: wrongStages(mistake), stages: stagesOf(model, mistake) };
+    const lines = Math.min(4096, 1 + Math.floor(2 ** 20 / model.keys));
+    const kept = (name, make, most) => { evaluation[name] = remembered(make, most); };
+    kept('normedInputs', (item) => normInputs(model, item), 4);
+    kept('whole', (id, item) => wholeProjection(evaluation, id, item), 6);
+    kept('projected', (id, item, head) => (made.projected || projectHead)(evaluation, id, item, head), 3 * 64);
+    kept('normed', (id, item, head) => normHead(evaluation, id, item, head), 2 * 64);
+    kept('operand', (id, item, head) => makeOperand(evaluation, id, item, head), 3 * 64);
+    kept('taken', (id, item, head) => takenOperand(evaluation, id, item, head), 3 * 64);
+    kept('started', (item, head, row) => makeLine(evaluation, item, head, row, 'masked'), lines);
+    kept('line', (item, head, row) => makeLine(evaluation, item, head, row), lines);
+    kept('context', (item, head, row) => makeContext(evaluation, evaluation.line(item, head, row)), 1 << 14);
+    kept('heads', (item, row) => (made.heads || makeHeads)(evaluation, item, row), 1 << 12);
+    kept('output', (item, row) => (made.output || makeOutput)(evaluation, item, row), 1 << 12);
+    kept('table', (stage, item = 0, head = 0) => ({ ...makeTable(evaluation, stage, item, head), ...labelsOfTable(asked, stage, item) }), 64);
     evaluation.explain = (stage, item, head, row, column) => explainCell(evaluation, stage, item, head, row, column);
     return evaluation;
 }

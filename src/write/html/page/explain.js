@@ -225,6 +225,7 @@ function operandRowStep(evaluation, id, item, head, row) {
     const parts = [], told = Object.fromEntries(evaluation.stages.map(({ name, formula }) => [name, formula]));
     for (const name of [...stagesOnTheWay(model, id), id]) parts.push(element('p', { class: 'why' }, `${name} = ${told[name]}`));
     if (model.starts === 'operands' && job.ways[id]) parts.push(...job.ways[id].made.map(([name, formula]) => element('p', { class: 'why' }, `${name} = ${formula}`)));
+    if (isWrongStage(evaluation, id)) return [wrongStep(id, `${id === 'query' ? 'Query' : 'Key'} ${number}`, told[id])];
     if (model.starts === 'inputs')
         for (const column of shownFew(d, MOST_TERMS, 2)) {
             if (column === null) { parts.push(noteLine('…')); continue; }
@@ -253,7 +254,7 @@ function lastRowLines({ dHead: d }, last, id) {
 
 function scoreStep(evaluation, line, key, formula) {
     const { model } = evaluation, { dHead: d } = model, kv = keyHeadOf(model, line.head);
-    const query = evaluation.operand('query', line.item, line.head).subarray(line.row * d, line.row * d + d);
+    const query = evaluation.taken('query', line.item, line.head).subarray(line.row * d, line.row * d + d);
     const of = evaluation.operand('key', line.item, kv).subarray(key * d, key * d + d);
     return step('scores', 'Score', formula, productTable({
         caption: 'The products of query and key', names: ['column', 'query', '× key', 'product'],
@@ -284,7 +285,7 @@ function whyMasked(model, line, key) {
     if (causal && key > span.position) return `${name} comes after ${where}: the causal mask`;
     if (right >= 0 && key > span.position + right) return `${name} is more than ${right} after ${where}: the window`;
     if (left >= 0 && key < span.position - left) return `${name} is more than ${left} before ${where}: the window`;
-    return `${job.mask_made ? 'the mask with the mistake' : 'attn_mask'} forbids ${name}`;
+    return `${job.mask_made || model.forbids ? 'the mask with the mistake' : 'attn_mask'} forbids ${name}`;
 }
 
 /* What is added to a score: texts of the terms and their values. */
@@ -351,7 +352,7 @@ const SQUARE_STEPS = {
 };
 
 /* Whether a mistake makes the stage, of the command line or of the page. */
-const isWrongStage = (evaluation, stage) => job.isWrong(stage) || (evaluation.wrong || []).includes(stage);
+const isWrongStage = (evaluation, stage) => job.isWrong(stage) || evaluation.wrong.includes(stage);
 
 /* The stages that a cell is made of, up to its own. */
 function squareSteps(evaluation, stage, item, head, row, key) {
@@ -378,7 +379,7 @@ function weightLines(line, keys) {
 /* How a column of the values of some keys is made, a line each. */
 function valueLines(evaluation, line, keys, column) {
     const { model } = evaluation, own = keyHeadOf(model, line.head);
-    if (model.starts === 'operands') return [];
+    if (model.starts === 'operands' || isWrongStage(evaluation, 'value')) return [];
     return keys.flatMap((key) => {
         const { pairs, bias } = projectionTerms(evaluation, 'value', line.item, own, key, column), made = evaluation.operand('value', line.item, own)[key * model.dValue + column];
         return clipNotes(model, pairs, bias, made).length > 0 ? [noteLine(`${keyTitle(model, line.item, key)} is clipped to ${numberText(made)}`)] : sumLine(pairs, bias, made, numberText(made));
@@ -427,7 +428,7 @@ function outputSteps(evaluation, item, row, column) {
 /* --- what is given ----------------------------------------------------------------------------------------------- */
 
 /* Where a number of an input or a parameter comes from. */
-function givenStep({ model }, name, at) {
+function givenStep({ asked: model }, name, at) {
     const table = model.tables.get(name), place = at.slice(-table.shape.length).reduce((sum, i, axis) => sum * table.shape[axis] + i, 0), number = table.numbers[place];
     const given = new Map(job.settings).get('parameters from'), { init, seed } = job.given;
     const drawn = name.startsWith('out_proj') || init === 'linear' || init === undefined ? 'nn.Linear' : `torch.${init}`;
@@ -456,13 +457,13 @@ function stepsOf(evaluation, stage, item, head, row, column) {
     if (stage === 'context') return contextSteps(evaluation, item, head, row, column);
     if (stage === 'heads') return headsSteps(evaluation, item, row, column);
     if (stage === 'output') return outputSteps(evaluation, item, row, column);
-    const { shape } = model.tables.get(stage);
+    const { shape } = evaluation.asked.tables.get(stage);
     return [givenStep(evaluation, stage, shape.length === 1 ? [column] : [item, row, column])];
 }
 
 /* `head` is one of query, also for key and value. */
 function explainCell(evaluation, stage, item, head, row, column) {
-    const { model } = evaluation, isParameter = model.tables.has(stage) && model.tables.get(stage).what === 'parameter';
+    const { asked: model } = evaluation, isParameter = model.tables.has(stage) && model.tables.get(stage).what === 'parameter';
     const inputs = stage === 'inputs' || stage === 'key_inputs', at = stage === 'inputs' ? model.rows.indexOf(row) : row;
     const heading = isParameter || (inputs && at < 0) ? [] : [headingOf(model, inputs && stage === 'inputs' ? 'query' : stage, item, at, column)];
     return element('div', { class: 'explained' }, ...heading, element('ol', {}, ...stepsOf(evaluation, stage, item, head, row, column)));

@@ -54,6 +54,7 @@ function settingsToSave(model) {
     if (mechanismOf(model) === 'multihead') Object.assign(saved, { heads, stacked: settings.stacked });
     if (keyHeads !== heads && !late) saved.kv_heads = keyHeads;
     if (late || job.has_heads) saved.causal = settings.causal;
+    if (settings.mistake !== NO_MISTAKE) saved.mistake = settings.mistake;
     if (rows.length !== queries) saved.query = rows.map((row) => row + 1).join(',');
     return saved;
 }

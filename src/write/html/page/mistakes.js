@@ -1,0 +1,382 @@
+/* Mistakes on purpose, those of --mistake that are simple: what each changes, or why a job cannot have it, as
+ * src/mistake/ has them. A row:
+ *
+ *   why      (model) -> a sentence where it cannot be made, else null
+ *   change   (model) -> another model that is computed in its place
+ *   stages   what makes a stage otherwise: (evaluation, line) -> (Tk), of context (d_v), of heads and output
+ *            (evaluation, item, row) -> the row, of projected (evaluation, id, item, head) -> (rows, columns)
+ *   taken    which operand stands in the place of query, key and value
+ *   tells    formulas of stages; one that begins with a comma goes on from the stage before */
+
+/* --- what jobs lack ---------------------------------------------------------------------------------------------- */
+
+const lacks = (held, sentence) => (model) => (held(model) ? null : sentence);
+const firstOf = (...whys) => (model) => whys.reduce((found, why) => found || why(model), null);
+const isCausal = lacks(({ settings }) => settings.causal, 'Nothing is causal.');
+const hasHeadsOfOwn = lacks(({ heads }) => heads > 1, 'There is one head.');
+const drops = lacks(({ settings }) => settings.dropout > 0, 'There is no dropout.');
+const projects = lacks(({ starts }) => starts === 'inputs', 'This page starts at query, key and value.');
+const isMasked = lacks(hasMask, 'There is no mask.');
+const hasAllRows = lacks(({ rows, queries }) => rows.length === queries, 'Only some queries are on this page.');
+const isCut = lacks((model) => isSplit(model) && !model.settings.stacked && model.heads > 1, 'Nothing is split into heads.');
+const rowsAlike = firstOf(hasAllRows, lacks(({ queries, keys, heads, keyHeads }) => queries === keys && heads === keyHeads, 'Query and key have other shapes.'));
+const columnsAlike = lacks(({ dHead, dValue }) => dHead === dValue, 'Key and value have other shapes.');
+const hasOut = lacks((model) => isSplit(model) && outProjection(model) !== null && !model.settings.stacked, 'There is no out_proj.');
+const squareOut = firstOf(hasOut, lacks((model) => outProjection(model).shape[0] === outProjection(model).shape[1], 'out_proj is not square.'));
+const isGrouped = lacks(({ heads, keyHeads }) => keyHeads > 1 && keyHeads < heads, 'Heads of key and value are not shared in groups.');
+
+/* --- scale, softcap ---------------------------------------------------------------------------------------------- */
+
+const setting = (changed) => (model) => ({ ...model, settings: { ...model.settings, ...changed(model) } });
+const saidScaleOf = (model) => wholeScaleOf(model) * model.settings.temperature;
+const scaleBy = (scale, more = {}) => ({ change: setting((model) => ({ scale: scale(model) })), ...more });
+const widthOf = ({ heads, dHead }) => heads * dHead;
+const columnsOfInputs = ({ tables }) => columnsOf(tables.get('inputs'));
+
+const capStage = (cap, formula) => ({
+    why: lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.'), tells: { capped: formula },
+    stages: { capped: ({ model }, line) => line.scaled.map((scaled, key) => round(cap(model.settings.softcap, scaled, line.scores[key], scaleOf(model)))) },
+});
+
+/* --- softmax ----------------------------------------------------------------------------------------------------- */
+
+/* A softmax over some of the masked scores of a head or of all, { at: [row, key] ...}; forbidden ones have no part. */
+function softmaxElsewhere(evaluation, line, key, lines) {
+    const seen = lines.filter(([one, at]) => one.bias[at] > -Infinity), scores = seen.map(([one, at]) => one.masked[at]);
+    const largest = scores.reduce((most, score) => (score > most || Number.isNaN(score) ? score : most), -Infinity);
+    const sum = scores.reduce((whole, score) => whole + Math.exp(score - largest), 0);
+    if (line.bias[key] === -Infinity) return 0;
+    return sum === 0 ? Math.exp(line.masked[key] - largest) : Math.exp(line.masked[key] - largest) / sum;
+}
+
+/* `others(evaluation, line, key)`: the lines and keys that a weight shares its softmax with. */
+const softmaxOver = (others, formula, why = hasAllRows) => ({
+    why, tells: { weights: formula },
+    stages: {
+        weights: (evaluation, line) => {
+            line.empty = false;
+            return line.masked.map((score, key) => round(softmaxElsewhere(evaluation, line, key, others(evaluation, line, key))));
+        },
+    },
+});
+
+/* A line up to its masked scores, which are all that another line asks of it. */
+const scoresOfRow = (evaluation, item, head, row) => evaluation.started(item, head, row);
+const allRows = ({ model: { rows } }) => rows.map((query, row) => row);
+
+/* Each row for itself: `make(row)` of { masked, bias, sink }. */
+const softmaxOfRow = (make, formula) => ({
+    tells: { weights: formula },
+    stages: {
+        weights: (evaluation, line) => (line.empty ? STAGE_MAKERS.weights(evaluation, line) : make(line).map(round)),
+    },
+});
+
+const seenOf = (line, of) => line.masked.map((score, key) => (line.bias[key] > -Infinity ? of(score) : 0));
+
+function base2(line) {
+    const largest = line.masked.reduce((most, score, key) => (line.bias[key] > -Infinity ? Math.max(most, score) : most), line.sink === null ? -Infinity : line.sink);
+    const powers = seenOf(line, (score) => 2 ** (score - largest)), sum = sumOf(powers) + (line.sink === null ? 0 : 2 ** (line.sink - largest));
+    return powers.map((power) => power / sum);
+}
+
+function unshifted(line) {
+    const powers = seenOf(line, (score) => round(Math.exp(score)));
+    const sum = round(powers.reduce((whole, power) => whole + power, round(line.sink === null ? 0 : Math.exp(line.sink))));
+    return powers.map((power, key) => (line.bias[key] > -Infinity ? power / sum : 0));
+}
+
+function shares(line) {
+    const scores = seenOf(line, (score) => score), sum = sumOf(scores);
+    return scores.map((score) => score / sum);
+}
+
+/* --- mask -------------------------------------------------------------------------------------------------------- */
+
+/* Another rule in the place of the causal one: (position, query, key, keys) -> forbidden. */
+const causalRule = (forbids, formula) => ({
+    why: isCausal, tells: { masked: formula }, change: (model) => ({ ...setting(() => ({ causal: false }))(model), forbids }),
+});
+
+const movedQueries = (by, formula) => ({
+    why: firstOf(lacks((model) => !model.hasLengths, 'Its lengths are those of a cache.'),
+        lacks(({ settings, alibiSlopes }) => settings.causal || settings.left >= 0 || settings.right >= 0 || alibiSlopes, 'Nothing asks where a query stands.'),
+        lacks(({ alibiPenalties }) => !alibiPenalties, 'ALiBi counts from the first or the last key here.')),
+    tells: { masked: formula }, change: (model) => ({ ...model, offsets: model.offsets.map((offset) => offset + by) }),
+});
+
+const movedWindow = (side, by) => ({
+    why: firstOf(lacks(({ settings }) => settings[side] >= 0, 'There is no window on that side.'), lacks(({ settings }) => settings[side] + by >= 0, 'The window is as narrow as can be.')),
+    change: setting(({ settings }) => ({ [side]: settings[side] + by })),
+});
+
+/* Forbidden scores become numbers, and take part from there on. */
+function filled(evaluation, line, of) {
+    const masked = STAGE_MAKERS.masked(evaluation, line).map((score, key) => (line.bias[key] === -Infinity ? round(of(key)) : score));
+    line.forbidden = line.bias.map((bias) => (bias === -Infinity ? 1 : 0));
+    masked.forEach((score, key) => {
+        if (!(score > -Infinity || Number.isNaN(score))) return;
+        line.bias[key] = line.bias[key] === -Infinity ? 0 : line.bias[key];
+        line.empty = false;
+    });
+    return masked;
+}
+
+const filledWith = (number) => ({
+    why: isMasked, tells: { masked: `, ${number} where masked` }, stages: { masked: (evaluation, line) => filled(evaluation, line, () => number) },
+});
+
+/* --- roles, weights, groups -------------------------------------------------------------------------------------- */
+
+const WORDS_OF_ROLES = { query: 'query', key: 'key', value: 'value', inputs: 'inputs' };
+
+function swapped(taken, why) {
+    const of = (id) => WORDS_OF_ROLES[taken[id] || id], tells = {};
+    if (taken.query || taken.key) tells.scores = `${of('query')} . ${of('key')}^T`;
+    if (taken.value) tells.context = `weights . ${of('value')}`;
+    return { why, taken, tells };
+}
+
+/* The inputs of keys cut into heads as values are; where their width is that of one head, each head has them whole. */
+function cutInputs({ model }, item, head) {
+    const source = sourceOf(model, 'value'), width = columnsOf(source), { keys, dValue: d } = model, step = width === d ? 0 : d;
+    return Float64Array.from({ length: keys * d }, (nothing, i) => source.numbers[(item * keys + Math.floor(i / d)) * width + head * step + (i % d)]);
+}
+
+/* weights^T . value: a column of the weights of the head, as a row. */
+function contextOfColumn(evaluation, line) {
+    const { model } = evaluation, context = new Float64Array(model.dValue), value = evaluation.taken('value', line.item, keyHeadOf(model, line.head));
+    for (let key = 0; key < model.keys; key++) {
+        const weight = evaluation.line(line.item, line.head, key).dropped[line.row];
+        for (let column = 0; column < model.dValue; column++) context[column] += weight * value[key * model.dValue + column];
+    }
+    return context.map(round);
+}
+
+/* --- parameters -------------------------------------------------------------------------------------------------- */
+
+/* The tables of which `held` is true, changed by `change`; a table that becomes null is gone. */
+const changedTables = (held, change) => (model) => ({
+    ...model, tables: namedTables(Array.from(model.tables.values(), (table) => (held(table) ? change(table) : table)).filter(Boolean)),
+});
+
+function turned(table) {
+    const [rows, columns] = table.shape;
+    return { ...table, numbers: table.numbers.map((nothing, i) => table.numbers[(i % columns) * rows + Math.floor(i / columns)]) };
+}
+
+const weightsOf = (model, stems) => Array.from(model.tables.values()).filter((table) => isWeight(table, stems));
+const isWeight = ({ name, shape }, stems) => shape.length === 2 && stems.some((stem) => [stem, `${stem}.weight`].includes(name.replace(/^heads\.\d+\./, '')));
+const isBias = ({ name }, stems) => stems.some((stem) => name.replace(/^heads\.\d+\./, '') === `${stem}.bias`);
+
+const stageOfStem = (stem) => stem.replace('W_', '');
+const matrixTurned = (...stems) => ({
+    why: firstOf(projects, lacks((model) => weightsOf(model, stems).every(({ shape: [rows, columns] }) => rows === columns), 'The matrix is not square.')),
+    change: changedTables((table) => isWeight(table, stems), turned),
+    tells: Object.fromEntries(stems.map((stem) => [stageOfStem(stem), 'inputs . the transpose of the matrix'])),
+});
+
+const biasMissing = (...stems) => ({
+    why: firstOf(projects, lacks((model) => Array.from(model.tables.values()).some((table) => isBias(table, stems)), 'There is no such bias.')),
+    change: changedTables((table) => isBias(table, stems), () => null),
+});
+
+/* --- heads ------------------------------------------------------------------------------------------------------- */
+
+/* All columns of a projection of all tokens, (T, H d). */
+function wholeProjection(evaluation, id, item) {
+    const { model } = evaluation, source = sourceNumbers(evaluation, id, item), dIn = columnsOf(sourceOf(model, id)), by = projectionOf(model, id, 0);
+    const rows = source.length / dIn, whole = { ...by, first: 0, columns: by.width }, made = new Float64Array(rows * by.width);
+    for (let row = 0; row < rows; row++) projectRow(source, row * dIn, dIn, whole, made, row * by.width);
+    return { width: by.width, numbers: made };
+}
+
+/* `at(sizes, id, head, token, column)` -> [id, place among the numbers (T, H d) of that projection]. */
+const splitOtherwise = (at, formula, why = isCut) => ({
+    why, tells: { projected: formula },
+    stages: {
+        projected: (evaluation, id, item, head) => {
+            const { model } = evaluation, columns = id === 'value' ? model.dValue : model.dHead, tokens = id === 'query' ? model.queries : model.keys;
+            const sizes = { heads: id === 'query' ? model.heads : model.keyHeads, columns, tokens }, rows = id === 'query' ? model.rows : Array.from({ length: tokens }, (nothing, i) => i);
+            const numberAt = (row, column) => {
+                const [from, place] = at(sizes, id, head, row, column);
+                return round(clipped(evaluation.whole(from, item).numbers[place], job.clip));
+            };
+            return Float64Array.from({ length: rows.length * columns }, (nothing, i) => numberAt(rows[Math.floor(i / columns)], i % columns));
+        },
+    },
+});
+
+const IDS = Object.keys(PROJECTIONS);
+
+/* Query, key and value side by side, read in another order. */
+const packedAt = (order) => ({ heads, columns }, id, head, token, column) => {
+    const width = heads * columns, at = order(head, columns, IDS.indexOf(id), column);
+    return [IDS[Math.floor(at / width)], token * width + (at % width)];
+};
+
+const splitPacked = (order, words) => splitOtherwise(packedAt(order), `query, key, value side by side, read as ${words}`,
+    firstOf(isCut, lacks(({ heads, keyHeads, dHead, dValue, tables }) => heads === keyHeads && dHead === dValue && !tables.has('key_inputs'), 'They have other shapes.')));
+
+/* The scores of one head are the sum of those of all. */
+function joinedScores(evaluation, line) {
+    const { heads } = evaluation.model, each = Array.from({ length: heads }, (nothing, head) => STAGE_MAKERS.scores(evaluation, { ...line, head }));
+    return each[0].map((nothing, key) => round(each.reduce((sum, scores) => sum + scores[key], 0)));
+}
+
+/* `at(sizes, row, column)` -> [head, row, column] of the contexts. */
+const mergedOtherwise = (at, formula, why = firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn)) => ({
+    why, tells: { output: formula, heads: formula },
+    stages: {
+        heads: (evaluation, item, row) => {
+            const { heads, dValue, rows } = evaluation.model, sizes = { heads, columns: dValue, rows: rows.length };
+            return Float64Array.from({ length: heads * dValue }, (nothing, column) => {
+                const [head, from, own] = at(sizes, row, column);
+                return evaluation.context(item, head, from)[own];
+            });
+        },
+    },
+});
+
+/* --- dropout ----------------------------------------------------------------------------------------------------- */
+
+const droppedTimes = (factor, formula) => ({
+    why: drops, tells: { dropped: formula },
+    stages: {
+        dropped: ({ model }, line) => {
+            const kept = keptRow(model, line.item, line.head, line.row);
+            return line.weights.map((weight, key) => (kept[key] ? round(weight * factor(model.settings)) : 0));
+        },
+    },
+});
+
+function droppedScores({ model }, line) {
+    const kept = keptRow(model, line.item, line.head, line.row), by = 1 - model.settings.dropout;
+    const scores = line.masked.map((score, key) => (kept[key] ? score / by : line.bias[key] > -Infinity ? 0 : score));
+    return line.empty ? new Float64Array(model.keys).fill(round(emptyWeight(model))) : softmax(scores, line.bias, line.sink).weights;
+}
+
+/* --- the table --------------------------------------------------------------------------------------------------- */
+
+const MISTAKES = {
+    'scale-missing': scaleBy(() => 1),
+    'scale-twice': scaleBy((model) => saidScaleOf(model) * saidScaleOf(model)),
+    'scale-inverted': scaleBy((model) => 1 / saidScaleOf(model), { why: lacks((model) => wholeScaleOf(model) !== 0, 'The scale is 0.') }),
+    'scale-d-model': scaleBy((model) => 1 / Math.sqrt(widthOf(model)), { why: hasHeadsOfOwn }),
+    'scale-1-over-d-model': scaleBy((model) => 1 / widthOf(model)),
+    'scale-d-in': scaleBy((model) => 1 / Math.sqrt(columnsOfInputs(model)), { why: projects }),
+    'scale-tokens': scaleBy(({ keys }) => 1 / Math.sqrt(keys)),
+    'scale-heads': scaleBy(({ heads }) => 1 / Math.sqrt(heads), { why: hasHeadsOfOwn }),
+    'scale-fourth-root': scaleBy(({ dHead }) => 1 / Math.sqrt(Math.sqrt(dHead))),
+    'scale-after-softmax': {
+        change: (model) => ({ ...setting(() => ({ scale: 1 }))(model), weightsFactor: wholeScaleOf(model) }),
+        tells: { weights: 'softmax of what is not scaled, then x the scale' },
+        stages: { weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight) => round(weight * evaluation.model.weightsFactor)) },
+    },
+    'softmax-queries': softmaxOver((evaluation, line, key) => allRows(evaluation).map((row) => [scoresOfRow(evaluation, line.item, line.head, row), key]),
+        'softmax over the queries, down each column'),
+    'softmax-heads': softmaxOver((evaluation, line, key) => Array.from({ length: evaluation.model.heads }, (nothing, head) =>
+        [scoresOfRow(evaluation, line.item, head, line.row), key]), 'softmax over the heads', hasHeadsOfOwn),
+    'softmax-all': softmaxOver((evaluation, line) => allRows(evaluation).flatMap((row) => {
+        const other = scoresOfRow(evaluation, line.item, line.head, row);
+        return Array.from(other.masked, (nothing, at) => [other, at]);
+    }), 'softmax over keys and queries together'),
+    'softmax-base-2': softmaxOfRow(base2, 'powers of 2 over their sum'),
+    'softmax-overflow': softmaxOfRow(unshifted, 'exp over the sum, the largest not taken off'),
+    'softmax-missing': softmaxOfRow((line) => seenOf(line, (score) => score), 'the scores themselves, 0 where masked'),
+    'softmax-sum-of-scores': softmaxOfRow(shares, 'each score over the sum of its row'),
+    'mask-missing': { why: isCausal, change: setting(() => ({ causal: false })) },
+    'mask-one-ahead': causalRule((position, query, key) => key > position + 1, ', -inf where key > query + 1'),
+    'mask-hides-own': causalRule((position, query, key) => key >= position, ', -inf where key >= query'),
+    'mask-inverted': causalRule((position, query, key) => key <= position, ', -inf where key <= query'),
+    'mask-inverted-own-seen': causalRule((position, query, key) => key < position, ', -inf where key < query'),
+    'mask-mirrored': causalRule((position, query, key, keys) => key + query >= keys, ', -inf where key > keys + 1 - query'),
+    'mask-offset-plus-1': movedQueries(1, ', masked as if queries stood one place later'),
+    'mask-offset-minus-1': movedQueries(-1, ', masked as if queries stood one place earlier'),
+    'mask-causal': { why: firstOf(lacks(({ settings }) => !settings.causal, 'It is causal.'), lacks(({ relative }) => !relative, 'The table of distances would be another.')), change: setting(() => ({ causal: true })) },
+    'fill-zero': filledWith(0),
+    'fill-small': filledWith(-9),
+    'fill-after-softmax': {
+        why: isMasked, tells: { masked: ', not yet masked', weights: 'softmax of all keys, then 0 where masked' },
+        stages: {
+            masked: (evaluation, line) => filled(evaluation, line, (key) => line.capped[key]),
+            weights: (evaluation, line) => STAGE_MAKERS.weights(evaluation, line).map((weight, key) => (line.forbidden[key] ? 0 : weight)),
+        },
+    },
+    'window-left-plus-1': movedWindow('left', 1),
+    'window-left-minus-1': movedWindow('left', -1),
+    'window-right-plus-1': movedWindow('right', 1),
+    'window-right-minus-1': movedWindow('right', -1),
+    'window-missing': { why: lacks(({ settings }) => settings.left >= 0 || settings.right >= 0, 'There is no window.'), change: setting(() => ({ left: -1, right: -1 })) },
+    'roles-query-key-swapped': swapped({ query: 'key', key: 'query' }, rowsAlike),
+    'roles-key-value-swapped': swapped({ key: 'value', value: 'key' }, columnsAlike),
+    'roles-query-value-swapped': swapped({ query: 'value', value: 'query' }, firstOf(rowsAlike, columnsAlike)),
+    'roles-key-for-value': swapped({ value: 'key' }, columnsAlike),
+    'roles-query-for-key': swapped({ key: 'query' }, rowsAlike),
+    'roles-key-for-query': swapped({ query: 'key' }, rowsAlike),
+    'roles-query-for-value': swapped({ value: 'query' }, firstOf(rowsAlike, columnsAlike)),
+    'roles-inputs-for-value': swapped({ value: 'inputs' }, firstOf(projects, lacks((model) => {
+        const width = columnsOf(sourceOf(model, 'value'));
+        return width === columnsOfInputs(model) && (width === model.dValue || width === model.keyHeads * model.dValue);
+    }, 'The inputs have other columns than the values.'))),
+    'weights-transposed': {
+        why: firstOf(hasAllRows, lacks(({ queries, keys }) => queries === keys, 'There are not as many queries as keys.')),
+        tells: { context: 'weights^T . value' }, stages: { context: contextOfColumn },
+    },
+    'matrix-transposed': matrixTurned('W_query', 'W_key', 'W_value'),
+    'matrix-query-transposed': matrixTurned('W_query'),
+    'matrix-key-transposed': matrixTurned('W_key'),
+    'matrix-value-transposed': matrixTurned('W_value'),
+    'bias-missing': biasMissing('W_query', 'W_key', 'W_value'),
+    'split-view': splitOtherwise(({ columns, tokens }, id, head, token, column) => [id, (head * tokens + token) * columns + column],
+        'the projection, its rows read on from head to head'),
+    'split-interleaved': splitOtherwise(({ heads, columns }, id, head, token, column) => [id, token * heads * columns + column * heads + head],
+        'the projection, columns dealt out to the heads in turn'),
+    'split-packed-by-head': splitPacked((head, columns, id, column) => (head * IDS.length + id) * columns + column, 'heads x 3 x d'),
+    'split-packed-by-column': splitPacked((head, columns, id, column) => (head * columns + column) * IDS.length + id, 'heads x d x 3'),
+    'split-missing': {
+        why: firstOf(isCut, lacks(({ heads, keyHeads }) => heads === keyHeads, 'Heads of key and value are shared.'), lacks(() => !job.scales_query, 'The query is scaled.')),
+        change: setting((model) => ({ scale: (wholeScaleOf(model) / Math.sqrt(model.heads)) * model.settings.temperature })),
+        tells: { scores: 'query . key^T of all columns, as one head' }, stages: { scores: joinedScores },
+    },
+    'merge-view': {
+        ...mergedOtherwise(({ heads, columns, rows }, row, column) => {
+            const at = row * heads * columns + column;
+            return [Math.floor(at / columns / rows), Math.floor(at / columns) % rows, at % columns];
+        }, 'contexts read on from head to head, as if side by side', firstOf(projects, lacks(isSplit, 'Heads are not put side by side.'), hasHeadsOfOwn, hasAllRows)),
+    },
+    'merge-interleaved': mergedOtherwise(({ heads }, row, column) => [column % heads, row, Math.floor(column / heads)], 'columns of the heads in turn'),
+    'merge-reversed': mergedOtherwise(({ heads, columns }, row, column) => [heads - 1 - Math.floor(column / columns), row, column % columns],
+        'heads side by side, the last one first'),
+    'out-missing': { why: hasOut, tells: { output: 'heads side by side' }, stages: { output: (evaluation, item, row) => evaluation.heads(item, row) } },
+    'out-transposed': { why: squareOut, change: changedTables((table) => table.name === 'out_proj.weight', turned), tells: { output: 'heads . out_proj.weight' } },
+    'out-bias-missing': { why: firstOf(hasOut, lacks(({ tables }) => tables.has('out_proj.bias'), 'out_proj has no bias.')), change: changedTables((table) => table.name === 'out_proj.bias', () => null) },
+    'out-twice': {
+        why: squareOut, tells: { output: 'heads through out_proj, and once more' },
+        stages: { output: (evaluation, item, row) => projectOut(evaluation.model, projectOut(evaluation.model, evaluation.heads(item, row))) },
+    },
+    'groups-tiled': { why: isGrouped, change: (model) => ({ ...model, groups: (head) => head % model.keyHeads }), tells: { scores: 'query . key^T of head modulo heads of key', context: 'weights . value of head modulo heads of value' } },
+    'groups-first': { why: isGrouped, change: (model) => ({ ...model, groups: () => 0 }), tells: { scores: 'query . key^T of the first head of key', context: 'weights . value of the first head of value' } },
+    'softcap-missing': { why: lacks(({ settings }) => settings.softcap > 0, 'There is no softcap.'), change: setting(() => ({ softcap: 0 })) },
+    'softcap-not-multiplied': capStage((softcap, scaled) => Math.tanh(scaled / softcap), 'tanh(scaled / softcap)'),
+    'softcap-before-scale': capStage((softcap, scaled, score, scale) => softcap * Math.tanh(score / softcap) * scale, 'softcap x tanh(scores / softcap) x scale'),
+    'sinks-missing': { why: lacks(({ sinks }) => sinks !== null, 'There are no sinks.'), change: (model) => ({ ...model, sinks: null }) },
+    'dropout-not-rescaled': droppedTimes(() => 1, 'weights where kept, else 0'),
+    'dropout-divided-by-p': droppedTimes(({ dropout }) => 1 / dropout, 'weights / p where kept, else 0'),
+    'dropout-before-softmax': {
+        why: drops, tells: { weights: 'softmax of scores of which some are dropped', dropped: 'weights' },
+        stages: { weights: droppedScores, dropped: (evaluation, line) => line.weights },
+    },
+    'dropout-missing': { why: drops, change: setting(() => ({ dropout: 0 })) },
+};
+
+const NO_MISTAKE = 'none';
+const mistakeOf = ({ settings }) => (settings.mistake === NO_MISTAKE ? {} : MISTAKES[settings.mistake]);
+const whyNoMistake = (model, name) => (MISTAKES[name].why ? MISTAKES[name].why(model) : null);
+
+/* Those that this job can have: [name, sentence] each. */
+function possibleMistakes(model) {
+    const sentences = JSON.parse(byId('data-mistakes').textContent);
+    const there = Object.keys(MISTAKES).filter((name) => name in sentences && !whyNoMistake(model, name));
+    return [[NO_MISTAKE, 'no mistake'], ...there.map((name) => [name, sentences[name]])];
+}
