@@ -63,7 +63,8 @@ static enum status flatten(struct recipe *recipe)
 {
     const struct problem *problem = &recipe->problem;
     const struct mask *mask = &problem->mask;
-    const bool by_head = mask->alibi_slopes != NULL || (mask->attn_mask.rank > 0 && mask->strides[1] > 0);
+    const bool by_head =
+        mask->alibi_slopes != NULL || mask->relative != NULL || (mask->attn_mask.rank > 0 && mask->strides[1] > 0);
     const size_t heads = by_head ? problem->heads : 1, queries = mask->queries, keys = mask->keys;
     const size_t shape[] = {problem->items, heads, queries, keys};
     struct tensor flat;
