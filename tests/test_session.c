@@ -528,10 +528,11 @@ static void test_pipes(const struct lessons *lessons)
     check_contains(seen, "Exercise 3.2");
     free(seen);
     check_begin("lines are read from a script");
-    static const char LINES[] = "\necho typed\nb\n\0nul\n\n";
+    static const char LINES[] = "\necho typed | tee own.txt\nb\n\0nul\n\n";
     seen = piped("lesson 1", LINES, sizeof LINES - 1, &status);
-    check_contains(seen, "Enter runs it > echo typed\ntyped\n");
+    check_contains(seen, "Enter runs it > echo typed | tee own.txt\ntyped\n");
     check_contains(seen, "a NUL byte in it: it is left out.");
+    check_contains(seen, "You have made or changed: own.txt. They go now");
     check_contains(seen, "Exercise 1.2");
     CHECK(status == 0, "expected exit status 0, got %d", status);
     free(seen);

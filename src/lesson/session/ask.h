@@ -8,6 +8,8 @@
 #include "lesson/session/shell.h"
 #include "lesson/session/show.h"
 
+enum { SAID_BYTES = 512 }; /* of a prediction, as it is shown */
+
 /* Where to go after a part. */
 enum move { MOVE_ON, MOVE_BACK, MOVE_QUIT };
 
@@ -23,7 +25,7 @@ struct session {
     char command[LINE_BYTES]; /* and the command that it began */
     const char *predicted;    /* what the next command prints, of the prediction that was asked for; or NULL */
     bool predicts_word;
-    char prediction[LINE_BYTES]; /* what the reader said; "": nothing */
+    char prediction[SAID_BYTES]; /* what the reader said; "": nothing */
     struct arena *arena;
     struct error *error;
 };

@@ -55,7 +55,11 @@ static enum verdict compare(struct attempt *attempt, const char *printed, struct
         if (part->kind != LESSON_COMMAND)
             continue;
         const char *answer = shell_collect(&session->shell, "answer", part->text, arena, session->error);
-        if (part->printed[0] == '\0' || answer == NULL || attempt->met[command++])
+        if (answer == NULL) {
+            text_add(sentence, "%s", session->error->message);
+            return VERDICT_ELSE;
+        }
+        if (part->printed[0] == '\0' || attempt->met[command++])
             continue;
         char differs[SENTENCE_BYTES];
         struct text text = text_begin(differs, sizeof differs);
@@ -105,7 +109,9 @@ static bool try_command(struct attempt *attempt)
     const int status = ask_run_typed(session);
     if (compared && !ask_was_interrupted(status)) {
         const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
-        if (printed != NULL && printed[strspn(printed, " \n")] != '\0') /* else it made a file, perhaps */
+        if (printed == NULL)
+            show_print(&session->show, "It cannot be compared: %s", session->error->message);
+        else if (printed[strspn(printed, " \n")] != '\0') /* else it made a file, perhaps */
             done = tell(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
     }
     arena_free(&arena);

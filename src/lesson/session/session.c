@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SENTENCE_BYTES = 512, MOST_NAMES = 100 };
+enum { SENTENCE_BYTES = 1024, SAID_COLUMNS = 60, MOST_NAMES = 100 };
 
 /* Where the reader is. */
 struct place {
@@ -35,7 +35,7 @@ static enum move predict(struct session *session, const struct lesson_part *part
         if (key == KEY_HELP) {
             ask_help(session);
         } else if (part->predicts_word || verdict_is_number(session->line)) {
-            strcpy(session->prediction, session->line);
+            text_shown(session->line, SAID_COLUMNS, session->prediction, sizeof session->prediction);
             return MOVE_ON;
         } else {
             show_print(&session->show, "Expected a number, such as 0.5; Enter goes on without.");
@@ -47,7 +47,7 @@ static enum move predict(struct session *session, const struct lesson_part *part
 /* How far off the prediction was, where there is one. */
 static void tell_prediction(struct session *session)
 {
-    char words[LINE_BYTES + SENTENCE_BYTES];
+    char words[SENTENCE_BYTES];
     struct text sentence = text_begin(words, sizeof words);
     if (session->predicted != NULL && session->prediction[0] != '\0') {
         (session->predicts_word ? verdict_of_word : verdict_of_number)(session->prediction, session->predicted,
@@ -265,14 +265,17 @@ static void offer_files(struct session *session)
     struct text names = text_begin(list, sizeof list);
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     session->reading = session->reading || session->live;
-    if (!session->reading || list_own(session, &names) == 0)
+    if (list_own(session, &names) == 0)
         return;
     if (getcwd(folder, sizeof folder) == NULL)
         strcpy(folder, ".");
     output_print(session->show.output, "\n");
-    show_print(&session->show, "You have made or changed: %s. They go now, unless you keep them in %s.", list,
-               text_path(folder, here));
-    while (ask_reader(session, "y keeps all, a name one of them, Enter ends") && ask_key(session) != KEY_ENTER) {
+    show_print(&session->show,
+               session->reading ? "You have made or changed: %s. They go now, unless you keep them in %s."
+                                : "You have made or changed: %s. They go now; none is kept in %s.",
+               list, text_path(folder, here));
+    while (session->reading && ask_reader(session, "y keeps all, a name one of them, Enter ends") &&
+           ask_key(session) != KEY_ENTER) {
         const bool all = strcmp(session->line, "y") == 0;
         bool found = false;
         for (const struct own_file *file = session->files; file != NULL; file = file->next)

@@ -13,7 +13,8 @@ enum {
     ROW_NUMBERS = 64,    /* of a row: those that are compared */
     FEWEST_DECIMALS = 2, /* to which a number may be rounded, and is still taken for another */
     MOST_DECIMALS = 17,
-    LABEL_BYTES = 40, /* of a label that is told */
+    LONGEST_NUMBER = 40, /* that somebody says */
+    LABEL_BYTES = 40,    /* of a label that is told */
 };
 #define MOST_FIXED 1e15
 #define BETWEEN " ,:;|=&\"'()[]{}<>\\\t\n"
@@ -70,7 +71,7 @@ static bool shows(struct number found, struct number answer)
 bool verdict_is_number(const char *text)
 {
     struct number number;
-    return read_number(text, strlen(text), &number);
+    return strlen(text) <= LONGEST_NUMBER && read_number(text, strlen(text), &number);
 }
 
 bool verdict_is_right(const char *said, const char *right)

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-/* Whether all of the text is a number, as attn prints them: "0.9374", "-2", "1e-5". */
+/* Whether all of the text is a number, as attn prints them: "0.9374", "-2", "1e-5"; of 40 characters at most. */
 bool verdict_is_number(const char *text);
 
 /* Whether a number that was said is the right one, or is it rounded to two decimals or more. Both are numbers. */
