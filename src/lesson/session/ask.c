@@ -10,6 +10,7 @@ static bool ask_line(struct session *session, const char *prompt)
 {
     struct output *output = session->show.output;
     char shown[256];
+    session->shown = 0;
     for (;;) {
         if (session->live) {
             output_print(output, "%s%s> ", prompt, prompt[0] != '\0' ? " " : "");
@@ -132,4 +133,20 @@ int ask_run_typed(struct session *session)
 bool ask_was_interrupted(int status)
 {
     return status == 128 + SIGINT || status == 128 + SIGQUIT;
+}
+
+enum move ask_to_go_on(struct session *session, const char *prompt)
+{
+    while (ask_reader(session, prompt)) {
+        const enum key key = ask_key(session);
+        if (key == KEY_ENTER || key == KEY_SKIP)
+            return MOVE_ON;
+        if (key == KEY_BACK || key == KEY_QUIT)
+            return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
+        if (key == KEY_HELP)
+            ask_help(session);
+        else
+            ask_run_typed(session);
+    }
+    return MOVE_QUIT;
 }

@@ -20,6 +20,7 @@ struct session {
     struct own_file *files;
     bool live;    /* a person at a terminal */
     bool reading; /* lines come; else all goes on by itself */
+    size_t shown; /* lines since something was asked */
     struct line_input input;
     char line[LINE_BYTES];    /* the last one, */
     char command[LINE_BYTES]; /* and the command that it began */
@@ -36,6 +37,9 @@ bool ask_reader(struct session *session, const char *prompt);
 
 /* An empty line between a text and what is asked about it, where something is asked. */
 void ask_apart(const struct session *session);
+
+/* Waits for Enter; a command that is typed in its place is run, and then asked again. */
+enum move ask_to_go_on(struct session *session, const char *prompt);
 
 /* What a line says that asks for no answer. */
 enum key { KEY_NONE, KEY_ENTER, KEY_BACK, KEY_SKIP, KEY_QUIT, KEY_HELP };

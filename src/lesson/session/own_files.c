@@ -82,6 +82,13 @@ const char *own_files_lost(const struct own_file *files, const char *command)
     return files != NULL ? files->name : NULL;
 }
 
+const char *own_files_named(const struct own_file *files, const char *command)
+{
+    while (files != NULL && !(files->own && strstr(command, files->name) != NULL))
+        files = files->next;
+    return files != NULL ? files->name : NULL;
+}
+
 static enum status copy(int from, int to, const char *target, struct error *error)
 {
     char part[1 << 14];

@@ -22,6 +22,9 @@ enum status own_files_look(struct own_file **files, const char *folder, bool own
 /* Whether it is still there. */
 bool own_files_are_there(const char *folder, const struct own_file *file);
 
+/* The reader's file that the command names; or NULL. */
+const char *own_files_named(const struct own_file *files, const char *command);
+
 /* The reader's file that the command would write over, by > or -o; or NULL. */
 const char *own_files_lost(const struct own_file *files, const char *command);
 

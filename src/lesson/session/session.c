@@ -6,9 +6,15 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { SENTENCE_BYTES = 1024, SAID_COLUMNS = 60, MOST_NAMES = 100 };
+enum {
+    SENTENCE_BYTES = 1024,
+    SAID_COLUMNS = 60, /* of a prediction, that are told */
+    MARGIN = 4,        /* lines of a window that a prompt may take */
+    MOST_NAMES = 100,
+};
 
 /* Where the reader is. */
 struct place {
@@ -44,14 +50,19 @@ static enum move predict(struct session *session, const struct lesson_part *part
     return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
 }
 
-/* How far off the prediction was, where there is one. */
-static void tell_prediction(struct session *session)
+/* How far off the prediction was, where there is one. Of a file of the reader's own nobody knows what comes. */
+static void tell_prediction(struct session *session, const struct lesson_part *part)
 {
+    const char *own = own_files_named(session->files, part->text);
     char words[SENTENCE_BYTES];
     struct text sentence = text_begin(words, sizeof words);
     if (session->predicted != NULL && session->prediction[0] != '\0') {
-        (session->predicts_word ? verdict_of_word : verdict_of_number)(session->prediction, session->predicted,
-                                                                       &sentence);
+        if (own != NULL)
+            text_add(&sentence, "You said %s. Your %s is another than the lesson's: look above.", session->prediction,
+                     own);
+        else
+            (session->predicts_word ? verdict_of_word : verdict_of_number)(session->prediction, session->predicted,
+                                                                           &sentence);
         output_print(session->show.output, "\n");
         show_print(&session->show, "%s", words);
     }
@@ -69,8 +80,9 @@ static bool run_shown(struct session *session, const struct lesson_part *part)
         show_print(&session->show, "It was ended. Enter runs it again, s skips it.");
         return false;
     }
+    session->shown = show_part_lines(&session->show, part);
     if (part->printed[0] != '\0')
-        tell_prediction(session);
+        tell_prediction(session, part);
     return true;
 }
 
@@ -121,10 +133,27 @@ static bool asks(const struct lesson *lesson, size_t part)
            exercise_behind(lesson, part) != NULL;
 }
 
+/* Waits where the part would push what has not been read yet out of the window. */
+static enum move pause_before(struct session *session, const struct lesson_part *part)
+{
+    struct winsize window;
+    const size_t lines = show_part_lines(&session->show, part), before = session->shown;
+    const bool known = session->live && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > MARGIN;
+    enum move move = MOVE_ON;
+    if (known && part->kind != LESSON_COMMAND && before > 0 && before + lines > (size_t)window.ws_row - MARGIN) {
+        output_print(session->show.output, "\n");
+        move = ask_to_go_on(session, "Enter goes on");
+    }
+    session->shown += lines;
+    return move;
+}
+
 static enum move do_part(struct session *session, const struct lesson *lesson, size_t part)
 {
     const struct lesson_part *shown = &lesson->parts[part], *exercise = exercise_behind(lesson, part);
-    enum move move = MOVE_ON;
+    enum move move = pause_before(session, shown);
+    if (move != MOVE_ON)
+        return move;
     show_part(&session->show, shown);
     if (shown->kind == LESSON_COMMAND)
         move = run_part(session, shown);
@@ -184,18 +213,8 @@ static size_t ask_next(struct session *session, size_t lesson)
     show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, count,
                session->lessons->lessons[lesson].title);
     snprintf(prompt, sizeof prompt, "Enter goes on with lesson %zu, q ends", lesson + 1);
-    while (ask_reader(session, prompt)) {
-        const enum key key = ask_key(session);
-        if (key == KEY_ENTER || key == KEY_SKIP || key == KEY_QUIT)
-            return key == KEY_QUIT ? 0 : lesson + 1;
-        if (key == KEY_BACK)
-            return lesson;
-        if (key == KEY_HELP)
-            ask_help(session);
-        else
-            ask_run_typed(session);
-    }
-    return 0;
+    const enum move move = ask_to_go_on(session, prompt);
+    return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
 }
 
 /* From the place on, until the reader leaves. */

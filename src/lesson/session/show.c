@@ -166,3 +166,22 @@ void show_part(const struct show *show, const struct lesson_part *part)
     else
         show_command(show, part->text);
 }
+
+static size_t newlines(const char *text)
+{
+    size_t count = 0;
+    while ((text = strchr(text, '\n')) != NULL) {
+        text++;
+        count++;
+    }
+    return count;
+}
+
+size_t show_part_lines(const struct show *show, const struct lesson_part *part)
+{
+    const size_t columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output));
+    const size_t before = !part->close || part->kind == LESSON_COMMAND;
+    if (part->kind == LESSON_TEXT) /* a line is not filled to its end: about one in ten more */
+        return before + 1 + text_columns(part->text) * 11 / 10 / (columns - part->indent);
+    return before + newlines(part->text) + (part->kind == LESSON_COMMAND ? 2 + newlines(part->printed) : 0);
+}
