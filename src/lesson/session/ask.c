@@ -74,10 +74,11 @@ void ask_help(const struct session *session)
     };
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
         show_text(&session->show, KEYS[i].meaning, KEYS[i].key, 9);
-    show_print(&session->show,
-               "All else is run as a command, each by a shell of its own, in %s. Ctrl-C ends a command that runs. What "
-               "you make or change there can be kept at the end.",
-               session->shell.folder);
+    show_print(
+        &session->show,
+        "All else is run as a command, each by a shell of its own, in %s. Ctrl-C ends a command that runs. To use a "
+        "file of yours, copy it there: cp FILE . What you make or change there can be kept at the end.",
+        session->shell.folder);
 }
 
 static int run(struct session *session, const char *command, bool own)
