@@ -7,6 +7,7 @@
 #include "diff/write_diff.h"
 #include "lesson/session/session.h"
 #include "why/why.h"
+#include "worksheet/worksheet.h"
 #include "write/checkpoint_text.h"
 #include "write/format/format.h"
 
@@ -232,6 +233,17 @@ static enum status run_why(const struct call *call)
     return why_write(why, call->output);
 }
 
+static enum status run_worksheet(const struct call *call)
+{
+    struct worksheet *worksheet = arena_allocate(call->arena, 1, sizeof *worksheet, call->error);
+    if (worksheet == NULL || worksheet_create(worksheet, &call->options, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    warn(&worksheet->first);
+    if (output_open(call->output, call->options.out, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    return worksheet_write(worksheet, call->output);
+}
+
 /* What a mechanism's command runs: a job, or where it opens a checkpoint perhaps the list of that. */
 static enum status run_computing(const struct call *call)
 {
@@ -243,6 +255,7 @@ static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     MECHANISM_ROWS(RUNS_MECHANISM)[COMMAND_INIT] = run_mechanism,
     [COMMAND_DIFF] = run_diff,
     [COMMAND_WHY] = run_why,
+    [COMMAND_WORKSHEET] = run_worksheet,
     [COMMAND_JOIN] = run_join,
     [COMMAND_EXAMPLE] = run_example,
     [COMMAND_LESSON] = run_lesson,

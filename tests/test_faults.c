@@ -75,6 +75,8 @@ static const struct line LINES[] = {
     {.words = "causal in.json -f latex"},
     {.words = "causal in.json -f markdown --stages scores,context"},
     {.words = "init causal --d-in 3 -d 2 -o out.json", .out = "out.json"},
+    {.words = "worksheet causal --variants 2 --stages query -o out.tex", .out = "out.tex"},
+    {.words = "worksheet self in.json -f markdown", .cut = "in.json"},
     {.words = "self both.json -o both.json", .out = "both.json", .original = "in.json", .cut = "both.json"},
     {.words = "self both.npy --stages query -o both.npy", .out = "both.npy", .original = "x.npy", .cut = "both.npy"},
     {.words = "self both.safetensors -o both.safetensors",

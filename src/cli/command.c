@@ -60,6 +60,8 @@ static unsigned abilities_of(const struct mechanism_row *mechanism)
     unsigned abilities = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS;
     if (mechanism->projects)
         abilities |= ABILITY_PROJECTS | (mechanism->opens ? ABILITY_OPENS : ABILITY_DRAWS);
+    if (!mechanism->opens)
+        abilities |= ABILITY_BY_HAND;
     if (mechanism->projects && mechanism->causality != CAUSALITY_ALWAYS)
         abilities |= ABILITY_CROSSES;
     if (mechanism->splits && !mechanism->opens)

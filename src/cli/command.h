@@ -29,6 +29,8 @@ enum ability {
     ABILITY_SEARCHES = 32768,        /* why */
     ABILITY_OPENS = 65536,           /* a checkpoint, of which it takes one module */
     ABILITY_TEACHES = 131072,        /* lesson */
+    ABILITY_BY_HAND = 262144,        /* few numbers may be chosen for it: a mechanism, but not that of a checkpoint */
+    ABILITY_ASKS = 524288,           /* worksheet */
 };
 
 /* What words that are no options are. */
@@ -83,6 +85,16 @@ struct command_row {
             .examples = {{"attn why causal inputs.json --mine mine.json", "the last table alone, or all stages"}, \
              {"attn why self inputs.json -s 789 --mine mine.txt", "a table as Python prints it"}, \
              {"attn why sdpa qkv.json --mine kernel.npy -f json", "for a pipe"}}}) \
+    ROW(WORKSHEET, .name = "worksheet", .words = WORDS_MECHANISM, .abilities = ABILITY_ASKS, \
+        .lent = ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | ABILITY_STACKS | \
+            ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES, \
+        .required = ABILITY_BY_HAND, .foreign = "exercise exercises problem problems sheet quiz homework test exam", \
+        .manual = {"problems for a class, and their answers", "attn worksheet MECHANISM [options] [FILE]", \
+            "The stages with blanks to fill in by hand, and on another page the answers with all arithmetic. Without FILE " \
+            "the seed draws small whole numbers that are easy to work with; standard input is -.", \
+            {{"attn worksheet causal", "a sheet and its answers"}, \
+             {"attn worksheet self --variants 30 -o class.tex", "thirty, each with other numbers"}, \
+             {"attn worksheet self inputs.json -q 2 --blank weights,context", "two stages of one token"}}}) \
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
         .manual = {"put the parts of a job together again", "attn join PART... --out FILE", \
             "Puts the parts that --part K/N wrote together: the same bytes as the whole.", \

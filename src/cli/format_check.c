@@ -18,6 +18,8 @@ bool format_is_written(enum command command, const struct format_row *format)
         return format->reports;
     if (abilities & ABILITY_JOINS)
         return format->holds_whole;
+    if (abilities & ABILITY_ASKS)
+        return format->prints;
     return (abilities & ABILITY_NAMES_PARAMETERS) == 0 || format->refuses_parameters == NULL;
 }
 
@@ -119,14 +121,29 @@ static enum status check_look(const struct options *options, struct error *error
     return STATUS_OK;
 }
 
-static enum status refuse_report(const struct options *options, struct error *error)
+enum { NAMES_BYTES = 64 };
+
+/* "text, markdown or json": the formats that the command writes, into text (NAMES_BYTES). */
+static const char *list_names(enum command command, char *text)
 {
     const char *names[FORMAT_COUNT];
-    char list[64];
     for (int format = 0; format < FORMAT_COUNT; format++)
-        names[format] = format_is_written(options->command, &FORMATS[format]) ? FORMATS[format].name : NULL;
+        names[format] = format_is_written(command, &FORMATS[format]) ? FORMATS[format].name : NULL;
+    return text_alternatives(names, FORMAT_COUNT, text, NAMES_BYTES);
+}
+
+static enum status refuse_report(const struct options *options, struct error *error)
+{
+    char list[NAMES_BYTES];
     return error_usage(error, "%s writes %s, not %s", command_name(options->command),
-                       text_alternatives(names, FORMAT_COUNT, list, sizeof list), options_format(options)->name);
+                       list_names(options->command, list), options_format(options)->name);
+}
+
+static enum status refuse_worksheet(const struct options *options, struct error *error)
+{
+    char list[NAMES_BYTES];
+    return error_usage(error, "--format %s is not for paper, where a worksheet is filled in; expected %s",
+                       options_format(options)->name, list_names(options->command, list));
 }
 
 static enum status refuse_format(const struct options *options, struct error *error)
@@ -137,6 +154,8 @@ static enum status refuse_format(const struct options *options, struct error *er
     if (options->command == COMMAND_JOIN)
         return error_usage(error, "join writes what the parts hold whole: --out WHOLE%s",
                            list_suffixes(options->command, suffixes));
+    if (options->command == COMMAND_WORKSHEET)
+        return refuse_worksheet(options, error);
     return refuse_report(options, error);
 }
 

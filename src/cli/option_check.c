@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum status parse_stages(struct options *options, struct error *error)
+/* --stages or --blank: the stages of the list into stages (STAGE_NAMES). `all`: what they are without the option. */
+static enum status parse_stages(const char *option, const char *all, const char *list, enum stage *stages,
+                                size_t *count, struct error *error)
 {
     uint64_t seen = 0;
-    for (const char *name = options->stages_text; name != NULL;) {
+    for (const char *name = list; name != NULL;) {
         size_t length = strcspn(name, ",");
         enum stage stage = stage_find(name, length);
         if (stage == STAGE_NAMES) {
@@ -25,14 +27,14 @@ static enum status parse_stages(struct options *options, struct error *error)
             if (meant != STAGE_NAMES)
                 snprintf(hint, sizeof hint, "; did you mean '%s'?", stage_name(meant));
             if (suggest_knows("all everything", word))
-                strcpy(hint, "; without --stages all are shown");
-            return error_usage(error, "--stages: unknown stage '%s'%s", word,
+                snprintf(hint, sizeof hint, "; without --%s all are %s", option, all);
+            return error_usage(error, "--%s: unknown stage '%s'%s", option, word,
                                hint[0] ? hint : "; expected names such as scores,weights");
         }
         if (seen & STAGE_BIT(stage))
-            return error_usage(error, "--stages: '%s' is given twice; expected it once", stage_name(stage));
+            return error_usage(error, "--%s: '%s' is given twice; expected it once", option, stage_name(stage));
         seen |= STAGE_BIT(stage);
-        options->stages[options->stage_count++] = stage;
+        stages[(*count)++] = stage;
         name = name[length] == ',' ? name + length + 1 : NULL;
     }
     return STATUS_OK;
@@ -128,6 +130,19 @@ static enum status check_why(const struct options *options, struct error *error)
                        MECHANISMS[options->mechanism].name);
 }
 
+/* Each variant has numbers of its own, which a file has not. */
+static enum status check_worksheet(struct options *options, struct error *error)
+{
+    if (options->origin[OPTION_PRECISION] == ORIGIN_DEFAULT)
+        options->precision = 2;
+    if (options->variants == 1 || options->in == NULL)
+        return STATUS_OK;
+    return error_usage(error,
+                       "--variants %llu: each has other numbers, and %.80s has but its own; expected no FILE, or "
+                       "--random SHAPE",
+                       (unsigned long long)options->variants, options->in);
+}
+
 /* "needs a mechanism: attn init self, causal or multihead" */
 static enum status lack_mechanism(enum command command, struct error *error)
 {
@@ -147,7 +162,8 @@ static const char *file_read(const struct options *options, enum option_id id)
     if (!OPTIONS[id].reads)
         return NULL;
     const char *file = *(const char *const *)((const char *)options + OPTIONS[id].offset);
-    return file == NULL && id == OPTION_IN && options->random == NULL ? "-" : file;
+    const bool draws = options->random != NULL || options->command == COMMAND_WORKSHEET;
+    return file == NULL && id == OPTION_IN && !draws ? "-" : file;
 }
 
 /* Standard input is one file. */
@@ -182,10 +198,13 @@ enum status option_check(struct options *options, struct error *error)
         return error->status;
     if (options->command == COMMAND_JOIN && options->file_count == 0)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
-    if (parse_stages(options, error) || parse_part(options, error) || format_choose(options, error))
+    if (parse_stages("stages", "shown", options->stages_text, options->stages, &options->stage_count, error) ||
+        parse_stages("blank", "blank", options->blank_text, options->blanks, &options->blank_count, error) ||
+        parse_part(options, error) || format_choose(options, error))
         return error->status;
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
-        (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK))
+        (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||
+        (options->command == COMMAND_WORKSHEET && check_worksheet(options, error) != STATUS_OK))
         return error->status;
     return format_check(options, error);
 }

@@ -203,12 +203,22 @@
         .fallback = "by dtype" DTYPE_ROWS(ABSOLUTE, NOTHING), .help = "|a - b| may be ATOL + RTOL |a|") \
     ROW(RTOL, rtol, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPARES, .name = "rtol", .argument = "RTOL", \
         .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that") \
+    ROW(BLANK, blank_text, LIST(stage_word), ABILITY_ASKS, .name = "blank", .argument = "LIST", \
+        .foreign = "blanks gaps hide empty fill cloze leave", .fallback = "all that are computed", \
+        .help = "the stages that are left to fill in, such as weights,context; the others are given") \
+    ROW(VARIANTS, variants, WHOLE(1, 1000), ABILITY_ASKS, .name = "variants", .argument = "N", \
+        .foreign = "sheets students copies count versions", .initial = "1", \
+        .help = "so many sheets, each with other numbers; the first is that of the seed alone") \
+    ROW(ANSWERS, answers, FLAG, ABILITY_ASKS, .name = "answers", .foreign = "solutions solution key teacher", \
+        .help = "the answers alone, for the teacher") \
+    NOT(NO_ANSWERS, ANSWERS, ABILITY_ASKS, .name = "no-answers", .foreign = "nosolutions student", \
+        .help = "the sheets alone, for the students") \
     ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \
         .everyday = 3, .foreign = "verbose steps arithmetic why", \
         .help = "the arithmetic of all, or of a CELL: weights:2,3; of a cell back to the inputs; text alone") \
-    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES, .name = "precision", .letter = 'p', \
+    ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
-        .initial = "4", .fallback = "4; in pictures 2; diff: 1; csv: as many as a number needs", \
+        .initial = "4", .fallback = "4; in pictures and worksheets 2; diff: 1; csv: as many as a number needs", \
         .help = "decimals of what is shown; in text, tables, pictures and pages") \
     ROW(FULL, full, FLAG, ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS, .foreign = "whole noellipsis threshold", .name = "full", \
         .help = "text, markdown, latex: tables whole; else the first and last 6 of more than 12 rows or columns") \

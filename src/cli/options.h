@@ -129,6 +129,8 @@ struct options {
     size_t part, parts;             /* --part K/N: K from 1; 0 and 0: the whole */
     enum stage stages[STAGE_NAMES]; /* what --stages asked for, in order */
     size_t stage_count;             /* 0: all */
+    enum stage blanks[STAGE_NAMES]; /* what --blank asked for, in order */
+    size_t blank_count;             /* 0: all */
     char **files;                   /* join: the parts that were named; diff: A and B; --complete: all words */
     size_t file_count;
 };

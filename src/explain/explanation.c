@@ -248,7 +248,8 @@ double explain_sum_left_out(const struct explanation *e, size_t i, const double 
 const char *explain_number(struct explanation *e, int kind, double value)
 {
     const bool exponent = e->exponent[kind] || fabs(value) >= WIDEST_FIXED;
-    return text_number(e->number, sizeof e->number, e->precision, exponent && value != 0, value);
+    const int precision = e->whole[kind] && !exponent ? 0 : e->precision;
+    return text_number(e->number, sizeof e->number, precision, exponent && value != 0, value);
 }
 
 void explain_line(struct explanation *e, size_t group, const char *format, ...)

@@ -38,6 +38,7 @@ struct explanation {
     struct worked_line lines;
     int precision;
     bool full;                         /* nothing is left out */
+    bool whole[EXPLAIN_KINDS];         /* these numbers have no decimals */
     bool exponent[EXPLAIN_KINDS];      /* these numbers are shown with exponents: by stage, or by parameter */
     double *operand, *factor, *made;   /* (widest) a row of what goes in, another, and of what comes out */
     size_t *seen, seen_count;          /* (Tk) the keys that the present query may see */

@@ -25,27 +25,29 @@ struct format_row {
     bool pictures;                         /* draws tables of inputs and stages; T x T ones matter most */
     bool themed;                           /* light or dark; of text its heatmaps alone are */
     enum theme theme;                      /* which, where --theme does not say it */
+    bool prints;                           /* for paper: attn worksheet writes it */
     bool computes;                         /* a page, which computes T x T stages itself, of query, key and value */
     const char *refuses_parameters;        /* why init does not write it; NULL: it does */
 };
 
 /* A row a format: its identifier; its name; the function that writes it (write/writing.h); what else a struct
  * format_row has. */
-#define FORMAT_ROWS(ROW)                                                                                        \
-    ROW(TEXT, "text", write_text, .suffixes = {".txt"}, .reports = true, .elides = true, .terminal = true,      \
-        .theme = THEME_AUTO)                                                                                    \
-    ROW(JSON, "json", write_json, .suffixes = {".json"}, .reports = true, .holds_whole = true)                  \
-    ROW(NPY, "npy", write_npy, .suffixes = {".npy"}, .binary = true, .one_table = true, .holds_whole = true,    \
-        .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")     \
-    ROW(SAFETENSORS, "safetensors", write_safetensors, .suffixes = {".safetensors"}, .binary = true,            \
-        .holds_part = true, .holds_whole = true)                                                                \
-    ROW(CSV, "csv", write_csv, .suffixes = {".csv"})                                                            \
-    ROW(MARKDOWN, "markdown", write_markdown, .suffixes = {".md"}, .elides = true)                              \
-    ROW(LATEX, "latex", write_latex, .suffixes = {".tex"}, .elides = true)                                      \
-    ROW(SVG, "svg", write_svg, .suffixes = {".svg"}, .pictures = true, .themed = true,                          \
-        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json")   \
-    ROW(HTML, "html", write_html, .suffixes = {".html"}, .computes = true, .themed = true, .theme = THEME_AUTO, \
-        .refuses_parameters =                                                                                   \
+#define FORMAT_ROWS(ROW)                                                                                      \
+    ROW(TEXT, "text", write_text, .suffixes = {".txt"}, .reports = true, .elides = true, .terminal = true,    \
+        .theme = THEME_AUTO, .prints = true)                                                                  \
+    ROW(JSON, "json", write_json, .suffixes = {".json"}, .reports = true, .holds_whole = true)                \
+    ROW(NPY, "npy", write_npy, .suffixes = {".npy"}, .binary = true, .one_table = true, .holds_whole = true,  \
+        .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")   \
+    ROW(SAFETENSORS, "safetensors", write_safetensors, .suffixes = {".safetensors"}, .binary = true,          \
+        .holds_part = true, .holds_whole = true)                                                              \
+    ROW(CSV, "csv", write_csv, .suffixes = {".csv"})                                                          \
+    ROW(MARKDOWN, "markdown", write_markdown, .suffixes = {".md"}, .elides = true, .prints = true)            \
+    ROW(LATEX, "latex", write_latex, .suffixes = {".tex"}, .elides = true, .prints = true)                    \
+    ROW(SVG, "svg", write_svg, .suffixes = {".svg"}, .pictures = true, .themed = true,                        \
+        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json") \
+    ROW(HTML, "html", write_html, .suffixes = {".html"}, .computes = true, .prints = true, .themed = true,    \
+        .theme = THEME_AUTO,                                                                                  \
+        .refuses_parameters =                                                                                 \
             "a page shows attention, init draws parameters; expected --format text, json or safetensors")
 
 #define FORMAT_ID(id, ...) FORMAT_##id,

@@ -8,7 +8,7 @@
 /* Special characters; those that OT1, the default encoding, prints as something else; the quotation mark, which some
  * languages of babel make a command; what \\ would read as its argument at the start of a row; and the hyphen, of which
  * two make a dash. */
-static const struct table_markup_escapes ESCAPES = {
+const struct table_markup_escapes LATEX_ESCAPES = {
     .characters =
         {
             ['\\'] = "\\textbackslash{}",
@@ -105,7 +105,7 @@ enum status write_latex(const struct writing *writing)
 {
     static const struct table_dialect LATEX = {
         .ruled = true,
-        .escapes = &ESCAPES,
+        .escapes = &LATEX_ESCAPES,
         .gaps = {{"", "$\\cdots$"}, {"$\\vdots$", "$\\ddots$"}},
         .row_begin = "",
         .between = " & ",

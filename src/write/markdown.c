@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* All that begins markup within a line, or HTML; GitHub also takes $ for mathematics. */
-static const struct table_markup_escapes ESCAPES = {
+const struct table_markup_escapes MARKDOWN_ESCAPES = {
     .characters = {['\\'] = "\\\\",
                    ['|'] = "\\|",
                    ['`'] = "\\`",
@@ -63,7 +63,7 @@ enum status write_markdown(const struct writing *writing)
 {
     static const struct table_dialect MARKDOWN = {
         .ruled = true,
-        .escapes = &ESCAPES,
+        .escapes = &MARKDOWN_ESCAPES,
         .gaps = {{"", "..."}, {"...", "..."}},
         .row_begin = "| ",
         .between = " | ",

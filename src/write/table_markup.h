@@ -14,6 +14,9 @@ struct table_markup_escapes {
     const char *blank;                               /* for TEXT_BLANK; NULL: itself */
 };
 
+/* Those of write/markdown.c and of write/latex.c. */
+extern const struct table_markup_escapes MARKDOWN_ESCAPES, LATEX_ESCAPES;
+
 /* Copies a text with its special characters escaped into cell (size bytes, cut to fit). */
 void table_markup_escape(const struct table_markup_escapes *escapes, const char *text, char *cell, size_t size);
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- the result's rows ------------------------------------------------------------------------------------------- */
 
@@ -105,6 +106,42 @@ static void choose_notation(struct explanation *e, struct result *result)
     }
 }
 
+/* Whether all numbers of a table are whole; minus infinity is none. */
+static bool is_whole(struct result *result, const struct result_table *table, double *numbers)
+{
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = 0; row < result_rows(table); row++) {
+            result_row(result, table, matrix, row, numbers);
+            for (size_t column = 0; column < result_columns(table); column++)
+                if (isnan(numbers[column]) || (isfinite(numbers[column]) && numbers[column] != floor(numbers[column])))
+                    return false;
+        }
+    return true;
+}
+
+/* Which of them a parameter is: by the projection whose name it has. */
+static int kind_of(const struct result_table *table)
+{
+    static const char *const NAMES[] = {"W_query", "W_key", "W_value"};
+    if (table->stage != STAGE_PARAMETERS)
+        return (int)table->stage;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (strstr(table->name, NAMES[id]) != NULL)
+            return EXPLAIN_WEIGHTS + id;
+    return EXPLAIN_WEIGHTS + PROJECTION_COUNT;
+}
+
+/* Which numbers are whole: those of a kind, where all of its tables are. */
+static void choose_whole(struct explanation *e, struct result *result)
+{
+    bool other[EXPLAIN_KINDS] = {false};
+    for (size_t i = 0; i < result->table_count; i++) {
+        const int kind = kind_of(&result->tables[i]);
+        e->whole[kind] = !other[kind] && is_whole(result, &result->tables[i], e->operand);
+        other[kind] = !e->whole[kind];
+    }
+}
+
 /* --- what is explained ------------------------------------------------------------------------------------------- */
 
 /* "weights = softmax(scaled)" */
@@ -146,16 +183,23 @@ static void write_rows(struct explanation *explanation, enum stage stage)
         }
 }
 
-enum status write_explanation(const struct writing *writing)
+/* Begins it: with all decimals, or `by_hand`. */
+static enum status begin(struct explanation *explanation, const struct writing *writing, bool by_hand)
 {
     struct result *result = writing->result;
-    const struct problem *problem = result->problem;
-    struct explanation explanation;
-    if (explain_create(&explanation, problem, (struct explain_source){result, load_row, kept_row}, result->widest,
-                       writing->precision, writing->full, writing->output, writing->arena, writing->error) != STATUS_OK)
+    if (explain_create(explanation, result->problem, (struct explain_source){result, load_row, kept_row},
+                       result->widest, writing->precision, writing->full, writing->output, writing->arena,
+                       writing->error) != STATUS_OK)
         return writing->error->status;
-    choose_notation(&explanation, result);
-    head_lines_write(problem, WRAP_COLUMNS, writing->color, writing->output);
+    choose_notation(explanation, result);
+    if (by_hand)
+        choose_whole(explanation, result);
+    return STATUS_OK;
+}
+
+static enum status write_stages(const struct writing *writing, struct explanation *explanation)
+{
+    const struct problem *problem = writing->result->problem;
     for (size_t i = 0; i < problem->explained_count && !writing->output->failed; i++) {
         const enum stage stage = problem->explained[i];
         if (!stage_is_explained(problem, stage)) {
@@ -163,11 +207,27 @@ enum status write_explanation(const struct writing *writing)
                 return writing->error->status;
             continue;
         }
-        worked_line_measure(&explanation.lines);
-        write_rows(&explanation, stage);
-        worked_line_print(&explanation.lines);
+        worked_line_measure(&explanation->lines);
+        write_rows(explanation, stage);
+        worked_line_print(&explanation->lines);
         write_heading(writing, stage);
-        write_rows(&explanation, stage);
+        write_rows(explanation, stage);
     }
     return STATUS_OK;
+}
+
+enum status write_explanation(const struct writing *writing)
+{
+    struct explanation explanation;
+    if (begin(&explanation, writing, false) != STATUS_OK)
+        return writing->error->status;
+    head_lines_write(writing->result->problem, WRAP_COLUMNS, writing->color, writing->output);
+    return write_stages(writing, &explanation);
+}
+
+enum status write_explanation_by_hand(const struct writing *writing)
+{
+    struct explanation explanation;
+    return begin(&explanation, writing, true) != STATUS_OK ? writing->error->status
+                                                           : write_stages(writing, &explanation);
 }

@@ -1,0 +1,519 @@
+#include "worksheet/sheet.h"
+
+#include "stage/stage.h"
+#include "write/explain/write_explain.h"
+#include "write/table_text.h"
+#include "write/writing.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POWERS_MOST = 11, /* more are for a calculator */
+    POWERS_LEAST = 5, /* so that the table does not tell which are needed */
+    WHOLE_WIDTH = 4,  /* columns of a blank for a whole number, and beside its decimals for another */
+};
+
+/* Of numbers in float32, the error of one that is shown whole. */
+static const double SHOWN = 1e-6;
+
+/* What a sheet is made with. */
+struct making {
+    const struct sheet_plan *plan;
+    struct result *result;
+    struct arena *arena;
+    struct error *error;
+};
+
+static const char *keep(const struct making *making, const char *text)
+{
+    return arena_text(making->arena, text, strlen(text), making->error);
+}
+
+/* --- one table ---------------------------------------------------------------------------------------------------- */
+
+static bool is_whole(double number)
+{
+    return !isfinite(number) || number == floor(number);
+}
+
+/* Room for a table of that shape, its cells and labels NULL. */
+static enum status make_room(const struct making *making, struct sheet_table *table, size_t rows, size_t columns)
+{
+    struct arena *arena = making->arena;
+    table->corner = "";
+    table->rows = rows;
+    table->columns = columns;
+    table->row_labels = arena_allocate(arena, rows, sizeof *table->row_labels, making->error);
+    table->column_labels = arena_allocate(arena, columns, sizeof *table->column_labels, making->error);
+    table->cells = arena_allocate(arena, rows * columns, sizeof *table->cells, making->error);
+    return table->row_labels == NULL || table->column_labels == NULL || table->cells == NULL ? making->error->status
+                                                                                             : STATUS_OK;
+}
+
+/* The numbers (rows, columns) as text: whole ones where all of them are. */
+static enum status fill(const struct making *making, struct sheet_table *table, const double *numbers, bool logical)
+{
+    const size_t count = table->rows * table->columns;
+    double largest = 0;
+    bool whole = true;
+    for (size_t i = 0; i < count; i++) {
+        whole = whole && is_whole(numbers[i]);
+        largest = isfinite(numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
+    }
+    const bool exponent = text_wants_exponent(largest);
+    whole = whole && !exponent;
+    table->blank = (size_t)(WHOLE_WIDTH + (whole ? 0 : making->plan->precision));
+    table->widest = 0;
+    table->rounded = false;
+    for (size_t i = 0; i < count; i++) {
+        char text[TABLE_TEXT_NUMBER_BYTES];
+        text_number(text, sizeof text, whole ? 0 : making->plan->precision, exponent && numbers[i] != 0, numbers[i]);
+        table->cells[i] = keep(making, !logical ? text : numbers[i] != 0 ? "true" : "false");
+        if (table->cells[i] == NULL)
+            return making->error->status;
+        table->widest = memory_larger(table->widest, strlen(table->cells[i]));
+        table->rounded = table->rounded || fabs(strtod(text, NULL) - numbers[i]) > SHOWN * fabs(numbers[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status label(const struct making *making, const char **labels, size_t count, enum axis axis, size_t item)
+{
+    char text[TABLE_TEXT_LABEL_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        table_text_label(making->result, axis, item, i, text);
+        labels[i] = keep(making, text);
+        if (labels[i] == NULL)
+            return making->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* A title such as "query, head 1". */
+static const char *title_of(const struct making *making, const struct result_table *table, const char *name,
+                            size_t matrix)
+{
+    char place[TABLE_TEXT_LABEL_BYTES], title[TABLE_TEXT_LABEL_BYTES + 64];
+    table_text_place(table, matrix, place);
+    snprintf(title, sizeof title, "%s%s%s", name, place[0] != '\0' ? ", " : "", place);
+    return keep(making, title);
+}
+
+/* All numbers of a matrix of the result, (rows, columns); NULL where memory is short. */
+static double *load(const struct making *making, const struct result_table *table, size_t matrix)
+{
+    const size_t rows = result_rows(table), columns = result_columns(table);
+    double *numbers = arena_allocate(making->arena, rows * columns, sizeof *numbers, making->error);
+    for (size_t row = 0; numbers != NULL && row < rows; row++)
+        result_row(making->result, table, matrix, row, numbers + row * columns);
+    return numbers;
+}
+
+static enum status make_matrix(const struct making *making, const struct result_table *table, size_t matrix,
+                               struct sheet_table *made)
+{
+    size_t item, head;
+    double *numbers = load(making, table, matrix);
+    result_place(table, matrix, &item, &head);
+    made->title = title_of(making, table, table->name, matrix);
+    if (numbers == NULL || made->title == NULL || make_room(making, made, result_rows(table), result_columns(table)) ||
+        label(making, made->row_labels, made->rows, result_row_axis(table), item) ||
+        label(making, made->column_labels, made->columns, result_column_axis(table), item))
+        return making->error->status;
+    return fill(making, made, numbers, dtype_is_boolean(table->dtype));
+}
+
+/* --- what is given ------------------------------------------------------------------------------------------------ */
+
+/* A matrix that nn.Linear stores is shown as it is used. */
+static bool is_transposed(const struct result_table *table)
+{
+    static const char *const NAMES[] = {"W_query.weight", "W_key.weight", "W_value.weight", "out_proj.weight"};
+    const size_t length = strlen(table->name);
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (length >= strlen(NAMES[i]) && strcmp(table->name + length - strlen(NAMES[i]), NAMES[i]) == 0)
+            return table->stage == STAGE_PARAMETERS && table->rank == 2;
+    return false;
+}
+
+static enum status make_transposed(const struct making *making, const struct result_table *table,
+                                   struct sheet_table *made)
+{
+    const size_t rows = result_columns(table), columns = result_rows(table);
+    double *stored = load(making, table, 0);
+    double *numbers = arena_allocate(making->arena, rows * columns, sizeof *numbers, making->error);
+    char title[TABLE_TEXT_LABEL_BYTES];
+    snprintf(title, sizeof title, "%s" SHEET_TRANSPOSED, table->name);
+    made->title = keep(making, title);
+    if (stored == NULL || numbers == NULL || made->title == NULL || make_room(making, made, rows, columns) ||
+        label(making, made->row_labels, rows, AXIS_COLUMN, 0) ||
+        label(making, made->column_labels, columns, AXIS_COLUMN, 0))
+        return making->error->status;
+    for (size_t i = 0; i < rows * columns; i++)
+        numbers[i] = stored[i % columns * rows + i / columns];
+    return fill(making, made, numbers, false);
+}
+
+/* Which weights dropout keeps: 1, and 0 where it drops one. */
+static enum status make_draw(const struct making *making, const struct result_table *table, size_t matrix,
+                             struct sheet_table *made)
+{
+    struct result *result = making->result;
+    double *numbers = load(making, table, matrix);
+    const char *title = title_of(making, table, "kept by dropout", matrix);
+    if (numbers == NULL || title == NULL || make_matrix(making, table, matrix, made) != STATUS_OK)
+        return making->error->status;
+    made->title = title;
+    for (size_t row = 0; row < made->rows; row++) {
+        result_row(result, table, matrix, row, result->numbers);
+        const bool *kept = row_stream_kept(&result->rows, row);
+        for (size_t column = 0; column < made->columns; column++)
+            numbers[row * made->columns + column] = kept[column];
+    }
+    return fill(making, made, numbers, false);
+}
+
+/* Whether the stage that a parameter makes is on the sheet. */
+static bool is_used(const struct making *making, const char *name)
+{
+    static const struct {
+        const char *part;
+        enum stage stage;
+    } OF[] = {{"W_query", STAGE_QUERY}, {"W_key", STAGE_KEY}, {"W_value", STAGE_VALUE}, {"out_proj", STAGE_OUTPUT}};
+    for (size_t i = 0; i < sizeof OF / sizeof OF[0]; i++)
+        if (strstr(name, OF[i].part) != NULL)
+            return (making->plan->shown & STAGE_BIT(OF[i].stage)) != 0;
+    return true;
+}
+
+/* Whether a table is given: what is no stage, and a stage that is shown and not blank. sdpa's operands are stages. */
+static bool is_given(const struct making *making, const struct result_table *table)
+{
+    if (stage_exists(table->stage))
+        return (making->plan->shown & ~making->plan->blank & STAGE_BIT(table->stage)) != 0;
+    if (table->stage == STAGE_PARAMETERS)
+        return is_used(making, table->name);
+    return problem_projects(making->result->problem) || !STAGES[stage_find(table->name, strlen(table->name))].operand;
+}
+
+static bool has_draw(const struct making *making, const struct result_table *table)
+{
+    return table->stage == STAGE_DROPPED && (making->plan->blank & STAGE_BIT(STAGE_DROPPED)) != 0;
+}
+
+static enum status add_given(const struct making *making, struct sheet *sheet, const struct result_table *table)
+{
+    const bool draw = has_draw(making, table);
+    for (size_t matrix = 0; matrix < result_matrices(table) && (draw || is_given(making, table)); matrix++) {
+        struct sheet_table *made = &sheet->given[sheet->given_count++];
+        if (draw                   ? make_draw(making, table, matrix, made)
+            : is_transposed(table) ? make_transposed(making, table, made)
+                                   : make_matrix(making, table, matrix, made))
+            return making->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* Inputs and parameters first, then the stages in their order. */
+static enum status make_given(const struct making *making, struct sheet *sheet)
+{
+    struct result *result = making->result;
+    size_t count = 0;
+    for (size_t i = 0; i < result->table_count; i++)
+        count += result_matrices(&result->tables[i]);
+    sheet->given = arena_allocate(making->arena, count + 1, sizeof *sheet->given, making->error);
+    if (sheet->given == NULL)
+        return making->error->status;
+    for (size_t i = 0; i < result->table_count; i++)
+        if (!stage_exists(result->tables[i].stage) && add_given(making, sheet, &result->tables[i]) != STATUS_OK)
+            return making->error->status;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const struct result_table *table = result_table_of(result, (enum stage)stage);
+        if (table != NULL && add_given(making, sheet, table) != STATUS_OK)
+            return making->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* --- tasks -------------------------------------------------------------------------------------------------------- */
+
+/* The largest of what a row of the softmax sees, its sink among it. */
+static double largest_of(const struct problem *problem, const double *scores, size_t count, size_t head)
+{
+    double largest = problem->mask.sinks != NULL ? problem->mask.sinks[head] : -INFINITY;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, scores[i]);
+    return largest;
+}
+
+/* What stands before the weights of a matrix: each score less the largest of its row, minus infinity where it is
+ * masked. (rows, keys) */
+static double *differences(const struct making *making, size_t matrix)
+{
+    const struct problem *problem = making->result->problem;
+    const struct result_table *table = result_table_of(making->result, stage_before(problem, STAGE_WEIGHTS));
+    const size_t rows = result_rows(table), columns = result_columns(table);
+    double *numbers = load(making, table, matrix);
+    size_t item, head;
+    result_place(table, matrix, &item, &head);
+    for (size_t row = 0; numbers != NULL && row < rows; row++) {
+        double *scores = numbers + row * columns;
+        const double largest = largest_of(problem, scores, columns, head);
+        for (size_t column = 0; column < columns; column++)
+            scores[column] = scores[column] > -INFINITY ? scores[column] - largest : -INFINITY;
+    }
+    return numbers;
+}
+
+/* The powers before the weights, and behind them their sum. */
+static enum status make_powers(const struct making *making, const struct result_table *weights, size_t matrix,
+                               struct sheet_table *made)
+{
+    const struct problem *problem = making->result->problem;
+    const size_t keys = result_columns(weights), rows = result_rows(weights);
+    const bool sinks = problem->mask.sinks != NULL;
+    double *below = differences(making, matrix);
+    double *numbers = arena_allocate(making->arena, rows * (keys + 1), sizeof *numbers, making->error);
+    size_t item, head;
+    result_place(weights, matrix, &item, &head);
+    made->title = title_of(making, weights, SHEET_POWER "score " SHEET_MINUS " largest" SHEET_POWER_END, matrix);
+    if (below == NULL || numbers == NULL || made->title == NULL || make_room(making, made, rows, keys + 1) ||
+        label(making, made->row_labels, rows, AXIS_QUERY, item) ||
+        label(making, made->column_labels, keys, AXIS_TOKEN, item))
+        return making->error->status;
+    made->column_labels[keys] = sinks ? "sum, with the sink" : "sum";
+    for (size_t row = 0; row < rows; row++) {
+        double sum = 0;
+        for (size_t key = 0; key < keys; key++)
+            sum += numbers[row * (keys + 1) + key] = exp(below[row * keys + key]);
+        numbers[row * (keys + 1) + keys] = sum;
+    }
+    return fill(making, made, numbers, false);
+}
+
+/* Those of the weights have the powers of e before them. */
+static size_t tables_each(enum stage stage)
+{
+    return stage == STAGE_WEIGHTS ? 2 : 1;
+}
+
+static enum status make_tables(const struct making *making, struct sheet_task *task)
+{
+    const struct result_table *table = result_table_of(making->result, task->stage);
+    const size_t matrices = result_matrices(table), each = tables_each(task->stage);
+    for (size_t matrix = 0; matrix < matrices; matrix++) {
+        if (each > 1 && make_powers(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
+            return making->error->status;
+        if (make_matrix(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
+            return making->error->status;
+    }
+    return STATUS_OK;
+}
+
+static const char *formula_of(const struct making *making, const struct result_table *table)
+{
+    char text[RESULT_FORMULA_BYTES + 64];
+    snprintf(text, sizeof text, "%s = %s", table->name, table->formula);
+    return keep(making, text);
+}
+
+/* Whether the tables of a stage stand apart from those of the stage before: query, key and value make one group, the
+ * scores up to the softmax another. */
+static bool stands_apart(enum stage stage, enum stage before)
+{
+    return stage_is_attended(stage) != stage_is_attended(before) || stage >= STAGE_WEIGHTS;
+}
+
+/* A query that is not the first one, which may see itself alone, and the first token. */
+static enum status make_frames(const struct making *making, struct sheet_task *task)
+{
+    const struct problem *problem = making->result->problem;
+    char query[TABLE_TEXT_LABEL_BYTES], key[TABLE_TEXT_LABEL_BYTES];
+    table_text_label(making->result, AXIS_QUERY, 0, problem->row_count > 1 ? 1 : 0, query);
+    table_text_label(making->result, AXIS_TOKEN, 0, 0, key);
+    return frame_make(problem, task->stage, query, key, task->frames, making->arena, making->error);
+}
+
+static enum status make_task(const struct making *making, struct sheet *sheet, enum stage stage,
+                             struct sheet_table *tables)
+{
+    struct sheet_task *task = &sheet->tasks[sheet->task_count++];
+    *task = (struct sheet_task){.stage = stage,
+                                .formula = formula_of(making, result_table_of(making->result, stage)),
+                                .begins = sheet->task_count == 1 || stands_apart(stage, task[-1].stage),
+                                .tables = tables};
+    return task->formula == NULL || make_frames(making, task) || make_tables(making, task) ? making->error->status
+                                                                                           : STATUS_OK;
+}
+
+static enum status make_tasks(const struct making *making, struct sheet *sheet)
+{
+    size_t count = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (making->plan->blank & STAGE_BIT(stage))
+            count +=
+                tables_each((enum stage)stage) * result_matrices(result_table_of(making->result, (enum stage)stage));
+    struct sheet_table *tables = arena_allocate(making->arena, count, sizeof *tables, making->error);
+    sheet->tasks = arena_allocate(making->arena, STAGE_COUNT, sizeof *sheet->tasks, making->error);
+    if (sheet->tasks == NULL || tables == NULL)
+        return making->error->status;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        if ((making->plan->blank & STAGE_BIT(stage)) == 0)
+            continue;
+        if (make_task(making, sheet, (enum stage)stage, tables) != STATUS_OK)
+            return making->error->status;
+        tables += sheet->tasks[sheet->task_count - 1].count;
+    }
+    return STATUS_OK;
+}
+
+/* --- powers of e -------------------------------------------------------------------------------------------------- */
+
+/* The least exponent that the weights take, and the step in which all of them are told: 1 where they are whole. */
+static enum status find_exponents(const struct making *making, double *least, double *step)
+{
+    const struct result_table *table = result_table_of(making->result, STAGE_WEIGHTS);
+    *least = 0;
+    *step = 1;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++) {
+        const double *below = differences(making, matrix);
+        if (below == NULL)
+            return making->error->status;
+        for (size_t i = 0; i < result_rows(table) * result_columns(table); i++) {
+            *least = isfinite(below[i]) ? fmin(*least, below[i]) : *least;
+            *step = is_whole(below[i]) ? *step : pow(10, -making->plan->precision);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* A table of e^x for the weights that are asked for, from 0 down to one x more than is needed, where it is short. */
+static enum status make_powers_of_e(const struct making *making, struct sheet *sheet)
+{
+    struct sheet_table *made = &sheet->given[sheet->given_count];
+    double powers[POWERS_MOST], least, step;
+    if ((making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+        return STATUS_OK;
+    if (find_exponents(making, &least, &step) != STATUS_OK)
+        return making->error->status;
+    const double count = fmax(round(-least / step) + 2, POWERS_LEAST);
+    if (!(count <= POWERS_MOST))
+        return STATUS_OK;
+    if (make_room(making, made, 1, (size_t)count) != STATUS_OK)
+        return making->error->status;
+    made->title = "powers of e";
+    made->corner = "x";
+    made->row_labels[0] = SHEET_POWER "x" SHEET_POWER_END;
+    for (size_t i = 0; i < made->columns; i++) {
+        char text[TABLE_TEXT_NUMBER_BYTES];
+        text_number(text, sizeof text, step == 1 ? 0 : making->plan->precision, false, -step * (double)i);
+        made->column_labels[i] = keep(making, text);
+        powers[i] = exp(-step * (double)i);
+        if (made->column_labels[i] == NULL)
+            return making->error->status;
+    }
+    sheet->given_count++;
+    return fill(making, made, powers, false);
+}
+
+/* --- words -------------------------------------------------------------------------------------------------------- */
+
+/* What else is to be known. */
+static const char *note_of(const struct making *making, const struct sheet *sheet)
+{
+    bool rounded = false, powers = false;
+    for (size_t i = 0; i < sheet->given_count; i++) {
+        const bool is_powers = sheet->given[i].corner[0] != '\0';
+        powers = powers || is_powers;
+        rounded = rounded || (sheet->given[i].rounded && !is_powers);
+    }
+    powers = powers || (making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0;
+    return !rounded && powers ? ""
+           : powers           ? "What is given is rounded, too."
+           : rounded          ? "What is given is rounded, too. For powers of e take a calculator."
+                              : "For powers of e take a calculator.";
+}
+
+/* Whether some number to fill in has decimals. */
+static bool has_decimals(const struct sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->task_count; i++)
+        for (size_t table = 0; table < sheet->tasks[i].count; table++)
+            if (sheet->tasks[i].tables[table].blank > WHOLE_WIDTH)
+                return true;
+    return false;
+}
+
+/* The output adds several contexts up, and what each was rounded by. */
+static bool is_exact(const struct making *making)
+{
+    const struct sheet_plan *plan = making->plan;
+    const bool adds = making->result->problem->plan.has_out && (plan->blank & STAGE_BIT(STAGE_OUTPUT)) != 0;
+    return plan->easy && plan->precision == 2 && !adds;
+}
+
+static enum status make_words(const struct making *making, struct sheet *sheet)
+{
+    const int precision = making->plan->precision;
+    const char *note = note_of(making, sheet);
+    char title[128], room[256];
+    struct text rule = text_begin(room, sizeof room);
+    snprintf(title, sizeof title, "%s by hand", MECHANISMS[making->result->problem->mechanism].title);
+    title[0] = (char)toupper((unsigned char)title[0]);
+    if (has_decimals(sheet))
+        text_add(&rule,
+                 "Round to %d decimal%s, and go on with what you have rounded: the last digit%s from the answers, "
+                 "which are rounded at the end.",
+                 precision, precision == 1 ? "" : "s", is_exact(making) ? " may differ by 1" : "s may differ");
+    text_add(&rule, "%s%s", rule.length > 0 && note[0] != '\0' ? " " : "", note);
+    sheet->title = keep(making, title);
+    sheet->rule = keep(making, room);
+    sheet->name = making->plan->name;
+    return sheet->title == NULL || sheet->rule == NULL ? making->error->status : STATUS_OK;
+}
+
+/* The arithmetic of all that is blank, as --explain has it. */
+static enum status make_worked(const struct making *making, struct sheet *sheet)
+{
+    struct output *output = arena_allocate(making->arena, 1, sizeof *output, making->error);
+    size_t length;
+    if (output == NULL)
+        return making->error->status;
+    output_open_text(output, making->arena, making->error);
+    const struct writing writing = {.result = making->result,
+                                    .output = output,
+                                    .arena = making->arena,
+                                    .error = making->error,
+                                    .precision = making->plan->precision,
+                                    .precision_said = true,
+                                    .full = true};
+    if (write_explanation_by_hand(&writing) != STATUS_OK)
+        return making->error->status;
+    const char *worked = output_close_text(output, &length);
+    sheet->worked = worked != NULL ? worked + strspn(worked, "\n") : NULL;
+    return sheet->worked == NULL ? making->error->status : STATUS_OK;
+}
+
+enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
+                       struct error *error)
+{
+    const struct making making = {plan, result, arena, error};
+    *sheet = (struct sheet){0};
+    return make_given(&making, sheet) || make_tasks(&making, sheet) || make_powers_of_e(&making, sheet) ||
+                   make_words(&making, sheet) || make_worked(&making, sheet)
+               ? error->status
+               : STATUS_OK;
+}
+
+size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables)
+{
+    size_t end = first;
+    *tables = 0;
+    do
+        *tables += sheet->tasks[end++].count;
+    while (end < sheet->task_count && !sheet->tasks[end].begins);
+    return end;
+}

@@ -1,0 +1,73 @@
+/* What stands on a sheet, whatever it is written as: what is given, the tasks with their blanks, and the answers. */
+#ifndef ATTN_WORKSHEET_SHEET_H
+#define ATTN_WORKSHEET_SHEET_H
+
+#include "compute/result.h"
+
+/* What a text of a sheet has between its words, for each format to write as it can: a blank to fill in, a sign of
+ * multiplication, the begin and the end of a power of e and of a root, a minus, a transposed matrix. No token has such
+ * bytes: text_shown tells them. */
+#define SHEET_BLANK "\001"
+#define SHEET_TIMES "\002"
+#define SHEET_POWER "\003"
+#define SHEET_POWER_END "\004"
+#define SHEET_ROOT "\005"
+#define SHEET_ROOT_END "\006"
+#define SHEET_MINUS "\007"
+#define SHEET_TRANSPOSED "\010"
+enum { SHEET_MARKS = 9 };
+
+enum { SHEET_FRAMES = 3, SHEET_LINE_BYTES = 512, SHEET_ROOM = 16 };
+
+/* A table with numbers, and how wide a blank in their place is. */
+struct sheet_table {
+    const char *title, *corner; /* above it, and above the labels of its rows */
+    size_t rows, columns;
+    const char **row_labels, **column_labels; /* (rows), (columns) */
+    const char **cells;                       /* (rows, columns) */
+    size_t widest, blank;                     /* columns of its widest number, and of a blank */
+    bool rounded;                             /* some number has more digits than are shown */
+};
+
+/* A stage to work out. */
+struct sheet_task {
+    enum stage stage;
+    const char *formula;              /* "query = inputs . W_query" */
+    const char *frames[SHEET_FRAMES]; /* the way of working for one number, with blanks; NULL where there are fewer */
+    bool begins;                      /* a group: stages whose tables stand side by side */
+    struct sheet_table *tables; /* (count) one for each item and head; of weights, those of the powers before each; */
+    size_t count;               /* those of a sheet lie one behind the other */
+};
+
+struct sheet {
+    const char *title, *name;  /* "Causal attention by hand"; "seed 123, sheet 2" */
+    struct sheet_table *given; /* (given_count) the last one e^x for the x that are needed and for others, where */
+    size_t given_count;        /* these are few */
+    const char *rule;          /* how to round, and what else is to be known; "" where all is whole */
+    struct sheet_task *tasks;  /* (task_count) */
+    size_t task_count;
+    const char *worked; /* the arithmetic: lines of text, of which those that begin in column 0 are headings */
+};
+
+/* What is wanted of it. */
+struct sheet_plan {
+    uint64_t shown, blank; /* stages on it; those to fill in */
+    int precision;
+    bool easy;        /* the numbers were chosen so that rounding on the way shows in the last digit at most */
+    const char *name; /* as the sheet's; it outlives the sheet */
+};
+
+/* All in the arena. STATUS_SYSTEM where memory is short. */
+enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
+                       struct error *error);
+
+/* The task behind the group that begins with this one, and how many tables the group has. */
+size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables);
+
+/* In frame.c: the way of working for one number of a stage, into frames (SHEET_FRAMES); none for a stage that is told
+ * by its formula alone. `query` and `key` are what a query and a token are called. STATUS_SYSTEM where memory is
+ * short. */
+enum status frame_make(const struct problem *problem, enum stage stage, const char *query, const char *key,
+                       const char **frames, struct arena *arena, struct error *error);
+
+#endif

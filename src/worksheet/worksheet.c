@@ -1,0 +1,300 @@
+#include "worksheet/worksheet.h"
+
+#include "build/problem_create.h"
+#include "compute/result.h"
+#include "stage/stage.h"
+#include "worksheet/writers.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Those of the formats that format_row.prints. */
+static const struct sheet_writer *const WRITERS[FORMAT_COUNT] = {[FORMAT_TEXT] = &sheet_as_text,
+                                                                 [FORMAT_MARKDOWN] = &sheet_as_markdown,
+                                                                 [FORMAT_LATEX] = &sheet_as_latex,
+                                                                 [FORMAT_HTML] = &sheet_as_html};
+
+enum { NAME_BYTES = TEXT_PATH_BYTES + 64, REDRAWS = 1000 };
+
+/* --- the numbers -------------------------------------------------------------------------------------------------- */
+
+static bool is_new(const struct worksheet *worksheet, size_t variant)
+{
+    for (size_t i = 0; i < variant; i++)
+        if (numbers_same(&worksheet->numbers[i], &worksheet->numbers[variant], &worksheet->plan))
+            return false;
+    return true;
+}
+
+/* One after another from one generator, each other than those before. */
+static enum status draw_numbers(struct worksheet *worksheet)
+{
+    const struct options *options = worksheet->options;
+    const size_t variants = (size_t)options->variants;
+    struct torch_random generator;
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, options->seed);
+    worksheet->numbers = arena_allocate(worksheet->arena, variants, sizeof *worksheet->numbers, worksheet->error);
+    if (worksheet->numbers == NULL)
+        return worksheet->error->status;
+    for (size_t i = 0, tries = 0; i < variants; tries++) {
+        if (numbers_draw(&worksheet->numbers[i], &worksheet->plan, &generator, worksheet->arena, worksheet->error))
+            return worksheet->error->status;
+        if (tries == variants + REDRAWS)
+            return error_usage(worksheet->error,
+                               "--variants %zu: only %zu sheets of this size are different; expected "
+                               "fewer",
+                               variants, i);
+        worksheet->easy = worksheet->easy && worksheet->numbers[i].easy;
+        i += is_new(worksheet, i);
+    }
+    return STATUS_OK;
+}
+
+/* The options of the job of a sheet: what is drawn is given to it, and what is worked out is explained. */
+static struct options options_of(const struct worksheet *worksheet, size_t variant)
+{
+    struct options options = *worksheet->options;
+    options.format = FORMAT_TEXT;
+    options.origin[OPTION_EXPLAIN] = ORIGIN_COMMAND_LINE;
+    if (worksheet->numbers == NULL)
+        return options;
+    options.random = NULL;
+    options.seed += variant; /* of dropout */
+    options.origin[OPTION_RANDOM] = options.origin[OPTION_SEED] = ORIGIN_DEFAULT;
+    return options;
+}
+
+static enum status make_problem(const struct worksheet *worksheet, size_t variant, struct problem *problem,
+                                struct arena *arena)
+{
+    const struct options options = options_of(worksheet, variant);
+    struct job_files *files = arena_allocate(arena, 1, sizeof *files, worksheet->error);
+    if (files == NULL)
+        return worksheet->error->status;
+    *files = worksheet->files;
+    if (worksheet->numbers != NULL) {
+        files->inputs = &files->files[0];
+        if (drawn_file(&files->files[0], &worksheet->numbers[variant], &worksheet->plan, &options, arena,
+                       worksheet->error) != STATUS_OK)
+            return worksheet->error->status;
+    }
+    return problem_create(problem, &options, files, arena, worksheet->error);
+}
+
+/* --- the stages --------------------------------------------------------------------------------------------------- */
+
+static uint64_t bits_of(const enum stage *stages, size_t count)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; i++)
+        bits |= STAGE_BIT(stages[i]);
+    return bits;
+}
+
+/* "query, key or value" of a set, into text (size bytes); returns text. */
+static const char *list_stages(uint64_t stages, char *text, size_t size)
+{
+    const char *names[STAGE_COUNT];
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        names[stage] = stages & STAGE_BIT(stage) ? stage_name((enum stage)stage) : NULL;
+    return text_alternatives(names, STAGE_COUNT, text, size);
+}
+
+/* Which stages a sheet shows: those of the mechanism, or those that are asked for and what they are made from; and
+ * which of them are left to fill in. */
+static enum status choose_stages(struct worksheet *worksheet)
+{
+    const struct options *options = worksheet->options;
+    const uint64_t asked = stage_existing(bits_of(options->stages, options->stage_count));
+    const uint64_t wanted = options->stage_count > 0 ? stage_closure(asked) : UINT64_MAX;
+    const struct problem *problem = &worksheet->first;
+    uint64_t worked = 0;
+    char names[256];
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const bool there = stage_applies(problem, (enum stage)stage) || (asked & STAGE_BIT(stage)) != 0;
+        if (!there || (wanted & STAGE_BIT(stage)) == 0)
+            continue;
+        worksheet->shown |= STAGE_BIT(stage);
+        worked |= stage_is_explained(problem, (enum stage)stage) ? STAGE_BIT(stage) : 0;
+        if (STAGES[stage].on_demand)
+            return error_usage(worksheet->error, "--stages: '%s' is on no worksheet; expected stages up to output",
+                               stage_name((enum stage)stage));
+    }
+    worksheet->blank = options->blank_count > 0 ? bits_of(options->blanks, options->blank_count) : worked;
+    if (worked == 0)
+        return error_usage(worksheet->error,
+                           "--stages %.80s leaves nothing to work out; expected a stage such as "
+                           "weights",
+                           options->stages_text);
+    for (size_t i = 0; i < options->blank_count; i++)
+        if ((worked & STAGE_BIT(options->blanks[i])) == 0)
+            return error_usage(worksheet->error, "--blank: '%s' is not worked out on this sheet; expected %s",
+                               stage_name(options->blanks[i]), list_stages(worked, names, sizeof names));
+    return STATUS_OK;
+}
+
+/* What is explained are the blanks. */
+static void explain_blanks(const struct worksheet *worksheet, struct problem *problem)
+{
+    problem->explained_count = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (worksheet->blank & STAGE_BIT(stage))
+            problem->explained[problem->explained_count++] = (enum stage)stage;
+}
+
+/* --- what does not fit -------------------------------------------------------------------------------------------- */
+
+static enum status check_count(const struct worksheet *worksheet, const char *what, size_t count, size_t most)
+{
+    if (count <= most)
+        return STATUS_OK;
+    return error_usage(worksheet->error, "%s: %zu %s are too many for a worksheet; expected at most %zu",
+                       worksheet->first.source, count, what, most);
+}
+
+static enum status check_sizes(const struct worksheet *worksheet)
+{
+    const struct problem *problem = &worksheet->first;
+    if (check_count(worksheet, "queries", problem->row_count, NUMBERS_MOST) ||
+        check_count(worksheet, "tokens", problem->keys, NUMBERS_MOST) ||
+        check_count(worksheet, "columns of the inputs", memory_larger(problem->d_in, problem->d_key_in),
+                    NUMBERS_MOST) ||
+        check_count(worksheet, "items", problem->items, NUMBERS_HEADS) ||
+        check_count(worksheet, "heads", problem->heads, NUMBERS_HEADS))
+        return worksheet->error->status;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (worksheet->shown & STAGE_BIT(stage) &&
+            check_count(worksheet, "columns", problem_columns(problem, (enum stage)stage), NUMBERS_MOST) != STATUS_OK)
+            return worksheet->error->status;
+    return STATUS_OK;
+}
+
+/* Whether the command line has a setting that no easy numbers were sought for. */
+static bool is_plain(const struct options *options)
+{
+    static const enum option_id SOUGHT[] = {OPTION_SEED,     OPTION_SKIP,   OPTION_INIT,          OPTION_RNG,
+                                            OPTION_D_OUT,    OPTION_HEADS,  OPTION_KV_HEADS,      OPTION_STACKED,
+                                            OPTION_CAUSAL,   OPTION_SCALE,  OPTION_TEMPERATURE,   OPTION_QUERY,
+                                            OPTION_QKV_BIAS, OPTION_RANDOM, OPTION_CONTEXT_LENGTH};
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        bool sought = !OPTIONS[id].setting || options->origin[id] == ORIGIN_DEFAULT;
+        for (size_t i = 0; i < sizeof SOUGHT / sizeof SOUGHT[0]; i++)
+            sought = sought || (int)SOUGHT[i] == id;
+        if (!sought)
+            return false;
+    }
+    return true;
+}
+
+/* An input that would not be read, as no FILE says so. */
+static bool is_piped(const struct options *options)
+{
+    struct stat standard;
+    return options->in == NULL && fstat(STDIN_FILENO, &standard) == 0 && S_ISFIFO(standard.st_mode);
+}
+
+static void warn(struct worksheet *worksheet, bool applies, const char *warning)
+{
+    if (applies)
+        worksheet->first.warnings[worksheet->first.warning_count++] = warning;
+}
+
+static void warn_of_numbers(struct worksheet *worksheet, bool whole)
+{
+    const struct options *options = worksheet->options;
+    const bool drawn = worksheet->numbers != NULL;
+    warn(worksheet, is_piped(options), "standard input is not read; expected - as FILE for it");
+    warn(worksheet, drawn && !worksheet->easy,
+         "no easy numbers were found for these sizes; expected fewer tokens or columns for them");
+    warn(worksheet, drawn && !whole,
+         "scaled is not whole by this scale; it is with --scale 1/2, or where d_head is 1, 4 or 9");
+    warn(worksheet, !FORMATS[options->format].terminal && options->color == WHEN_ALWAYS,
+         "--color does nothing: paper has no colours to choose");
+}
+
+enum status worksheet_create(struct worksheet *worksheet, const struct options *options, struct arena *arena,
+                             struct error *error)
+{
+    bool whole = false;
+    *worksheet = (struct worksheet){.options = options, .easy = options->in == NULL, .arena = arena, .error = error};
+    if (options->rounding == ROUNDING_OPERATIONS)
+        return error_usage(error, "--rounding operations: the answers of a worksheet are computed exactly and rounded "
+                                  "once; expected --rounding stages");
+    if (options->in != NULL ? job_files_read(&worksheet->files, options, arena, error)
+                            : drawn_plan(&worksheet->plan, &whole, options, error) || draw_numbers(worksheet))
+        return error->status;
+    if (make_problem(worksheet, 0, &worksheet->first, arena) || choose_stages(worksheet) || check_sizes(worksheet))
+        return error->status;
+    warn_of_numbers(worksheet, whole);
+    worksheet->easy = worksheet->easy && whole && is_plain(options);
+    return STATUS_OK;
+}
+
+/* --- written ------------------------------------------------------------------------------------------------------ */
+
+static const char *name_of(const struct worksheet *worksheet, size_t variant, char *name)
+{
+    const struct options *options = worksheet->options;
+    if (worksheet->numbers == NULL)
+        snprintf(name, NAME_BYTES, "%s", worksheet->first.source);
+    else if (options->variants == 1)
+        snprintf(name, NAME_BYTES, "seed %llu", (unsigned long long)options->seed);
+    else
+        snprintf(name, NAME_BYTES, "seed %llu, sheet %zu", (unsigned long long)options->seed, variant + 1);
+    return name;
+}
+
+/* One sheet, or its answers. What it takes is given back at once. */
+static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
+{
+    struct arena arena = {0};
+    struct problem problem;
+    struct result result;
+    struct sheet sheet;
+    struct progress progress;
+    char name[NAME_BYTES];
+    const struct options *options = worksheet->options;
+    const struct sheet_plan plan = {.shown = worksheet->shown,
+                                    .blank = worksheet->blank,
+                                    .precision = (int)options->precision,
+                                    .easy = worksheet->easy,
+                                    .name = name_of(worksheet, variant, name)};
+    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
+    enum status status = make_problem(worksheet, variant, &problem, &arena);
+    if (status == STATUS_OK) {
+        explain_blanks(worksheet, &problem);
+        status = result_create(&result, &problem, &progress, false, &arena, worksheet->error);
+    }
+    if (status == STATUS_OK)
+        status = sheet_make(&sheet, &plan, &result, &arena, worksheet->error);
+    progress_end(&progress);
+    if (status == STATUS_OK)
+        WRITERS[options->format]->write(page, &sheet, answers);
+    arena_free(&arena);
+    return status;
+}
+
+enum status worksheet_write(const struct worksheet *worksheet, struct output *output)
+{
+    const struct options *options = worksheet->options;
+    const struct sheet_writer *writer = WRITERS[options->format];
+    const struct page page = {output, options_want_color(options, output)};
+    const bool chosen = options->origin[OPTION_ANSWERS] != ORIGIN_DEFAULT;
+    enum status status = STATUS_OK;
+    size_t pages = 0;
+    if (writer->begin != NULL)
+        writer->begin(&page);
+    for (int answers = chosen && options->answers; answers < 2 && !(chosen && answers != options->answers); answers++)
+        for (size_t i = 0; i < options->variants && status == STATUS_OK && !output->failed; i++) {
+            if (pages++ > 0 && writer->turn != NULL)
+                writer->turn(&page);
+            status = write_one(worksheet, i, answers, &page);
+        }
+    if (status == STATUS_OK && writer->end != NULL)
+        writer->end(&page);
+    if (status != STATUS_OK)
+        output_abandon(output);
+    return output_close(output);
+}

@@ -1,0 +1,40 @@
+/* attn worksheet: the stages of a mechanism as problems to work out by hand, and their answers.
+ *
+ * Without a file each sheet has small whole numbers of its own, by the seed and its number: numbers.h. */
+#ifndef ATTN_WORKSHEET_WORKSHEET_H
+#define ATTN_WORKSHEET_WORKSHEET_H
+
+#include "build/job_files.h"
+#include "problem/problem.h"
+#include "worksheet/numbers.h"
+
+struct worksheet {
+    const struct options *options;
+    struct job_files files;   /* of the only sheet, where there is a file; else */
+    struct numbers_plan plan; /* each has */
+    struct numbers *numbers;  /* (options->variants) its own; NULL: there is a file */
+    struct problem first;     /* of the first sheet, with its warnings */
+    uint64_t shown, blank;    /* stages on a sheet, and those to fill in */
+    bool easy;                /* the numbers are, as numbers.h says */
+    struct arena *arena;
+    struct error *error;
+};
+
+/* Reads or draws the numbers, and makes the job of the first sheet. STATUS_USAGE where it is none for a sheet of paper,
+ * or an option does not go with numbers that are drawn. */
+enum status worksheet_create(struct worksheet *worksheet, const struct options *options, struct arena *arena,
+                             struct error *error);
+
+/* Writes all sheets, then all answers, as the options say, to the output that has been opened, and closes it.
+ * STATUS_SYSTEM as output_close. */
+enum status worksheet_write(const struct worksheet *worksheet, struct output *output);
+
+/* In drawn.c: what numbers are drawn for the command line, and whether scaled is whole with them. STATUS_USAGE where an
+ * option gives numbers, or sizes do not fit. */
+enum status drawn_plan(struct numbers_plan *plan, bool *whole, const struct options *options, struct error *error);
+
+/* In drawn.c: the numbers as a file would hold them. STATUS_SYSTEM where memory is short. */
+enum status drawn_file(struct input_file *file, const struct numbers *numbers, const struct numbers_plan *plan,
+                       const struct options *options, struct arena *arena, struct error *error);
+
+#endif
