@@ -285,9 +285,12 @@ static void check_silent(void)
     for (size_t i = 0; i < WRITER_COUNT; i++)
         before[i] = write(WRITERS[i], &output);
     for (size_t i = 0; i < tried.sheet.task_count; i++)
-        for (size_t t = 0; t < tried.sheet.tasks[i].count; t++)
-            for (size_t c = 0; c < tried.sheet.tasks[i].tables[t].rows * tried.sheet.tasks[i].tables[t].columns; c++)
-                tried.sheet.tasks[i].tables[t].cells[c] = "9.99";
+        for (size_t t = 0; t < tried.sheet.tasks[i].count; t++) {
+            struct sheet_table *table = &tried.sheet.tasks[i].tables[t];
+            table->widest = 40;
+            for (size_t c = 0; c < table->rows * table->columns; c++)
+                table->cells[c] = "9.99";
+        }
     tried.sheet.worked = "9.99\n";
     for (size_t i = 0; i < WRITER_COUNT; i++) {
         const char *after = write(WRITERS[i], &output);

@@ -92,7 +92,7 @@ struct command_row {
         .manual = {"problems for a class, and their answers", "attn worksheet MECHANISM [options] [FILE]", \
             "The stages with blanks to fill in by hand, and on another page the answers with all arithmetic. Without FILE " \
             "the seed draws small whole numbers that are easy to work with; standard input is -.", \
-            {{"attn worksheet causal", "a sheet and its answers"}, \
+            .examples = {{"attn worksheet causal", "a sheet and its answers"}, \
              {"attn worksheet self --variants 30 -o class.tex", "thirty, each with other numbers"}, \
              {"attn worksheet self inputs.json -q 2 --blank weights,context", "two stages of one token"}}}) \
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
