@@ -263,7 +263,7 @@ enum status drawn_file(struct input_file *file, const struct numbers *numbers, c
                        const struct options *options, struct arena *arena, struct error *error)
 {
     const struct drawing drawing = {file, numbers, plan, arena, error};
-    const size_t most = 2 + 2 * PROJECTION_COUNT * plan->heads;
+    const size_t most = 2 + 2 * (size_t)PROJECTION_COUNT * plan->heads;
     *file = (struct input_file){.source = "the worksheet's own numbers",
                                 .tensors = arena_allocate(arena, most, sizeof file->tensors[0], error)};
     if (plan->tokens <= WORD_COUNT)

@@ -65,7 +65,7 @@ static enum status fill(const struct making *making, struct sheet_table *table, 
     }
     const bool exponent = text_wants_exponent(largest);
     whole = whole && !exponent;
-    table->blank = (size_t)(WHOLE_WIDTH + (whole ? 0 : making->plan->precision));
+    table->blank = WHOLE_WIDTH + (whole ? 0 : (size_t)making->plan->precision);
     table->widest = 0;
     table->rounded = false;
     for (size_t i = 0; i < count; i++) {

@@ -2,7 +2,6 @@
 #include "worksheet/writers.h"
 #include "write/table_markup.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const MARKS[SHEET_MARKS] = {NULL,       "\\blank{}", "$\\times$", "\\power{", "}",
@@ -104,13 +103,26 @@ static void write_tables(struct output *output, const struct sheet_table *tables
 
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
 
+/* Whether the formula is "NAME = STAGE / sqrt(NUMBER)": where its parts begin, behind the sign before each. */
+static bool has_root(const char *formula, const char **stage, const char **number)
+{
+    static const char EQUALS[] = " = ", ROOT[] = " / sqrt(";
+    const char *equals = strstr(formula, EQUALS), *root = strstr(formula, ROOT);
+    if (equals == NULL || root == NULL)
+        return false;
+    *stage = equals + strlen(EQUALS);
+    *number = root + strlen(ROOT);
+    return strcmp(*number + strspn(*number, "0123456789"), ")") == 0;
+}
+
 /* The formula, with a real root and fraction where it is one. */
 static void write_formula(struct output *output, const struct sheet_task *task)
 {
-    size_t d;
-    char left[64], before[64];
-    if (sscanf(task->formula, "%63s = %63s / sqrt(%zu)", left, before, &d) == 3)
-        output_print(output, "%s $\\displaystyle=\\frac{\\mbox{%s}}{\\sqrt{%zu}}$", left, before, d);
+    const char *stage, *number;
+    if (has_root(task->formula, &stage, &number))
+        output_print(output, "%.*s $\\displaystyle=\\frac{\\mbox{%.*s}}{\\sqrt{%.*s}}$",
+                     (int)strcspn(task->formula, " "), task->formula, (int)strcspn(stage, " "), stage,
+                     (int)strcspn(number, ")"), number);
     else
         signs_write(output, task->formula, SIGNS, escape);
     if (task->stage == STAGE_WEIGHTS)
@@ -150,18 +162,14 @@ static void write_sheet(struct output *output, const struct sheet *sheet)
 /* Lines of equal characters: each blank stays. */
 static void write_worked(struct output *output, const char *worked)
 {
-    output_print(output, "{\\footnotesize\\ttfamily\n");
-    while (*worked != '\0') {
-        size_t length = strcspn(worked, "\n"), blanks = strspn(worked, " ");
-        output_print(output, "\\strut{}");
-        for (size_t i = 0; i < length; i += blanks) {
-            const size_t words = strcspn(worked + i, " \n");
-            escape(output, worked + i, words);
-            blanks = words > 0 ? words : 1;
-            output_print(output, words > 0 ? "" : "~");
-        }
-        output_print(output, "\\par\n");
-        worked += length + (worked[length] == '\n');
+    output_print(output, "{\\footnotesize\\ttfamily\n\\strut{}");
+    for (; *worked != '\0'; worked++) {
+        const size_t words = strcspn(worked, " \n");
+        escape(output, worked, words);
+        worked += words;
+        if (*worked == '\0')
+            break;
+        output_print(output, "%s", *worked == ' ' ? "~" : worked[1] != '\0' ? "\\par\n\\strut{}" : "\\par\n");
     }
     output_print(output, "}\n");
 }
