@@ -93,7 +93,8 @@ $(EXAMPLES): %.o: %.c
 	$(COMPILE) -c -o $@ $<
 
 # The page of html.c: its style and its scripts put into page.html, and all of it into an array.
-PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random model edits formulas steps equations mistakes explain save attention numbers colours heatmap links arithmetic context page)
+PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
+	colours slices history look table flow edit heads links context controls walk page)
 
 $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
 	cat $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js

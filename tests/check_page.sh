@@ -1,7 +1,8 @@
 #!/bin/sh
 # Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
 # headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
-# job. In the browser all pages stand in frames of one page, so that one browser does it. ATTN_BROWSER names another
+# job. Others are edited as a reader does, by tests/page/reader.js, and save files: tests/page/saved.js holds what they
+# showed to what attn computes of these. In the browser all pages stand in frames of one page, so that one browser does it. ATTN_BROWSER names another
 # browser; empty: none.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
@@ -40,7 +41,7 @@ page() {
         sed 's/</\\u003c/g' "$scratch/json"
         echo '</script>'
         echo '<script id="test-check">'
-        cat tests/page/formulas.js tests/page/check.js
+        cat tests/page/formulas.js "tests/page/$script.js"
         echo '</script>'
     } >"$scratch/$label.html"
     echo "<iframe src=\"$label.html\" width=\"$width\" height=\"700\"></iframe>" >>"$scratch/frames"
@@ -52,6 +53,15 @@ echo '{"tokens": ["a", "b", "c", "d"], "kv_lengths": [3, 1], "query": [[[[1, 2],
     "value": [[[[1], [2], [3], [4]]], [[[5], [6], [7], [8]]]], "attn_mask": [[0.5, -1, 0.25]]}' >"$scratch/lengths.json"
 echo '{"query": [[[1, 2, 3, 4], [0, 1, 0, 2]]], "key": [[[1, 0, 2, 1], [0, 1, 1, -1]]],
     "value": [[[1, 2], [4, 3]]], "settings": {"heads": 2}}' >"$scratch/packed.json"
+# The same, where it is edited, and what it saves is computed by attn.
+reader() {
+    script=reader
+    page "$@"
+    made=$?
+    script=check
+    return $made
+}
+
 # The same in a narrow frame.
 phone() {
     width=375
@@ -62,6 +72,7 @@ phone() {
 }
 
 width=1000
+script=check
 pages=0
 golden=tests/golden/sdpa
 all=scores,scaled,masked,weights,context
@@ -160,7 +171,23 @@ if [ -n "${ATTN_WHOLE-}" ]; then
 else
     echo 'some pages with mistakes: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh takes all, as .ci/run does'
 fi
-check "all pages were made" test $pages -eq $((21 + pages_of_mistakes))
+# Edited as a reader does.
+check "a page that is edited" reader edit-causal causal data/inputs.json
+if [ -n "${ATTN_WHOLE-}" ]; then
+    pages_edited=5
+    check "several heads, edited" reader edit-heads multihead -H 2 -d 4 data/inputs.json --dropout 0.2
+    check "stacked heads, edited" reader edit-stacked multihead -H 2 --stacked data/inputs.json --qkv-bias
+    check "a batch, edited" reader edit-batch multihead -H 2 "$scratch/batch.json" --no-causal
+    check "query, key and value, edited" reader edit-sdpa sdpa data/kernel-plain.json --stages $all
+else
+    pages_edited=1
+    echo 'one page is edited: ATTN_WHOLE=1 sh tests/run.sh build check_page.sh edits all, as .ci/run does'
+fi
+check "all pages were made" test $pages -eq $((21 + pages_of_mistakes + pages_edited))
+if [ -n "$node" ]; then
+    "$attn" self data/inputs.json -f html >"$scratch/page"
+    check "the walk says what the manual says" "$node" tests/page/walk.js "$scratch/page" man/attn.1
+fi
 [ -n "$browser" ] || finish
 
 {
@@ -178,5 +205,6 @@ for frame in "$scratch"/*.html; do
     label=$(basename "$frame" .html)
     [ "$label" = all ] || check "the page '$label' holds" grep -q "^$label: [1-9][0-9]* passed, 0 failed$" "$scratch/found"
 done
+check "attn computes what the pages saved" "$node" tests/page/saved.js "$attn" "$scratch/found" "$scratch"
 check "the browser's console is empty" test -z "$(grep CONSOLE "$scratch/log")"
 finish

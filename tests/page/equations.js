@@ -10,8 +10,8 @@ const expected = JSON.parse(json);
 const failures = [];
 let compared = 0;
 
-const { job, modelOf, evaluate, wayRow, turnedPair, round, numberText, colourScale } =
-    loadPage(page, ['job', 'modelOf', 'evaluate', 'wayRow', 'turnedPair', 'round', 'numberText', 'colourScale']);
+const { job, modelOf, evaluate, lastStep, turnOf, round, numberText, colourScale, SQUARE_STAGES } =
+    loadPage(page, ['job', 'modelOf', 'evaluate', 'lastStep', 'turnOf', 'round', 'numberText', 'colourScale', 'SQUARE_STAGES']);
 const evaluation = evaluate(modelOf(job));
 
 function check(place, held) {
@@ -36,34 +36,35 @@ function checkRow(stage, numbers, item, head, row) {
             sameNumber(numbers[i], number, job.dtype)));
 }
 
-/* A row of query or key is what its last step makes of the stage before it; each column once. */
+/* A row of query or key is what its last step makes of the row before it: each pair turned, the rest as it was, all of it
+ * scaled. */
 function checkWay(side, item, head, index) {
-    const row = wayRow(side, item, head, index), { way, at } = row, made = new Map();
-    const name = `${side} of item ${item + 1}, head ${head + 1}, row ${index + 1}`;
-    for (let pair = 0; pair < job.pairs.length && row.position !== null; pair++) {
-        const turned = turnedPair(row, pair), size = Math.hypot(turned.cosine, turned.sine);
-        turned.to.forEach((column, i) => made.set(column, turned.made[i]));
-        for (const [shown, exact] of [[turned.cosine, Math.cos(turned.angle)], [turned.sine, Math.sin(turned.angle)]])
+    const last = lastStep(evaluation, side, item, head, index), name = `${side} of item ${item + 1}, head ${head + 1}, row ${index + 1}`;
+    const scaled = (number) => (last.scale === 1 ? round(number) : round(round(number) * last.scale));
+    const made = Array.from(last.before, scaled);
+    for (let pair = 0; pair < job.pairs.length && last.position !== null; pair++) {
+        const { angle, cosine, sine } = turnOf(last.position, pair), size = Math.hypot(cosine, sine);
+        const [first, second, toFirst, toSecond] = job.pairs[pair], [a, b] = [last.before[first], last.before[second]];
+        made[toFirst] = scaled(a * cosine - b * sine);
+        made[toSecond] = scaled(b * cosine + a * sine);
+        for (const [shown, exact] of [[cosine, Math.cos(angle)], [sine, Math.sin(angle)]])
             check(`${name}: the turn of pair ${pair + 1}`, Math.abs(shown / size - exact) < 1e-2);
     }
-    for (let column = 0; column < job.d_head; column++) {
-        const number = made.has(column) ? made.get(column) : round(way.before[at + column] * way.scale);
-        check(`${name}, column ${column + 1}: the page makes ${number}, attn ${job[side][at + column]}`,
-            sameNumber(number, job[side][at + column], job.dtype));
-    }
+    made.forEach((number, column) => check(`${name}, column ${column + 1}: made ${number}, there is ${last.made[column]}`,
+        sameNumber(number, last.made[column], job.dtype)));
 }
 
 function checkWays() {
-    for (const side of Object.keys(job.ways).filter((side) => job.ways[side].before && !job.isWrong(side)))
+    for (const side of Object.keys(job.ways).filter((side) => job.ways[side].from && !(job.wrong || []).includes(side)))
         for (let item = 0; item < job.items; item++)
             for (let head = 0; head < job.heads; head++)
-                for (let row = 0; row < (side === 'query' ? job.rows : job.keys); row++) checkWay(side, item, head, row);
+                for (let row = 0; row < (side === 'query' ? job.positions.length : job.keys); row++) checkWay(side, item, head, row);
 }
 
 /* The stages of one head, and query, key and value, whose rows of keys are those of the head's group. */
 function checkHead(item, head) {
     const there = evaluation.stages.filter(({ name, perHead }) => perHead || !job.has_heads).map(({ name }) => name);
-    for (const stage of new Set([...there, ...job.squares, 'context'])) {
+    for (const stage of new Set([...there, ...job.stages.map(([name]) => name).filter((name) => SQUARE_STAGES.includes(name)), 'context'])) {
         if (!expected[stage]) continue;
         const { rows, columns, numbers } = evaluation.table(stage, item, head), ofKeys = /key$|^value$/.test(stage);
         const of = ofKeys ? Math.floor(head / (job.heads / job.key_heads)) : head;
@@ -108,7 +109,7 @@ function checkTexts() {
 /* The difference of the largest numbers is none that a double holds, nor is the half of the smallest. */
 function checkColours() {
     for (const most of [Number.MAX_VALUE, Number.MIN_VALUE, 1]) {
-        const scale = colourScale([most, -most, 0, Infinity], 'scores');
+        const scale = colourScale([most, -most, 0, Infinity], true);
         for (const [number, place] of [[most, 255], [-most, 0], [0, 128], [Infinity, 255], [-Infinity, 0]])
             check(`the colour of ${number} is ${scale.place(number)}, not ${place}`, scale.place(number) === place);
     }

@@ -7,20 +7,23 @@ const MAPS = {
         diverging: ['#0b3d70', '#2f7dbd', '#94c1e4', '#f7f6f3', '#f2b277', '#cf6a14', '#8a3b00'],
         heads: ['#1f6fb5', '#c85200', '#008a6b', '#b0439a', '#7a6000', '#5a52c4', '#b3263a', '#4b6470'],
         masked: '#e4e3df', hatch: '#c6c4bd', unknown: '#d14b8f', ink: '#1c1e22', faint: '#6b6f76', accent: '#1554c0',
-        paper: '#ffffff',
+        key: '#b0439a', changed: '#c85200', paper: '#ffffff',
     },
     dark: {
         sequential: ['#14171d', '#16294a', '#1d4780', '#2c6fb3', '#55a0d8', '#a2d2ef', '#f4fbff'],
         diverging: ['#b5e0ff', '#4d9bd8', '#1f5486', '#1c1e22', '#8c4a12', '#e28a3a', '#ffc48a'],
         heads: ['#5aa9ee', '#ff9a4d', '#3ec9a3', '#e58ad0', '#d0b54a', '#a29bff', '#ff7f8c', '#9fb6c2'],
         masked: '#2a2c31', hatch: '#3d4047', unknown: '#ff7cc0', ink: '#e9eaec', faint: '#9a9ea6', accent: '#8ab6ff',
-        paper: '#1a1d23',
+        key: '#e58ad0', changed: '#ff9a4d', paper: '#1a1d23',
     },
 };
 
+/* 'light', 'dark' or 'auto', as --theme and the switch of the page say; paper is light. */
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 let printing = false;
-const scheme = () => (prefersDark.matches && !printing ? 'dark' : 'light');
+const theme = () => document.documentElement.dataset.theme;
+const isDark = () => (theme() === 'dark' || (theme() !== 'light' && prefersDark.matches));
+const scheme = () => (isDark() && !printing ? 'dark' : 'light');
 const colours = () => MAPS[scheme()];
 
 function parseColour(text) {
@@ -49,24 +52,20 @@ function shareBetween(least, most) {
     return (number) => (number * part - least * part) / width;
 }
 
-/* How numbers become places in a map: from 0 for weights, around 0 for whatever has a sign. */
-function colourScale(numbers, stage) {
-    const signed = stage !== 'weights' && stage !== 'dropped';
+/* The largest magnitude that is finite, of some numbers. */
+function largestMagnitude(numbers) {
     let most = 0;
     for (const number of numbers) {
         const magnitude = Math.abs(number);
         if (magnitude > most && magnitude < Infinity) most = magnitude;
     }
-    const least = signed ? -most : 0, share = shareBetween(least, most);
-    return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, share(number)))) };
+    return most;
 }
 
-/* One for the whole matrix, and one for each row. */
-function matrixScales(numbers, stage) {
-    const scale = colourScale(numbers, stage);
-    const rowScales = Array.from({ length: job.rows }, (nothing, row) =>
-        colourScale(numbers.subarray(row * job.keys, (row + 1) * job.keys), stage));
-    return { scale, rowScales };
+/* How numbers become places in a map: from 0 for shares, around 0 for whatever has a sign; `most` where it is known. */
+function colourScale(numbers, signed, most = largestMagnitude(numbers)) {
+    const least = signed ? -most : 0, share = shareBetween(signed ? -(most || 1) : 0, most || 1);
+    return { signed, least, most, place: (number) => Math.round(255 * Math.min(1, Math.max(0, share(number)))) };
 }
 
 const scaleTable = (scale) =>

@@ -2,6 +2,9 @@
 
 const MOST_SHARES = 12, MOST_BARS = 4;
 
+/* The value of each key, (Tk, d_v), of the head that is looked at. */
+const valuesNow = () => shownEvaluation().table('value', state.item, state.head);
+
 /* The keys that are shown, in order: all, or those with the largest weights and null for the rest. */
 function shownShares(line) {
     const keys = Array.from(line.dropped.keys()).filter((key) => line.empty || line.bias[key] > -Infinity);
@@ -12,24 +15,25 @@ function shownShares(line) {
 
 /* What some keys give to the context together, (d_v). */
 function shareOf(line, keys) {
-    const from = keysAt(line.item, line.head) * job.d_value, share = new Float64Array(job.d_value);
+    const { columns, numbers } = valuesNow(), share = new Float64Array(columns);
     for (const key of keys)
-        for (let column = 0; column < job.d_value; column++)
-            share[column] += line.dropped[key] * job.value[from + key * job.d_value + column];
+        for (let column = 0; column < columns; column++)
+            share[column] += line.dropped[key] * numbers[key * columns + column];
     return share;
 }
 
 /* Each row's label, weight and share; the sums before and after it. */
 function contextRows(line) {
     const shown = shownShares(line), listed = new Set(shown);
-    const rest = Array.from(line.dropped.keys()).filter((key) => !listed.has(key) && (line.empty || line.bias[key] > -Infinity));
-    let before = new Float64Array(job.d_value);
+    const rest = Array.from(line.dropped.keys())
+        .filter((key) => !listed.has(key) && (line.empty || line.bias[key] > -Infinity));
+    let sum = new Float64Array(valuesNow().columns);
     return shown.map((key) => {
         const keys = key === null ? rest : [key], share = shareOf(line, keys);
-        const after = before.map((sum, column) => sum + share[column]);
+        const next = sum.map((number, column) => number + share[column]);
         const weight = keys.reduce((sum, one) => sum + line.dropped[one], 0);
-        const row = { key, others: rest.length, weight, share, before, after };
-        before = after;
+        const row = { key, others: rest.length, weight, share, from: sum, to: next };
+        sum = next;
         return row;
     });
 }
@@ -48,13 +52,13 @@ function waterfall(from, to, least, most) {
 
 function barCells(rows, context) {
     const ranges = Array.from(context, (number, column) => {
-        const sums = [0, number, ...rows.flatMap((row) => [row.before[column], row.after[column]])].filter(Number.isFinite);
+        const sums = [0, number, ...rows.flatMap((row) => [row.from[column], row.to[column]])].filter(Number.isFinite);
         return [Math.min(...sums), Math.max(...sums)];
     });
     const cell = (number, from, to, column) =>
         element('td', {}, numberText(number), waterfall(from, to, ...ranges[column]));
     return {
-        ofRow: (row) => Array.from(row.share, (number, column) => cell(number, row.before[column], row.after[column], column)),
+        ofRow: (row) => Array.from(row.share, (number, column) => cell(number, row.from[column], row.to[column], column)),
         ofTotal: () => Array.from(context, (number, column) => cell(number, 0, number, column)),
     };
 }
@@ -69,10 +73,16 @@ function stripCanvas(numbers, scale) {
     return canvas;
 }
 
+/* The numbers at both ends of a row. */
+function endsText(numbers) {
+    const texts = Array.from(numbers, (number) => numberText(number));
+    return `(${(texts.length <= 4 ? texts : [...texts.slice(0, 2), '…', ...texts.slice(-2)]).join(', ')})`;
+}
+
 function stripCells(rows, context) {
-    const scale = colourScale([...context, ...rows.flatMap((row) => Array.from(row.share))], 'context');
+    const scale = colourScale([...context, ...rows.flatMap((row) => Array.from(row.share))], true);
     const cell = (numbers) => element('td', { class: 'wide' }, stripCanvas(numbers, scale),
-        element('span', { class: 'numbers' }, vectorText(Array.from(numbers), 2)));
+        element('span', { class: 'numbers' }, endsText(numbers)));
     return { ofRow: (row) => [cell(row.share)], ofTotal: () => [cell(context)] };
 }
 
@@ -84,30 +94,39 @@ function weightCell(weight, most) {
     return element('td', { class: 'weight' }, numberText(weight), bar);
 }
 
-function contextHead(narrow) {
-    const columns = narrow ? Array.from({ length: job.d_value }, (nothing, i) => `× value ${i + 1}`) : ['× value'];
-    return element('thead', {}, element('tr', {}, ...['key', job.kept ? 'dropped' : 'weight', ...columns].map((text) =>
+function contextHead(narrow, dropped) {
+    const columns = narrow ? Array.from({ length: valuesNow().columns }, (nothing, i) => `× value ${i + 1}`) : ['× value'];
+    return element('thead', {}, element('tr', {}, ...['key', dropped ? 'dropped' : 'weight', ...columns].map((text) =>
         element('th', { scope: 'col' }, text))));
 }
 
-function contextRow(place, row, most, cells, looked) {
-    const label = row.key === null ? `${row.others} others` : tokenElement(keyName(place.item, row.key));
-    const attributes = row.key !== null && row.key === looked.key ? { class: 'looked' } : {};
-    return element('tr', attributes, element('th', { scope: 'row' }, label), weightCell(row.weight, most), ...cells.ofRow(row));
+function contextRow(sides, row, most, cells) {
+    const label = row.key === null ? `${row.others} others` : tokenElement(sides.keyName(row.key));
+    const attributes = row.key !== null && row.key === sides.place.key ? { class: 'looked' } : {};
+    return element('tr', attributes, element('th', { scope: 'row' }, label), weightCell(row.weight, most),
+        ...cells.ofRow(row));
 }
 
-function showContext(place, chosen, looked) {
-    const line = lineOf(place.item, place.head, chosen.row), context = contextOf(line);
-    const rows = job.isWrong('context') ? [] : contextRows(line); /* no shares add up to a context made by mistake */
-    const narrow = job.d_value <= MOST_BARS, cells = (narrow ? barCells : stripCells)(rows, context);
-    const most = Math.max(...rows.map((row) => row.weight), 0);
-    const total = element('tr', { class: 'total', id: 'context-total' }, element('th', { scope: 'row', colspan: '2' }, 'context'),
-        ...cells.ofTotal());
-    const note = job.isWrong('context')
-        ? [element('p', { class: 'note' }, `A mistake on purpose: ${job.formulas.context}.`)] : [];
+/* The row of the context that the shares add up to, (d_v). */
+function contextNow(row) {
+    const { columns, numbers } = shownEvaluation().table('context', state.item, state.head);
+    return numbers.subarray(row * columns, (row + 1) * columns);
+}
+
+function showContext() {
+    byId('context-panel').hidden = !stageOf('context');
+    if (!stageOf('context')) return;
+    const sides = sidesNow(), line = lineOf(state.item, state.head, sides.place.row), context = contextNow(sides.place.row);
+    const wrong = isWrong('context'); /* no shares add up to a context made by mistake */
+    const rows = wrong ? [] : contextRows(line), narrow = context.length <= MOST_BARS;
+    const cells = (narrow ? barCells : stripCells)(rows, context), most = Math.max(...rows.map((row) => row.weight), 0);
+    const total = element('tr', { class: 'total', id: 'context-total' },
+        element('th', { scope: 'row', colspan: '2' }, 'context'), ...cells.ofTotal());
+    const note = wrong ? [element('p', { class: 'note' }, `A mistake on purpose: ${stageOf('context').formula}.`)] : [];
     byId('context').replaceChildren(...note, element('table', { class: narrow ? 'shares' : 'shares wide' },
         element('caption', { class: 'unseen' }, 'What each key gives to the context'),
-        contextHead(narrow), element('tbody', {}, ...rows.map((row) => contextRow(place, row, most, cells, looked))),
+        contextHead(narrow, stageOf('dropped')),
+        element('tbody', {}, ...rows.map((row) => contextRow(sides, row, most, cells))),
         element('tfoot', {}, total)));
-    byId('context-of').textContent = queryTitle(place.item, chosen.row);
+    byId('context-of').textContent = sides.queryTitle(sides.place.row);
 }

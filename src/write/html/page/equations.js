@@ -197,6 +197,10 @@ function makeLine(evaluation, item, head, row, last = 'dropped') {
     const line = { item, head, row, query, bias, empty: bias.every((number) => number === -Infinity), sink: model.sinks ? model.sinks[head] : null };
     for (const stage of SQUARE_STAGES.slice(0, SQUARE_STAGES.indexOf(last) + 1))
         line[stage] = madeRow(model, stage, line, keys, () => (made[stage] || STAGE_MAKERS[stage])(evaluation, line));
+    if (job.made.weights && line.weights && !line.empty) { /* they came with the page: what explains them did not */
+        const { weights, ...parts } = softmax(line.masked, line.bias, line.sink);
+        Object.assign(line, parts);
+    }
     return line;
 }
 

@@ -1,56 +1,71 @@
-/* The links from queries to keys, as BertViz's head view has them: two columns of tokens, and lines whose opacity is the
- * weight. */
+/* The links from queries to keys, as BertViz's head view has them: two columns of tokens, and lines as wide as their
+ * weights. */
 
 const TALLEST_LINKS = 640, LINK_PITCH = 26, MOST_LINES = 1 << 17;
 
+/* The job that is shown, before or after the edits: its lines, and how queries and keys are called. */
+const shownEvaluation = () => (state.mode === 'before' ? before : after);
+const lineOf = (item, head, row) => shownEvaluation().line(item, head, row);
+const sidesNow = () => {
+    const [query, key] = ['query', 'key'].map((name) => shownEvaluation().table(name, state.item, 0));
+    return {
+        rows: query.rows, keys: key.rows, hasNames: hasLabels(query),
+        queryTitle: (row) => (query.rowLabels && query.rowLabels[row]) || `query ${row + 1}`,
+        queryName: (row) => rowName(query, row), keyName: (row) => rowName(key, row),
+        place: { row: within(state.at.query, query.rows), key: within(state.at.key, key.rows) },
+    };
+};
+
 /* The heads whose lines are drawn. */
-function linkHeads(place) {
-    return place.allHeads ? Array.from({ length: job.heads }, (nothing, head) => head) : [place.head];
+function linkHeads() {
+    return state.allHeads ? Array.from({ length: headsNow() }, (nothing, head) => head) : [state.head];
 }
 
-const stripsWidth = (place) => Math.min(8 * linkHeads(place).length, 40);
+const stripsWidth = () => Math.min(8 * linkHeads().length, 40);
 
-function linksLayout(context, width, place) {
-    const most = Math.max(job.rows, job.keys), room = width * 0.32;
-    const labels = Math.max(widestLabel(context, job.rows, (row) => queryName(place.item, row), room),
-        widestLabel(context, job.keys, (key) => keyName(place.item, key), room));
-    const column = Math.min(width * 0.36, Math.max(72, labels + 24 + stripsWidth(place)));
+function linksLayout(context, width, sides) {
+    const most = Math.max(sides.rows, sides.keys), room = width * 0.32;
+    const labels = Math.max(widestLabel(context, sides.rows, sides.queryName, room),
+        widestLabel(context, sides.keys, sides.keyName, room));
+    const column = Math.min(width * 0.36, Math.max(72, labels + 24 + stripsWidth()));
     const height = Math.min(TALLEST_LINKS, Math.max(most * LINK_PITCH, 120));
     const pitchOf = (count) => Math.min(height / count, LINK_PITCH * 2);
-    return { width, height, column, rowPitch: pitchOf(job.rows), keyPitch: pitchOf(job.keys) };
+    return { width, height, column, rowPitch: pitchOf(sides.rows), keyPitch: pitchOf(sides.keys) };
 }
 
 const linkRowY = (layout, row) => 10 + (row + 0.5) * layout.rowPitch;
 const linkKeyY = (layout, key) => 10 + (key + 0.5) * layout.keyPitch;
 
-/* The largest weight of a row, over the heads that are drawn: its line is opaque. */
-function heaviest(place, row) {
+/* The largest weight of a row, over the heads that are drawn: its line is the widest. */
+function heaviest(row) {
     let most = 0;
-    for (const head of linkHeads(place))
-        for (const weight of lineOf(place.item, head, row).weights) if (weight > most) most = weight;
+    for (const head of linkHeads())
+        for (const weight of lineOf(state.item, head, row).weights) if (weight > most) most = weight;
     return most;
 }
 
-const heaviestKey = (place, row) => {
-    const weights = lineOf(place.item, place.head, row).weights;
+const heaviestKey = (row) => {
+    const weights = lineOf(state.item, state.head, row).weights;
     return weights.reduce((best, weight, key) => (weight > weights[best] ? key : best), 0);
 };
 
-/* The lines of one row; those of several heads run side by side, so that none hides another. */
-function drawRowLinks(context, layout, place, row, strength) {
-    const heads = linkHeads(place), apart = Math.min(3, layout.keyPitch * 0.7 / heads.length);
-    heads.forEach((head, i) => {
-        const weights = lineOf(place.item, head, row).weights, shift = (i - (heads.length - 1) / 2) * apart;
-        const from = linkRowY(layout, row) + shift;
+const widestLine = (layout) => Math.max(2, Math.min(12, layout.keyPitch * 0.45)) * rootSizeNow / 16;
+
+/* The lines of one row, as wide as their share of the largest weight; those of several heads run side by side. */
+function drawRowLinks(context, layout, sides, row, strength) {
+    const drawn = linkHeads(), widest = widestLine(layout) / Math.sqrt(drawn.length);
+    const apart = Math.min(widest, layout.keyPitch * 0.8 / drawn.length), middle = layout.width / 2;
+    drawn.forEach((head, i) => {
+        const weights = lineOf(state.item, head, row).weights, shift = (i - (drawn.length - 1) / 2) * apart;
         context.strokeStyle = headColour(head);
-        for (let key = 0; key < job.keys; key++) {
-            const opacity = Math.min(1, weights[key] * strength);
-            if (!(opacity > 0.01)) continue;
-            context.globalAlpha = opacity;
+        for (let key = 0; key < sides.keys; key++) {
+            const share = Math.min(1, weights[key] * strength), to = linkKeyY(layout, key) + shift;
+            if (!(share > 0.004)) continue;
+            context.lineWidth = share * widest;
+            context.globalAlpha = 0.3 + 0.7 * share;
             context.beginPath();
-            const to = linkKeyY(layout, key) + shift, middle = layout.width / 2;
-            context.moveTo(layout.column, from);
-            context.bezierCurveTo(middle, from, middle, to, layout.width - layout.column, to);
+            context.moveTo(layout.column, linkRowY(layout, row) + shift);
+            context.bezierCurveTo(middle, linkRowY(layout, row) + shift, middle, to, layout.width - layout.column, to);
             context.stroke();
         }
     });
@@ -58,30 +73,31 @@ function drawRowLinks(context, layout, place, row, strength) {
 }
 
 /* How much of the row's weight each key has, over the heads that are drawn. */
-function meanWeights(place, row) {
-    const heads = linkHeads(place), mean = new Float64Array(job.keys);
-    for (const head of heads)
-        lineOf(place.item, head, row).weights.forEach((weight, key) => (mean[key] += weight / heads.length));
+function meanWeights(sides, row) {
+    const drawn = linkHeads(), mean = new Float64Array(sides.keys);
+    for (const head of drawn)
+        lineOf(state.item, head, row).weights.forEach((weight, key) => (mean[key] += weight / drawn.length));
     return mean;
 }
 
 /* A block beside each key, one strip a head. */
-function drawKeyStrips(context, layout, place, row, most) {
-    const heads = linkHeads(place), width = stripsWidth(place) / heads.length;
+function drawKeyStrips(context, layout, sides, row, most) {
+    const drawn = linkHeads(), width = stripsWidth() / drawn.length;
     const height = Math.max(1, Math.min(layout.keyPitch - 2, LINK_PITCH - 4));
-    heads.forEach((head, i) => {
-        const weights = lineOf(place.item, head, row).weights;
+    drawn.forEach((head, i) => {
+        const weights = lineOf(state.item, head, row).weights;
         context.fillStyle = headColour(head);
-        for (let key = 0; key < job.keys; key++) {
+        for (let key = 0; key < sides.keys; key++) {
             context.globalAlpha = Math.min(1, (weights[key] || 0) / most);
-            context.fillRect(layout.width - layout.column + 2 + i * width, linkKeyY(layout, key) - height / 2, width, height);
+            const left = layout.width - layout.column + 2 + i * width;
+            context.fillRect(left, linkKeyY(layout, key) - height / 2, width, height);
         }
     });
     context.globalAlpha = 1;
 }
 
 /* Labels in order of rank, each where it meets none that is there already. */
-function drawRankedLabels(context, ranked, pitch, yOf, textOf, draw) {
+function drawRankedLabels(ranked, pitch, yOf, textOf, draw) {
     const taken = [], room = Math.min(15, Math.max(pitch, 14));
     for (const i of ranked) {
         if (taken.length > TALLEST_LINKS / 14) return;
@@ -91,14 +107,14 @@ function drawRankedLabels(context, ranked, pitch, yOf, textOf, draw) {
     }
 }
 
-function drawLinkQueries(context, layout, place, row) {
-    const others = Array.from({ length: job.rows }, (nothing, i) => i).filter((i) => i !== row);
+function drawLinkQueries(context, layout, sides, row) {
+    const others = Array.from({ length: sides.rows }, (nothing, i) => i).filter((i) => i !== row);
     const many = layout.rowPitch < 14, step = Math.ceil(others.length / 16);
     const ranked = [row, ...(many ? others.filter((i) => i % step === 0) : others)];
-    const textOf = (i) => (many ? `${job.positions[i] + 1} ${queryLabel(place.item, i)}`.trim() : queryName(place.item, i));
+    const textOf = (i) => (many && sides.hasNames ? `${i + 1} ${sides.queryName(i)}` : sides.queryName(i));
     context.textAlign = 'right';
     context.textBaseline = 'middle';
-    drawRankedLabels(context, ranked, layout.rowPitch, (i) => linkRowY(layout, i), textOf, (i, text, y) => {
+    drawRankedLabels(ranked, layout.rowPitch, (i) => linkRowY(layout, i), textOf, (i, text, y) => {
         setLabelInk(context, i === row);
         context.fillText(clipText(context, text, layout.column - 12), layout.column - 8, y);
     });
@@ -108,43 +124,43 @@ function drawLinkQueries(context, layout, place, row) {
 }
 
 /* All keys where they have room; else the heaviest. */
-function drawLinkKeys(context, layout, place, row, key, indent) {
-    const mean = meanWeights(place, row), many = layout.keyPitch < 14;
+function drawLinkKeys(context, layout, sides, { row, key }) {
+    const mean = meanWeights(sides, row), many = layout.keyPitch < 14, indent = stripsWidth();
     const ranked = Array.from(mean.keys()).sort((a, b) => mean[b] - mean[a] || a - b);
-    const textOf = (i) => (many ? `${i + 1} ${keyLabel(place.item, i)}`.trim() : keyName(place.item, i));
+    const textOf = (i) => (many && sides.hasNames ? `${i + 1} ${sides.keyName(i)}` : sides.keyName(i));
     context.textAlign = 'left';
     context.textBaseline = 'middle';
-    drawRankedLabels(context, [key, ...ranked.filter((i) => i !== key)], layout.keyPitch, (i) => linkKeyY(layout, i),
+    drawRankedLabels([key, ...ranked.filter((i) => i !== key)], layout.keyPitch, (i) => linkKeyY(layout, i),
         textOf, (i, text, y) => {
             setLabelInk(context, i === key);
             if (i !== key) context.fillStyle = mean[i] > 0 ? colours().ink : colours().hatch;
-            context.fillText(clipText(context, text, layout.column - indent - 10), layout.width - layout.column + indent + 6, y);
+            const shown = clipText(context, text, layout.column - indent - 10);
+            context.fillText(shown, layout.width - layout.column + indent + 6, y);
         });
 }
 
-const allRowsFit = (place) => job.rows * job.keys * linkHeads(place).length <= MOST_LINES;
+const allRowsFit = (sides) => sides.rows * sides.keys * linkHeads().length <= MOST_LINES;
 
-function drawLinks(canvas, place, chosen, looked) {
-    const width = canvas.parentElement.clientWidth;
-    const layout = linksLayout(prepareCanvas(canvas, width, 1), width, place);
-    const context = prepareCanvas(canvas, layout.width, layout.height + 20);
-    const most = heaviest(place, chosen.row) || 1;
-    context.lineWidth = Math.max(1, Math.min(2.5, layout.keyPitch / 6 / Math.sqrt(linkHeads(place).length)));
-    if (place.allRows && allRowsFit(place))
-        for (let row = 0; row < job.rows; row++)
-            if (row !== chosen.row) drawRowLinks(context, layout, place, row, 0.4 / most);
-    drawRowLinks(context, layout, place, chosen.row, 1 / most);
-    drawKeyStrips(context, layout, place, chosen.row, most);
-    drawLinkQueries(context, layout, place, chosen.row);
-    drawLinkKeys(context, layout, place, chosen.row, looked.key, stripsWidth(place));
+function drawLinks(canvas) {
+    const sides = sidesNow(), { row } = sides.place, measure = canvas.getContext('2d');
+    setFont(measure, labelFont());
+    const layout = linksLayout(measure, roomOf.links, sides);
+    const context = prepareCanvas(canvas, layout.width, layout.height + 20), most = heaviest(row) || 1;
+    if (state.allRows && allRowsFit(sides))
+        for (let other = 0; other < sides.rows; other++)
+            if (other !== row) drawRowLinks(context, layout, sides, other, 0.4 / most);
+    drawRowLinks(context, layout, sides, row, 1 / most);
+    drawKeyStrips(context, layout, sides, row, most);
+    drawLinkQueries(context, layout, sides, row);
+    drawLinkKeys(context, layout, sides, sides.place);
     byId('links-most').textContent = numberText(most);
-    return layout;
+    byId('links-of').textContent = sides.queryTitle(row);
+    return { ...layout, sides };
 }
 
 /* What a point belongs to: a query in the left half, a key in the right one. */
-function linksToken(layout, x, y) {
-    const within = (i, count) => Math.min(Math.max(i, 0), count - 1);
+function linksToken({ sides, ...layout }, x, y) {
     return x < layout.width / 2
-        ? { row: within(Math.floor((y - 10) / layout.rowPitch), job.rows) }
-        : { key: within(Math.floor((y - 10) / layout.keyPitch), job.keys) };
+        ? { query: within(Math.floor((y - 10) / layout.rowPitch), sides.rows) }
+        : { key: within(Math.floor((y - 10) / layout.keyPitch), sides.keys) };
 }

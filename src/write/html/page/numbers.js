@@ -10,7 +10,14 @@ function halfToEven(text, exact, decimals) {
 /* With decimals that tell what lies halfway. */
 const manyDecimals = (decimals) => Math.min(decimals + 60, 100);
 
+/* Whether a number above 0 may lie halfway between two of so many decimals: all but a few are told apart at a glance. */
+function mayBeHalfway(number, decimals) {
+    const units = number * 10 ** decimals;
+    return !(Math.abs(units - Math.floor(units) - 0.5) > 1e-6);
+}
+
 function fixedDecimals(number, decimals) {
+    if (!mayBeHalfway(number, decimals)) return number.toFixed(decimals);
     return halfToEven(number.toFixed(decimals), number.toFixed(manyDecimals(decimals)), decimals);
 }
 

@@ -1,130 +1,219 @@
-/* What is chosen, the controls that choose it, and the page that follows. */
+/* The page: what is drawn when, the header, keys of the large table, and the beginning. */
 
-/* `chosen`: the cell that was clicked or reached with keys; its row is the query that is followed. `pointed`: the cell
- * beneath the pointer, or null. */
-const state = {
-    item: 0, head: 0, stage: job.squares.includes('weights') ? 'weights' : job.squares[job.squares.length - 1],
-    allHeads: false, allRows: false, byRow: job.keys > 64, chosen: { row: job.rows - 1, key: 0 }, pointed: null,
-};
-const layouts = { heatmap: null, links: null };
-const looked = () => state.pointed || state.chosen;
+const layouts = { large: null, links: null };
 
 /* --- drawing ----------------------------------------------------------------------------------------------------- */
 
-function showHeatmap() {
-    layouts.heatmap = drawHeatmap(byId('heatmap'), state, state.chosen, looked());
-    const matrix = matrixOf(state.item, state.head, state.stage);
-    drawLegend(matrix, state.byRow);
-    byId('formula').textContent = `${state.stage} = ${job.formulas[state.stage]}`;
+function showLarge() {
+    const shown = shownTable(state.name), canvas = byId('large'), width = roomOf.large;
+    const context = canvas.getContext('2d'), cell = lookedAt();
+    setFont(context, labelFont());
+    const layout = { ...largeLayout(context, width, shown), canvasWidth: width };
+    layouts.large = layout;
+    const byRow = state.byRow && isSquare(state.name);
+    drawTable(canvas, shown, layout, { labels: true, place: cell, chosen: true, byRow });
+    canvas.classList.toggle('editable', isEditable(state.name) && state.mode !== 'before');
+    canvas.setAttribute('aria-label', `${nameText(state.name)}, ${shown.rows} rows, ${shown.columns} columns`);
+    showRowBars(shown, cell);
+    drawLegend(shown, byRow);
 }
 
-function showLinks() {
-    layouts.links = drawLinks(byId('links'), state, state.chosen, looked());
-    byId('links-of').textContent = queryTitle(state.item, state.chosen.row);
+function showLargeText() {
+    const stage = stageOf(state.name), name = nameText(state.name);
+    byId('large-title').textContent = name[0].toUpperCase() + name.slice(1);
+    byId('row-sentence').textContent = isWrong(state.name) ? 'A mistake on purpose.' : rowSentence(state.name);
+    byId('formula').textContent = stage ? `${name} = ${stage.formula}` : '';
+    byId('by-row').parentElement.hidden = !isSquare(state.name) || shownTable(state.name).rows < 2;
+    const lost = isEdited() && state.mode !== 'after' && shownTable(state.name).mode === 'after';
+    byId('large-note').textContent = lost ? 'Before the edits this table had another shape.' : '';
+}
+
+/* As in the map of its cells. */
+const barColour = ({ signs }, number) => (signs ? colours().diverging[number < 0 ? 1 : 5] : colours().sequential[4]);
+
+/* The chosen row as bars, where its numbers have no room in the table. */
+function showRowBars(shown, { row, column }) {
+    const canvas = byId('row-bars'), { cell, left } = layouts.large, bars = cell < LEAST_NUMBERED && shown.columns > 1;
+    canvas.hidden = !bars;
+    if (!bars) return;
+    const height = 72, context = prepareCanvas(canvas, layouts.large.canvasWidth, height);
+    const scale = rowScale(shown, row), most = scale.most || 1, zero = shown.signs ? height / 2 : height - 2;
+    const room = shown.signs ? height / 2 - 2 : height - 4;
+    for (let i = 0; i < shown.columns; i++) {
+        const at = row * shown.columns + i, number = shown.numbers[at];
+        if (!Number.isFinite(number) || isHidden(shown, at)) continue;
+        const tall = Math.max(Math.abs(number) / most * room, number === 0 ? 0 : 0.5);
+        const width = Math.max(cell - (cell > 4 ? 1 : 0), 0.5);
+        context.fillStyle = i === column ? colours().ink : barColour(shown, number);
+        context.fillRect(left + i * cell, number < 0 ? zero : zero - tall, width, tall);
+    }
+    context.fillStyle = colours().faint;
+    context.fillRect(left, zero, cell * shown.columns, 1);
+}
+
+/* The colours from the least to the most, and what a masked cell looks like. */
+function drawLegend(shown, byRow) {
+    const { scale } = shown, table = scaleTable(scale), stops = [];
+    for (let i = 0; i < 256; i += 15) stops.push(colourText(table.subarray(i * 3, i * 3 + 3)));
+    byId('legend-bar').style.background = `linear-gradient(to right, ${stops.join(', ')})`;
+    byId('legend-least').textContent = byRow && scale.signed ? '− the row’s largest' : numberText(scale.least, 2);
+    byId('legend-most').textContent = byRow ? 'the row’s largest' : numberText(scale.most, 2);
+    byId('legend-masked').hidden = shown.masked === null || !shown.masked.includes(1);
+}
+
+function showArithmetic() {
+    const { row, column } = lookedAt(), evaluation = shownTable(state.name).mode === 'before' ? before : after;
+    const name = heldName(evaluation.model, state.name, state.head);
+    byId('arithmetic').replaceChildren(evaluation.explain(name, state.item, state.head, row, column));
 }
 
 /* What changes while the pointer moves. */
 function showPointed() {
-    showHeatmap();
-    showArithmetic(state, looked());
+    showLarge();
+    showCellBar();
+    showArithmetic();
 }
 
+function showLinks() {
+    layouts.links = drawLinks(byId('links'));
+    byId('all-heads').parentElement.hidden = headsNow() < 2;
+    byId('all-rows').parentElement.hidden = layouts.links.sides.rows < 2 || !allRowsFit(layouts.links.sides);
+}
+
+/* Pictures first, then what changes the page: a picture that is drawn after that would make the browser lay it out. */
 function show() {
-    showPointed();
+    showLarge();
+    drawFlow();
+    showLargeText();
+    showCellBar();
+    showArithmetic();
+    showHeadChoice();
     showLinks();
-    if (job.has('context')) showContext(state, state.chosen, looked());
-    byId('spoken').textContent = spokenCell(state, state.chosen);
+    drawHeads();
+    showContext();
+    showTokens();
+    showSettings();
+    showPast();
+    showHeader();
+    if (!drag) byId('spoken').textContent = spokenNow();
+}
+
+/* The chosen cell in a sentence, for those who listen. */
+function spokenNow() {
+    const shown = shownTable(state.name), { row, column } = lookedAt(), at = row * shown.columns + column;
+    const head = isOfHeads(state.name) && headsNow() > 1 ? `head ${state.head + 1}, ` : '';
+    const ghost = shown.ghosts && hasGhost(shown, at) ? `, before ${numberText(shown.ghosts[at])}` : '';
+    return `${head}${nameText(state.name)}, row ${row + 1} ${rowName(shown, row)}, column ${column + 1} `
+        + `${columnName(shown, column)}: ${numberText(shown.numbers[at])}${isHidden(shown, at) ? ', masked' : ''}${ghost}`;
+}
+
+function paintSwatches() {
+    for (const swatch of document.querySelectorAll('.swatch'))
+        swatch.style.background = headColour(Number(swatch.dataset.head));
+}
+
+function repaint() {
+    measureRoom();
+    paintSwatches();
+    show();
 }
 
 /* --- choosing ---------------------------------------------------------------------------------------------------- */
 
-const within = (i, count) => Math.min(Math.max(i, 0), count - 1);
-
-function choose(cell) {
-    state.chosen = { row: within(cell.row, job.rows), key: within(cell.key, job.keys) };
+function chooseTable(name) {
+    state.name = name;
     state.pointed = null;
     show();
 }
 
-function chooseHead(head) {
-    state.head = (head + job.heads) % job.heads;
-    const control = byId(`head-${state.head}`);
-    if (control) control.checked = true;
-    else if (byId('head-list')) byId('head-list').value = String(state.head);
+function chooseCell(row, column) {
+    choosePlace(state.name, row, column);
     show();
 }
 
-function chooseStage(index) {
-    state.stage = job.squares[(index + job.squares.length) % job.squares.length];
-    byId(`stage-${state.stage}`).checked = true;
+function chooseHead(head) {
+    state.head = (head + headsNow()) % headsNow();
     show();
 }
+
+/* The table before or after the chosen one. */
+function stepTable(steps) {
+    const names = [...flow.cards.keys()];
+    chooseTable(names[(names.indexOf(state.name) + steps + names.length) % names.length]);
+}
+
+function stepMode() {
+    if (!isEdited()) return;
+    const modes = ['before', 'after', 'difference'];
+    setMode(modes[(modes.indexOf(state.mode) + 1) % modes.length]);
+    keepChoice();
+    show();
+}
+
+/* The arithmetic as a sheet from below, where the screen is narrow. */
+function openSheet() {
+    byId('arithmetic-panel').classList.add('open');
+}
+
+function closeSheet() {
+    byId('arithmetic-panel').classList.remove('open');
+}
+
+/* --- keys -------------------------------------------------------------------------------------------------------- */
 
 function cellOfKeyPress(event) {
-    const { row, key } = state.chosen, far = event.ctrlKey || event.metaKey;
+    const shown = shownTable(state.name), { row, column } = placeIn(state.name, shown);
+    const far = event.ctrlKey || event.metaKey;
     const moves = {
         ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-10, 0], PageDown: [10, 0],
-        Home: [far ? -row : 0, -key], End: [far ? job.rows : 0, job.keys],
+        Home: [far ? -row : 0, -column], End: [far ? shown.rows : 0, shown.columns],
     };
     const move = moves[event.key];
-    return move ? { row: row + move[0], key: key + move[1] } : null;
+    return move ? [row + move[0], column + move[1]] : null;
 }
 
+function editFromKeys() {
+    if (!isEditable(state.name) || state.mode === 'before') return;
+    openField(byId('large'), layouts.large, state.name, placeIn(state.name, shownTable(state.name)));
+}
+
+const LETTERS = {
+    h: (steps) => chooseHead(state.head + steps), s: stepTable, d: stepMode, enter: editFromKeys, f2: editFromKeys,
+    '+': () => nudge(1, false), '-': () => nudge(-1, false), escape: closeSheet,
+};
+
 function onKey(event) {
-    const cell = cellOfKeyPress(event);
-    if (cell) choose(cell);
+    const cell = event.altKey ? null : cellOfKeyPress(event);
+    const step = event.altKey ? { ArrowUp: 1, ArrowDown: -1 }[event.key] : undefined;
+    if (step) nudge(step, event.shiftKey);
+    else if (cell) chooseCell(...cell);
     else if (event.ctrlKey || event.metaKey || event.altKey) return;
-    else if (event.key.toLowerCase() === 'h') chooseHead(state.head + (event.shiftKey ? -1 : 1));
-    else if (event.key.toLowerCase() === 's') chooseStage(job.squares.indexOf(state.stage) + (event.shiftKey ? -1 : 1));
+    else if (event.key.toLowerCase() in LETTERS) LETTERS[event.key.toLowerCase()](event.shiftKey ? -1 : 1);
     else return;
     event.preventDefault();
 }
 
-function pointIn(event) {
-    const box = event.currentTarget.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-}
-
-/* The pointer leads until it leaves; a click or a tap stays. */
-function listenToHeatmap(canvas) {
-    const cellAt = (event) => heatmapCell(layouts.heatmap, ...pointIn(event));
-    canvas.addEventListener('pointermove', (event) => {
-        const cell = cellAt(event), before = looked();
-        if (event.pointerType === 'touch') return;
-        state.pointed = cell;
-        if (looked().row !== before.row || looked().key !== before.key) showPointed();
-    });
-    canvas.addEventListener('pointerleave', () => {
-        state.pointed = null;
-        showPointed();
-    });
-    canvas.addEventListener('click', (event) => {
-        const cell = cellAt(event);
-        if (cell) choose(cell);
-    });
-    canvas.addEventListener('keydown', onKey);
-}
-
 function listenToLinks(canvas) {
-    canvas.addEventListener('click', (event) => choose({ ...state.chosen, ...linksToken(layouts.links, ...pointIn(event)) }));
-    canvas.addEventListener('keydown', onKey);
-}
-
-/* --- controls ---------------------------------------------------------------------------------------------------- */
-
-const MOST_BUTTONS = 32;
-
-/* Radio buttons in a row: one stop of the Tab key, arrows move among them. */
-function addChoices(group, name, choices, chosen, onChoose) {
-    choices.forEach(({ id, text, colour }, i) => {
-        const input = element('input', { type: 'radio', name, id });
-        input.checked = i === chosen;
-        input.addEventListener('change', () => onChoose(i));
-        const label = element('label', { for: id }, text);
-        if (colour !== undefined) label.prepend(element('span', { class: 'swatch', 'data-head': String(colour) }));
-        group.append(input, label);
+    canvas.addEventListener('click', (event) => {
+        Object.assign(state.at, linksToken(layouts.links, ...pointIn(event)));
+        state.pointed = null;
+        show();
+    });
+    canvas.addEventListener('keydown', (event) => {
+        const moves = { ArrowUp: ['query', -1], ArrowDown: ['query', 1], ArrowLeft: ['key', -1], ArrowRight: ['key', 1] };
+        const move = moves[event.key], { place, rows, keys } = layouts.links.sides;
+        if (!move) return;
+        const [side, steps] = move;
+        state.at[side] = within((side === 'query' ? place.row : place.key) + steps, side === 'query' ? rows : keys);
+        state.pointed = null;
+        show();
+        event.preventDefault();
     });
 }
+
+/* --- heads, items, switches -------------------------------------------------------------------------------------- */
+
+const MOST_BUTTONS = 16;
 
 function addList(group, id, label, count, onChoose) {
     const list = element('select', { id, 'aria-label': label });
@@ -133,29 +222,41 @@ function addList(group, id, label, count, onChoose) {
     group.append(list);
 }
 
-function addHeads() {
-    byId('heads').hidden = !job.has_heads;
-    const heads = Array.from({ length: job.heads }, (nothing, i) => ({ id: `head-${i}`, text: String(i + 1), colour: i }));
-    if (job.heads > MOST_BUTTONS) addList(byId('heads'), 'head-list', 'Head', job.heads, chooseHead);
-    else addChoices(byId('heads'), 'head', heads, 0, chooseHead);
+/* Radio buttons in a row: one stop of the Tab key, arrows move among them. */
+function addHeadButton(group, head) {
+    const input = element('input', { type: 'radio', name: 'head', id: `head-${head}` });
+    input.addEventListener('change', () => chooseHead(head));
+    const swatch = element('span', { class: 'swatch', 'data-head': String(head) });
+    group.append(input, element('label', { for: `head-${head}` }, swatch, String(head + 1)));
+}
+
+let headButtons = 0;
+function showHeadChoice() {
+    const group = byId('heads'), count = headsNow();
+    group.hidden = count < 2;
+    if (headButtons !== count) {
+        headButtons = count;
+        group.replaceChildren(element('legend', {}, 'Head'));
+        if (count > MOST_BUTTONS) addList(group, 'head-list', 'Head', count, chooseHead);
+        else for (let head = 0; head < count; head++) addHeadButton(group, head);
+        paintSwatches();
+    }
+    if (byId('head-list')) byId('head-list').value = String(state.head);
+    else byId(`head-${state.head}`).checked = true;
 }
 
 function addItems() {
-    byId('items').hidden = !job.has_batch;
+    byId('items').hidden = job.items < 2;
     addList(byId('items'), 'item-list', 'Item', job.items, (item) => {
         state.item = item;
+        forgetShown();
+        keepChoice();
         show();
     });
 }
 
 function addSwitches() {
-    const switches = [
-        ['all-heads', 'allHeads', job.heads > 1],
-        ['all-rows', 'allRows', job.rows > 1 && allRowsFit(state)],
-        ['by-row', 'byRow', job.rows > 1],
-    ];
-    for (const [id, name, useful] of switches) {
-        byId(id).parentElement.hidden = !useful;
+    for (const [id, name] of [['all-heads', 'allHeads'], ['all-rows', 'allRows'], ['by-row', 'byRow']]) {
         byId(id).checked = state[name];
         byId(id).addEventListener('change', () => {
             state[name] = byId(id).checked;
@@ -164,57 +265,68 @@ function addSwitches() {
     }
 }
 
-function paintSwatches() {
-    for (const swatch of document.querySelectorAll('.swatch')) swatch.style.background = headColour(Number(swatch.dataset.head));
-}
-
 /* --- the header -------------------------------------------------------------------------------------------------- */
 
 function sizesText() {
-    const parts = [job.queries === job.keys ? plural(job.keys, 'token')
-        : `${plural(job.queries, 'query', 'queries')}, ${plural(job.keys, 'key')}`];
-    if (job.rows !== job.queries) parts.push(`${plural(job.rows, 'query', 'queries')} shown`);
-    if (job.has_batch) parts.unshift(plural(job.items, 'item'));
-    parts.push(job.has_heads ? `${plural(job.heads, 'head')} of ${plural(job.d_head, 'column')}` : plural(job.d_head, 'column'));
-    if (job.key_heads !== job.heads) parts.push(`${job.key_heads} of key and value`);
-    if (job.d_value !== job.d_head) parts.push(`${plural(job.d_value, 'column')} of value`);
+    const { queries, keys, heads, columns } = sizesOf(after);
+    const tokens = `${plural(queries, 'query', 'queries')}, ${plural(keys, 'key')}`;
+    const parts = [queries === keys ? plural(keys, 'token') : tokens];
+    if (job.items > 1) parts.unshift(plural(job.items, 'item'));
+    parts.push(heads > 1 ? `${plural(heads, 'head')} of ${plural(columns, 'column')}` : plural(columns, 'column'));
     return parts.join(' · ');
 }
 
+function sizesOf(evaluation) {
+    const [query, key] = ['query', 'key'].map((name) => evaluation.table(name, state.item, 0));
+    return { queries: query.rows, keys: key.rows, heads: headsNow(), columns: query.columns };
+}
+
 function showHeader() {
+    byId('sizes').textContent = sizesText();
+}
+
+function addHeader() {
     const title = job.title[0].toUpperCase() + job.title.slice(1);
     document.title = `${title}: ${sizesText()}`;
     byId('title').textContent = title;
-    byId('sizes').textContent = sizesText();
     byId('version').textContent = `attn ${job.attn}`;
+    byId('starts').textContent = [model.startsBecause, whyFixed()].filter(Boolean).join(' ');
     for (const [name, text] of job.settings)
         byId('settings').append(element('div', {}, element('dt', {}, name), element('dd', {}, tokenElement(text))));
 }
 
 /* --- the beginning ----------------------------------------------------------------------------------------------- */
 
-function start() {
-    showHeader();
-    addItems();
-    addHeads();
-    addChoices(byId('stages'), 'stage', job.squares.map((name) => ({ id: `stage-${name}`, text: name })),
-        job.squares.indexOf(state.stage), chooseStage);
-    addSwitches();
-    byId('context-panel').hidden = !job.has('context');
-    listenToHeatmap(byId('heatmap'));
+function listenToPage() {
+    listenToTable(byId('large'), () => ({ name: state.name, layout: layouts.large }), true);
+    byId('large').addEventListener('keydown', onKey);
     listenToLinks(byId('links'));
-    const repaint = () => {
-        paintSwatches();
-        show();
-    };
+    byId('sheet-close').addEventListener('click', closeSheet);
     prefersDark.addEventListener('change', repaint);
-    addEventListener('resize', show);
+    addEventListener('resize', repaint);
     for (const [event, value] of [['beforeprint', true], ['afterprint', false]])
         addEventListener(event, () => {
             printing = value;
             repaint();
         });
-    state.chosen.key = heaviestKey(state, state.chosen.row);
+}
+
+function start() {
+    measureRoom();
+    readLink();
+    state.name = firstName();
+    state.byRow = shownTable('key').rows > 64;
+    state.at.query = shownTable('query').rows - 1;
+    state.at.key = heaviestKey(state.at.query);
+    addHeader();
+    addItems();
+    addSwitches();
+    listenToFields();
+    listenToControls();
+    listenToWalk();
+    listenToPage();
+    const { theme: chosen } = document.documentElement.dataset;
+    byId(`theme-${chosen in { light: 1, dark: 1 } ? chosen : 'auto'}`).checked = true;
     repaint();
 }
 

@@ -1,0 +1,308 @@
+/* The controls: what can be set, the tokens, what was changed, and what is taken along. Those of the settings follow from
+ * settingsOf; what makes no sense for a job stands aside, with its reason. */
+
+/* --- settings ---------------------------------------------------------------------------------------------------- */
+
+const controls = { names: '', inputs: new Map() };
+
+function askSetting(setting, to, gesture) {
+    if (state.mode === 'before') setMode('after');
+    editSoon({ do: 'setting', name: setting.name, to }, gesture);
+}
+
+const settingLabel = ({ name, label }) => label || name.replace(/_/g, ' ');
+
+function switchControl(setting, id) {
+    const input = element('input', { type: 'checkbox', id });
+    input.addEventListener('change', () => askSetting(setting, input.checked, null));
+    return [element('label', { class: 'switch', for: id }, input, settingLabel(setting))];
+}
+
+function choiceControl(setting, id) {
+    const list = element('select', { id });
+    for (const choice of setting.choices) {
+        const [value, text] = Array.isArray(choice) ? choice : [choice, choice];
+        list.append(element('option', { value: String(value) }, String(text)));
+    }
+    list.addEventListener('change', () => {
+        const chosen = setting.choices.map((choice) => [choice].flat()[0])[list.selectedIndex];
+        askSetting(setting, chosen, null);
+    });
+    return [element('label', { for: id }, settingLabel(setting)), list, element('span', { class: 'note chosen-text' })];
+}
+
+/* A number as a slider, where it has two ends, and as a field. */
+function numberControl(setting, id) {
+    const { least, most, step } = setting, ends = Number.isFinite(least) && Number.isFinite(most);
+    const limits = { ...(ends ? { min: least, max: most } : {}), step: ends && step ? step : 'any' };
+    const field = element('input', { type: 'number', id, ...limits, step: 'any', inputmode: 'decimal' });
+    const slider = element('input', { type: 'range', ...limits, 'aria-label': settingLabel(setting), tabindex: '-1' });
+    const inputs = ends ? [slider, field] : [field];
+    for (const input of inputs) {
+        const begin = () => { input.gesture = `setting ${++gestures}`; };
+        input.addEventListener('focus', begin);
+        input.addEventListener('pointerdown', begin);
+        input.addEventListener('input', () => {
+            const number = Number(input.value);
+            if (input.value !== '' && Number.isFinite(number)) askSetting(setting, number, input.gesture);
+        });
+    }
+    return [element('label', { for: id }, settingLabel(setting)), ...inputs];
+}
+
+const CONTROLS = { switch: switchControl, choice: choiceControl, number: numberControl };
+
+function buildSettings(settings) {
+    const names = settings.map(({ name, possible, choices }) => `${name} ${possible} ${choices}`).join();
+    if (controls.names === names) return;
+    controls.names = names;
+    controls.inputs.clear();
+    const [possible, others] = [true, false].map((is) => settings.filter((setting) => setting.possible === is));
+    byId('settings-list').replaceChildren(element('legend', { class: 'unseen' }, 'Settings'), ...possible.map((setting) => {
+        const parts = CONTROLS[setting.kind](setting, `setting-${setting.name}`);
+        const control = element('div', { class: `control ${setting.kind}`, title: setting.says || '' }, ...parts);
+        controls.inputs.set(setting.name, control.querySelectorAll('input, select'));
+        return control;
+    }));
+    byId('not-here').hidden = others.length === 0;
+    byId('not-here-count').textContent = `${plural(others.length, 'control')} that this job does not have`;
+    byId('not-here-list').replaceChildren(...others.map((setting) => element('li', {},
+        element('label', {}, disabledInput(setting), ` ${settingLabel(setting)}`), `: ${setting.because}`)));
+}
+
+function disabledInput(setting) {
+    return element('input', { type: 'checkbox', disabled: '', id: `setting-${setting.name}` });
+}
+
+function showSettings() {
+    const settings = settingsOf(model);
+    buildSettings(settings);
+    byId('settings-list').disabled = whyFixed() !== null;
+    for (const { name, value, choices } of settings) {
+        tellChoice(name, value, choices);
+        for (const input of controls.inputs.get(name) || [])
+            if (input.type === 'checkbox') input.checked = value === true;
+            else if (document.activeElement !== input || input.type !== 'number')
+                input.value = value === null ? '' : String(value);
+    }
+}
+
+/* What a choice means, where its first one, which is none, is not the chosen one. */
+function tellChoice(name, value, choices) {
+    const control = byId(`setting-${name}`).parentElement, text = control.querySelector('.chosen-text');
+    const at = text ? choices.findIndex((choice) => Array.isArray(choice) && choice[0] === value) : -1;
+    if (text) text.textContent = at > 0 ? choices[at].join(': ') : '';
+}
+
+/* --- tokens ------------------------------------------------------------------------------------------------------ */
+
+/* Why tokens stay as they are, or null. */
+const tokensStay = () => (whyFixed() === null ? whyTokensStay(model) : '');
+
+function tokenChip(text, token) {
+    const name = text || String(token + 1), chosen = token === state.at.query;
+    const button = element('button', { type: 'button', class: 'token-name', 'aria-pressed': String(chosen) },
+        tokenElement(name));
+    const cross = element('button', { type: 'button', class: 'cross', 'aria-label': `Take out ${name}`,
+        title: 'take this token out' }, '×');
+    button.addEventListener('click', () => chooseToken(token));
+    button.addEventListener('dblclick', () => renameToken(token));
+    button.addEventListener('keydown', (event) => {
+        if (event.key === 'F2') renameToken(token);
+        if (event.key === 'Delete') takeOut(token);
+    });
+    cross.addEventListener('click', () => takeOut(token));
+    cross.disabled = tokenCount() < 2 || tokensStay() !== null;
+    return element('li', { class: chosen ? 'token-chip chosen' : 'token-chip' }, button, cross);
+}
+
+const MOST_CHIPS = 200;
+const tokensTable = () => after.table(model.tables.has('inputs') ? 'inputs' : 'query', state.item, 0);
+const tokenCount = () => tokensTable().rows;
+const tokenNames = () => {
+    const shown = tokensTable();
+    return Array.from({ length: shown.rows }, (nothing, row) => (shown.rowLabels && shown.rowLabels[row]) || '');
+};
+
+function takeOut(token) {
+    tryEdit({ do: 'without', token }, null);
+    byId('tokens-list').querySelectorAll('.token-name')[within(token, tokenCount())].focus();
+}
+
+function chooseToken(token) {
+    state.at.query = token;
+    state.pointed = null;
+    show();
+}
+
+/* The label as a field in its chip. */
+function renameToken(token) {
+    const chip = byId('tokens-list').children[token];
+    const field = element('input', { type: 'text', class: 'rename', 'aria-label': 'Label of the token' });
+    field.value = tokenNames()[token];
+    let done = false;
+    const end = (keep) => {
+        if (done) return;
+        done = true;
+        tokensShown = '';
+        if (keep && field.value !== tokenNames()[token]) tryEdit({ do: 'label', token, to: field.value }, null);
+        else showTokens();
+    };
+    field.addEventListener('blur', () => end(true));
+    field.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter' && event.key !== 'Escape') return;
+        end(event.key === 'Enter');
+        byId('tokens-list').children[token].querySelector('.token-name').focus();
+    });
+    chip.querySelector('.token-name').replaceWith(field);
+    field.select();
+    field.focus();
+}
+
+/* Made anew where something has changed, so that what is focused stays while a number is dragged. */
+let tokensShown = '';
+function showTokens() {
+    const names = tokenNames(), because = tokensStay(), text = JSON.stringify([names, because, state.at.query]);
+    if (tokensShown === text) return;
+    tokensShown = text;
+    byId('tokens-list').replaceChildren(...names.slice(0, MOST_CHIPS).map(tokenChip));
+    byId('tokens-more').textContent = names.length > MOST_CHIPS ? `and ${names.length - MOST_CHIPS} more` : '';
+    byId('tokens-because').textContent = because || '';
+    byId('add-open').hidden = because !== null || !model.tables.has('inputs');
+}
+
+/* One token more: its label, and its numbers, which begin as those of the chosen token. */
+function openAdd() {
+    const inputs = after.table('inputs', state.item, 0), from = within(state.at.query, inputs.rows) * inputs.columns;
+    byId('add-numbers').value = Array.from(inputs.numbers.subarray(from, from + inputs.columns), numberToType).join(', ');
+    byId('add-label').value = '';
+    byId('add-form').hidden = false;
+    byId('add-label').focus();
+}
+
+function submitToken(event) {
+    event.preventDefault();
+    const numbers = byId('add-numbers').value.split(/[\s,;]+/).filter(Boolean)
+        .map((text) => Number(text.replace('−', '-')));
+    const edits = past.at;
+    tryEdit({ do: 'add', token: byId('add-label').value, numbers }, null);
+    byId('add-form').hidden = past.at > edits;
+}
+
+/* --- before, after, undo, and what is taken along ---------------------------------------------------------------- */
+
+function setMode(mode) {
+    state.mode = mode;
+    forgetShown();
+    byId(`mode-${mode}`).checked = true;
+}
+
+function go(at) {
+    goTo(at);
+    if (!isEdited()) setMode('after');
+    keepChoice();
+    show();
+    rememberInLink();
+}
+
+function showPast() {
+    byId('undo').disabled = past.at === 0;
+    byId('reset').disabled = past.at === 0;
+    byId('redo').disabled = past.at === past.edits.length;
+    byId('modes').disabled = !isEdited();
+}
+
+/* What a reader should know of what was asked for, or of why it cannot be. */
+function tell(text) {
+    if (byId('told').textContent !== text) byId('told').textContent = text;
+}
+
+const SAVED_AS = 'attention.json';
+
+function saveFile() {
+    const blob = new Blob([saveJSON(model)], { type: 'application/json' }), address = URL.createObjectURL(blob);
+    const link = element('a', { download: SAVED_AS, href: address });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    tell(`Saved as ${SAVED_AS}: ${saveCommand(model, SAVED_AS)}`);
+}
+
+/* Does it, or tells why not. */
+function orTell(work) {
+    return () => {
+        try {
+            work();
+        } catch (refusal) {
+            if (!(refusal instanceof Refusal)) throw refusal;
+            tell(refusal.message);
+        }
+    };
+}
+
+/* Copies a text; where a browser does not let a page do so, it is there to be copied. */
+async function copyText(text, what) {
+    byId('copied').hidden = false;
+    byId('copied-text').value = text;
+    byId('copied-text').select();
+    try {
+        await navigator.clipboard.writeText(text);
+        tell(`${what} is copied.`);
+    } catch {
+        tell(`${what}: copy it from the field.`);
+        byId('copied-text').focus();
+    }
+}
+
+const linkNow = () => location.href.replace(/#.*$/, '') + (isEdited() ? stateToLink(editsNow()) : '');
+
+/* The address says what was changed, so that it outlives a reload. */
+let linkTask = 0;
+function rememberInLink() {
+    clearTimeout(linkTask);
+    linkTask = setTimeout(() => {
+        try {
+            history.replaceState(null, '', isEdited() ? stateToLink(editsNow()) : location.pathname + location.search);
+        } catch { /* a frame, or too often: the page works without */ }
+    }, 300);
+}
+
+function readLink() {
+    if (location.hash.length < 2) return;
+    orTell(() => {
+        setEdits(linkToState(location.hash));
+        tell('');
+    })();
+}
+
+function setTheme(name) {
+    document.documentElement.dataset.theme = name;
+    repaint();
+}
+
+function listenToControls() {
+    byId('undo').addEventListener('click', () => go(past.at - 1));
+    byId('redo').addEventListener('click', () => go(past.at + 1));
+    byId('reset').addEventListener('click', () => go(0));
+    for (const mode of ['before', 'after', 'difference'])
+        byId(`mode-${mode}`).addEventListener('change', () => { setMode(mode); keepChoice(); show(); });
+    byId('save').addEventListener('click', orTell(saveFile));
+    byId('copy-link').addEventListener('click', () => copyText(linkNow(), 'The link'));
+    byId('copy-command').addEventListener('click', () =>
+        copyText(saveCommand(model, SAVED_AS), 'The command for the saved file'));
+    byId('copied-close').addEventListener('click', () => { byId('copied').hidden = true; });
+    byId('add-open').addEventListener('click', openAdd);
+    byId('add-form').addEventListener('submit', submitToken);
+    byId('add-close').addEventListener('click', () => { byId('add-form').hidden = true; });
+    for (const name of ['auto', 'light', 'dark']) byId(`theme-${name}`).addEventListener('change', () => setTheme(name));
+    addEventListener('hashchange', () => { readLink(); keepChoice(); show(); });
+    addEventListener('keydown', onUndoKey);
+}
+
+function onUndoKey(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    const key = event.key.toLowerCase();
+    if (key === 'z') go(past.at + (event.shiftKey ? 1 : -1));
+    else if (key === 'y') go(past.at + 1);
+    else return;
+    event.preventDefault();
+}

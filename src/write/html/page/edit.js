@@ -1,0 +1,250 @@
+/* Numbers that a reader changes: dragged to the side, typed, or a step up and down with keys. */
+
+/* --- one after another, a frame at a time ------------------------------------------------------------------------ */
+
+let waiting = null, gestures = 0;
+
+/* Does the edit, and shows what follows; a Refusal is told. */
+function tryEdit(edit, gesture) {
+    try {
+        addEdit(edit, gesture);
+        tell('');
+    } catch (refusal) {
+        if (!(refusal instanceof Refusal)) throw refusal;
+        tell(refusal.message);
+    }
+    keepChoice();
+    show();
+    rememberInLink();
+}
+
+/* The last edit that is asked for within a frame is the one that is done. */
+function finishWaiting() {
+    if (!waiting) return;
+    const { edit, gesture } = waiting;
+    waiting = null;
+    tryEdit(edit, gesture);
+}
+
+function editSoon(edit, gesture) {
+    if (!waiting) requestAnimationFrame(finishWaiting);
+    waiting = { edit, gesture };
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------------------- */
+
+/* A hundredth of the size of a table's numbers: what a drag of one pixel changes, and a tenth of what a key does. */
+function stepOf(name) {
+    const most = largestMagnitude(tableIn(after, name, state.head).numbers);
+    return 10 ** Math.max(-6, Math.min(6, Math.round(Math.log10(most || 1)) - 2));
+}
+
+/* Without the digits that come of adding up steps. */
+function neat(number, step) {
+    const decimals = Math.max(0, Math.min(12, Math.round(-Math.log10(step))));
+    return Number(number.toFixed(decimals));
+}
+
+/* A number of a table as the evaluation has it. */
+const numberAt = (name, { row, column }) => {
+    const table = tableIn(after, name, state.head);
+    return table.numbers[row * table.columns + column];
+};
+
+/* As short as it can be typed. */
+const numberToType = (number) => (Number.isFinite(number) ? decimalText(number) : String(number));
+
+function changeNumber(name, cell, to, gesture) {
+    if (state.mode === 'before') setMode('after');
+    const at = indicesOf(name, state.head, cell.row, cell.column);
+    editSoon({ do: 'number', table: heldName(model, name, state.head), at, to }, gesture);
+}
+
+/* A step up or down. */
+function nudge(steps, finer) {
+    const { name } = state, cell = lookedAt();
+    if (!isEditable(name)) return;
+    const step = stepOf(name) * (finer ? 1 : 10);
+    finishWaiting();
+    const to = neat(numberAt(name, cell) + steps * step, step / 10);
+    changeNumber(name, cell, to, `nudge ${name} ${cell.row} ${cell.column}`);
+    finishWaiting();
+}
+
+/* --- dragging ---------------------------------------------------------------------------------------------------- */
+
+const DRAG_BEGINS = 4;
+let drag = null;
+
+function beginDrag(event, name, cell) {
+    const value = numberAt(name, cell);
+    if (!Number.isFinite(value)) return;
+    const { clientX: x } = event;
+    drag = { name, cell, value, step: stepOf(name), x, from: x, moved: false, gesture: `drag ${++gestures}` };
+    event.currentTarget.setPointerCapture(event.pointerId);
+}
+
+/* Whether the pointer drags a number. */
+function continueDrag(event) {
+    if (!drag) return false;
+    if (!drag.moved && Math.abs(event.clientX - drag.from) < DRAG_BEGINS) return true;
+    if (!drag.moved) {
+        drag.moved = true;
+        choosePlace(drag.name, drag.cell.row, drag.cell.column);
+        document.body.classList.add('dragging');
+    }
+    const finer = event.shiftKey ? 0.1 : 1;
+    drag.value += (event.clientX - drag.x) * drag.step * finer;
+    drag.x = event.clientX;
+    changeNumber(drag.name, drag.cell, neat(drag.value, drag.step * finer), drag.gesture);
+    return true;
+}
+
+/* Whether it was more than a click. */
+function endDrag() {
+    const moved = drag !== null && drag.moved;
+    drag = null;
+    document.body.classList.remove('dragging');
+    finishWaiting();
+    return moved;
+}
+
+/* --- typing ------------------------------------------------------------------------------------------------------ */
+
+/* The field over a cell: every number that is typed counts at once, Escape takes it back. */
+function openField(canvas, layout, name, cell) {
+    const field = byId('number-field'), box = canvas.getBoundingClientRect(), was = numberAt(name, cell);
+    const left = box.left + scrollX + layout.left + cell.column * layout.cell;
+    const top = box.top + scrollY + layout.top + cell.row * layout.cellHeight;
+    const width = Math.max(layout.cell, 96), height = Math.max(layout.cellHeight, 34);
+    field.hidden = false;
+    field.value = numberToType(was);
+    const rightmost = document.documentElement.clientWidth - width - 4;
+    field.style.left = `${Math.max(4, Math.min(left + layout.cell / 2 - width / 2, rightmost))}px`;
+    field.style.top = `${top + layout.cellHeight / 2 - height / 2}px`;
+    field.style.width = `${width}px`;
+    field.style.height = `${height}px`;
+    field.setAttribute('aria-label', `${nameText(name)}, row ${cell.row + 1}, column ${cell.column + 1}`);
+    Object.assign(field, { editing: { name, cell, canvas, gesture: `type ${++gestures}`, at: past.at } });
+    field.focus({ preventScroll: true });
+    field.select();
+}
+
+function closeField(back) {
+    const field = byId('number-field'), { editing } = field;
+    if (!editing) return;
+    field.editing = null;
+    finishWaiting();
+    if (back && past.at > editing.at) {
+        goTo(editing.at);
+        keepChoice();
+        show();
+    }
+    field.hidden = true;
+    if ([document.body, field].includes(document.activeElement)) byId('large').focus({ preventScroll: true });
+}
+
+/* What is typed, where it is a number; else the field says so. */
+function typeNumber(field, { name, cell, gesture }) {
+    const text = field.value.trim().replace(',', '.').replace('−', '-'), number = Number(text);
+    const good = text !== '' && Number.isFinite(number);
+    field.setAttribute('aria-invalid', String(!good));
+    if (good && number !== numberAt(name, cell)) changeNumber(name, cell, number, gesture);
+}
+
+/* Up and down in a field: a step, with Shift a finer one. */
+function stepField(field, steps, finer, { name, cell }) {
+    const step = stepOf(name) * (finer ? 1 : 10), number = Number(field.value.trim().replace(',', '.').replace('−', '-'));
+    field.value = String(neat((Number.isFinite(number) ? number : 0) + steps * step, step / 10));
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+const STEP_KEYS = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
+
+function listenToFields() {
+    const field = byId('number-field'), bar = byId('cell-number');
+    field.addEventListener('input', () => typeNumber(field, field.editing));
+    field.addEventListener('blur', () => closeField(false));
+    field.addEventListener('keydown', (event) => {
+        if (event.key === 'Enter') closeField(false);
+        else if (event.key === 'Escape') closeField(true);
+        else if (event.key in STEP_KEYS) stepField(field, STEP_KEYS[event.key], event.shiftKey, field.editing);
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+    });
+    const ofBar = () => ({ name: state.name, cell: lookedAt(), gesture: bar.gesture });
+    bar.addEventListener('focus', () => { bar.gesture = `type ${++gestures}`; });
+    bar.addEventListener('input', () => typeNumber(bar, ofBar()));
+    bar.addEventListener('blur', showCellBar);
+    bar.addEventListener('keydown', (event) => {
+        if (!(event.key in STEP_KEYS)) return;
+        stepField(bar, STEP_KEYS[event.key], event.shiftKey, ofBar());
+        event.preventDefault();
+    });
+    byId('cell-less').addEventListener('click', (event) => nudge(-1, event.shiftKey));
+    byId('cell-more').addEventListener('click', (event) => nudge(1, event.shiftKey));
+}
+
+/* The chosen cell, its number and what it was; the field where it can be changed. */
+function showCellBar() {
+    const { name } = state, cell = lookedAt(), shown = shownTable(name), at = cell.row * shown.columns + cell.column;
+    const editable = isEditable(name) && shown.mode !== 'before', number = shown.numbers[at], field = byId('cell-number');
+    byId('cell-name').replaceChildren(`${nameText(name)}: `, tokenElement(rowName(shown, cell.row)), ', ',
+        tokenElement(columnName(shown, cell.column)));
+    byId('cell-edit').hidden = !editable;
+    byId('cell-value').hidden = editable;
+    byId('cell-value').textContent = isHidden(shown, at) && !isShare(name) ? '−∞' : numberText(number);
+    if (editable && document.activeElement !== field) field.value = numberToType(numberAt(name, cell));
+    const ghost = shown.ghosts && hasGhost(shown, at) ? shown.ghosts[at] : null;
+    byId('cell-ghost').textContent = ghost === null ? '' : `before ${numberText(ghost)}`;
+}
+
+/* --- tables that are pointed at ---------------------------------------------------------------------------------- */
+
+function pointIn(event) {
+    const box = event.currentTarget.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+}
+
+/* A click or a tap chooses a cell; where numbers can be changed, a drag does, and a double click opens the field. The
+ * pointer over the large table leads until it leaves. */
+function listenToTable(canvas, viewOf, follows = false) {
+    const cellAt = (event) => {
+        const { name, layout } = viewOf();
+        return layout ? cellAtPoint(layout, shownTable(name), ...pointIn(event)) : null;
+    };
+    canvas.addEventListener('pointerdown', (event) => {
+        const { name } = viewOf(), cell = cellAt(event);
+        if (cell && isEditable(name) && event.button === 0 && state.mode !== 'before') beginDrag(event, name, cell);
+    });
+    canvas.addEventListener('pointermove', (event) => {
+        if (continueDrag(event) || !follows || event.pointerType === 'touch') return;
+        const cell = cellAt(event), was = lookedAt();
+        state.pointed = cell ? { name: viewOf().name, ...cell } : null;
+        const now = lookedAt();
+        if (now.row !== was.row || now.column !== was.column) showPointed();
+    });
+    canvas.addEventListener('pointerup', (event) => { if (endDrag()) canvas.skipClick = event.timeStamp; });
+    canvas.addEventListener('pointercancel', endDrag);
+    canvas.addEventListener('pointerleave', () => {
+        if (!follows || drag) return;
+        state.pointed = null;
+        showPointed();
+    });
+    canvas.addEventListener('click', (event) => {
+        const { name } = viewOf(), cell = cellAt(event);
+        if (canvas.skipClick && event.timeStamp - canvas.skipClick < 50) return;
+        if (!cell) return;
+        choosePlace(name, cell.row, cell.column);
+        openSheet();
+        show();
+    });
+    canvas.addEventListener('dblclick', (event) => {
+        const { name, layout } = viewOf(), cell = cellAt(event);
+        if (!cell || !isEditable(name) || state.mode === 'before') return;
+        choosePlace(name, cell.row, cell.column);
+        show();
+        openField(canvas, layout, name, cell);
+    });
+}

@@ -1,0 +1,42 @@
+/* All heads at a glance: the chosen table of each head, small, one beside the other; a click chooses the head. They are
+ * made a few at a time, so that nothing waits for them. */
+
+const heads = { canvases: [], name: '' };
+const MOST_MULTIPLES = 64;
+
+/* The table that all heads show: the chosen one, where each head has its own. */
+const headsTable = () => (isOfHeads(state.name) ? state.name : heads.name || firstName());
+
+function buildHeads() {
+    const count = Math.min(headsNow(), MOST_MULTIPLES);
+    if (heads.canvases.length === count) return;
+    byId('heads-list').replaceChildren();
+    heads.canvases = Array.from({ length: count }, (nothing, head) => {
+        const canvas = element('canvas', { 'aria-hidden': 'true' });
+        const button = element('button', { type: 'button', class: 'multiple', id: `multiple-${head}` },
+            canvas, element('span', {}, `head ${head + 1}`));
+        button.addEventListener('click', () => chooseHead(head));
+        byId('heads-list').append(button);
+        return { canvas, button };
+    });
+}
+
+function drawMultiple(head) {
+    const { canvas, button } = heads.canvases[head], name = headsTable(), shown = shownTable(name, head);
+    const room = (headsNow() > 16 ? 72 : 120) * rootSizeNow / 16, layout = smallLayout(shown, room, room);
+    layout.numberSize = 0; // colours alone
+    drawTable(canvas, shown, layout,
+        { labels: false, place: placeIn(name, shown), chosen: false, byRow: state.byRow && isSquare(name) });
+    button.setAttribute('aria-pressed', String(head === state.head));
+    button.style.setProperty('--head', headColour(head));
+}
+
+function drawHeads() {
+    byId('heads-panel').hidden = headsNow() < 2;
+    if (headsNow() < 2) return;
+    heads.name = headsTable();
+    buildHeads();
+    byId('heads-title').textContent = `All heads: ${nameText(heads.name)}`;
+    byId('heads-more').textContent = headsNow() > MOST_MULTIPLES ? `The first ${MOST_MULTIPLES} of ${headsNow()}.` : '';
+    inSlices('heads', heads.canvases.map((nothing, head) => () => drawMultiple(head)));
+}

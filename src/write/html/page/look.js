@@ -1,0 +1,205 @@
+/* What is looked at, and each table as it is shown: after the edits, before them, or the difference of both.
+ *
+ * A table is { rows, columns, numbers, masked, rowLabels, columnLabels }. Its axes say what a row and a column of it is: a
+ * 'query', a 'key', or a 'column' of numbers; so one choice of a query and a key marks its place in all tables. */
+
+const state = {
+    item: 0, head: 0, name: '', mode: 'after', allHeads: false, allRows: false, byRow: false,
+    at: { query: 0, key: 0, down: 0, across: 0 }, /* down and across: of columns */
+    pointed: null, /* { name, row, column } beneath the pointer */
+};
+
+const stageOf = (name) => after.stages.find((stage) => stage.name === name) || null;
+const isSquare = (name) => stageOf(name) !== null && stageOf(name).square;
+const isShare = (name) => name === 'weights' || name === 'dropped';
+const headsNow = () => model.heads;
+
+/* A parameter of stacked heads is one table for each head: it is shown as one name, which has heads. */
+const plainName = (name) => name.replace(/^heads\.\d+\./, '');
+const hasOwnHeads = (from, name) => from.tables.has(`heads.0.${name}`);
+const heldName = (from, name, head) => (hasOwnHeads(from, name) ? `heads.${head}.${name}` : name);
+const heldTableOf = (name, head = 0) => model.tables.get(heldName(model, name, head)) || null;
+
+const isOfHeads = (name) => hasOwnHeads(model, name) || (stageOf(name) !== null && stageOf(name).perHead);
+const isParameter = (name) => heldTableOf(name) !== null && heldTableOf(name).what === 'parameter';
+/* Why nothing of the job can be changed, or null. */
+const whyFixed = () => (job.wrong !== null || job.given.mistake !== undefined
+    ? 'attn made these numbers with a mistake, so nothing can be changed here; a page without one has mistakes to choose.'
+    : null);
+const isEditable = (name) => whyFixed() === null && heldTableOf(name) !== null && heldTableOf(name).editable;
+
+/* All tables in the order of the data: inputs, parameters, stages. */
+function tableNames() {
+    return [...model.tables.keys(), ...after.stages.map((stage) => stage.name)]
+        .map(plainName).filter((name, i, names) => names.indexOf(name) === i);
+}
+
+const tableIn = (evaluation, name, head) => evaluation.table(heldName(evaluation.model, name, head), state.item, head);
+
+function axesOf(name) {
+    const stage = stageOf(name);
+    if (stage) return stage.axes;
+    if (isParameter(name)) return ['column', 'column'];
+    if (name === 'key_inputs') return ['key', 'column'];
+    return [model.rows.length === model.queries ? 'query' : 'column', 'column'];
+}
+
+/* Where a number stands in the table that holds it: an index for each axis of its shape. */
+function indicesOf(name, head, row, column) {
+    const { shape } = heldTableOf(name, head);
+    if (shape.length === 4) return [state.item, Math.floor(head * shape[1] / headsNow()), row, column];
+    return shape.length === 3 ? [state.item, row, column] : shape.length === 2 ? [row, column] : [column];
+}
+
+/* Whether a stage is made by a mistake, so that no arithmetic of the page gives it. */
+const isWrong = (name) => job.isWrong(name) || shownEvaluation().wrong.includes(name);
+
+/* --- before and after -------------------------------------------------------------------------------------------- */
+
+const shownTables = new Map();
+const forgetShown = () => shownTables.clear();
+
+function tableBefore(name, head) {
+    const known = original.tables.has(heldName(original, name, head)) || before.stages.some((stage) => stage.name === name);
+    return known && head < original.heads ? tableIn(before, name, head) : null;
+}
+
+/* For each row or column the index that it had, -1 where there was none. Queries may be some of the tokens. */
+function matchAxis(axis, count, countBefore) {
+    const same = (i) => (i < countBefore ? i : -1);
+    const index = axis === 'key' ? (i) => tokenOrigins[i]
+        : axis === 'query' ? (i) => original.rows.indexOf(tokenOrigins[model.rows[i]]) : same;
+    const taken = tokenOrigins.length === model.keys && model.queries === model.keys;
+    return Array.from({ length: count }, (nothing, i) => (taken ? index(i) : same(i)));
+}
+
+/* The numbers of before at the places of now, and `isNew`, 1 where there was none. Null where the columns mean other things
+ * now. */
+function numbersBefore(name, now, was) {
+    const [down, across] = axesOf(name);
+    if (was === null || (across === 'column' && was.columns !== now.columns)) return null;
+    if (down === 'column' && was.rows !== now.rows) return null;
+    const rows = matchAxis(down, now.rows, was.rows), columns = matchAxis(across, now.columns, was.columns);
+    const numbers = new Float64Array(now.numbers.length).fill(NaN), isNew = new Uint8Array(now.numbers.length).fill(1);
+    for (let row = 0, at = 0; row < now.rows; row++)
+        for (let column = 0; column < now.columns; column++, at++)
+            if (rows[row] >= 0 && columns[column] >= 0) {
+                numbers[at] = was.numbers[rows[row] * was.columns + columns[column]];
+                isNew[at] = 0;
+            }
+    return Object.assign(numbers, { isNew });
+}
+
+/* A difference: 0 where both are the same infinity. */
+const differenceOf = (now, was) => (Object.is(now, was) ? 0 : now - was);
+
+function makeShown(name, head) {
+    const now = tableIn(after, name, head), signs = !isShare(name);
+    if (!isEdited()) return { name, head, mode: 'after', ...now, signs, ghosts: null, most: largestMagnitude(now.numbers) };
+    const was = tableBefore(name, head), ghosts = numbersBefore(name, now, was);
+    const most = Math.max(largestMagnitude(now.numbers), was ? largestMagnitude(was.numbers) : 0);
+    if (state.mode === 'before' && was) return { name, head, mode: 'before', ...was, signs, ghosts: null, most };
+    if (state.mode !== 'difference') return { name, head, mode: 'after', ...now, signs, ghosts, most };
+    const numbers = now.numbers.map((number, at) => (ghosts && !ghosts.isNew[at] ? differenceOf(number, ghosts[at]) : 0));
+    const isNew = ghosts ? ghosts.isNew : new Uint8Array(numbers.length).fill(1);
+    return { name, head, mode: 'difference', ...now, numbers, isNew, signs: true, ghosts: null, most: largestMagnitude(numbers) };
+}
+
+/* The table as it is shown now, with the scale of its colours. */
+function shownTable(name, head = state.head) {
+    const key = `${name},${state.item},${head},${state.mode}`;
+    if (!shownTables.has(key)) {
+        const shown = makeShown(name, head);
+        shownTables.set(key, { ...shown, scale: colourScale(shown.numbers, shown.signs, shown.most) });
+    }
+    return shownTables.get(key);
+}
+
+/* Each row on a scale of its own. */
+const rowScale = (shown, row) =>
+    colourScale(shown.numbers.subarray(row * shown.columns, (row + 1) * shown.columns), shown.signs);
+
+/* The largest change of a table, 0 where nothing is compared. */
+function largestChange(name) {
+    const now = tableIn(after, name, state.head);
+    const ghosts = isEdited() ? numbersBefore(name, now, tableBefore(name, state.head)) : null;
+    if (!ghosts) return 0;
+    return largestMagnitude(now.numbers.map((number, at) => (ghosts.isNew[at] ? 0 : differenceOf(number, ghosts[at]))));
+}
+
+/* --- the chosen cell --------------------------------------------------------------------------------------------- */
+
+const within = (i, count) => Math.min(Math.max(i, 0), Math.max(count - 1, 0));
+
+/* The row and the column of a table that the choice marks. */
+function placeIn(name, shown) {
+    const [down, across] = axesOf(name), { at } = state;
+    const row = down === 'query' ? at.query : down === 'key' ? at.key : at.down;
+    const column = across === 'key' ? at.key : across === 'query' ? at.query : at.across;
+    return { row: within(row, shown.rows), column: within(column, shown.columns) };
+}
+
+/* The cell that is looked at in the chosen table: beneath the pointer, or chosen. */
+function lookedAt() {
+    const shown = shownTable(state.name), { pointed } = state;
+    const isThere = pointed && pointed.row < shown.rows && pointed.column < shown.columns;
+    if (isThere && pointed.name === state.name) return pointed;
+    return { name: state.name, ...placeIn(state.name, shown) };
+}
+
+/* Makes a cell the chosen one. */
+function choosePlace(name, row, column) {
+    const [down, across] = axesOf(name), shown = shownTable(name), { at } = state;
+    state.name = name;
+    state.pointed = null;
+    at[down === 'column' ? 'down' : down] = within(row, shown.rows);
+    at[across === 'column' ? 'across' : across] = within(column, shown.columns);
+}
+
+/* After an edit that took something away: what is chosen is still there. */
+function keepChoice() {
+    state.head = within(state.head, headsNow());
+    if (!tableNames().includes(state.name)) state.name = firstName();
+    const shown = shownTable(state.name), { row, column } = placeIn(state.name, shown);
+    choosePlace(state.name, row, column);
+}
+
+/* The table that the page opens with: weights, or the last of those that --stages names. */
+const OPENS = ['weights', 'dropped', 'masked', 'capped', 'scaled', 'scores', 'query'];
+const isAsked = (name) => job.stages.some(([asked]) => asked === name);
+const firstName = () => OPENS.find((name) => isAsked(name) && stageOf(name)) || OPENS.find(stageOf) || tableNames()[0];
+
+/* --- in words ---------------------------------------------------------------------------------------------------- */
+
+const NAMES = { heads: 'heads side by side', key_inputs: 'key inputs' };
+const nameText = (name) => NAMES[name] || name.replace(/\.weight$/, '');
+
+const ROW_SENTENCES = {
+    inputs: 'Each row is one token: the numbers that stand for it.',
+    key_inputs: 'Each row is one token that is looked at: the numbers that stand for it.',
+    normed: 'Each row is one token after the norm of the layer.',
+    query: 'Each row is the query of one token: what it asks for.',
+    key: 'Each row is the key of one token: what it is found by.',
+    value: 'Each row is the value of one token: what it gives to those that look at it.',
+    scores: 'Each row is one query, each column one key: their numbers multiplied pair by pair and added up.',
+    scaled: 'Each row is one query: its scores times the scale.',
+    capped: 'Each row is one query: its scores, held between the two ends of the softcap.',
+    masked: 'Each row is one query: a key that it may not see has −∞.',
+    weights: 'Each row is one query: how it shares its attention, 1 in all, among the keys.',
+    dropped: 'Each row is one query: its weights after dropout.',
+    context: 'Each row is one query: the values of all keys, mixed by its weights.',
+    heads: 'Each row is one query: the contexts of all heads, one after another.',
+    output: 'Each row is one query: what the module gives on.',
+};
+
+/* One sentence that says what a row of a table is. */
+function rowSentence(name) {
+    const stem = /^W_(query|key|value)(\.weight)?$/.exec(name);
+    if (stem) return `Each column makes one number of every ${stem[1]}: a token times this column, added up.`;
+    if (/bias$/.test(name)) return 'One number for each column, added at the end.';
+    if (name === 'out_proj.weight') return 'Each column makes one number of the output from the heads side by side.';
+    const before = /^(projected|normed)_(query|key)$/.exec(name);
+    const how = { projected: 'as its matrix makes it', normed: 'after its norm' };
+    if (before) return `Each row is the ${before[2]} of one token, ${how[before[1]]}.`;
+    return ROW_SENTENCES[name] || '';
+}

@@ -1,0 +1,413 @@
+/* A table as a picture: rows down, columns across, their labels at the edges, numbers where they fit, the chosen cell in
+ * a frame. The same for the small ones of the way and for the large one. */
+
+const LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 34, LEAST_HATCHED = 7, GAP = 6;
+const LABEL_FAMILY = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
+
+/* Labels grow with the text of the page. */
+const rootSize = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
+function labelFont(bold = false, size = 0.78) {
+    return `${bold ? '600 ' : ''}${size * rootSizeNow}px ${LABEL_FAMILY}`;
+}
+let rootSizeNow = 16;
+
+/* A canvas of so many CSS pixels, sharp on any screen; its context draws in CSS pixels. The browser is asked nothing for
+ * which it would lay out the page. */
+function prepareCanvas(canvas, width, height) {
+    const ratio = Math.min(devicePixelRatio || 1, 3), size = `${width} ${height} ${ratio}`;
+    const context = canvas.getContext('2d');
+    if (canvas.size !== size) {
+        canvas.size = size;
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+        canvas.style.width = `${width}px`;
+        canvas.style.height = `${height}px`;
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.direction = 'ltr';
+        context.fontNow = '';
+    }
+    context.clearRect(0, 0, width, height);
+    return context;
+}
+
+/* Set where it is another one: a browser looks at the style of the page for it. */
+function setFont(context, font) {
+    if (context.fontNow === font) return;
+    context.font = font;
+    context.fontNow = font;
+}
+
+/* The room of the canvases that fill their panel, measured when the window changes. */
+const roomOf = { large: 0, links: 0 };
+function measureRoom() {
+    rootSizeNow = rootSize();
+    for (const name of Object.keys(roomOf)) roomOf[name] = byId(name).parentElement.clientWidth;
+}
+
+/* How wide a text is in the font of the context; asked for often, and of few texts. */
+const widths = new Map();
+function textWidth(context, text) {
+    const name = context.fontNow + text;
+    if (widths.size > 20000) widths.clear();
+    if (!widths.has(name)) widths.set(name, context.measureText(text).width);
+    return widths.get(name);
+}
+
+/* The text, or its beginning and an ellipsis where it is wider than that. */
+function clipText(context, text, width) {
+    if (textWidth(context, text) <= width) return text;
+    const letters = [...text];
+    while (letters.length > 1 && textWidth(context, letters.join('') + '…') > width) letters.pop();
+    return letters.join('') + '…';
+}
+
+function widestLabel(context, count, labelOf, most) {
+    let widest = 0;
+    for (let i = 0; i < count && widest < most; i++)
+        widest = Math.max(widest, textWidth(context, labelOf(i)));
+    return Math.ceil(Math.min(widest, most));
+}
+
+/* --- where everything lies --------------------------------------------------------------------------------------- */
+
+/* The label of a row or column, or its number counted from 1. */
+const rowName = (shown, row) => (shown.rowLabels && shown.rowLabels[row]) || String(row + 1);
+const columnName = (shown, column) => (shown.columnLabels && shown.columnLabels[column]) || String(column + 1);
+
+/* The large one. Cells are whole pixels where they are large. */
+function largeLayout(context, width, shown) {
+    const most = Math.max(48, Math.min(140, width * 0.22));
+    const left = GAP + Math.max(20, widestLabel(context, shown.rows, (row) => rowName(shown, row), most));
+    let cell = Math.min(LARGEST_CELL, (width - left - 1) / shown.columns);
+    if (cell >= 4) cell = Math.floor(cell);
+    const tallest = Math.max(280, Math.min(720, width)) / shown.rows;
+    let cellHeight = Math.min(tallest, Math.max(Math.min(cell, 46), Math.min(34, tallest)));
+    if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
+    const columnLabel = widestLabel(context, shown.columns, (column) => columnName(shown, column), most);
+    const upright = columnLabel > cell - GAP;
+    const top = GAP + (upright ? Math.max(columnLabel, 24) : 16);
+    const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
+    return { left, top, cell, cellHeight, upright, ...size, numberSize: 0.78 };
+}
+
+/* A small one, not wider or taller than that, without labels but for rows where `label` is their room. */
+function smallLayout(shown, across, down, label = 0) {
+    const scale = rootSizeNow / 16, fit = (room, count, most) => Math.min(most, room / count);
+    let cell = fit(across, shown.columns, 42 * scale), cellHeight = fit(down, shown.rows, 22 * scale);
+    if (cell >= 3) cell = Math.floor(cell);
+    if (cellHeight >= 3) cellHeight = Math.floor(cellHeight);
+    if (cell < LEAST_NUMBERED * scale * 0.9) // colours alone: nearly squares
+        cell = Math.min(cell, Math.max(cellHeight * 1.6, 48 / shown.columns));
+    cellHeight = Math.min(cellHeight, Math.max(cell * 1.6, 12 / shown.rows));
+    const size = { width: cell * shown.columns, height: cellHeight * shown.rows };
+    return { left: 1 + label, top: 1, cell, cellHeight, upright: false, ...size, numberSize: 0.66 };
+}
+
+/* The cell at a point of the canvas, or null. */
+function cellAtPoint(layout, shown, x, y) {
+    const column = Math.floor((x - layout.left) / layout.cell), row = Math.floor((y - layout.top) / layout.cellHeight);
+    return row >= 0 && row < shown.rows && column >= 0 && column < shown.columns ? { row, column } : null;
+}
+
+/* --- cells ------------------------------------------------------------------------------------------------------- */
+
+const isHidden = (shown, at) => shown.masked !== null && shown.masked[at] === 1;
+
+/* Which cell each place of a smaller picture shows: where several share one, that of the largest magnitude. */
+function pooledCells(shown, shownRows, shownColumns) {
+    const cells = new Int32Array(shownRows * shownColumns).fill(-1);
+    for (let row = 0, at = 0; row < shown.rows; row++) {
+        const base = Math.floor(row * shownRows / shown.rows) * shownColumns;
+        for (let column = 0; column < shown.columns; column++, at++) {
+            const place = base + Math.floor(column * shownColumns / shown.columns), there = cells[place];
+            if (there < 0 || isHidden(shown, there) ||
+                (!isHidden(shown, at) && Math.abs(shown.numbers[at]) > Math.abs(shown.numbers[there])))
+                cells[place] = at;
+        }
+    }
+    return cells;
+}
+
+/* The scale of each row: its own, or that of the table. */
+function scalesOf(shown, byRow) {
+    if (!byRow) return () => shown.scale;
+    const scales = Array.from({ length: shown.rows }, (nothing, row) => rowScale(shown, row));
+    return (at) => scales[Math.floor(at / shown.columns)];
+}
+
+/* The cells as a picture of one pixel each, or fewer where they are smaller than those of the screen. */
+function tablePicture(shown, scaleAt, across, down) {
+    const shownColumns = Math.max(1, Math.min(shown.columns, across)), shownRows = Math.max(1, Math.min(shown.rows, down));
+    const picture = new ImageData(shownColumns, shownRows), pixels = picture.data, table = scaleTable(shown.scale);
+    pooledCells(shown, shownRows, shownColumns).forEach((at, place) => {
+        const from = colourPlace(shown.numbers[at], isHidden(shown, at), scaleAt(at)) * 3;
+        for (let part = 0; part < 3; part++) pixels[place * 4 + part] = table[from + part];
+        pixels[place * 4 + 3] = 255;
+    });
+    return picture;
+}
+
+let scratchCanvas = null;
+
+function drawPicture(context, picture, layout) {
+    scratchCanvas = scratchCanvas || document.createElement('canvas');
+    scratchCanvas.width = picture.width;
+    scratchCanvas.height = picture.height;
+    scratchCanvas.getContext('2d').putImageData(picture, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(scratchCanvas, layout.left, layout.top, layout.width, layout.height);
+}
+
+/* Masked cells are hatched, so that grey and colour are not all that tells them apart. */
+function drawHatch(context, shown, layout) {
+    if (layout.cell < LEAST_HATCHED || layout.cellHeight < LEAST_HATCHED || shown.masked === null) return;
+    context.save();
+    context.beginPath();
+    for (let at = 0; at < shown.masked.length; at++)
+        if (shown.masked[at])
+            context.rect(layout.left + at % shown.columns * layout.cell,
+                layout.top + Math.floor(at / shown.columns) * layout.cellHeight, layout.cell, layout.cellHeight);
+    context.clip();
+    context.beginPath();
+    for (let x = -layout.height; x < layout.width; x += 6) {
+        context.moveTo(layout.left + x, layout.top + layout.height);
+        context.lineTo(layout.left + x + layout.height, layout.top);
+    }
+    context.strokeStyle = colours().hatch;
+    context.stroke();
+    context.restore();
+}
+
+function drawGrid(context, shown, layout) {
+    if (layout.cell < LEAST_HATCHED || layout.cellHeight < LEAST_HATCHED) return;
+    context.fillStyle = colours().paper;
+    for (let column = 1; column < shown.columns; column++)
+        context.fillRect(layout.left + column * layout.cell - 0.5, layout.top, 1, layout.height);
+    for (let row = 1; row < shown.rows; row++)
+        context.fillRect(layout.left, layout.top + row * layout.cellHeight - 0.5, layout.width, 1);
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------------------- */
+
+const plus = (shown, number) => (shown.mode === 'difference' && number > 0 ? '+' : '');
+
+/* A number with so many decimals, and with or without the 0 before the point. */
+function shortText(shown, number, decimals, point) {
+    const small = Number.isFinite(number) && Math.abs(number) < 1;
+    const text = small ? signed(number, fixedDecimals(Math.abs(number), decimals)) : numberText(number, decimals);
+    return plus(shown, number) + (small && point ? text.replace('0.', '.') : text);
+}
+
+/* From the longest way to write a table's numbers to the shortest. */
+const WRITINGS = [
+    (shown, number) => plus(shown, number) + numberText(number, 2), (shown, number) => shortText(shown, number, 2, false),
+    (shown, number) => shortText(shown, number, 2, true), (shown, number) => shortText(shown, number, 1, false),
+    (shown, number) => shortText(shown, number, 0, false),
+];
+
+/* A number that says nothing: a weight that is masked, a difference that is none. */
+function saysNothing(shown, at) {
+    const number = shown.numbers[at];
+    if (isHidden(shown, at) && number === 0) return true;
+    return shown.mode === 'difference' && (Number.isNaN(number) || !(Math.abs(number) >= 0.005));
+}
+
+/* The texts of all cells, in the first way in which all of them fit; those that never fit are left out. */
+function cellTexts(context, shown, room) {
+    const numbers = Array.from(shown.numbers), fits = (text) => textWidth(context, text) <= room;
+    const isNew = (at) => shown.mode === 'difference' && shown.isNew[at] === 1;
+    for (const writing of WRITINGS) {
+        const texts = numbers.map((number, at) =>
+            (isNew(at) ? 'new' : saysNothing(shown, at) ? '' : writing(shown, number)));
+        if (writing === WRITINGS[WRITINGS.length - 1]) return texts.map((text) => (fits(text) ? text : ''));
+        if (texts.every(fits)) return texts;
+    }
+    return [];
+}
+
+/* The number of before, small and struck through, beneath the one of now. */
+function drawGhost(context, shown, at, x, y, size) {
+    const was = numberText(shown.ghosts[at], 2);
+    setFont(context, labelFont(false, size * 0.8));
+    context.globalAlpha = 0.75;
+    context.fillText(was, x, y);
+    const width = textWidth(context, was);
+    context.fillRect(x - width / 2 - 1, y - 0.5, width + 2, 1);
+    context.globalAlpha = 1;
+    setFont(context, labelFont(false, size));
+}
+
+const hasGhost = (shown, at) => shown.ghosts !== null && !shown.ghosts.isNew[at]
+    && !Object.is(shown.ghosts[at], shown.numbers[at])
+    && numberText(shown.ghosts[at], 2) !== numberText(shown.numbers[at], 2);
+
+function drawNumbers(context, shown, scaleAt, layout) {
+    const room = layout.cell - 4, ghostRoom = layout.cellHeight >= 30, ratio = rootSizeNow / 16;
+    if (layout.numberSize === 0) return;
+    if (layout.cell < LEAST_NUMBERED * ratio * (layout.numberSize / 0.78) || layout.cellHeight < 13 * ratio) return;
+    context.textAlign = 'center';
+    context.textBaseline = 'middle';
+    setFont(context, labelFont(false, layout.numberSize));
+    cellTexts(context, shown, room).forEach((text, at) => {
+        if (text === '') return;
+        const x = layout.left + (at % shown.columns + 0.5) * layout.cell;
+        const y = layout.top + (Math.floor(at / shown.columns) + 0.5) * layout.cellHeight + 0.5;
+        const ghost = ghostRoom && hasGhost(shown, at), lift = ghost ? layout.cellHeight * 0.18 : 0;
+        context.fillStyle = isHidden(shown, at) ? colours().faint
+            : inkOn(cellColour(shown.numbers[at], false, scaleAt(at)));
+        context.fillText(text, x, y - lift);
+        if (ghost) drawGhost(context, shown, at, x, y + layout.cellHeight * 0.27, layout.numberSize);
+    });
+}
+
+const isAt = (a, b) => a.length === b.length && a.every((i, axis) => i === b[axis]);
+
+/* A corner on each cell that a reader changed. */
+function drawTouched(context, shown, layout) {
+    if (shown.mode === 'before' || layout.cell < 6 || layout.cellHeight < 6 || !isEditable(shown.name)) return;
+    const held = heldName(model, shown.name, shown.head);
+    context.fillStyle = colours().changed;
+    for (const edit of editsNow()) {
+        const cell = edit.do === 'number' && edit.table === held ? edit.at.slice(-2) : [];
+        const [row, column] = cell.length === 1 ? [0, ...cell] : cell;
+        if (cell.length === 0 || !isAt(edit.at, indicesOf(shown.name, shown.head, row, column))) continue;
+        const x = layout.left + (column + 1) * layout.cell - 1, y = layout.top + row * layout.cellHeight + 1;
+        const size = Math.min(8, layout.cell / 3);
+        context.beginPath();
+        context.moveTo(x - size, y);
+        context.lineTo(x, y);
+        context.lineTo(x, y + size);
+        context.fill();
+    }
+}
+
+/* --- labels ------------------------------------------------------------------------------------------------------ */
+
+/* Every how many rows or columns of that size a label has room. */
+function labelStep(size) {
+    const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+    return size >= LEAST_LABELLED ? 1 : steps.find((step) => step * size >= 28) || 10000;
+}
+
+/* Calls back for each label that is shown: all of them, or positions at round numbers, and the marked one. */
+function eachLabel(count, size, marked, nameOf, draw) {
+    const step = labelStep(size), room = step === 1 ? size : LEAST_LABELLED;
+    for (let i = 0; i < count; i++) {
+        const hidden = step > 1 && Math.abs(i - marked) * size < room;
+        if (i === marked) draw(i, step > 1 ? `${i + 1} ${nameOf(i)}`.trim() : nameOf(i), true);
+        else if ((step === 1 || (i + 1) % step === 0) && !hidden) draw(i, step === 1 ? nameOf(i) : String(i + 1), false);
+    }
+}
+
+const setLabelInk = (context, marked) => {
+    context.fillStyle = marked ? colours().accent : colours().faint;
+    setFont(context, labelFont(marked));
+};
+
+function drawRowLabels(context, shown, layout, marked) {
+    context.textAlign = 'right';
+    context.textBaseline = 'middle';
+    eachLabel(shown.rows, layout.cellHeight, marked, (row) => rowName(shown, row), (row, text, isMarked) => {
+        setLabelInk(context, isMarked);
+        context.fillText(clipText(context, text, layout.left - GAP), layout.left - GAP,
+            layout.top + (row + 0.5) * layout.cellHeight + 0.5);
+    });
+}
+
+function drawColumnLabels(context, shown, layout, marked) {
+    context.textBaseline = 'middle';
+    eachLabel(shown.columns, layout.cell, marked, (column) => columnName(shown, column), (column, text, isMarked) => {
+        setLabelInk(context, isMarked);
+        context.save();
+        context.translate(layout.left + (column + 0.5) * layout.cell, layout.top - GAP);
+        if (layout.upright) context.rotate(-Math.PI / 2);
+        else context.translate(0, -6);
+        context.textAlign = layout.upright ? 'left' : 'center';
+        context.fillText(clipText(context, text, layout.upright ? layout.top - GAP : layout.cell - 2), 0, 0);
+        context.restore();
+    });
+}
+
+/* Those of a small table. */
+function drawSmallLabels(context, shown, layout, marked) {
+    context.textAlign = 'right';
+    context.textBaseline = 'middle';
+    for (let row = 0; row < shown.rows; row++) {
+        context.fillStyle = row === marked ? colours().accent : colours().faint;
+        setFont(context, labelFont(row === marked, 0.66));
+        context.fillText(clipText(context, rowName(shown, row), layout.left - 5), layout.left - 4,
+            layout.top + (row + 0.5) * layout.cellHeight + 0.5);
+    }
+}
+
+/* --- frames ------------------------------------------------------------------------------------------------------ */
+
+function strokeCells(context, layout, row, column, rows, columns) {
+    context.strokeRect(layout.left + column * layout.cell, layout.top + row * layout.cellHeight,
+        Math.max(columns * layout.cell, 4), Math.max(rows * layout.cellHeight, 4));
+}
+
+/* The row and the column of the chosen query and key, where a table has them. */
+function drawMarks(context, shown, layout, place) {
+    const [down, across] = axesOf(shown.name);
+    context.strokeStyle = colours().accent;
+    context.lineWidth = 1.5;
+    if (down === 'query') strokeCells(context, layout, place.row, 0, 1, shown.columns);
+    context.strokeStyle = colours().key;
+    if (down === 'key') strokeCells(context, layout, place.row, 0, 1, shown.columns);
+    if (across === 'key') strokeCells(context, layout, 0, place.column, shown.rows, 1);
+}
+
+/* The cell itself: seen on any colour. */
+function drawChosen(context, layout, { row, column }) {
+    for (const [colour, line] of [[colours().paper, 5], [colours().ink, 2]]) {
+        context.strokeStyle = colour;
+        context.lineWidth = line;
+        strokeCells(context, layout, row, column, 1, 1);
+    }
+}
+
+/* How many columns, or rows, each head has of a matrix of all heads; null where it is of none. */
+function headBounds({ name, rows, columns }) {
+    if (headsNow() < 2 || hasOwnHeads(model, name)) return null;
+    const shared = (count, across) => (count % headsNow() === 0 ? { each: count / headsNow(), count, across } : null);
+    if (name === 'out_proj.weight') return shared(rows, false);
+    const ofEach = name === 'heads' || (/^W_(query|key|value)\b/.test(name) && model.heads === model.keyHeads);
+    return ofEach ? shared(columns, true) : null;
+}
+
+/* Between the columns, or the rows, of two heads of a parameter. */
+function drawHeadBounds(context, shown, layout) {
+    const bounds = headBounds(shown);
+    if (!bounds) return;
+    context.fillStyle = colours().paper;
+    for (let at = bounds.each; at < bounds.count; at += bounds.each)
+        if (bounds.across) context.fillRect(layout.left + at * layout.cell - 1.5, layout.top, 3, layout.height);
+        else context.fillRect(layout.left, layout.top + at * layout.cellHeight - 1.5, layout.width, 3);
+    context.strokeStyle = headColour(state.head);
+    context.lineWidth = 2;
+    if (bounds.across) strokeCells(context, layout, 0, state.head * bounds.each, shown.rows, bounds.each);
+    else strokeCells(context, layout, state.head * bounds.each, 0, bounds.each, shown.columns);
+}
+
+/* Draws it all into the canvas. */
+function drawTable(canvas, shown, layout, { labels, place, chosen, byRow }) {
+    const width = layout.left + layout.width + 2, height = Math.ceil(layout.top + layout.height) + (labels ? 8 : 2);
+    const context = prepareCanvas(canvas, labels ? layout.canvasWidth : width, height), ratio = devicePixelRatio || 1;
+    const scaleAt = scalesOf(shown, byRow);
+    const [across, down] = [layout.width, layout.height].map((size) => Math.floor(size * ratio));
+    drawPicture(context, tablePicture(shown, scaleAt, across, down), layout);
+    drawHatch(context, shown, layout);
+    drawGrid(context, shown, layout);
+    drawNumbers(context, shown, scaleAt, layout);
+    drawTouched(context, shown, layout);
+    drawHeadBounds(context, shown, layout);
+    if (labels) {
+        drawRowLabels(context, shown, layout, place.row);
+        drawColumnLabels(context, shown, layout, place.column);
+    } else if (layout.left > 1) {
+        drawSmallLabels(context, shown, layout, place.row);
+    }
+    drawMarks(context, shown, layout, place);
+    if (chosen) drawChosen(context, layout, place);
+}

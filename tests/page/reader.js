@@ -1,0 +1,196 @@
+/* Stands behind all else in a page, in place of check.js: edits as a reader does, by events alone; what follows is seen, is
+ * undone and done again; and each state is saved, for saved.js to hold it to what attn makes of the file. */
+(async () => {
+    const expected = JSON.parse(document.getElementById('test-expected').textContent), { name } = document.getElementById('test-expected').dataset;
+    const at = (id) => document.getElementById(id);
+    let passed = 0;
+    const failures = [];
+    const check = (what, held) => {
+        if (held) passed++;
+        else failures.push(what);
+    };
+
+    /* --- as a reader ------------------------------------------------------------------------------------------------ */
+
+    const canvasOf = (table) => at(`card-${table}`).querySelector('canvas');
+    const middleOf = (table, row, column) => {
+        const { layout } = flow.cards.get(table), box = canvasOf(table).getBoundingClientRect();
+        return { clientX: box.left + layout.left + (column + 0.5) * layout.cell, clientY: box.top + layout.top + (row + 0.5) * layout.cellHeight };
+    };
+    const point = (canvas, type, place) => canvas.dispatchEvent(
+        new PointerEvent(type, { ...place, bubbles: true, pointerType: 'mouse', pointerId: 1, button: 0 }));
+    const press = (target, key, more = {}) => target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }));
+    const choose = (table) => at(`card-${table}`).querySelector('button').click();
+
+    const enter = (field, text) => {
+        field.focus();
+        field.value = text;
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+        finishWaiting();
+    };
+
+    const typeInto = (table, row, column, text) => {
+        canvasOf(table).dispatchEvent(new MouseEvent('dblclick', { ...middleOf(table, row, column), bubbles: true }));
+        enter(at('number-field'), text);
+        press(at('number-field'), 'Enter');
+    };
+
+    const drag = (table, row, column, by, shiftKey = false) => {
+        const canvas = canvasOf(table), place = middleOf(table, row, column);
+        canvas.setPointerCapture = () => {}; /* no real pointer is down */
+        point(canvas, 'pointerdown', place);
+        for (let step = 1; step <= 5; step++)
+            canvas.dispatchEvent(new PointerEvent('pointermove', { ...place, clientX: place.clientX + by * step / 5, bubbles: true, pointerType: 'mouse', shiftKey }));
+        point(canvas, 'pointerup', { ...place, clientX: place.clientX + by });
+    };
+
+    const setTo = (setting, value) => {
+        const inputs = document.querySelectorAll(`#setting-${setting}`), input = inputs[0];
+        if (input.type === 'checkbox') {
+            if (input.checked !== value) input.click();
+        } else if (input.tagName === 'SELECT') {
+            input.value = String(value);
+            input.dispatchEvent(new Event('change'));
+        } else {
+            enter(input, String(value));
+        }
+        finishWaiting();
+    };
+
+    /* --- what is saved ---------------------------------------------------------------------------------------------- */
+
+    const savedBlobs = [];
+    URL.createObjectURL = (blob) => {
+        savedBlobs.push(blob);
+        return '#';
+    };
+
+    const numbersNow = () => {
+        const tables = {};
+        for (const stage of after.stages.filter(({ name: of }) => of !== 'heads')) {
+            tables[stage.name] = [];
+            const heads = stage.perHead ? headsNow() : 1;
+            for (let item = 0; item < job.items; item++)
+                for (let head = 0; head < heads; head++) {
+                    const table = after.table(stage.name, item, head);
+                    tables[stage.name].push({ item, head, rows: table.rows, numbers: Array.from(table.numbers, String) });
+                }
+        }
+        return tables;
+    };
+
+    const base64 = (text) => btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+
+    const save = async (what) => {
+        at('save').click();
+        check(`${what} is saved: ${at('told').textContent}`, savedBlobs.length === 1);
+        if (savedBlobs.length === 0) return;
+        const command = /attn .*$/.exec(at('told').textContent)[0];
+        const found = { what, command, tables: numbersNow(), text: await savedBlobs.pop().text(), keyHeads: model.keyHeads, heads: headsNow() };
+        parent.postMessage(`SAVED ${name} ${base64(JSON.stringify(found))}`, '*');
+    };
+
+    /* --- numbers ----------------------------------------------------------------------------------------------------- */
+
+    const lastTable = () => after.stages[after.stages.length - 1].name;
+    const textOf = (table) => Array.from(tableIn(after, table, state.head).numbers).join();
+    const first = tableNames().find(isEditable), original0 = JSON.stringify(numbersNow());
+
+    const changes = (what, work) => {
+        const was = textOf(lastTable()), edits = past.at;
+        work();
+        check(`${what} changes what follows at once`, textOf(lastTable()) !== was);
+        check(`${what} is one edit`, past.at === edits + 1);
+    };
+
+    const tryNumbers = async () => {
+        const parameter = tableNames().find((table) => isEditable(table) && table !== first);
+        changes('typing', () => typeInto(first, 1, 0, '0.75'));
+        check('what was typed is there', Math.abs(numberAt(first, { row: 1, column: 0 }) - 0.75) < 1e-6);
+        choose(first);
+        check('the number of before is told', at('cell-ghost').textContent.startsWith('before '));
+        changes('dragging', () => drag(parameter, 0, 1, 30));
+        changes('dragging finely', () => drag(parameter, 1, 0, -30, true));
+        choose(parameter);
+        changes('a key', () => press(at('large'), '+'));
+        const edits = past.at;
+        press(at('large'), '+');
+        check('a second one belongs to it', past.at === edits);
+        changes('the field beneath the table', () => { at('cell-number').blur(); enter(at('cell-number'), '-0.5'); });
+        typeInto(first, 0, 0, 'nothing');
+        check('what is no number is not taken', past.at === edits + 1);
+        await save('changed numbers');
+    };
+
+    const tryModes = () => {
+        choose(lastTable());
+        const now = shownTable(lastTable()).numbers.slice();
+        at('mode-before').click();
+        const was = shownTable(lastTable()).numbers.slice();
+        check('before shows what attn wrote', Object.is(was.join(), tableIn(before, lastTable(), state.head).numbers.join()));
+        at('mode-difference').click();
+        const difference = shownTable(lastTable()).numbers;
+        check('the difference is that of after and before', difference.every((number, i) => Object.is(number, now[i] - was[i]) || now[i] === was[i]));
+        check('it has two sides', shownTable(lastTable()).scale.signed);
+        at('mode-after').click();
+    };
+
+    const tryTokens = async () => {
+        const crosses = () => document.querySelectorAll('#tokens-list .cross');
+        const tokens = crosses().length;
+        if (tokensStay() !== null) return check(`tokens stay: ${at('tokens-because').textContent}`, at('tokens-because').textContent !== '');
+        crosses()[1].click();
+        check('a token is taken out', crosses().length === tokens - 1 && tokenOrigins[1] === 2);
+        if (model.tables.has('inputs')) {
+            at('add-open').click();
+            at('add-label').value = '<b>new</b>';
+            at('add-form').requestSubmit();
+            check('a token is added', crosses().length === tokens && tokenOrigins[tokens - 1] === -1);
+            check('its label is text', document.querySelector('#tokens-list b') === null);
+        }
+        check('a token that was there before is matched', shownTable(first).ghosts !== null);
+        await save('other tokens');
+    };
+
+    const OTHER = { scale: 0.4, temperature: 2, softcap: 1.5, left: 2, right: 1, dropout: 0.25 };
+    const trySettings = async () => {
+        for (const setting of settingsOf(model).filter(({ possible }) => possible)) {
+            const { value, kind, choices } = settingsOf(model).find((one) => one.name === setting.name) || setting, edits = past.at;
+            const list = (choices || []).map((choice) => (Array.isArray(choice) ? choice[0] : choice));
+            const to = kind === 'switch' ? !value : kind === 'choice' ? list.find((one) => String(one) !== String(value)) : OTHER[setting.name];
+            if (to === undefined || !at(`setting-${setting.name}`) || at(`setting-${setting.name}`).disabled) continue;
+            setTo(setting.name, to);
+            check(`${setting.name} is changed: ${at('told').textContent}`, past.at === edits + 1 && at('told').textContent === '');
+            if (at('told').textContent === '') await save(`with ${setting.name} ${to}`);
+            if (setting.name === 'mistake') at('undo').click(); /* the next settings are done right */
+        }
+    };
+
+    const tryPast = () => {
+        const edits = past.at, now = JSON.stringify(numbersNow()), link = stateToLink(editsNow());
+        at('undo').click();
+        at('undo').click();
+        check('undo goes back', past.at === edits - 2);
+        at('redo').click();
+        press(document.body, 'y', { ctrlKey: true });
+        check('redo goes on', past.at === edits && JSON.stringify(numbersNow()) === now);
+        at('reset').click();
+        check('reset gives the numbers that attn wrote', JSON.stringify(numbersNow()) === original0);
+        setEdits(linkToState(link));
+        keepChoice();
+        show();
+        check('the link brings everything back', JSON.stringify(numbersNow()) === now);
+    };
+
+    await tryNumbers();
+    tryModes();
+    await tryTokens();
+    await trySettings();
+    tryPast();
+    check('the tokens were not run', document.hacked === undefined);
+    check(`nothing is wider than the page: ${document.documentElement.scrollWidth}`, document.documentElement.scrollWidth <= innerWidth);
+    for (const complaint of window.complaints) check(complaint, false);
+    check('the page is of that job', expected.settings !== undefined);
+    for (const failure of failures.slice(0, 10)) parent.postMessage(`FAILED: ${name}: ${failure}`, '*');
+    parent.postMessage(`${name}: ${passed} passed, ${failures.length} failed`, '*');
+})();
