@@ -55,6 +55,8 @@ cat >"$scratch/options" <<'END'
 --variants 2
 --answers
 --no-answers
+--mistake scale-missing
+--mistake softmax-queries,mask-missing
 --precision 0
 --precision 9
 --dtype bf16

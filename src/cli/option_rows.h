@@ -188,7 +188,7 @@
     ROW(PACKING, packing, CHOICE(enum packing, PACKINGS), ABILITY_OPENS, .name = "packing", .argument = "HOW", .asked = "packing", \
         .setting = true, .foreign = "fusedqkv interleaved", .fallback = "by the name of the weight", \
         .help = "how query, key and value lie in one weight: one behind the other, or in groups of heads") \
-    ROW(MISTAKE, mistake_names, LIST(mistake_word), ABILITY_SHOWS, .name = "mistake", .argument = "NAMES", \
+    ROW(MISTAKE, mistake_names, LIST(mistake_word), ABILITY_SHOWS | ABILITY_ASKS, .name = "mistake", .argument = "NAMES", \
         .setting = true, .parse = option_parse_mistakes, .told = option_tell_mistakes, .asked = "mistake", \
         .foreign = "mistakes bug error wrong fault", .fallback = "none", \
         .help = "compute with these things done wrong, such as scale-missing,mask-missing; attn help mistakes lists them") \

@@ -294,16 +294,16 @@ static enum status make_powers(const struct making *making, const struct result_
     return fill(making, made, numbers, false);
 }
 
-/* Those of the weights have the powers of e before them. */
-static size_t tables_each(enum stage stage)
+/* Those of the weights have the powers of e before them, but in somebody's work. */
+static size_t tables_each(const struct making *making, enum stage stage)
 {
-    return stage == STAGE_WEIGHTS ? 2 : 1;
+    return stage == STAGE_WEIGHTS && making->plan->mistakes == 0 ? 2 : 1;
 }
 
 static enum status make_tables(const struct making *making, struct sheet_task *task)
 {
     const struct result_table *table = result_table_of(making->result, task->stage);
-    const size_t matrices = result_matrices(table), each = tables_each(task->stage);
+    const size_t matrices = result_matrices(table), each = tables_each(making, task->stage);
     for (size_t matrix = 0; matrix < matrices; matrix++) {
         if (each > 1 && make_powers(making, table, matrix, &task->tables[task->count++]) != STATUS_OK)
             return making->error->status;
@@ -316,7 +316,9 @@ static enum status make_tables(const struct making *making, struct sheet_task *t
 static const char *formula_of(const struct making *making, const struct result_table *table)
 {
     char text[RESULT_FORMULA_BYTES + 64];
-    snprintf(text, sizeof text, "%s = %s", table->name, table->formula);
+    char formula[RESULT_FORMULA_BYTES];
+    stage_formula(problem_right(making->result->problem), table->stage, formula, sizeof formula);
+    snprintf(text, sizeof text, "%s = %s", table->name, formula);
     return keep(making, text);
 }
 
@@ -345,8 +347,9 @@ static enum status make_task(const struct making *making, struct sheet *sheet, e
                                 .formula = formula_of(making, result_table_of(making->result, stage)),
                                 .begins = sheet->task_count == 1 || stands_apart(stage, task[-1].stage),
                                 .tables = tables};
-    return task->formula == NULL || make_frames(making, task) || make_tables(making, task) ? making->error->status
-                                                                                           : STATUS_OK;
+    if (task->formula == NULL || (making->plan->mistakes == 0 && make_frames(making, task)))
+        return making->error->status;
+    return make_tables(making, task);
 }
 
 static enum status make_tasks(const struct making *making, struct sheet *sheet)
@@ -354,8 +357,8 @@ static enum status make_tasks(const struct making *making, struct sheet *sheet)
     size_t count = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (making->plan->blank & STAGE_BIT(stage))
-            count +=
-                tables_each((enum stage)stage) * result_matrices(result_table_of(making->result, (enum stage)stage));
+            count += tables_each(making, (enum stage)stage) *
+                     result_matrices(result_table_of(making->result, (enum stage)stage));
     struct sheet_table *tables = arena_allocate(making->arena, count, sizeof *tables, making->error);
     sheet->tasks = arena_allocate(making->arena, STAGE_COUNT, sizeof *sheet->tasks, making->error);
     if (sheet->tasks == NULL || tables == NULL)
@@ -395,7 +398,7 @@ static enum status make_powers_of_e(const struct making *making, struct sheet *s
 {
     struct sheet_table *made = &sheet->given[sheet->given_count];
     double powers[POWERS_MOST], least, step;
-    if ((making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0)
+    if ((making->plan->blank & STAGE_BIT(STAGE_WEIGHTS)) == 0 || making->plan->mistakes > 0)
         return STATUS_OK;
     if (find_exponents(making, &least, &step) != STATUS_OK)
         return making->error->status;
@@ -455,23 +458,45 @@ static bool is_exact(const struct making *making)
     return plan->easy && plan->precision == 2 && !adds;
 }
 
-static enum status make_words(const struct making *making, struct sheet *sheet)
+/* How to work, or what to find. */
+static void write_rule(const struct making *making, const struct sheet *sheet, struct text *rule)
 {
     const int precision = making->plan->precision;
     const char *note = note_of(making, sheet);
-    char title[128], room[256];
-    struct text rule = text_begin(room, sizeof room);
-    snprintf(title, sizeof title, "%s by hand", MECHANISMS[making->result->problem->mechanism].title);
-    title[0] = (char)toupper((unsigned char)title[0]);
+    if (sheet->filled) {
+        char count[24];
+        const bool one = making->plan->mistakes == 1;
+        snprintf(count, sizeof count, "%zu", making->plan->mistakes);
+        text_add(
+            rule,
+            "Somebody has worked this out, and %s thing%s done wrong: find the step%s that %s not follow from those "
+            "before, what was done, and what should stand there. Numbers are rounded to %d decimal%s where they "
+            "are shown.",
+            one ? "one" : count, one ? " is" : "s are", one ? "" : "s", one ? "does" : "do", precision,
+            precision == 1 ? "" : "s");
+        return;
+    }
     if (has_decimals(sheet))
-        text_add(&rule,
+        text_add(rule,
                  "Round to %d decimal%s, and go on with what you have rounded: the last digit%s from the answers, "
                  "which are rounded at the end.",
                  precision, precision == 1 ? "" : "s", is_exact(making) ? " may differ by 1" : "s may differ");
-    text_add(&rule, "%s%s", rule.length > 0 && note[0] != '\0' ? " " : "", note);
+    text_add(rule, "%s%s", rule->length > 0 && note[0] != '\0' ? " " : "", note);
+}
+
+static enum status make_words(const struct making *making, struct sheet *sheet)
+{
+    const struct sheet_plan *plan = making->plan;
+    char title[128], room[512];
+    struct text rule = text_begin(room, sizeof room);
+    snprintf(title, sizeof title, "%s by hand", MECHANISMS[making->result->problem->mechanism].title);
+    title[0] = (char)toupper((unsigned char)title[0]);
+    sheet->filled = plan->mistakes > 0;
+    sheet->found = plan->found;
+    sheet->name = plan->name;
+    write_rule(making, sheet, &rule);
     sheet->title = keep(making, title);
     sheet->rule = keep(making, room);
-    sheet->name = making->plan->name;
     return sheet->title == NULL || sheet->rule == NULL ? making->error->status : STATUS_OK;
 }
 
@@ -480,8 +505,11 @@ static enum status make_worked(const struct making *making, struct sheet *sheet)
 {
     struct output *output = arena_allocate(making->arena, 1, sizeof *output, making->error);
     size_t length;
+    sheet->worked = "";
     if (output == NULL)
         return making->error->status;
+    if (sheet->filled)
+        return STATUS_OK;
     output_open_text(output, making->arena, making->error);
     const struct writing writing = {.result = making->result,
                                     .output = output,

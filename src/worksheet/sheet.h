@@ -46,6 +46,8 @@ struct sheet {
     const char *rule;          /* how to round, and what else is to be known; "" where all is whole */
     struct sheet_task *tasks;  /* (task_count) */
     size_t task_count;
+    bool filled;        /* its tables are those of somebody's work, in which a mistake is to be found; and */
+    const char *found;  /* with the answers which it is; else "" */
     const char *worked; /* the arithmetic: lines of text, of which those that begin in column 0 are headings */
 };
 
@@ -53,8 +55,10 @@ struct sheet {
 struct sheet_plan {
     uint64_t shown, blank; /* stages on it; those to fill in */
     int precision;
-    bool easy;        /* the numbers were chosen so that rounding on the way shows in the last digit at most */
-    const char *name; /* as the sheet's; it outlives the sheet */
+    bool easy;         /* the numbers were chosen so that rounding on the way shows in the last digit at most */
+    const char *name;  /* as the sheet's; it outlives the sheet, */
+    const char *found; /* and so does this: as the sheet's */
+    size_t mistakes;   /* how many are to be found; 0: it is to be filled in */
 };
 
 /* All in the arena. STATUS_SYSTEM where memory is short. */

@@ -16,7 +16,7 @@ static const struct sheet_writer *const WRITERS[FORMAT_COUNT] = {[FORMAT_TEXT] =
                                                                  [FORMAT_LATEX] = &sheet_as_latex,
                                                                  [FORMAT_HTML] = &sheet_as_html};
 
-enum { NAME_BYTES = TEXT_PATH_BYTES + 64, REDRAWS = 1000 };
+enum { NAME_BYTES = TEXT_PATH_BYTES + 64, REDRAWS = 1000, FOUND_BYTES = 512 };
 
 /* --- the numbers -------------------------------------------------------------------------------------------------- */
 
@@ -52,12 +52,22 @@ static enum status draw_numbers(struct worksheet *worksheet)
     return STATUS_OK;
 }
 
-/* The options of the job of a sheet: what is drawn is given to it, and what is worked out is explained. */
-static struct options options_of(const struct worksheet *worksheet, size_t variant)
+/* The options of the job of a sheet: what is drawn is given to it, and what is worked out is explained. With its
+ * mistakes all stages are asked for, as these may hide one; without them none is made. */
+static struct options options_of(const struct worksheet *worksheet, size_t variant, bool wrong)
 {
     struct options options = *worksheet->options;
     options.format = FORMAT_TEXT;
     options.origin[OPTION_EXPLAIN] = ORIGIN_COMMAND_LINE;
+    if (!wrong) {
+        options.mistake_count = 0;
+        options.origin[OPTION_MISTAKE] = ORIGIN_DEFAULT;
+    } else if (worksheet->shown != 0) {
+        options.stage_count = 0;
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
+            if (worksheet->shown & STAGE_BIT(stage))
+                options.stages[options.stage_count++] = (enum stage)stage;
+    }
     if (worksheet->numbers == NULL)
         return options;
     options.random = NULL;
@@ -66,10 +76,10 @@ static struct options options_of(const struct worksheet *worksheet, size_t varia
     return options;
 }
 
-static enum status make_problem(const struct worksheet *worksheet, size_t variant, struct problem *problem,
+static enum status make_problem(const struct worksheet *worksheet, size_t variant, bool wrong, struct problem *problem,
                                 struct arena *arena)
 {
-    const struct options options = options_of(worksheet, variant);
+    const struct options options = options_of(worksheet, variant, wrong);
     struct job_files *files = arena_allocate(arena, 1, sizeof *files, worksheet->error);
     if (files == NULL)
         return worksheet->error->status;
@@ -214,6 +224,25 @@ static void warn_of_numbers(struct worksheet *worksheet, bool whole)
          "--color does nothing: paper has no colours to choose");
 }
 
+/* What is done wrong. A file that is a result may say so, too, but then the answers would be wrong. */
+static enum status find_mistakes(struct worksheet *worksheet)
+{
+    if (make_problem(worksheet, 0, true, &worksheet->first, worksheet->arena) != STATUS_OK)
+        return worksheet->error->status;
+    memcpy(worksheet->mistakes, worksheet->first.mistakes, sizeof worksheet->mistakes);
+    worksheet->mistake_count = worksheet->first.mistake_count;
+    if (worksheet->mistake_count != worksheet->options->mistake_count)
+        return error_usage(worksheet->error,
+                           "%s: settings: mistake is not taken from a file here; expected --mistake, or "
+                           "an input without it",
+                           worksheet->first.source);
+    if (worksheet->mistake_count == 0 || worksheet->options->blank_count == 0)
+        return STATUS_OK;
+    return error_usage(worksheet->error,
+                       "--blank does not go with --mistake, whose sheets are filled in; expected one of "
+                       "them");
+}
+
 enum status worksheet_create(struct worksheet *worksheet, const struct options *options, struct arena *arena,
                              struct error *error)
 {
@@ -225,7 +254,8 @@ enum status worksheet_create(struct worksheet *worksheet, const struct options *
     if (options->in != NULL ? job_files_read(&worksheet->files, options, arena, error)
                             : drawn_plan(&worksheet->plan, &whole, options, error) || draw_numbers(worksheet))
         return error->status;
-    if (make_problem(worksheet, 0, &worksheet->first, arena) || choose_stages(worksheet) || check_sizes(worksheet))
+    if (find_mistakes(worksheet) || make_problem(worksheet, 0, false, &worksheet->first, arena) ||
+        choose_stages(worksheet) || check_sizes(worksheet))
         return error->status;
     warn_of_numbers(worksheet, whole);
     worksheet->easy = worksheet->easy && whole && is_plain(options);
@@ -246,32 +276,84 @@ static const char *name_of(const struct worksheet *worksheet, size_t variant, ch
     return name;
 }
 
+/* "the scores are not divided by sqrt(d_head) (scale-missing)" of all mistakes, into text (size bytes); returns
+ * text. */
+static const char *tell_mistakes(const struct worksheet *worksheet, char *text, size_t size)
+{
+    struct text told = text_begin(text, size);
+    for (size_t i = 0; i < worksheet->mistake_count; i++) {
+        char name[MISTAKE_NAME_BYTES];
+        text_add(&told, "%s%s (%s)", i == 0 ? "The mistake: " : "; and ", MISTAKES[worksheet->mistakes[i].id].sentence,
+                 mistake_text(worksheet->mistakes[i], name));
+    }
+    return text;
+}
+
+/* One sheet with all that is on it: with the mistakes, or as it should be. */
+static enum status make_sheet(const struct worksheet *worksheet, size_t variant, bool wrong,
+                              const struct sheet_plan *plan, struct sheet *sheet, struct arena *arena)
+{
+    struct problem *problem = arena_allocate(arena, 1, sizeof *problem, worksheet->error);
+    struct result *result = arena_allocate(arena, 1, sizeof *result, worksheet->error);
+    struct progress progress;
+    if (problem == NULL || result == NULL || make_problem(worksheet, variant, wrong, problem, arena) != STATUS_OK)
+        return worksheet->error->status;
+    explain_blanks(worksheet, problem);
+    progress_start(&progress, worksheet->options->progress != WHEN_NEVER, worksheet->options->progress == WHEN_ALWAYS);
+    enum status status = result_create(result, problem, &progress, false, arena, worksheet->error);
+    if (status == STATUS_OK)
+        status = sheet_make(sheet, plan, result, arena, worksheet->error);
+    progress_end(&progress);
+    return status;
+}
+
+/* Whether two sheets of the same stages show the same numbers. */
+static bool show_same(const struct sheet *a, const struct sheet *b)
+{
+    for (size_t task = 0; task < a->task_count; task++)
+        for (size_t i = 0; i < a->tasks[task].count; i++) {
+            const struct sheet_table *left = &a->tasks[task].tables[i], *right = &b->tasks[task].tables[i];
+            for (size_t cell = 0; cell < left->rows * left->columns; cell++)
+                if (strcmp(left->cells[cell], right->cells[cell]) != 0)
+                    return false;
+        }
+    return true;
+}
+
+/* A mistake that cannot be seen is not to be found. */
+static enum status check_seen(const struct worksheet *worksheet, size_t variant, const struct sheet_plan *plan,
+                              const struct sheet *sheet, struct arena *arena)
+{
+    struct sheet right;
+    char name[NAME_BYTES], first[MISTAKE_NAME_BYTES];
+    if (make_sheet(worksheet, variant, false, plan, &right, arena) != STATUS_OK)
+        return worksheet->error->status;
+    if (!show_same(sheet, &right))
+        return STATUS_OK;
+    return error_usage(worksheet->error,
+                       "--mistake %s changes no number of the sheet of %s; expected another, or other numbers",
+                       mistake_text(worksheet->mistakes[0], first), name_of(worksheet, variant, name));
+}
+
 /* One sheet, or its answers. What it takes is given back at once. */
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
     struct arena arena = {0};
-    struct problem problem;
-    struct result result;
     struct sheet sheet;
-    struct progress progress;
-    char name[NAME_BYTES];
-    const struct options *options = worksheet->options;
+    char name[NAME_BYTES], found[FOUND_BYTES] = "";
+    const bool wrong = worksheet->mistake_count > 0 && !answers;
     const struct sheet_plan plan = {.shown = worksheet->shown,
                                     .blank = worksheet->blank,
-                                    .precision = (int)options->precision,
+                                    .precision = (int)worksheet->options->precision,
                                     .easy = worksheet->easy,
-                                    .name = name_of(worksheet, variant, name)};
-    progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
-    enum status status = make_problem(worksheet, variant, &problem, &arena);
-    if (status == STATUS_OK) {
-        explain_blanks(worksheet, &problem);
-        status = result_create(&result, &problem, &progress, false, &arena, worksheet->error);
-    }
+                                    .name = name_of(worksheet, variant, name),
+                                    .mistakes = wrong ? worksheet->mistake_count : 0,
+                                    .found = answers ? tell_mistakes(worksheet, found, sizeof found) : ""};
+    enum status status = make_sheet(worksheet, variant, wrong, &plan, &sheet, &arena);
+    if (status == STATUS_OK && wrong)
+        status = check_seen(worksheet, variant, &plan, &sheet, &arena);
     if (status == STATUS_OK)
-        status = sheet_make(&sheet, &plan, &result, &arena, worksheet->error);
-    progress_end(&progress);
-    if (status == STATUS_OK)
-        WRITERS[options->format]->write(page, &sheet, answers);
+        WRITERS[worksheet->options->format]->write(page, &sheet, answers);
     arena_free(&arena);
     return status;
 }

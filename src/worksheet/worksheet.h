@@ -13,9 +13,11 @@ struct worksheet {
     struct job_files files;   /* of the only sheet, where there is a file; else */
     struct numbers_plan plan; /* each has */
     struct numbers *numbers;  /* (options->variants) its own; NULL: there is a file */
-    struct problem first;     /* of the first sheet, with its warnings */
-    uint64_t shown, blank;    /* stages on a sheet, and those to fill in */
-    bool easy;                /* the numbers are, as numbers.h says */
+    struct problem first;     /* of the first sheet, without mistakes, and with its warnings */
+    struct mistake_choice mistakes[MISTAKE_SLOT_COUNT]; /* --mistake: those that a sheet has, to be found */
+    size_t mistake_count;
+    uint64_t shown, blank; /* stages on a sheet, and those to fill in */
+    bool easy;             /* the numbers are, as numbers.h says */
     struct arena *arena;
     struct error *error;
 };

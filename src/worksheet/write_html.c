@@ -102,7 +102,7 @@ static void write_tasks(struct output *output, const struct sheet *sheet, bool a
         output_print(output, "<section>\n");
         for (size_t i = first; i < end && !answers; i++)
             write_task(output, &sheet->tasks[i], i + 1);
-        write_tables(output, sheet->tasks[first].tables, count, answers ? LOOK_FILLED : LOOK_BLANK);
+        write_tables(output, sheet->tasks[first].tables, count, answers || sheet->filled ? LOOK_FILLED : LOOK_BLANK);
         output_print(output, "</section>\n");
     }
 }
@@ -158,6 +158,9 @@ static void write(const struct page *page, const struct sheet *sheet, bool answe
     write_escaped(output, sheet->name);
     output_print(output, "</span></header>\n");
     if (answers) {
+        output_print(output, "%s", sheet->found[0] != '\0' ? "<p>" : "");
+        write_escaped(output, sheet->found);
+        output_print(output, "%s", sheet->found[0] != '\0' ? "</p>\n" : "");
         write_tasks(output, sheet, true);
         output_print(output, "<pre>");
         write_escaped(output, sheet->worked);

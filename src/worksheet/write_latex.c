@@ -145,7 +145,7 @@ static void write_tasks(struct output *output, const struct sheet *sheet, bool a
             }
             output_print(output, "\\par\\nopagebreak\\smallskip\n");
         }
-        write_tables(output, sheet->tasks[first].tables, count, answers ? LOOK_FILLED : LOOK_BLANK);
+        write_tables(output, sheet->tasks[first].tables, count, answers || sheet->filled ? LOOK_FILLED : LOOK_BLANK);
         output_print(output, answers ? "" : "\\vfill\n");
     }
 }
@@ -198,6 +198,8 @@ static void write(const struct page *page, const struct sheet *sheet, bool answe
         write_sheet(output, sheet);
         return;
     }
+    write_escaped(output, sheet->found);
+    output_print(output, "%s", sheet->found[0] != '\0' ? "\\par\\medskip\n" : "");
     write_tasks(output, sheet, true);
     write_worked(output, sheet->worked);
 }

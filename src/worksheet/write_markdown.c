@@ -74,7 +74,7 @@ static void write_tasks(struct output *output, const struct sheet *sheet, bool a
             output_print(output, "%s\n", line + 1 < SHEET_FRAMES && task->frames[line + 1] != NULL ? "  " : "\n");
         }
         for (size_t table = 0; table < task->count; table++)
-            write_table(output, &task->tables[table], answers ? LOOK_FILLED : LOOK_BLANK);
+            write_table(output, &task->tables[table], answers || sheet->filled ? LOOK_FILLED : LOOK_BLANK);
     }
 }
 
@@ -84,7 +84,7 @@ static void write_sheet(struct output *output, const struct sheet *sheet)
                          "Date \\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\n\n## Given\n\n");
     for (size_t i = 0; i < sheet->given_count; i++)
         write_table(output, &sheet->given[i], LOOK_GIVEN);
-    output_print(output, "## Work out\n\n");
+    output_print(output, "## %s\n\n", sheet->filled ? "Worked out" : "Work out");
     write_tasks(output, sheet, false);
     output_print(output, "%s\n", sheet->rule);
 }
@@ -99,6 +99,8 @@ static void write(const struct page *page, const struct sheet *sheet, bool answe
         write_sheet(output, sheet);
         return;
     }
+    escape(output, sheet->found, strlen(sheet->found));
+    output_print(output, "%s", sheet->found[0] != '\0' ? "\n\n" : "");
     write_tasks(output, sheet, true);
     output_print(output, "```text\n");
     output_write(output, sheet->worked, strlen(sheet->worked));

@@ -172,7 +172,8 @@ static void write_tasks(const struct page *page, const struct sheet *sheet, bool
         for (size_t task = first; task < end && !answers; task++)
             write_task(page, &sheet->tasks[task], task + 1);
         output_print(page->output, "%s", answers ? "" : "\n");
-        write_tables(page->output, sheet->tasks[first].tables, count, answers ? LOOK_FILLED : LOOK_BLANK);
+        write_tables(page->output, sheet->tasks[first].tables, count,
+                     answers || sheet->filled ? LOOK_FILLED : LOOK_BLANK);
     }
 }
 
@@ -189,11 +190,14 @@ static void write_sheet(const struct page *page, const struct sheet *sheet)
 
 static void write(const struct page *page, const struct sheet *sheet, bool answers)
 {
+    struct wrap line = {.output = page->output, .columns = WRAP_COLUMNS};
     write_head(page, sheet, answers);
     if (!answers) {
         write_sheet(page, sheet);
         return;
     }
+    wrap_words(&line, sheet->found);
+    output_print(page->output, "%s", sheet->found[0] != '\0' ? "\n\n" : "");
     write_tasks(page, sheet, true);
     output_write(page->output, sheet->worked, strlen(sheet->worked));
 }
