@@ -324,7 +324,7 @@ static bool show_same(const struct sheet *a, const struct sheet *b)
 static enum status check_seen(const struct worksheet *worksheet, size_t variant, const struct sheet_plan *plan,
                               const struct sheet *sheet, struct arena *arena)
 {
-    struct sheet right;
+    struct sheet right = {0};
     char name[NAME_BYTES], first[MISTAKE_NAME_BYTES];
     if (make_sheet(worksheet, variant, false, plan, &right, arena) != STATUS_OK)
         return worksheet->error->status;
@@ -339,7 +339,7 @@ static enum status check_seen(const struct worksheet *worksheet, size_t variant,
 static enum status write_one(const struct worksheet *worksheet, size_t variant, bool answers, const struct page *page)
 {
     struct arena arena = {0};
-    struct sheet sheet;
+    struct sheet sheet = {0};
     char name[NAME_BYTES], found[FOUND_BYTES] = "";
     const bool wrong = worksheet->mistake_count > 0 && !answers;
     const struct sheet_plan plan = {.shown = worksheet->shown,
