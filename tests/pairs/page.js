@@ -1,6 +1,6 @@
 /* Pages of -f html without a browser: the script of each runs over elements that hold what is written into them and draw
- * nothing. Its equations must give the numbers that attn prints as JSON for the same job, and no text that it shows may
- * have a number that is none, or "−0". A page that does not end within
+ * nothing. Its equations must give the numbers that attn prints as JSON for the same job, and no text that it shows of cells
+ * of all tables may have a number that is none, or "−0". A page that does not end within
  * SECONDS is stopped.
  *
  *   node tests/pairs/page.js SECONDS PAGE.html...   beside each lies PAGE.expected, the JSON
@@ -21,17 +21,29 @@ const context2d = new Proxy({}, {
         : name in target ? target[name] : () => undefined),
 });
 
+const noClasses = { toggle: () => undefined, add: () => undefined, remove: () => undefined };
+
 class Element {
-    constructor() {
-        Object.assign(this, { children: [], attributes: {}, style: {}, dataset: {}, clientWidth: 800, value: '' });
+    constructor(name = '') {
+        Object.assign(this, { name, children: [], attributes: {}, style: { setProperty: () => undefined }, dataset: {}, classList: noClasses,
+            clientWidth: 800, value: '' });
     }
     get parentElement() { return new Element(); }
+    get childElementCount() { return this.children.filter((child) => child instanceof Element).length; }
     get textContent() { return this.children.map((child) => (typeof child === 'string' ? child : child.textContent)).join(''); }
     textsOf(name) {
         if (this.attributes.class === name) return [this.textContent];
         return this.children.flatMap((child) => (typeof child === 'string' ? [] : child.textsOf(name)));
     }
     set textContent(text) { this.children = [String(text)]; }
+    /* Those within it that are called so: ".class", or names of elements with commas between them. */
+    querySelectorAll(selector) {
+        const isIt = (one) => (selector.startsWith('.') ? (one.attributes.class || '').split(' ').includes(selector.slice(1))
+            : selector.split(', ').includes(one.name));
+        const inner = this.children.filter((child) => child instanceof Element);
+        return inner.flatMap((child) => [...(isIt(child) ? [child] : []), ...child.querySelectorAll(selector)]);
+    }
+    querySelector(selector) { return this.querySelectorAll(selector)[0] || null; }
     append(...children) { this.children.push(...children.map((child) => (child instanceof Element ? child : String(child)))); }
     prepend(...children) { this.children.unshift(...children); }
     replaceChildren(...children) { this.children = []; this.append(...children); }
@@ -49,9 +61,10 @@ class ImageData {
 /* What the page's script finds around it; `texts`: what the page holds in scripts that are data, by id. */
 function makeWindow(texts) {
     const elements = new Map();
+    const nothing = () => undefined;
     const document = {
-        documentElement: new Element(),
-        createElement: () => new Element(),
+        documentElement: new Element(), body: new Element(),
+        createElement: (name) => new Element(name),
         querySelectorAll: () => [],
         getElementById: (id) => {
             if (!elements.has(id)) elements.set(id, new Element());
@@ -61,8 +74,8 @@ function makeWindow(texts) {
     };
     return {
         document, elements, atob, devicePixelRatio: 1,
-        matchMedia: () => new Element(), addEventListener: () => undefined, getComputedStyle: () => ({ fontSize: '16px' }),
-        ImageData,
+        matchMedia: () => new Element(), addEventListener: nothing, getComputedStyle: () => ({ fontSize: '16px' }), ImageData,
+        location: { hash: '', href: '' }, innerWidth: 1000, innerHeight: 700, performance, setTimeout: nothing, requestAnimationFrame: nothing,
     };
 }
 
@@ -85,7 +98,7 @@ const COMPARE = new vm.Script(`${fs.readFileSync(`${__dirname}/../page/formulas.
         return job.has_heads ? rows[head][row] : rows[row];
     };
     const compare = (stage, item, head, row, numbers) => {
-        if (!(stage in expected) || job.formulas[stage] === undefined) return;
+        if (!(stage in expected) || !job.stages.some(([name]) => name === stage)) return;
         const right = rowOf(stage, item, head, row, numbers.length).map(real);
         const i = right.length === numbers.length ? right.findIndex((number, at) => !agree(numbers[at], number)) : 0;
         if (i >= 0)
@@ -93,23 +106,32 @@ const COMPARE = new vm.Script(`${fs.readFileSync(`${__dirname}/../page/formulas.
                 + ' of ' + numbers.length + ' is ' + numbers[i] + ', attn has ' + right[i] + ' of ' + right.length);
     };
     const page = readPage(job.dtype, job.precision, job.softmax_dtype);
-    const clean = job.squares.every((stage) => stage in expected) && !/"NaN"/.test(JSON.stringify(expected));
+    const clean = before.stages.every(({ name, square }) => !square || name in expected) && !/"NaN"/.test(JSON.stringify(expected));
+    const names = tableNames(), wrongText = clean ? /undefined|[−-]0(\\.0*)?(?![\\d.])|NaN/ : /undefined|[−-]0(\\.0*)?(?![\\d.])/;
+    /* The arithmetic of a cell of a table. */
+    const show = (name, row, column) => {
+        const table = tableIn(before, name, state.head);
+        choosePlace(name, row % table.rows, column % table.columns);
+        showPointed();
+        showContext();
+        const text = byId('arithmetic').textContent + ' ' + byId('context').textContent, odd = text.match(wrongText);
+        if (odd) wrong.push('it shows "' + text.slice(Math.max(odd.index - 40, 0), odd.index + 20) + '"');
+        for (const [formula, held] of page.judge(byId('arithmetic').textsOf('formula')))
+            if (!held) wrong.push('it shows ' + formula);
+    };
     let shown = 0;
     for (let item = 0; item < job.items; item++)
         for (let head = 0; head < job.heads; head++)
-            for (let row = 0; row < job.rows; row++) {
-                const line = attentionRow(item, head, row);
+            for (let row = 0; row < job.positions.length; row++) {
+                const line = before.line(item, head, row);
                 for (const stage of SQUARE_STAGES) compare(stage, item, head, row, line[stage]);
-                compare('context', item, head, row, contextOf(line));
+                compare('context', item, head, row, before.context(item, head, row));
                 for (let key = 0; key < job.keys && shown < most; key++, shown++) {
                     state.item = item;
                     state.head = head;
-                    choose({ row, key });
-                    const text = byId('arithmetic').textContent + ' ' + byId('context').textContent;
-                    const odd = text.match(clean ? /undefined|[−-]0(\\.0*)?(?![\\d.])|NaN/ : /undefined|[−-]0(\\.0*)?(?![\\d.])/);
-                    if (odd) wrong.push('it shows "' + text.slice(Math.max(odd.index - 40, 0), odd.index + 20) + '"');
-                    for (const [formula, held] of page.judge(byId('arithmetic').textsOf('formula')))
-                        if (!held) wrong.push('it shows ' + formula);
+                    forgetShown();
+                    show(OPENS.find(stageOf), row, key);
+                    show(names[shown % names.length], row, key);
                 }
             }
     return wrong;
