@@ -255,6 +255,11 @@ static enum status take_in_proj(struct taking *taking, const struct tensor *weig
     if (weight->rank != 2 || weight->shape[1] != plan->d_in || rows * groups % (groups + 2) != 0)
         return taking_wrong_shape(taking, "in_proj_weight", weight, plan->d_in + 2 * plan->d_in / groups, plan->d_in,
                                   why);
+    if (plan->d_key_in != plan->d_in)
+        return error_usage(taking->error,
+                           "%s: in_proj_weight has %zu columns for inputs and key inputs alike: these have %zu; "
+                           "W_query, W_key and W_value may differ",
+                           taking->input->source, plan->d_in, plan->d_key_in);
     if (bias != NULL && (bias->rank != 1 || bias->shape[0] != rows))
         return taking_wrong_shape(taking, "in_proj_bias", bias, rows, 0, "one for each row of in_proj_weight");
     plan->d_out = rows * groups / (groups + 2);

@@ -112,7 +112,8 @@ const COMPARE = new vm.Script(`${fs.readFileSync(`${__dirname}/../page/formulas.
     const show = (name, row, column) => {
         const table = tableIn(before, name, state.head);
         choosePlace(name, row % table.rows, column % table.columns);
-        showPointed();
+        showCellBar();
+        showArithmetic();
         showContext();
         const text = byId('arithmetic').textContent + ' ' + byId('context').textContent, odd = text.match(wrongText);
         if (odd) wrong.push('it shows "' + text.slice(Math.max(odd.index - 40, 0), odd.index + 20) + '"');
