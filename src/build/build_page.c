@@ -94,15 +94,17 @@ enum status build_page(const struct build *build)
     const double rows = (double)problem->row_count, keys = (double)problem->keys, items = (double)problem->items;
     const double numbers = items * (rows * (double)(problem->heads * problem->d_head) +
                                     keys * (double)(problem->kv_heads * (problem->d_head + problem->d_value))) +
+                           (problem_projects(problem) ? items * (double)problem->queries * (double)problem->d_in : 0) +
                            numbers_before(problem) + (attn_mask->rank > 0 ? (double)tensor_count(attn_mask) : 0) +
                            (problem->dropout > 0 ? items * (double)problem->heads * rows * keys / 32 : 0) +
                            (problem->recipe != NULL ? made_numbers(problem) : 0);
     if (numbers > PAGE_NUMBERS)
-        return error_usage(build->error,
-                           "query, key, value, mask and what dropout keeps are as much as %.0f numbers, a page holds "
-                           "at most %d; expected fewer "
-                           "queries, as --query asks for, or a shorter input",
-                           numbers, PAGE_NUMBERS);
+        return error_usage(
+            build->error,
+            "inputs, query, key, value, mask and what dropout keeps are as much as %.0f numbers, a page holds "
+            "at most %d; expected fewer "
+            "queries, as --query asks for, or a shorter input",
+            numbers, PAGE_NUMBERS);
     if (rows * keys > PAGE_CELLS)
         return error_usage(build->error,
                            "%zu x %zu are more cells than the %d that a page draws; expected fewer queries, as in "

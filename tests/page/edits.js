@@ -238,6 +238,10 @@ function checkExplained(page, model, place) {
 
 function checkLink(page, model, edits, place) {
     const again = page.linkToState(page.stateToLink(edits)).reduce((before, edit) => page.applyEdit(before, edit), page.modelOf(page.job));
+    const hostile = ['#', '#x', '#[1]', '#%5B', '#[{"do":"number"}]', '#[{"do":"without","token":-1}]', '#[{"do":"without","token":99}]', '#[null]',
+        '#[{"do":"constructor"}]', '#[{"do":"number","table":"inputs","at":["0",0],"to":1}]', '#[{"do":"add","token":"a","numbers":[1e999]}]',
+        '#[{"do":"setting","name":"mistake","to":"toString"}]', '#[{"do":"setting","name":"scale","to":"1"}]', `#[${'{"do":"x"},'.repeat(2000)}1]`];
+    for (const hash of hostile) if (page.linkToState(hash).length > 0) failures.push(`${place}: the link ${hash} is taken`);
     const texts = [model, again].map((one) => JSON.stringify([...one.tables.values()].map(({ name, numbers }) => [name, [...numbers]]).concat([one.settings, one.keyTexts])));
     if (texts[0] !== texts[1]) failures.push(`${place}: the link holds other edits`);
 }

@@ -117,6 +117,7 @@ function labelToken(model, { token, to, item = 0 }) {
     const own = model.ownQueries, names = own ? ['queryLabels', 'queryTexts'] : ['keyLabels', 'keyTexts'];
     if (!model[names[0]]) refuse('The tokens of this page have no labels.');
     if (!(Number.isInteger(token) && token >= 0 && token < model[names[0]][0].length)) refuse('There is no such token.');
+    if (!(Number.isInteger(item) && item >= 0 && item < model.items)) refuse('There is no such item.');
     const list = model[names[0]].length > 1 ? item : 0;
     const changed = (lists, text) => lists.map((labels, i) => (i === list ? replaced(labels, token, text) : labels));
     const labels = { [names[0]]: changed(model[names[0]], shownText(to)), [names[1]]: changed(model[names[1]], to) };

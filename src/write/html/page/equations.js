@@ -107,16 +107,20 @@ function relativeOf(model, item, head, query, key) {
     return relative ? (table ? table.numbers : relative.table)[bucketOf(relative, key - (query + model.offsets[item])) * heads + head] : 0;
 }
 
-/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. What ALiBi takes away may be too large
- * for a double, but does not forbid a key. */
+/* What is added to the score of a key within the span. What ALiBi takes away may be too large for a double, but does not
+ * forbid a key. */
+function biasNumber(model, item, head, query, key) {
+    const added = maskNumber(model, item, head, query, key);
+    if (added === -Infinity) return added;
+    return Math.max(-Number.MAX_VALUE, added - alibiOf(model, item, head, query, key)) + relativeOf(model, item, head, query, key);
+}
+
+/* What is added to each score of a row, (Tk); minus infinity: the key is forbidden. */
 function biasOf(model, item, head, query) {
     const bias = new Float64Array(model.keys).fill(-Infinity), span = spanOf(model, item, query);
-    for (let key = span.first; key < span.end; key++) {
-        const added = maskNumber(model, item, head, query, key);
-        if (model.forbids && model.forbids(span.position, query, key, model.keys)) continue; // a mistake
-        bias[key] = added === -Infinity ? added
-            : Math.max(-Number.MAX_VALUE, added - alibiOf(model, item, head, query, key)) + relativeOf(model, item, head, query, key);
-    }
+    if (!model.mask && !model.alibiSlopes && !model.relative && !model.forbids) return bias.fill(0, span.first, span.end);
+    for (let key = span.first; key < span.end; key++)
+        if (!model.forbids || !model.forbids(span.position, query, key, model.keys)) bias[key] = biasNumber(model, item, head, query, key);
     return bias;
 }
 
@@ -129,24 +133,30 @@ function addBias(score, bias) {
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */
 
+/* The same numbers, each through `of`: a loop, since rows are long and many. */
+function eachOf(numbers, of) {
+    const made = new Float64Array(numbers.length);
+    for (let i = 0; i < numbers.length; i++) made[i] = of(numbers[i], i);
+    return made;
+}
+
 /* The largest masked score and the sum of exponentials, of the keys that are seen and of the sink. */
 function softmaxParts(cast, bias, sink) {
-    let maximum = sink === null ? -Infinity : sink;
+    const exponentials = new Float64Array(cast.length);
+    let maximum = sink === null ? -Infinity : sink, sum = 0;
     for (let key = 0; key < cast.length; key++)
         if (bias[key] > -Infinity && (cast[key] > maximum || Number.isNaN(cast[key]))) maximum = cast[key];
-    const exponentials = cast.map((score, key) => (bias[key] > -Infinity ? Math.exp(score - maximum) : 0));
-    let sum = 0;
-    for (const exponential of exponentials) sum += exponential;
-    if (sink !== null) sum += Math.exp(sink - maximum);
-    return { maximum, exponentials, sum };
+    for (let key = 0; key < cast.length; key++) {
+        exponentials[key] = bias[key] > -Infinity ? Math.exp(cast[key] - maximum) : 0;
+        sum += exponentials[key];
+    }
+    return { maximum, exponentials, sum: sink === null ? sum : sum + Math.exp(sink - maximum) };
 }
 
 /* The weights of a row that sees some key, and what they are made of. */
 function softmax(masked, bias, sink) {
-    const cast = masked.map(roundSoftmax);
-    const parts = softmaxParts(cast, bias, sink);
-    const weights = parts.exponentials.map((exponential, key) =>
-        bias[key] > -Infinity ? round(roundSoftmax(exponential / parts.sum)) : 0);
+    const cast = eachOf(masked, roundSoftmax), parts = softmaxParts(cast, bias, sink), { exponentials, sum } = parts;
+    const weights = eachOf(exponentials, (exponential, key) => (bias[key] > -Infinity ? round(roundSoftmax(exponential / sum)) : 0));
     return { ...parts, cast, weights };
 }
 
@@ -154,11 +164,11 @@ const emptyWeight = (model) => ({ zero: 0, nan: NaN, mean: 1 / model.keys })[mod
 
 function dropRow(model, item, head, row, weights) {
     const factor = NATIVE_ROUNDERS[DTYPE.storage](1 / (1 - model.settings.dropout)), kept = keptRow(model, item, head, row);
-    return weights.map((weight, key) => round(weight * (kept[key] ? factor : 0)));
+    return eachOf(weights, (weight, key) => round(weight * (kept[key] ? factor : 0)));
 }
 
 function cap(scaled, softcap) {
-    return softcap > 0 ? scaled.map((score) => round(softcap * Math.tanh(score / softcap))) : scaled;
+    return softcap > 0 ? eachOf(scaled, (score) => round(softcap * Math.tanh(score / softcap))) : scaled;
 }
 
 /* A row of a stage as mistakes of the command line have made it, or what `compute` makes. */
@@ -171,7 +181,12 @@ function madeRow({ heads, rows }, stage, { item, head, row }, columns, compute) 
 function makeScores(evaluation, { item, head, row, query }) {
     const { model, mistake } = evaluation, { dHead: d, keys } = model, kv = keyHeadOf(model, head);
     const queries = evaluation.taken('query', item, head), of = evaluation.taken('key', item, kv), at = mistake.taken && mistake.taken.query ? query : row;
-    return Float64Array.from({ length: keys }, (nothing, key) => round(dotProduct(queries, at * d, of, key * d, d)));
+    return eachOf(new Float64Array(keys), (nothing, key) => round(dotProduct(queries, at * d, of, key * d, d)));
+}
+
+function makeScaled({ model }, { scores }) {
+    const scale = scaleOf(model);
+    return eachOf(scores, (score) => round(score * scale));
 }
 
 function makeWeights({ model }, line) {
@@ -182,9 +197,9 @@ function makeWeights({ model }, line) {
 /* What makes a stage of a line, which has those before it. */
 const STAGE_MAKERS = {
     scores: makeScores,
-    scaled: ({ model }, { scores }) => scores.map((score) => round(score * scaleOf(model))),
+    scaled: makeScaled,
     capped: ({ model }, { scaled }) => cap(scaled, model.settings.softcap),
-    masked: (evaluation, { capped, bias }) => capped.map((score, key) => addBias(score, bias[key])),
+    masked: (evaluation, { capped, bias }) => eachOf(capped, (score, key) => addBias(score, bias[key])),
     weights: makeWeights,
     dropped: ({ model }, { item, head, row, weights }) => (model.settings.dropout > 0 ? dropRow(model, item, head, row, weights) : weights),
 };
@@ -206,13 +221,13 @@ function makeLine(evaluation, item, head, row, last = 'dropped') {
 
 /* context = dropped . value, (d_v). */
 function computeContext(evaluation, line) {
-    const { model } = evaluation, context = new Float64Array(model.dValue);
-    if (line.empty && job.empty_row !== 'mean') return context.fill(emptyWeight(model));
+    const { model } = evaluation, { dValue, keys } = model, { empty, bias, dropped } = line, context = new Float64Array(dValue);
+    if (empty && job.empty_row !== 'mean') return context.fill(emptyWeight(model));
     const value = evaluation.taken('value', line.item, keyHeadOf(model, line.head));
-    for (let key = 0; key < model.keys; key++) {
-        if (!line.empty && line.bias[key] === -Infinity) continue;
-        for (let column = 0; column < model.dValue; column++)
-            context[column] += line.dropped[key] * value[key * model.dValue + column];
+    for (let key = 0, at = 0; key < keys; key++, at += dValue) {
+        const weight = dropped[key];
+        if (!empty && bias[key] === -Infinity) continue;
+        for (let column = 0; column < dValue; column++) context[column] += weight * value[at + column];
     }
     return context.map(round);
 }
@@ -313,7 +328,7 @@ function squareTable(evaluation, stage, item, head) {
     for (let row = 0; row < rows; row++) {
         const line = evaluation.line(item, head, row);
         const weighed = line.empty && model.job.empty_row !== 'zero' && stage !== 'masked'; /* its weights are numbers */
-        if (!weighed) table.masked.set(line.bias.map((bias) => (bias === -Infinity ? 1 : 0)), row * keys);
+        for (let key = 0; key < keys && !weighed; key++) table.masked[row * keys + key] = line.bias[key] === -Infinity ? 1 : 0;
     }
     return table;
 }

@@ -127,12 +127,41 @@ const saveCommand = (model, file = 'attention.json') => `attn ${mechanismOf(mode
 
 /* --- the link ---------------------------------------------------------------------------------------------------- */
 
-const stateToLink = (edits) => `#${encodeURIComponent(JSON.stringify(edits))}`;
+const MOST_EDITS = 1000, MOST_LINK = 1 << 14;
 
+/* Of numbers typed or dragged in one cell, one after another, the last. */
+const withoutDrags = (edits) => edits.filter((edit, i) => {
+    const next = edits[i + 1];
+    return !(next && edit.do === 'number' && next.do === 'number' && next.table === edit.table && String(next.at) === String(edit.at));
+});
+
+/* '' where the edits are too many for a link. */
+function stateToLink(edits) {
+    const link = `#${encodeURIComponent(JSON.stringify(withoutDrags(edits)))}`;
+    return link.length > MOST_LINK ? '' : link;
+}
+
+const isText = (text) => typeof text === 'string' && text.length <= 1000;
+
+/* Whether it has the form of an edit; applyEdit then says whether it can be made. */
+function isEdit(edit) {
+    const forms = {
+        number: ({ table, at, to }) => isText(table) && Array.isArray(at) && at.length <= 4 && typeof to === 'number',
+        setting: ({ name, to }) => isText(name) && (to === null || ['boolean', 'number'].includes(typeof to) || isText(to)),
+        without: ({ token }) => Number.isInteger(token),
+        add: ({ token, numbers }) => isText(token) && Array.isArray(numbers) && numbers.every((number) => typeof number === 'number'),
+        label: ({ token, to, item = 0 }) => Number.isInteger(token) && Number.isInteger(item) && isText(to),
+    };
+    return edit !== null && typeof edit === 'object' && Object.hasOwn(forms, edit.do) && forms[edit.do](edit);
+}
+
+/* The edits of a link, if all of them can be made on this page; else none: what is in a link was typed by anybody. */
 function linkToState(hash) {
     try {
-        const edits = JSON.parse(decodeURIComponent(hash.slice(1)));
-        return Array.isArray(edits) ? edits.slice(0, 1000) : [];
+        const edits = JSON.parse(decodeURIComponent(hash.slice(1, MOST_LINK)));
+        if (!Array.isArray(edits) || edits.length > MOST_EDITS || !edits.every(isEdit)) return [];
+        edits.reduce((model, edit) => applyEdit(model, edit), modelOf(job));
+        return edits;
     } catch {
         return [];
     }
