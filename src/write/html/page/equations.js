@@ -58,6 +58,20 @@ function projectHead(evaluation, id, item, head) {
     return made.map((number) => round(clipped(number, model.job.clip)));
 }
 
+/* The last two of each head, with all that they were made of: an edit elsewhere, and the model before it, share them. */
+const madeProjections = new Map();
+
+function sharedProjection(evaluation, id, item, head) {
+    const { model } = evaluation, { weight, bias, first, columns } = projectionOf(model, id, head), norm = normOf(model, 'norm');
+    const tables = [sourceOf(model, id), weight, bias, norm && norm.weight, norm && norm.bias].map((table) => table && table.numbers);
+    const of = [...tables, id === 'query' ? model.rows : null, first, columns], name = [id, item, head].join(), known = madeProjections.get(name) || [];
+    const found = known.find((one) => one.of.every((part, i) => part === of[i]));
+    if (found) return found.made;
+    const made = projectHead(evaluation, id, item, head);
+    madeProjections.set(name, [{ of, made }, ...known.slice(0, 1)]);
+    return made;
+}
+
 function givenHead(model, id, item, head) {
     const { shape: [, heads, rows, columns], numbers } = model.tables.get(id), at = (item * heads + head) * rows * columns;
     return numbers.subarray(at, at + rows * columns);
@@ -389,7 +403,7 @@ function evaluate(asked) {
     const kept = (name, make, most) => { evaluation[name] = remembered(make, most); };
     kept('normedInputs', (item) => normInputs(model, item), 4);
     kept('whole', (id, item) => wholeProjection(evaluation, id, item), 6);
-    kept('projected', (id, item, head) => (made.projected || projectHead)(evaluation, id, item, head), 3 * 64);
+    kept('projected', (id, item, head) => (made.projected || sharedProjection)(evaluation, id, item, head), 3 * 64);
     kept('normed', (id, item, head) => normHead(evaluation, id, item, head), 2 * 64);
     kept('operand', (id, item, head) => makeOperand(evaluation, id, item, head), 3 * 64);
     kept('taken', (id, item, head) => takenOperand(evaluation, id, item, head), 3 * 64);
