@@ -64,7 +64,7 @@ struct command_row {
         .foreign = "initialize initialise parameters params", \
         .manual = {"the parameters that a seed draws", "attn init MECHANISM [options] [FILE]", \
             "The parameters that a seed draws, to look at, edit and feed back with --weights.", \
-            {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"}, \
+            .examples = {{"attn init self --d-in 3 --d-out 2", "as nn.Linear draws and names them"}, \
              {"attn init self inputs.json --as matrix", "as W_query, ready for inputs . W_query"}, \
              {"attn init multihead -H 2 --d-in 4 -o weights.json", "into a file for --weights"}}}) \
     ROW(DIFF, .name = "diff", .words = WORDS_FILES, .abilities = ABILITY_COMPARES, \
@@ -98,14 +98,14 @@ struct command_row {
     ROW(JOIN, .name = "join", .words = WORDS_FILES, .abilities = ABILITY_JOINS, .foreign = "merge concat cat combine", \
         .manual = {"put the parts of a job together again", "attn join PART... --out FILE", \
             "Puts the parts that --part K/N wrote together: the same bytes as the whole.", \
-            {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"}, \
+            .examples = {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"}, \
              {"attn join part-*.safetensors -o context.npy", "where they hold one stage"}, \
              {"attn join part-*.safetensors -o whole.json", "as JSON"}}}) \
     ROW(EXAMPLE, .name = "example", .words = WORDS_EXAMPLE, .abilities = ABILITY_GIVES_EXAMPLES, \
         .foreign = "examples sample samples demo template input inputs", \
         .manual = {"an input to start from, as JSON", "attn example [NAME] [--out FILE]", \
             "Prints an input that is built in, as JSON: change it, and it is your own.", \
-            {{"attn example > inputs.json", "six tokens with three numbers each"}, \
+            .examples = {{"attn example > inputs.json", "six tokens with three numbers each"}, \
              {"attn example batch -o batch.json", "another one, into a file"}, \
              {"attn example | attn self", "without a file"}}}) \
     ROW(LESSON, .name = "lesson", .words = WORDS_LESSON, .abilities = ABILITY_TEACHES, \
@@ -114,13 +114,13 @@ struct command_row {
             "Goes through the lessons of attn(1), one by one: shows the text, takes your prediction, runs the commands " \
             "or your own in a folder that goes with it, and checks the exercises. Into a pipe: lists the lessons, or " \
             "shows one whole.", \
-            {{"attn lesson", "from the first lesson on"}, \
+            .examples = {{"attn lesson", "from the first lesson on"}, \
              {"attn lesson 3", "from another one on"}, \
              {"attn lesson | cat", "their titles"}}}) \
     ROW(HELP, .name = "help", .words = WORDS_TOPIC, .abilities = ABILITY_HELPS, .foreign = "usage man manual h", \
         .manual = {"this help, that of a command, or all of it", "attn help [COMMAND|PAGE] [--completion SHELL]", \
             "The help of a command, which is also attn COMMAND --help, or a page of the help.", \
-            {{"attn help multihead", "one command and its options"}, \
+            .examples = {{"attn help multihead", "one command and its options"}, \
              {"attn help all", "all options of all commands"}, \
              {"man attn", "the lessons, and what they use"}}}) \
     ROW(VERSION, .name = "--version", .words = WORDS_NONE, .foreign = "version v ver") \

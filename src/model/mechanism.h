@@ -32,14 +32,14 @@ struct mechanism_row {
         .foreign = "selfattention selfattn selfattentionv1 selfattentionv2 attention attn singlehead onehead", \
         .manual = {"one head, every token sees every token", "attn self [options] [FILE]", \
             "Self-attention with one head: every token sees every token.", \
-            {{"attn self inputs.json", "every stage"}, \
+            .examples = {{"attn self inputs.json", "every stage"}, \
              {"attn self inputs.json --init rand", "with weights of torch.rand instead of nn.Linear"}, \
              {"attn self inputs.json -q 2 --stages scores,weights", "two stages of the second token"}}}) \
     ROW(CAUSAL, .name = "causal", .title = "causal attention", .projects = true, .causality = CAUSALITY_ALWAYS, \
         .foreign = "causalattention causalselfattention causalattn masked maskedattention maskedselfattention decoder", \
         .manual = {"one head, each token sees itself and the tokens before it", "attn causal [options] [FILE]", \
             "Causal attention with one head: each token sees itself and the tokens before it.", \
-            {{"attn causal inputs.json", "every stage"}, \
+            .examples = {{"attn causal inputs.json", "every stage"}, \
              {"attn causal inputs.json --dropout 0.5", "with dropout on the weights"}, \
              {"attn causal inputs.json -o result.json", "as JSON into a file"}}}) \
     ROW(MULTIHEAD, .name = "multihead", .title = "multi-head attention", .projects = true, .splits = true, \
@@ -48,7 +48,7 @@ struct mechanism_row {
             "nnmultiheadattention multiheaded multiplehead multipleheads heads gqa mqa groupedqueryattention", \
         .manual = {"several heads, causal unless --no-causal", "attn multihead --heads N [options] [FILE]", \
             "Several heads, causal unless --no-causal: split heads with an output projection, or --stacked.", \
-            {{"attn multihead -H 2 inputs.json", "two split heads"}, \
+            .examples = {{"attn multihead -H 2 inputs.json", "two split heads"}, \
              {"attn multihead -H 2 --stacked inputs.json", "two modules side by side"}, \
              {"attn multihead -H 2 inputs.json -w trained.json", "a trained module's parameters"}}}) \
     ROW(LAYER, .name = "layer", .title = "attention layer", .projects = true, .opens = true, .splits = true, \
