@@ -2,7 +2,6 @@
 
 #include "lesson/mdoc.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -51,8 +51,9 @@ struct lessons {
 };
 
 /* Reads them out of the source, `length` bytes of which a NUL follows; the arena owns what they are made of.
- * STATUS_USAGE "name:LINE: ..." where something is not as tests/test_lessons.c wants it to be read; STATUS_SYSTEM where
- * memory is short. */
+ * STATUS_USAGE "name:LINE: ..." where a line does not keep the rules of the lessons: a macro or an escape beyond
+ * mdoc.h's, lessons that do not count from 1, a prediction without what comes, a block or a list without its end.
+ * STATUS_SYSTEM where memory is short. */
 enum status lessons_read(struct lessons *lessons, const char *source, size_t length, const char *name,
                          struct arena *arena, struct error *error);
 

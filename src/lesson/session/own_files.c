@@ -58,6 +58,22 @@ bool own_files_are_there(const char *folder, const struct own_file *file)
     return there;
 }
 
+/* Whether a word of a command ends before the byte. */
+static bool is_end(char byte)
+{
+    return strchr(" \t\n;|&<>", byte) != NULL;
+}
+
+/* Whether the name is a word of the command. */
+static bool is_named(const char *command, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *found = command; (found = strstr(found, name)) != NULL; found += length)
+        if ((found == command || is_end(found[-1])) && is_end(found[length]))
+            return true;
+    return false;
+}
+
 /* Whether the name stands behind > or -o in the command. */
 static bool is_written(const char *command, const char *name)
 {
@@ -66,10 +82,9 @@ static bool is_written(const char *command, const char *name)
         const char *before = found;
         while (before > command && before[-1] == ' ')
             before--;
-        const bool whole = strchr(" \t\n;|&<>", found[length]) != NULL;
         const bool behind = before > command &&
                             (before[-1] == '>' || (before - command >= 2 && before[-1] == 'o' && before[-2] == '-'));
-        if (whole && behind)
+        if (behind && is_end(found[length]))
             return true;
     }
     return false;
@@ -84,7 +99,7 @@ const char *own_files_lost(const struct own_file *files, const char *command)
 
 const char *own_files_named(const struct own_file *files, const char *command)
 {
-    while (files != NULL && !(files->own && strstr(command, files->name) != NULL))
+    while (files != NULL && !(files->own && is_named(command, files->name)))
         files = files->next;
     return files != NULL ? files->name : NULL;
 }

@@ -182,6 +182,6 @@ size_t show_part_lines(const struct show *show, const struct lesson_part *part)
     const size_t columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output));
     const size_t before = !part->close || part->kind == LESSON_COMMAND;
     if (part->kind == LESSON_TEXT) /* a line is not filled to its end: about one in ten more */
-        return before + 1 + text_columns(part->text) * 11 / 10 / (columns - part->indent);
+        return before + 1 + text_columns(part->text) * 11 / 10 / (columns - memory_smaller(part->indent, columns - 1));
     return before + newlines(part->text) + (part->kind == LESSON_COMMAND ? 2 + newlines(part->printed) : 0);
 }
