@@ -439,6 +439,36 @@ static void test_commands(void)
     check_nothing_left();
 }
 
+/* A shell at the terminal, and attn as a job of it. */
+static void test_background(void)
+{
+    static const char SHELL[] = "/bin/sh", ASKS[] = "sh: ";
+    char attn[sizeof program], start[sizeof program + 16];
+    struct seat seat;
+    check_begin("a command that is stopped goes on behind, and leaves the terminal to the shell");
+    strcpy(attn, program);
+    strcpy(program, SHELL);
+    setenv("PS1", ASKS, 1);
+    const bool there = sit_down(&seat, "-i", true);
+    strcpy(program, attn);
+    if (!there) {
+        check_skip("there is no pseudo-terminal");
+        return;
+    }
+    snprintf(start, sizeof start, "%s lesson 1\n", attn);
+    await_end(&seat, 0, ASKS);
+    say(&seat, start, RUNS);
+    say(&seat, "echo started; sleep 1\n", "\nstarted\n");
+    say(&seat, "\032", ASKS);
+    say(&seat, "bg\n", ASKS);
+    check_contains(say(&seat, "echo $((6 * 7))\n", ASKS), "\n42\n");
+    await_end(&seat, seat.length, RUNS);
+    say(&seat, "kill %1; fg\n", ASKS);
+    CHECK(write(seat.to, "exit\n", 5) == 5, "expected to type");
+    stand_up(&seat);
+    check_nothing_left();
+}
+
 static char *in_scratch(const char *name, char path[sizeof scratch + 64])
 {
     snprintf(path, sizeof scratch + 64, "%s/%s", scratch, name);
@@ -490,6 +520,7 @@ static void test_wrong(void)
         say(&seat, "\n", " > ");
     check_contains(say(&seat, "abc\n", PREDICTS), "Expected a number");
     check_contains(say(&seat, "b\n", RUNS), "$ ");
+    say(&seat, "echo >in\n", RUNS); /* the command that comes names inputs.json, which is another file */
     say(&seat, "s\n", PREDICTS);
     say(&seat, "-1000\n", RUNS);
     check_contains(say(&seat, "\n", " > "), "You said -1000; it is ");
@@ -632,6 +663,7 @@ int main(void)
         test_all(&lessons);
         test_wrong();
         test_commands();
+        test_background();
         test_own_files();
         test_leaving();
         test_pipes(&lessons);

@@ -38,14 +38,11 @@ static void remove_folder(const char *folder)
         nftw(folder, remove_entry, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What the terminal sends to the group is for the commands. */
+/* All signals are blocked: what the terminal sends to the group is for the commands. */
 static _Noreturn void keep(int lifeline, const char *folder)
 {
-    static const int IGNORED[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGPIPE};
     char byte;
     ssize_t bytes;
-    for (size_t i = 0; i < sizeof IGNORED / sizeof IGNORED[0]; i++)
-        signal(IGNORED[i], SIG_IGN);
     setpgid(0, 0);
     do
         bytes = read(lifeline, &byte, 1);
@@ -55,6 +52,11 @@ static _Noreturn void keep(int lifeline, const char *folder)
     remove_folder(folder);
     kill(0, SIGKILL);
     _exit(0);
+}
+
+static bool is_in_front(const struct shell *shell)
+{
+    return shell->terminal >= 0 && tcgetpgrp(shell->terminal) == getpgrp();
 }
 
 /* Safe in a signal handler. The terminal is given back only where a command has it. */
@@ -71,6 +73,8 @@ void shell_close(struct shell *shell)
 {
     opened = NULL;
     take_terminal(shell);
+    if (shell->terminal >= 0)
+        close(shell->terminal);
     close(shell->lifeline);
     while (waitpid(shell->keeper, NULL, 0) < 0 && errno == EINTR)
         continue;
@@ -169,21 +173,25 @@ static enum status furnish(struct shell *shell, struct arena *arena, struct erro
     return setenv("PATH", all, 1) == 0 ? STATUS_OK : error_system(error, errno, "PATH");
 }
 
+static void open_terminal(struct shell *shell)
+{
+    shell->terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (shell->terminal < 0 || (is_in_front(shell) && tcgetattr(shell->terminal, &shell->modes) == 0))
+        return;
+    close(shell->terminal);
+    shell->terminal = -1;
+}
+
 enum status shell_open(struct shell *shell, struct arena *arena, struct error *error)
 {
     sigset_t all, before;
     sigfillset(&all);
-    shell->terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    if (shell->terminal >= 0 &&
-        (tcgetpgrp(shell->terminal) != getpgrp() || tcgetattr(shell->terminal, &shell->modes) != 0)) {
-        close(shell->terminal);
-        shell->terminal = -1;
-    }
     sigprocmask(SIG_BLOCK, &all, &before); /* no folder without its keeper */
     enum status status = make_root(shell, arena, error);
     if (status == STATUS_OK && (status = start_keeper(shell, error)) != STATUS_OK)
         remove_folder(shell->root);
     if (status == STATUS_OK) {
+        open_terminal(shell);
         opened = shell;
         watch_signals();
     }
@@ -230,7 +238,7 @@ static _Noreturn void become_shell(const struct shell *shell, const struct run *
     _exit(NOT_RUN);
 }
 
-/* Waits for its end. Where Ctrl-Z stops it this program stops, too, and both go on together. */
+/* Waits for its end. Where Ctrl-Z stops it this program stops, too, and both go on together, in front or behind. */
 static int await(const struct shell *shell, pid_t child, bool front)
 {
     int status = 0;
@@ -244,7 +252,8 @@ static int await(const struct shell *shell, pid_t child, bool front)
             return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         take_terminal(shell);
         kill(0, SIGTSTP);
-        tcsetpgrp(shell->terminal, shell->keeper);
+        if (is_in_front(shell))
+            tcsetpgrp(shell->terminal, shell->keeper);
         kill(-shell->keeper, SIGCONT);
     }
 }
@@ -252,7 +261,7 @@ static int await(const struct shell *shell, pid_t child, bool front)
 static int start(struct shell *shell, struct run run, const char *command)
 {
     sigset_t all, before;
-    run.front = shell->terminal >= 0 && tcgetpgrp(shell->terminal) == getpgrp();
+    run.front = is_in_front(shell);
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     const pid_t child = fork();
