@@ -1,6 +1,5 @@
 #include "why/report.h"
 
-#include "base/shell_word.h"
 #include "base/wrap.h"
 #include "cli/option_line.h"
 

@@ -149,6 +149,7 @@ static void write_before(struct result *result, struct output *output)
         write_rows(result, result_table_of(result, operand_before_last_step(problem, id)), name, false, output);
     }
 }
+
 /* --- what the page computes from --------------------------------------------------------------------------------- */
 
 struct table_writing {

@@ -1,7 +1,5 @@
 #include "write/html/page_data.h"
 
-#include "stage/projections.h"
-
 #include <stdio.h>
 #include <string.h>
 

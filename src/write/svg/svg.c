@@ -19,12 +19,12 @@ static const char *const SHEETS[] = {
 };
 _Static_assert(sizeof SHEETS / sizeof SHEETS[0] == GROUND_COUNT, "a sheet for each ground");
 
-static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}.title{"
-                            "font-size:13px;font-weight:bold}"
+static const char FONTS[] = ".attn{font-family:sans-serif;font-size:12px}.name{font-size:15px;font-weight:bold}"
+                            ".title{font-size:13px;font-weight:bold}"
                             ".head{font-weight:bold}.small{font-size:11px}.end{text-anchor:end}"
                             ".middle{text-anchor:middle}.wire{stroke-width:1.5}.wire,.edge{fill:none}"
-                            ".symbol{font-family:serif;font-style:italic;font-size:1.15em}.script{font-size:.75em}."
-                            "index{font-family:serif;font-style:italic;font-size:.8em}";
+                            ".symbol{font-family:serif;font-style:italic;font-size:1.15em}.script{font-size:.75em}"
+                            ".index{font-family:serif;font-style:italic;font-size:.8em}";
 
 const char *svg_number(double pixels, char *text)
 {

@@ -1,8 +1,7 @@
 /* SVG as it is written: text made fit for XML, widths estimated, the style sheet with its light and its dark side.
  *
  * What a renderer lacks must cost nothing: there is no script, no foreignObject, no CSS variable, and no font but a
- * generic one. rsvg-convert and Inkscape know no
- * @media, and so show the light side of both. */
+ * generic one. rsvg-convert and Inkscape know no @media: of --theme auto they show the light side. */
 #ifndef ATTN_WRITE_SVG_SVG_H
 #define ATTN_WRITE_SVG_SVG_H
 

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-/* A heatmap is no wider than a page; its cells are no larger than a number needs, and have none below
- * a size, "0.25" or "-0.25", nor tokens below another. */
-static const double LARGEST_CELL = 56, SHARE_CELL = 26, SIGNED_CELL = 32, LABELLED_CELL = 18, SMALLEST_CELL = 2,
-                    LONGEST_LABEL = 96;
+/* A heatmap is no wider than a page; its cells are no larger than a number needs. Smaller than a share, "0.25", or a
+ * number with a sign, "-0.25", takes, they have none, and below another size no tokens. */
+static const double LARGEST_CELL = 56, SHARE_CELL = 26, SIGNED_CELL = 32, LABELLED_CELL = 18, SMALLEST_CELL = 2;
+static const double LONGEST_LABEL = 96;
 static const double TITLE = 30, HEAD = 18, GAP = 22, BAR_WIDTH = 196, BAR_HEIGHT = 10, LEGEND = 34, LEGEND_SIZE = 12;
 
 /* Cells of all matrices of a table together, and the most that one has in a row; more are reduced. */

@@ -12,7 +12,7 @@ struct svg_figure {
     double title;               /* height of the title */
     size_t per_line;            /* matrices side by side */
     /* Of a flow: */
-    enum stage makes; /* of a matrix: the stage; STAGE_COUNT where the figure is of no matrix */
+    enum stage makes; /* of a matrix: the stage that it makes, or is a part of */
     size_t line;      /* from above to below */
     size_t column;    /* from 1: that of the query, the key, the value and what they are made of; 0: none */
     bool bare;        /* its rows have their labels in the figure before it */
