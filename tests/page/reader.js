@@ -152,6 +152,17 @@
         await save('other tokens');
     };
 
+    /* A slider that is held stays while what follows from it, choices among it, changes. */
+    const trySlider = () => {
+        const slider = at('setting-left').parentElement.querySelector('input[type="range"]'), edits = past.at;
+        slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+        for (const value of [1, 2, 3, -1]) enter(slider, String(value));
+        check('a slider stays where it is held', slider.isConnected && at('setting-left').parentElement.contains(slider));
+        check('what it did is one edit', past.at === edits + 1);
+        check('no bound is an empty field', at('setting-left').value === '' && at('setting-left').placeholder === 'all');
+        at('undo').click();
+    };
+
     const OTHER = { scale: 0.4, temperature: 2, softcap: 1.5, left: 2, right: 1, dropout: 0.25 };
     const trySettings = async () => {
         for (const setting of settingsOf(model).filter(({ possible }) => possible)) {
@@ -185,6 +196,7 @@
     await tryNumbers();
     tryModes();
     await tryTokens();
+    trySlider();
     await trySettings();
     tryPast();
     check('the tokens were not run', document.hacked === undefined);

@@ -31,11 +31,16 @@ function choiceControl(setting, id) {
     return [element('label', { for: id }, settingLabel(setting)), list, element('span', { class: 'note chosen-text' })];
 }
 
+/* What stands for no bound, and what an empty field says then. */
+const UNSET = { left: [-1, 'all'], right: [-1, 'all'], softcap: [0, 'none'], dropout: [0, 'none'] };
+const isUnset = (name, value) => name in UNSET && UNSET[name][0] === value;
+
 /* A number as a slider, where it has two ends, and as a field. */
 function numberControl(setting, id) {
     const { least, most, step } = setting, ends = Number.isFinite(least) && Number.isFinite(most);
     const limits = { ...(ends ? { min: least, max: most } : {}), step: ends && step ? step : 'any' };
     const field = element('input', { type: 'number', id, ...limits, step: 'any', inputmode: 'decimal' });
+    if (setting.name in UNSET) field.placeholder = UNSET[setting.name][1];
     const slider = element('input', { type: 'range', ...limits, 'aria-label': settingLabel(setting), tabindex: '-1' });
     const inputs = ends ? [slider, field] : [field];
     for (const input of inputs) {
@@ -43,8 +48,9 @@ function numberControl(setting, id) {
         input.addEventListener('focus', begin);
         input.addEventListener('pointerdown', begin);
         input.addEventListener('input', () => {
-            const number = Number(input.value);
-            if (input.value !== '' && Number.isFinite(number)) askSetting(setting, number, input.gesture);
+            const isEmpty = input.value === '', [unset] = UNSET[setting.name] || [NaN];
+            const number = isEmpty ? unset : Number(input.value);
+            if (Number.isFinite(number)) askSetting(setting, number, input.gesture);
         });
     }
     return [element('label', { for: id }, settingLabel(setting)), ...inputs];
@@ -52,18 +58,25 @@ function numberControl(setting, id) {
 
 const CONTROLS = { switch: switchControl, choice: choiceControl, number: numberControl };
 
+function settingControl(setting) {
+    const control = element('div', { class: `control ${setting.kind}`, title: setting.says || '' },
+        ...CONTROLS[setting.kind](setting, `setting-${setting.name}`));
+    controls.inputs.set(setting.name, { control, choices: String(setting.choices), inputs: control.querySelectorAll('input, select') });
+    return control;
+}
+
+/* All of them anew where others are possible now; else only those with other choices, so that what is held stays. */
 function buildSettings(settings) {
-    const names = settings.map(({ name, possible, choices }) => `${name} ${possible} ${choices}`).join();
+    const [possible, others] = [true, false].map((is) => settings.filter((setting) => setting.possible === is));
+    const names = settings.map(({ name, possible: is, because }) => `${name} ${is} ${because}`).join();
+    for (const setting of controls.names === names ? possible : []) {
+        const { control, choices } = controls.inputs.get(setting.name);
+        if (choices !== String(setting.choices)) control.replaceWith(settingControl(setting));
+    }
     if (controls.names === names) return;
     controls.names = names;
     controls.inputs.clear();
-    const [possible, others] = [true, false].map((is) => settings.filter((setting) => setting.possible === is));
-    byId('settings-list').replaceChildren(element('legend', { class: 'unseen' }, 'Settings'), ...possible.map((setting) => {
-        const parts = CONTROLS[setting.kind](setting, `setting-${setting.name}`);
-        const control = element('div', { class: `control ${setting.kind}`, title: setting.says || '' }, ...parts);
-        controls.inputs.set(setting.name, control.querySelectorAll('input, select'));
-        return control;
-    }));
+    byId('settings-list').replaceChildren(element('legend', { class: 'unseen' }, 'Settings'), ...possible.map(settingControl));
     byId('not-here').hidden = others.length === 0;
     byId('not-here-count').textContent = `${plural(others.length, 'control')} that this job does not have`;
     byId('not-here-list').replaceChildren(...others.map((setting) => element('li', {},
@@ -80,10 +93,10 @@ function showSettings() {
     byId('settings-list').disabled = whyFixed() !== null;
     for (const { name, value, choices } of settings) {
         tellChoice(name, value, choices);
-        for (const input of controls.inputs.get(name) || [])
+        for (const input of controls.inputs.has(name) ? controls.inputs.get(name).inputs : [])
             if (input.type === 'checkbox') input.checked = value === true;
             else if (document.activeElement !== input || input.type !== 'number')
-                input.value = value === null ? '' : String(value);
+                input.value = value === null || (input.type === 'number' && isUnset(name, value)) ? '' : String(value);
     }
 }
 
@@ -279,7 +292,15 @@ function setTheme(name) {
     repaint();
 }
 
+/* On a narrow screen. */
+function foldSettings() {
+    const open = byId('settings-fold').getAttribute('aria-expanded') !== 'true';
+    byId('settings-fold').setAttribute('aria-expanded', String(open));
+    byId('settings-fold').textContent = open ? 'Hide' : 'Show';
+}
+
 function listenToControls() {
+    byId('settings-fold').addEventListener('click', foldSettings);
     byId('undo').addEventListener('click', () => go(past.at - 1));
     byId('redo').addEventListener('click', () => go(past.at + 1));
     byId('reset').addEventListener('click', () => go(0));

@@ -1,7 +1,7 @@
 /* A table as a picture: rows down, columns across, their labels at the edges, numbers where they fit, the chosen cell in
  * a frame. The same for the small ones of the way and for the large one. */
 
-const LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 34, LEAST_HATCHED = 7, GAP = 6;
+const LARGEST_CELL = 88, LEAST_LABELLED = 12, LEAST_NUMBERED = 26, LEAST_HATCHED = 7, GAP = 6;
 const LABEL_FAMILY = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
 
 /* Labels grow with the text of the page. */
@@ -202,7 +202,7 @@ function shortText(shown, number, decimals, point) {
 const WRITINGS = [
     (shown, number) => plus(shown, number) + numberText(number, 2), (shown, number) => shortText(shown, number, 2, false),
     (shown, number) => shortText(shown, number, 2, true), (shown, number) => shortText(shown, number, 1, false),
-    (shown, number) => shortText(shown, number, 0, false),
+    (shown, number) => shortText(shown, number, Math.abs(number) >= 10 ? 0 : 1, true),
 ];
 
 /* A number that says nothing: a weight that is masked, a difference that is none. */
