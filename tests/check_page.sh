@@ -138,7 +138,7 @@ if [ -n "$node" ]; then
     edited=60
     [ -z "${ATTN_WHOLE-}" ] || edited=1500
     edits() {
-        timeout 280 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
+        timeout 600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
         cat "$scratch/edits"
         return 1
     }
