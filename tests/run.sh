@@ -7,11 +7,13 @@
 #                                       kind: programs, examples, scripts
 #
 # JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. None may take more
-# than five minutes, or half an hour where ATTN_SLOW is set. Some take a sample, and say so; with ATTN_WHOLE they take all.
+# than five minutes, a quarter of an hour where ATTN_WHOLE is set, half of one where ATTN_SLOW is. Some take a sample, and
+# say so; with ATTN_WHOLE they take all.
 build=${1:?usage: tests/run.sh BUILD [TEST...]}
 shift
 jobs=${JOBS:-$(nproc)}
 limit=300
+[ -z "${ATTN_WHOLE-}" ] || limit=900
 [ -z "${ATTN_SLOW-}" ] || limit=1800
 ATTN_BIN=$build
 export ATTN_BIN
