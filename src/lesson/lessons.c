@@ -438,7 +438,7 @@ const struct lesson *lessons_answer(const struct lessons *lessons, size_t lesson
 bool lesson_title(size_t number, char *title)
 {
     char heading[32];
-    struct error error;
+    struct error error = {0};
     snprintf(heading, sizeof heading, "\n.Ss Lesson %zu: ", number);
     const char *found = strstr((const char *)lesson_source_bytes, heading);
     if (found == NULL)

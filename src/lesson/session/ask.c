@@ -83,7 +83,7 @@ void ask_help(const struct session *session)
 
 static int run(struct session *session, const char *command, bool own)
 {
-    struct error ignored; /* of files that cannot be looked at, none is offered */
+    struct error ignored = {0}; /* of files that cannot be looked at, none is offered */
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     output_flush(session->show.output);
     const int status = shell_run(&session->shell, command, session->live);

@@ -186,7 +186,7 @@ static void show_title(const struct session *session, size_t number)
 /* The files that earlier lessons make, but for those that the reader has made otherwise. */
 static void prepare(struct session *session, struct place *place)
 {
-    struct error ignored;
+    struct error ignored = {0};
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     for (; place->prepared + 1 < place->lesson; place->prepared++) {
         const struct lesson *lesson = &session->lessons->lessons[place->prepared];
