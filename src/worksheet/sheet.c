@@ -429,7 +429,7 @@ static const char *note_of(const struct making *making, const struct sheet *shee
 {
     bool rounded = false, powers = false;
     for (size_t i = 0; i < sheet->given_count; i++) {
-        const bool is_powers = sheet->given[i].corner[0] != '\0';
+        const bool is_powers = sheet_is_powers(&sheet->given[i]);
         powers = powers || is_powers;
         rounded = rounded || (sheet->given[i].rounded && !is_powers);
     }
@@ -534,6 +534,11 @@ enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struc
                    make_words(&making, sheet) || make_worked(&making, sheet)
                ? error->status
                : STATUS_OK;
+}
+
+bool sheet_is_powers(const struct sheet_table *table)
+{
+    return table->corner[0] != '\0';
 }
 
 size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables)

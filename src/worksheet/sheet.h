@@ -65,6 +65,9 @@ struct sheet_plan {
 enum status sheet_make(struct sheet *sheet, const struct sheet_plan *plan, struct result *result, struct arena *arena,
                        struct error *error);
 
+/* Whether it is that of powers of e, whose columns are numbers; those of others may be tokens. */
+bool sheet_is_powers(const struct sheet_table *table);
+
 /* The task behind the group that begins with this one, and how many tables the group has. */
 size_t sheet_group_end(const struct sheet *sheet, size_t first, size_t *tables);
 

@@ -41,9 +41,11 @@ static void write_head_cells(struct output *output, const struct sheet_table *ta
     write_escaped(output, table->corner);
     output_print(output, "</th>");
     for (size_t column = 0; column < table->columns; column++) {
-        const char *label = table->column_labels[column];
-        output_print(output, "<th scope=\"col\"><bdi>%s", label[0] == '-' ? "−" : "");
-        write_escaped(output, label[0] == '-' ? label + 1 : label);
+        output_print(output, "<th scope=\"col\"><bdi>");
+        if (sheet_is_powers(table))
+            write_number(output, table->column_labels[column]);
+        else
+            write_escaped(output, table->column_labels[column]);
         output_print(output, "</bdi></th>");
     }
     output_print(output, "</tr>\n");

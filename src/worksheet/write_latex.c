@@ -74,7 +74,7 @@ static void write_table(struct output *output, const struct sheet_table *table, 
     write_escaped(output, table->corner);
     for (size_t column = 0; column < table->columns; column++) {
         output_print(output, " & ");
-        if (table->column_labels[column][0] == '-')
+        if (sheet_is_powers(table))
             write_number(output, table->column_labels[column]);
         else
             write_escaped(output, table->column_labels[column]);
