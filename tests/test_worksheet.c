@@ -76,7 +76,7 @@ static bool make(const char *words, int seed)
         if (tried.worksheet.blank & STAGE_BIT(stage))
             problem->explained[problem->explained_count++] = (enum stage)stage;
     const struct sheet_plan plan = {
-        tried.worksheet.shown, tried.worksheet.blank, 2, tried.worksheet.easy, "a sheet", "", 0};
+        tried.worksheet.shown, tried.worksheet.blank, tried.worksheet.given, 2, tried.worksheet.easy, "a sheet", "", 0};
     return CHECK(result_create(&tried.result, problem, &tried.progress, false, &tried.arena, &tried.error) ==
                          STATUS_OK &&
                      sheet_make(&tried.sheet, &plan, &tried.result, &tried.arena, &tried.error) == STATUS_OK,

@@ -205,7 +205,7 @@
         .fallback = "by dtype" DTYPE_ROWS(RELATIVE, NOTHING), .help = "the share of |a| in that") \
     ROW(BLANK, blank_text, LIST(stage_word), ABILITY_ASKS, .name = "blank", .argument = "LIST", \
         .foreign = "blanks gaps hide empty fill cloze leave", .fallback = "all that are computed", \
-        .help = "the stages that are left to fill in, such as weights,context; the others are given") \
+        .help = "the stages that are left to fill in, such as weights,context; given is what they are made from, and what --stages names") \
     ROW(VARIANTS, variants, WHOLE(1, 1000), ABILITY_ASKS, .name = "variants", .argument = "N", \
         .foreign = "sheets students copies count versions", .initial = "1", \
         .help = "so many sheets, each with other numbers; the first is that of the seed alone") \

@@ -176,27 +176,31 @@ static enum status make_draw(const struct making *making, const struct result_ta
     return fill(making, made, numbers, false);
 }
 
-/* Whether the stage that a parameter makes is on the sheet. */
+/* Whether a parameter makes a stage to fill in; where parameters are asked for, any that is shown. */
 static bool is_used(const struct making *making, const char *name)
 {
     static const struct {
         const char *part;
-        enum stage stage;
-    } OF[] = {{"W_query", STAGE_QUERY}, {"W_key", STAGE_KEY}, {"W_value", STAGE_VALUE}, {"out_proj", STAGE_OUTPUT}};
+        uint64_t stages;
+    } OF[] = {{"W_query", STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_PROJECTED_QUERY)},
+              {"W_key", STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_PROJECTED_KEY)},
+              {"W_value", STAGE_BIT(STAGE_VALUE)},
+              {"out_proj", STAGE_BIT(STAGE_OUTPUT)}};
+    const struct sheet_plan *plan = making->plan;
+    const uint64_t made = plan->given & STAGE_BIT(STAGE_PARAMETERS) ? plan->shown : plan->blank;
     for (size_t i = 0; i < sizeof OF / sizeof OF[0]; i++)
         if (strstr(name, OF[i].part) != NULL)
-            return (making->plan->shown & STAGE_BIT(OF[i].stage)) != 0;
+            return (made & OF[i].stages) != 0;
     return true;
 }
 
-/* Whether a table is given: what is no stage, and a stage that is shown and not blank. sdpa's operands are stages. */
+/* What masks stands among the inputs, by other names. */
 static bool is_given(const struct making *making, const struct result_table *table)
 {
-    if (stage_exists(table->stage))
-        return (making->plan->shown & ~making->plan->blank & STAGE_BIT(table->stage)) != 0;
+    const bool masks = table->stage == STAGE_INPUTS && strcmp(table->name, stage_name(STAGE_INPUTS)) != 0;
     if (table->stage == STAGE_PARAMETERS)
         return is_used(making, table->name);
-    return problem_projects(making->result->problem) || !STAGES[stage_find(table->name, strlen(table->name))].operand;
+    return masks || (making->plan->given & STAGE_BIT(table->stage)) != 0;
 }
 
 static bool has_draw(const struct making *making, const struct result_table *table)

@@ -53,7 +53,8 @@ struct sheet {
 
 /* What is wanted of it. */
 struct sheet_plan {
-    uint64_t shown, blank; /* stages on it; those to fill in */
+    uint64_t shown, blank; /* stages on it, or that these are made from; those to fill in */
+    uint64_t given;        /* what is told as a table: stages, and names that are none, such as STAGE_INPUTS */
     int precision;
     bool easy;         /* the numbers were chosen so that rounding on the way shows in the last digit at most */
     const char *name;  /* as the sheet's; it outlives the sheet, */

@@ -112,6 +112,21 @@ static const char *list_stages(uint64_t stages, char *text, size_t size)
     return text_alternatives(names, STAGE_COUNT, text, size);
 }
 
+/* What the blanks are made from, in place of a stage that is not on the sheet what that is made from. What follows
+ * from a blank would tell it. */
+static uint64_t sources_of(const struct worksheet *worksheet)
+{
+    uint64_t sources = 0;
+    for (int stage = STAGE_COUNT - 1; stage >= 0; stage--) {
+        const bool passed = (sources & ~worksheet->shown & STAGE_BIT(stage)) != 0;
+        if (passed)
+            sources &= ~STAGE_BIT(stage);
+        if (passed || (worksheet->blank & STAGE_BIT(stage)) != 0)
+            sources |= STAGES[stage].from;
+    }
+    return sources;
+}
+
 /* Which stages a sheet shows: those of the mechanism, or those that are asked for and what they are made from; and
  * which of them are left to fill in. */
 static enum status choose_stages(struct worksheet *worksheet)
@@ -142,6 +157,7 @@ static enum status choose_stages(struct worksheet *worksheet)
         if ((worked & STAGE_BIT(options->blanks[i])) == 0)
             return error_usage(worksheet->error, "--blank: '%s' is not worked out on this sheet; expected %s",
                                stage_name(options->blanks[i]), list_stages(worked, names, sizeof names));
+    worksheet->given = (sources_of(worksheet) | bits_of(options->stages, options->stage_count)) & ~worksheet->blank;
     return STATUS_OK;
 }
 
@@ -344,6 +360,7 @@ static enum status write_one(const struct worksheet *worksheet, size_t variant, 
     const bool wrong = worksheet->mistake_count > 0 && !answers;
     const struct sheet_plan plan = {.shown = worksheet->shown,
                                     .blank = worksheet->blank,
+                                    .given = worksheet->given,
                                     .precision = (int)worksheet->options->precision,
                                     .easy = worksheet->easy,
                                     .name = name_of(worksheet, variant, name),

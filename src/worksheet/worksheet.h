@@ -16,7 +16,8 @@ struct worksheet {
     struct problem first;     /* of the first sheet, without mistakes, and with its warnings */
     struct mistake_choice mistakes[MISTAKE_SLOT_COUNT]; /* --mistake: those that a sheet has, to be found */
     size_t mistake_count;
-    uint64_t shown, blank; /* stages on a sheet, and those to fill in */
+    uint64_t shown, blank; /* stages on a sheet, and those to fill in; as sheet_plan has them */
+    uint64_t given;        /* what a sheet tells: what the blanks are made from, and what is asked for */
     bool easy;             /* the numbers are, as numbers.h says */
     struct arena *arena;
     struct error *error;
