@@ -194,13 +194,15 @@ static bool is_used(const struct making *making, const char *name)
     return true;
 }
 
-/* What masks stands among the inputs, by other names. */
+/* What masks stands among the inputs, by other names; sdpa's operands, if they do, stand among the stages, too. */
 static bool is_given(const struct making *making, const struct result_table *table)
 {
-    const bool masks = table->stage == STAGE_INPUTS && strcmp(table->name, stage_name(STAGE_INPUTS)) != 0;
+    const int named = stage_find(table->name, strlen(table->name));
     if (table->stage == STAGE_PARAMETERS)
         return is_used(making, table->name);
-    return masks || (making->plan->given & STAGE_BIT(table->stage)) != 0;
+    if (table->stage == STAGE_INPUTS && named != STAGE_INPUTS)
+        return !STAGES[named].operand;
+    return (making->plan->given & STAGE_BIT(table->stage)) != 0;
 }
 
 static bool has_draw(const struct making *making, const struct result_table *table)

@@ -127,6 +127,16 @@ static uint64_t sources_of(const struct worksheet *worksheet)
     return sources;
 }
 
+/* What --stages names; the inputs of sdpa are stages. */
+static uint64_t named_stages(const struct worksheet *worksheet)
+{
+    const uint64_t named = bits_of(worksheet->options->stages, worksheet->options->stage_count);
+    uint64_t operands = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        operands |= STAGES[stage].operand ? STAGE_BIT(stage) : 0;
+    return named & STAGE_BIT(STAGE_INPUTS) && !problem_projects(&worksheet->first) ? named | operands : named;
+}
+
 /* Which stages a sheet shows: those of the mechanism, or those that are asked for and what they are made from; and
  * which of them are left to fill in. */
 static enum status choose_stages(struct worksheet *worksheet)
@@ -157,7 +167,7 @@ static enum status choose_stages(struct worksheet *worksheet)
         if ((worked & STAGE_BIT(options->blanks[i])) == 0)
             return error_usage(worksheet->error, "--blank: '%s' is not worked out on this sheet; expected %s",
                                stage_name(options->blanks[i]), list_stages(worked, names, sizeof names));
-    worksheet->given = (sources_of(worksheet) | bits_of(options->stages, options->stage_count)) & ~worksheet->blank;
+    worksheet->given = (sources_of(worksheet) | named_stages(worksheet)) & ~worksheet->blank;
     return STATUS_OK;
 }
 
