@@ -53,8 +53,8 @@ static double usable_scale(const struct options *options, size_t d_head, bool *u
 {
     const double scale =
         (said(options, OPTION_SCALE) ? options->scale : 1 / sqrt((double)d_head)) / options->temperature;
-    const double whole = scale >= 1 ? scale : 1 / scale;
-    *usable = scale > 0 && fabs(whole - round(whole)) < 1e-9;
+    const double size = fabs(scale), whole = size >= 1 ? size : 1 / size;
+    *usable = isfinite(whole) && fabs(whole - round(whole)) < 1e-9;
     return *usable ? scale : 1;
 }
 

@@ -5,7 +5,9 @@
 
 /* How often a matrix is drawn before all is drawn anew; how often that for strict ones, and for any, before they need
  * not be easy. */
-enum { MATRIX_TRIES = 400, STRICT_TRIES = 1000, TRIES = 4000 };
+/* A quarter of the tries is strict. A sheet of more scores than those of four heads of four tokens has fewer, in
+ * proportion: each takes longer, and is less likely to succeed. */
+enum { MATRIX_TRIES = 400, TRIES = 4000, MANY_SCORES = 64 };
 
 /* What numbers are drawn from: each word as often as it stands here. */
 static const int OF_INPUTS[] = {0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, OF_WEIGHTS[] = {-1, -1, 0, 0, 0, 0, 1, 1, 1, 2};
@@ -368,8 +370,10 @@ enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *pla
     const size_t width = plan->heads * plan->d_value;
     if (make_room(numbers, plan, arena, error) != STATUS_OK)
         return error->status;
-    for (int i = 0; i < TRIES && !numbers->easy; i++) {
-        numbers->strict = i < STRICT_TRIES;
+    const size_t scores = memory_larger(plan->items * plan->heads * plan->tokens * plan->tokens, MANY_SCORES);
+    const size_t tries = memory_larger(TRIES * MANY_SCORES / scores, 4);
+    for (size_t i = 0; i < tries && !numbers->easy; i++) {
+        numbers->strict = i < tries / 4;
         numbers->easy = draw_all(numbers, plan, generator);
     }
     if (!numbers->easy)
