@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* How often a matrix is drawn before all is drawn anew; how often that for strict ones, and for any, before they need
- * not be easy. */
-/* A quarter of the tries is strict. A sheet of more scores than those of four heads of four tokens has fewer, in
- * proportion: each takes longer, and is less likely to succeed. */
+/* How often a matrix is drawn before all is drawn anew, and how often that, a quarter of it for strict numbers, before
+ * they need not be easy. A sheet of more scores than those of four heads of four tokens has fewer tries, in proportion:
+ * each takes longer, and is less likely to succeed. */
 enum { MATRIX_TRIES = 400, TRIES = 4000, MANY_SCORES = 64 };
 
 /* What numbers are drawn from: each word as often as it stands here. */

@@ -280,7 +280,7 @@ static size_t list_own(const struct session *session, struct text *list)
 static void offer_files(struct session *session)
 {
     char list[SENTENCE_BYTES], here[TEXT_PATH_BYTES], folder[PATH_MAX];
-    struct error ignored;
+    struct error ignored = {0};
     struct text names = text_begin(list, sizeof list);
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     session->reading = session->reading || session->live;
