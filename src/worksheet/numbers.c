@@ -370,7 +370,7 @@ enum status numbers_draw(struct numbers *numbers, const struct numbers_plan *pla
     if (make_room(numbers, plan, arena, error) != STATUS_OK)
         return error->status;
     const size_t scores = memory_larger(plan->items * plan->heads * plan->tokens * plan->tokens, MANY_SCORES);
-    const size_t tries = memory_larger(TRIES * MANY_SCORES / scores, 4);
+    const size_t tries = memory_larger((size_t)TRIES * MANY_SCORES / scores, 4);
     for (size_t i = 0; i < tries && !numbers->easy; i++) {
         numbers->strict = i < tries / 4;
         numbers->easy = draw_all(numbers, plan, generator);
