@@ -177,6 +177,37 @@
         }
     };
 
+    /* Two controls within a frame, a link that is not whole or too long, a key on a switch, a field that is left. */
+    const tryLosses = () => {
+        const edits = past.at;
+        const slider = (name) => at(`setting-${name}`);
+        for (const [name, to] of [['temperature', '3'], ['softcap', '4']]) {
+            slider(name).gesture = `test ${name}`;
+            slider(name).value = to;
+            slider(name).dispatchEvent(new Event('input'));
+        }
+        finishWaiting();
+        check('both of two settings are made', model.settings.temperature === 3 && model.settings.softcap === 4);
+        slider('temperature').value = '';
+        slider('temperature').dispatchEvent(new Event('input'));
+        slider('temperature').dispatchEvent(new Event('blur'));
+        check('a field that is left shows its setting', slider('temperature').value === '3');
+        const [whole, told] = [stateToLink(editsNow()), past.at];
+        history.replaceState(null, '', whole.slice(0, -9));
+        readLink();
+        check('a link that is cut is told', at('told').textContent.startsWith('The link is not whole'));
+        check('and takes nothing away', past.at === told);
+        for (let i = 0; i < 400; i++) addEdit({ do: 'setting', name: 'temperature', to: 1 + i / 400 });
+        show();
+        at('copy-link').click();
+        check('a link that would be too long is told', at('told').textContent.startsWith('These changes are too many'));
+        go(edits + 1);
+        press(byId('setting-mistake') || document.body, 'z', { ctrlKey: true });
+        check('Ctrl Z undoes on a list', past.at === edits);
+        history.replaceState(null, '', '#');
+        tell('');
+    };
+
     const tryPast = () => {
         const edits = past.at, now = JSON.stringify(numbersNow()), link = stateToLink(editsNow());
         at('undo').click();
@@ -198,6 +229,7 @@
     await tryTokens();
     trySlider();
     await trySettings();
+    tryLosses();
     tryPast();
     check('the tokens were not run', document.hacked === undefined);
     check(`nothing is wider than the page: ${document.documentElement.scrollWidth}`, document.documentElement.scrollWidth <= innerWidth);

@@ -47,9 +47,10 @@ function numberControl(setting, id) {
         const begin = () => { input.gesture = `setting ${++gestures}`; };
         input.addEventListener('focus', begin);
         input.addEventListener('pointerdown', begin);
+        input.addEventListener('blur', () => { finishWaiting(); showSettings(); });
         input.addEventListener('input', () => {
-            const isEmpty = input.value === '', [unset] = UNSET[setting.name] || [NaN];
-            const number = isEmpty ? unset : Number(input.value);
+            const [unset] = input.validity.badInput ? [NaN] : UNSET[setting.name] || [NaN];
+            const number = input.value === '' ? unset : Number(input.value);
             if (Number.isFinite(number)) askSetting(setting, number, input.gesture);
         });
     }
@@ -150,15 +151,15 @@ function chooseToken(token) {
 
 /* The label as a field in its chip. */
 function renameToken(token) {
-    const chip = byId('tokens-list').children[token];
-    const field = element('input', { type: 'text', class: 'rename', 'aria-label': 'Label of the token' });
+    const chip = byId('tokens-list').children[token], { item } = state;
+    const field = element('input', { type: 'text', class: 'rename', maxlength: '200', 'aria-label': 'Label of the token' });
     field.value = tokenNames()[token];
     let done = false;
     const end = (keep) => {
         if (done) return;
         done = true;
         tokensShown = '';
-        if (keep && field.value !== tokenNames()[token]) tryEdit({ do: 'label', token, to: field.value }, null);
+        if (keep && field.value !== tokenNames()[token]) tryEdit({ do: 'label', token, to: field.value, item }, null);
         else showTokens();
     };
     field.addEventListener('blur', () => end(true));
@@ -211,6 +212,7 @@ function setMode(mode) {
 }
 
 function go(at) {
+    finishWaiting();
     goTo(at);
     if (!isEdited()) setMode('after');
     keepChoice();
@@ -233,6 +235,7 @@ function tell(text) {
 const SAVED_AS = 'attention.json';
 
 function saveFile() {
+    finishWaiting();
     const blob = new Blob([saveJSON(model)], { type: 'application/json' }), address = URL.createObjectURL(blob);
     const link = element('a', { download: SAVED_AS, href: address });
     link.click();
@@ -266,23 +269,32 @@ async function copyText(text, what) {
     }
 }
 
-const linkNow = () => location.href.replace(/#.*$/, '') + (isEdited() ? stateToLink(editsNow()) : '');
+function linkNow() {
+    finishWaiting();
+    const link = isEdited() ? stateToLink(editsNow()) : '';
+    if (isEdited() && link === '') refuse('These changes are too many for a link; Save as JSON keeps them.');
+    return location.href.replace(/#.*$/, '') + link;
+}
 
-/* The address says what was changed, so that it outlives a reload. */
+/* The address says what was changed, so that it outlives a reload; nothing where it is too much for a link. */
 let linkTask = 0;
 function rememberInLink() {
     clearTimeout(linkTask);
     linkTask = setTimeout(() => {
         try {
-            history.replaceState(null, '', isEdited() ? stateToLink(editsNow()) : location.pathname + location.search);
+            const link = isEdited() ? stateToLink(editsNow()) : '';
+            history.replaceState(null, '', link || location.pathname + location.search);
         } catch { /* a frame, or too often: the page works without */ }
     }, 300);
 }
 
+/* One that this page cannot take leaves all as it is, and is told. */
 function readLink() {
     if (location.hash.length < 2) return;
     orTell(() => {
-        setEdits(linkToState(location.hash));
+        const edits = linkToState(location.hash);
+        if (edits.length === 0) refuse('The link is not whole, or of another page: none of its changes are made.');
+        setEdits(edits);
         tell('');
     })();
 }
@@ -301,13 +313,13 @@ function foldSettings() {
 
 function listenToControls() {
     byId('settings-fold').addEventListener('click', foldSettings);
-    byId('undo').addEventListener('click', () => go(past.at - 1));
+    byId('undo').addEventListener('click', () => { finishWaiting(); go(past.at - 1); });
     byId('redo').addEventListener('click', () => go(past.at + 1));
     byId('reset').addEventListener('click', () => go(0));
     for (const mode of ['before', 'after', 'difference'])
         byId(`mode-${mode}`).addEventListener('change', () => { setMode(mode); keepChoice(); show(); });
     byId('save').addEventListener('click', orTell(saveFile));
-    byId('copy-link').addEventListener('click', () => copyText(linkNow(), 'The link'));
+    byId('copy-link').addEventListener('click', orTell(() => copyText(linkNow(), 'The link')));
     byId('copy-command').addEventListener('click', () =>
         copyText(saveCommand(model, SAVED_AS), 'The command for the saved file'));
     byId('copied-close').addEventListener('click', () => { byId('copied').hidden = true; });
@@ -319,9 +331,12 @@ function listenToControls() {
     addEventListener('keydown', onUndoKey);
 }
 
+/* Fields of text have an undo of their own. */
 function onUndoKey(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    const isField = /^(text|number)$/.test(event.target.type);
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || isField) return;
     const key = event.key.toLowerCase();
+    finishWaiting();
     if (key === 'z') go(past.at + (event.shiftKey ? 1 : -1));
     else if (key === 'y') go(past.at + 1);
     else return;

@@ -4,8 +4,9 @@
 
 let waiting = null, gestures = 0;
 
-/* Does the edit, and shows what follows; a Refusal is told. */
+/* Does the edit, behind what still waits, and shows what follows; a Refusal is told. */
 function tryEdit(edit, gesture) {
+    finishWaiting();
     try {
         addEdit(edit, gesture);
         tell('');
@@ -18,7 +19,7 @@ function tryEdit(edit, gesture) {
     rememberInLink();
 }
 
-/* The last edit that is asked for within a frame is the one that is done. */
+/* Of one gesture the last edit that is asked for within a frame is the one that is done. */
 function finishWaiting() {
     if (!waiting) return;
     const { edit, gesture } = waiting;
@@ -27,6 +28,7 @@ function finishWaiting() {
 }
 
 function editSoon(edit, gesture) {
+    if (waiting && (gesture === null || gesture !== waiting.gesture)) finishWaiting();
     if (!waiting) requestAnimationFrame(finishWaiting);
     waiting = { edit, gesture };
 }
@@ -135,11 +137,7 @@ function closeField(back) {
     if (!editing) return;
     field.editing = null;
     finishWaiting();
-    if (back && past.at > editing.at) {
-        goTo(editing.at);
-        keepChoice();
-        show();
-    }
+    if (back && past.at > editing.at) go(editing.at);
     field.hidden = true;
     if ([document.body, field].includes(document.activeElement)) byId('large').focus({ preventScroll: true });
 }
@@ -149,7 +147,7 @@ function typeNumber(field, { name, cell, gesture }) {
     const text = field.value.trim().replace(',', '.').replace('−', '-'), number = Number(text);
     const good = text !== '' && Number.isFinite(number);
     field.setAttribute('aria-invalid', String(!good));
-    if (good && number !== numberAt(name, cell)) changeNumber(name, cell, number, gesture);
+    if (good && (waiting || number !== numberAt(name, cell))) changeNumber(name, cell, number, gesture);
 }
 
 /* Up and down in a field: a step, with Shift a finer one. */
