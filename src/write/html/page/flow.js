@@ -35,7 +35,7 @@ function smallRoom(name) {
 /* --- the elements ------------------------------------------------------------------------------------------------ */
 
 function addCard(name, parent) {
-    const id = `card-${name}`, canvas = element('canvas', { 'aria-hidden': 'true' });
+    const id = `card-${name}`, canvas = element('canvas', { 'aria-hidden': 'true', width: 1, height: 1 }); // until it is drawn
     const button = element('button', { type: 'button', class: 'card-name', tabindex: '-1' }, nameText(name));
     const card = element('div', { class: 'card', id, 'data-table': name },
         element('div', { class: 'card-head' }, button, element('span', { class: 'card-note' })), canvas);
