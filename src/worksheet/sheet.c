@@ -197,7 +197,7 @@ static bool is_used(const struct making *making, const char *name)
 /* What masks stands among the inputs, by other names; sdpa's operands, if they do, stand among the stages, too. */
 static bool is_given(const struct making *making, const struct result_table *table)
 {
-    const int named = stage_find(table->name, strlen(table->name));
+    const enum stage named = stage_find(table->name, strlen(table->name));
     if (table->stage == STAGE_PARAMETERS)
         return is_used(making, table->name);
     if (table->stage == STAGE_INPUTS && named != STAGE_INPUTS)
