@@ -47,7 +47,11 @@ ISA_MACHINES = $(shell sed -n '1s,.*machine: \([^;]*\);.*,\1,p' $1)
 ISA_FLAGS = $(shell sed -n '1s,.*flags: \(.*\) \*/,\1,p' $1)
 ALL_ISAS := $(wildcard src/kernel/isa_*.c)
 ISAS := $(foreach isa,$(ALL_ISAS),$(if $(filter any $(firstword $(subst -, ,$(MACHINE))),$(call ISA_MACHINES,$(isa))),$(isa)))
-KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
+# What is made of kernel_body.h is compiled again for doubles.
+DOUBLE_ISAS := $(if $(ISAS),$(shell grep -l kernel_body.h $(ISAS)))
+FLOAT_KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
+DOUBLE_KERNELS := $(DOUBLE_ISAS:src/%.c=$(BUILD)/%_f64.o)
+KERNELS := $(FLOAT_KERNELS) $(DOUBLE_KERNELS)
 
 # A room is a folder of src: src/README.md.
 ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.md))
@@ -74,8 +78,11 @@ $(LIBRARY): $(filter-out $(BUILD)/main.o,$(OBJECTS))
 	rm -f $@
 	$(AR) qcs $@ $^
 
-$(KERNELS): $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
+$(FLOAT_KERNELS): $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) $(KERNEL_FLAGS) $(call ISA_FLAGS,$<) -c -o $@ $<
+
+$(DOUBLE_KERNELS): $(BUILD)/%_f64.o: src/%.c Makefile | $(FOLDERS)
+	$(COMPILE) $(KERNEL_FLAGS) $(call ISA_FLAGS,$<) -DDOUBLES -c -o $@ $<
 
 $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<

@@ -42,7 +42,7 @@ static enum status open_standard_output(const struct call *call)
 
 static enum status run_version(const struct call *call)
 {
-    const struct kernel *kernel = kernel_choose(getenv("ATTN_ISA"), call->error);
+    const struct kernel *kernel = kernel_choose(getenv("ATTN_ISA"), DTYPE_BF16, false, call->error);
     if (kernel == NULL || open_standard_output(call) != STATUS_OK)
         return call->error->status;
     help_write_version(kernel->name, call->output);

@@ -134,14 +134,14 @@ check "is that of the whole" cmp joined.safetensors whole.safetensors
 made drops -t 1 -o one.safetensors
 made drops -t 5 -o five.safetensors
 check "dropout by five threads is that of one" cmp one.safetensors five.safetensors
-made "$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 1 -o one.safetensors
-made "$attn" causal wide.npy --stages scores,weights,lse --dtype f64 -t 3 -o three.safetensors
+made "$attn" causal wide.npy --stages scores,weights,lse,context --dtype f64 -t 1 -o one.safetensors
+made "$attn" causal wide.npy --stages scores,weights,lse,context --dtype f64 -t 3 -o three.safetensors
 check "float64 by three threads is that of one" cmp one.safetensors three.safetensors
 
 # So are the reference's projections and, of few tokens with many columns, the output's.
 made make_input 64 48 short.npy
-queries() { "$attn" self wide.npy --dtype f64 -d 1024 --stages query "$@"; }
-output() { "$attn" multihead -H 4 -d 768 short.npy --dtype f64 --stages output "$@"; }
+queries() { "$attn" self wide.npy --kernel reference -d 1024 --stages query "$@"; }
+output() { "$attn" multihead -H 4 -d 768 short.npy --kernel reference --stages output "$@"; }
 for stage in queries output; do
     made $stage -t 1 -o one.npy
     made $stage -t 3 -o three.npy

@@ -101,20 +101,27 @@ static void check_bias_row(const struct mask *mask, size_t item, size_t head, si
 /* Every run of keys: what it says as a set, and its floats, against the bias. */
 static void check_runs(const struct mask *mask, size_t item, size_t head, size_t query)
 {
-    double bias[MOST];
-    float loaded[MOST];
+    static const enum dtype NUMBERS[] = {DTYPE_F32, DTYPE_F64};
+    const enum dtype own = mask->attn_mask.dtype;
+    double bias[MOST], loaded[MOST], numbers[MOST];
     for (size_t first = 0; first < mask->masked_keys; first++)
         for (size_t count = 1; first + count <= mask->masked_keys; count++) {
             unsigned expected = 0;
             mask_bias(mask, item, head, query, first, count, bias);
-            mask_load(mask, item, head, query, first, count, loaded);
+            for (size_t n = 0; n < 2; n++) {
+                if (!dtype_is_boolean(own) && own != NUMBERS[n])
+                    continue;
+                mask_load(mask, item, head, query, first, count, NUMBERS[n], numbers);
+                dtype_load(NUMBERS[n], numbers, count, loaded);
+                for (size_t j = 0; j < count; j++)
+                    CHECK(loaded[j] == bias[j], "key %zu: expected %g, got %g", first + j, bias[j], loaded[j]);
+            }
             for (size_t j = 0; j < count; j++) {
-                CHECK((double)loaded[j] == bias[j], "key %zu: expected %g, got %g", first + j, bias[j], loaded[j]);
                 expected |= bias[j] == 0           ? MASK_SAYS_PLAIN
                             : bias[j] == -INFINITY ? MASK_SAYS_FORBIDDEN
                                                    : MASK_SAYS_MORE;
             }
-            const bool floats = mask->attn_mask.dtype == DTYPE_F32 && (expected & (expected - 1)) != 0;
+            const bool floats = !dtype_is_boolean(own) && (expected & (expected - 1)) != 0;
             expected = floats ? MASK_SAYS_MORE : expected;
             CHECK(mask_scan(mask, item, head, query, first, count) == expected,
                   "%zu keys from %zu: expected %u, got %u", count, first, expected,

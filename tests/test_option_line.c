@@ -46,10 +46,9 @@ static void try_lines(void)
     check_typed("attn why causal --init rand -s 789 data/inputs.json --mine mine.json",
                 "attn causal data/inputs.json -s 789 --init rand");
     check_begin("not what shows or makes it");
-    check_typed(
-        "attn why self x.json --mine m -f json -o y.json --color never --progress never -t 2 --stages context "
-        "--budget 3",
-        "attn self x.json");
+    check_typed("attn why self x.json --mine m -f json -o y.json --color never --progress never -t 2 --stages context "
+                "--budget 3",
+                "attn self x.json");
     check_typed("attn self x.json --heatmap --full --kernel fused --part 1/2", "attn self x.json");
     check_begin("standard input, named or not, and inputs that are drawn");
     check_typed("attn why self - --mine m", "attn self -");

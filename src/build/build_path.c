@@ -6,42 +6,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* From here on a job goes to the float32 kernels: 2^24 multiply-adds. */
+/* From here on a job goes to the kernels: 2^24 multiply-adds. */
 static const double FUSED_WORK = 0x1p24;
-
-static bool fits_float32(enum dtype dtype)
-{
-    return dtype_storage(dtype) == DTYPE_F32;
-}
-
-static const char *name_in_float32(enum dtype dtype)
-{
-    return dtype_is_working(dtype) && fits_float32(dtype) ? dtype_name(dtype) : NULL;
-}
 
 /* Why the fused path cannot do what is asked, into text; NULL where it can. */
 static const char *obstacle(const struct problem *problem, char *text, size_t size)
 {
-    char list[DTYPE_LIST_BYTES];
-    if (!fits_float32(problem->dtype)) {
-        snprintf(text, size, "it computes in float32; expected --dtype %s", dtype_list(name_in_float32, list));
-        return text;
-    }
+    const enum dtype number = problem->kernel->number;
     if (problem->explains)
         return "--explain shows rows of T x T, which it never forms";
     if (problem->dropout > 0)
         return "dropout draws for each of T x T weights, which it never forms";
     if (problem->rounding != ROUNDING_STAGES)
-        return "it computes in float32 and rounds its result once; expected --rounding stages";
+        return "it rounds its result once; expected --rounding stages";
     if (problem->mask.alibi_slopes != NULL && problem->mask.places.rounds)
         return "slopes that are scaled are rounded on the way, by the reference alone";
-    if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != DTYPE_F32)
-        return "its softmax is in float32; expected --softmax-dtype f32";
-    if (!fused_takes_scale(problem->scale)) {
+    if (problem->softmax_dtype != problem->dtype && problem->softmax_dtype != number) {
+        snprintf(text, size, "its softmax is in %s; expected --softmax-dtype %s", dtype_title(number),
+                 dtype_name(number));
+        return text;
+    }
+    if (!fused_takes_scale(number, problem->scale)) {
         snprintf(text, size,
-                 "its logits are to the base 2, and a scale of %g x log2(e) overflows float32; expected one up to "
-                 "2.35e38",
-                 problem->scale);
+                 "its logits are to the base 2, and a scale of %g x log2(e) overflows %s; expected one up to %.3g",
+                 problem->scale, dtype_title(number), dtype_largest(number) / 1.448);
         return text;
     }
     if (problem->not_finite != NULL) {
@@ -69,25 +57,41 @@ static unsigned processors(void)
     return online > 0 && online <= 1024 ? (unsigned)online : 1;
 }
 
+/* The kernels: of query, key and value as they are held, and of projections. */
+static enum status choose_kernels(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const char *isa = getenv("ATTN_ISA");
+    const enum dtype storage = dtype_storage(problem->dtype);
+    const enum dtype operands = problem_projects(problem) ? storage : problem->given[1].dtype;
+    problem->kernel = kernel_choose(isa, operands, build->options->kernel == PATH_FAST16, build->error);
+    problem->projector = kernel_choose(isa, storage, false, build->error);
+    return build->error->status;
+}
+
 enum status build_path(const struct build *build)
 {
     struct problem *problem = build->problem;
     const enum path path = build->options->kernel;
-    const bool large = problem_work(problem) >= FUSED_WORK;
-    problem->kernel = kernel_choose(getenv("ATTN_ISA"), build->error);
-    if (problem->kernel == NULL)
+    const bool large = problem_work(problem) >= FUSED_WORK, forced = path == PATH_FUSED || path == PATH_FAST16;
+    if (choose_kernels(build) != STATUS_OK)
         return build->error->status;
     problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : processors();
+    const char *name = path == PATH_FAST16 ? "fast16" : "fused";
     char text[160];
     const char *why = obstacle(problem, text, sizeof text);
-    if (path == PATH_FUSED && why != NULL)
-        return error_usage(build->error, "--kernel fused: %s", why);
-    if (problem->recipe != NULL && path == PATH_FUSED)
-        return error_usage(build->error, "--kernel fused: it makes no mistakes; expected --kernel auto");
-    problem->forced = path == PATH_FUSED;
-    problem->fused = path == PATH_FUSED || (path == PATH_AUTO && large && why == NULL);
+    if (forced && why != NULL)
+        return error_usage(build->error, "--kernel %s: %s", name, why);
+    if (forced && problem->recipe != NULL)
+        return error_usage(build->error, "--kernel %s: it makes no mistakes; expected --kernel auto", name);
+    if (path == PATH_FAST16 && dtype_size(problem->dtype) != 2)
+        return error_usage(build->error,
+                           "--kernel fast16 is for numbers of 16 bits, and these are %s; expected --dtype bf16 or f16",
+                           dtype_title(problem->dtype));
+    problem->forced = forced;
+    problem->fused = forced || (path == PATH_AUTO && large && why == NULL);
     problem->fused = problem->fused && problem->recipe == NULL;
-    problem->float32_projections = problem->fused || (path == PATH_AUTO && large && fits_float32(problem->dtype) &&
-                                                      !problem_rounding(problem)->product_first);
+    problem->float32_projections =
+        problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;
 }

@@ -37,7 +37,8 @@ enum scale_on { SCALE_ONS(CHOICE_ID) };
 #define WHENS(ROW) ROW(WHEN_AUTO, "auto") ROW(WHEN_ALWAYS, "always") ROW(WHEN_NEVER, "never")
 enum when { WHENS(CHOICE_ID) };
 
-#define PATHS(ROW) ROW(PATH_AUTO, "auto") ROW(PATH_REFERENCE, "reference") ROW(PATH_FUSED, "fused")
+#define PATHS(ROW) \
+    ROW(PATH_AUTO, "auto") ROW(PATH_REFERENCE, "reference") ROW(PATH_FUSED, "fused") ROW(PATH_FAST16, "fast16")
 enum path { PATHS(CHOICE_ID) };
 
 #define SHELLS(ROW) ROW(SHELL_BASH, "bash") ROW(SHELL_ZSH, "zsh") ROW(SHELL_FISH, "fish")

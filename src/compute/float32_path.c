@@ -18,31 +18,36 @@ static struct work_progress report_to(struct progress *progress, const char *nam
 }
 
 /* What the queries asked for are made of, (B, S, d_in): as it lies where all are asked for, else a copy. */
-static const float *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
+static const void *query_inputs(const struct attention *attention, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t d_in = problem->d_in, slots = attention->slots;
-    const float *inputs = attention->sources[0].data;
+    const struct tensor *source = &attention->sources[0];
     if (slots == problem->queries)
-        return inputs;
+        return source->data;
     struct tensor gathered;
-    const size_t shape[] = {problem->items, slots, d_in};
-    if (tensor_create(&gathered, DTYPE_F32, 3, shape, scratch, error) != STATUS_OK)
+    const size_t shape[] = {problem->items, slots, d_in}, row = d_in * dtype_size(source->dtype);
+    if (tensor_create(&gathered, source->dtype, 3, shape, scratch, error) != STATUS_OK)
         return NULL;
-    float *to = gathered.data;
+    char *to = gathered.data;
     for (size_t item = 0; item < problem->items; item++)
-        for (size_t slot = 0; slot < slots; slot++, to += d_in)
-            memcpy(to, inputs + (item * problem->queries + attention->positions[slot]) * d_in, d_in * sizeof *to);
+        for (size_t slot = 0; slot < slots; slot++, to += row)
+            memcpy(to, (const char *)source->data + (item * problem->queries + attention->positions[slot]) * row, row);
     return gathered.data;
 }
 
-/* A bias in float32: as it lies, or a copy. NULL where there is none, and where error says that memory is short. */
-static const float *float_bias(const struct tensor *bias, struct arena *scratch, struct error *error)
+/* A bias in the kernel's numbers: as it lies, or a copy. NULL where there is none, and where error says that memory is
+ * short. */
+static const void *take_bias(const struct problem *problem, const struct tensor *bias, struct arena *scratch,
+                             struct error *error)
 {
-    if (bias->rank == 0 || bias->dtype == DTYPE_F32)
+    const enum dtype number = problem->projector->number;
+    if (bias->rank == 0 || bias->dtype == number)
         return bias->rank == 0 ? NULL : bias->data;
-    float *numbers = arena_allocate(scratch, tensor_count(bias), sizeof *numbers, error);
-    if (numbers != NULL)
+    void *numbers = arena_allocate(scratch, tensor_count(bias), dtype_size(number), error);
+    if (numbers != NULL && number == DTYPE_F64)
+        dtype_load(bias->dtype, bias->data, tensor_count(bias), numbers);
+    else if (numbers != NULL)
         dtype_load_floats(bias->dtype, bias->data, tensor_count(bias), numbers);
     return numbers;
 }
@@ -55,13 +60,13 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
     const size_t count = projected->shape[2], d = projected->shape[3];
     const size_t all_heads = projected->shape[1], heads = all_heads / problem->plan.module_count;
     struct arena scratch = {0};
-    const float *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : attention->sources[1].data;
+    const void *x = id == PROJECTION_QUERY ? query_inputs(attention, &scratch, error) : attention->sources[1].data;
     const struct project_job work = {
         .x = x,
         .weight = projection->weight.data,
         .weight_dtype = projection->weight.dtype,
-        .bias = float_bias(&projection->bias, &scratch, error),
-        .y = (float *)projected->data + module * heads * count * d,
+        .bias = take_bias(problem, &projection->bias, &scratch, error),
+        .y = (char *)projected->data + module * heads * count * d * dtype_size(projected->dtype),
         .items = problem->items,
         .rows = count,
         .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
@@ -72,7 +77,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
         .head_stride = count * d,
         .item_stride = all_heads * count * d,
         .threads = problem->threads,
-        .kernel = problem->kernel,
+        .kernel = problem->projector,
         .progress = report_to(attention->progress, stage_name(projection_stage(id)), problem->items * count),
     };
     enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
@@ -82,7 +87,7 @@ enum status float32_path_projection(const struct attention *attention, size_t mo
 }
 
 /* output from the heads' contexts side by side, (B, S, H d_v), through out_proj. */
-static enum status project_output(const struct attention *attention, const float *joined, struct error *error)
+static enum status project_output(const struct attention *attention, const void *joined, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t d_out = problem->plan.d_output;
@@ -92,7 +97,7 @@ static enum status project_output(const struct attention *attention, const float
         .x = joined,
         .weight = out->weight.data,
         .weight_dtype = out->weight.dtype,
-        .bias = float_bias(&out->bias, &scratch, error),
+        .bias = take_bias(problem, &out->bias, &scratch, error),
         .y = attention->held[STAGE_OUTPUT].data,
         .items = problem->items,
         .rows = attention->slots,
@@ -103,7 +108,7 @@ static enum status project_output(const struct attention *attention, const float
         .row_stride = d_out,
         .item_stride = attention->slots * d_out,
         .threads = problem->threads,
-        .kernel = problem->kernel,
+        .kernel = problem->projector,
         .progress = report_to(attention->progress, stage_name(STAGE_OUTPUT), problem->items * attention->slots),
     };
     enum status status = error->status == STATUS_OK ? project_compute(&work, error) : error->status;
@@ -113,18 +118,21 @@ static enum status project_output(const struct attention *attention, const float
 }
 
 /* (B, H, S, d_v) -> (B, S, H d_v) */
-static void join_heads(const struct attention *attention, float *joined)
+static void join_heads(const struct attention *attention, char *joined)
 {
     const struct problem *problem = attention->problem;
-    const size_t d = problem->d_value, heads = problem->heads, slots = attention->slots, width = heads * d;
-    const float *from = attention->held[STAGE_CONTEXT].data;
+    const struct tensor *context = &attention->held[STAGE_CONTEXT];
+    const size_t heads = problem->heads, slots = attention->slots, d = problem->d_value * dtype_size(context->dtype);
+    const size_t width = heads * d;
+    const char *from = context->data;
     for (size_t item = 0; item < problem->items; item++)
         for (size_t head = 0; head < heads; head++)
             for (size_t slot = 0; slot < slots; slot++, from += d)
-                memcpy(joined + (item * slots + slot) * width + head * d, from, d * sizeof *joined);
+                memcpy(joined + (item * slots + slot) * width + head * d, from, d);
 }
 
-static enum status attend(const struct attention *attention, float *context, size_t side_by_side, struct error *error)
+static enum status attend(const struct attention *attention, void *context, size_t side_by_side,
+                          struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
@@ -148,6 +156,7 @@ static enum status attend(const struct attention *attention, float *context, siz
         .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
+        .found = problem->masks ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };
     enum status status = fused_context(&job, error);
@@ -155,19 +164,23 @@ static enum status attend(const struct attention *attention, float *context, siz
     return status;
 }
 
-enum status float32_path_context(const struct attention *attention, struct error *error)
+enum status float32_path_context(const struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
-    const bool split = attention->held[STAGE_CONTEXT].rank > 0, output = attention->held[STAGE_OUTPUT].rank > 0;
+    const bool split = attention->held[STAGE_CONTEXT].rank > 0;
+    bool output = attention->held[STAGE_OUTPUT].rank > 0;
+    *found = (struct fused_found){false, false};
     struct arena scratch = {0};
     struct tensor joined = attention->held[STAGE_OUTPUT];
     enum status status = STATUS_OK;
     if (!output ? !split : problem->plan.has_out)
-        status = tensor_create(&joined, DTYPE_F32, 3, shape, &scratch, error);
+        status = tensor_create(&joined, problem->kernel->number, 3, shape, &scratch, error);
     if (status == STATUS_OK)
-        status = split ? attend(attention, attention->held[STAGE_CONTEXT].data, 0, error)
-                       : attend(attention, joined.data, problem->heads, error);
+        status = split ? attend(attention, attention->held[STAGE_CONTEXT].data, 0, found, error)
+                       : attend(attention, joined.data, problem->heads, found, error);
+    if (found->key || found->value)
+        output = false;
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
     if (status == STATUS_OK && output && problem->plan.has_out)

@@ -1,4 +1,4 @@
-/* Hands the problem's tensors to the float32 kernels, which compute fast what setup.c and reference.c compute in
+/* Hands the problem's tensors to the kernels, which compute fast what setup.c and reference.c compute in
  * double.
  *
  * The fused path rounds nothing between the stages, so query, key, value, context and output are all that it has. The
@@ -7,14 +7,16 @@
 #define ATTN_COMPUTE_FLOAT32_PATH_H
 
 #include "compute/reference.h"
+#include "kernel/fused.h"
 
 /* One projection of one module into projected, (B, H, count, d): of the queries asked for where `id` is that of query,
  * else of all tokens. STATUS_SYSTEM where memory is short. */
 enum status float32_path_projection(const struct attention *attention, size_t module, enum projection_id id,
                                     const struct tensor *projected, struct error *error);
 
-/* From query, key and value makes those of context, output and lse that the attention has room for. STATUS_SYSTEM
- * where memory is short. */
-enum status float32_path_context(const struct attention *attention, struct error *error);
+/* From query, key and value makes those of context, output and lse that the attention has room for; none of them is of
+ * use where *found says that key or value is not finite, which matters under a mask alone. STATUS_SYSTEM where memory
+ * is short. */
+enum status float32_path_context(const struct attention *attention, struct fused_found *found, struct error *error);
 
 #endif

@@ -151,28 +151,20 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
     }
 }
 
-static bool all_finite(const struct tensor *tensor)
+/* What the fused path makes. A key or value that is not finite must not reach a query that does not see it, and only
+ * the reference keeps it out: then that goes on. */
+static enum status make_fused(struct attention *attention, uint64_t stages, struct error *error)
 {
-    const float *numbers = tensor->data;
-    const size_t count = tensor->rank > 0 ? tensor_count(tensor) : 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i]))
-            return false;
-    return true;
-}
-
-/* A key or value that overflowed must not reach a query that does not see it. Only the reference keeps it out. */
-static enum status check_overflow(struct attention *attention, struct error *error)
-{
-    const struct problem *problem = attention->problem;
-    if (!attention->fused || !problem->masks ||
-        (all_finite(&attention->held[STAGE_KEY]) && all_finite(&attention->held[STAGE_VALUE])))
+    struct fused_found found;
+    if (!attention->fused || (stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE))) == 0)
         return STATUS_OK;
-    if (problem->forced)
+    if (float32_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value))
+        return error->status;
+    if (attention->problem->forced)
         return error_usage(error,
-                           "--kernel fused: %s overflowed in float32, which the reference alone keeps out of rows "
+                           "--kernel fused: %s overflowed in %s, which the reference alone keeps out of rows "
                            "that may not see it; expected --kernel auto",
-                           all_finite(&attention->held[STAGE_KEY]) ? "value" : "key");
+                           found.key ? "key" : "value", dtype_title(attention->problem->kernel->number));
     attention->fused = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
@@ -237,16 +229,14 @@ enum status setup_attention(struct attention *attention, const struct problem *p
         stages |= STAGE_BIT(STAGE_KEY);
     if (make_scratches(attention, stages, arena, error) || make_room(attention, stages, arena, error))
         return error->status;
-    if (operands_make(attention, stages, arena, error) ||
-        (problem_projects(problem) && check_overflow(attention, error)))
+    if (operands_make(attention, stages, arena, error) || make_fused(attention, stages, error))
         return error->status;
     round_projections(attention);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].repeats)
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
     if (attention->fused)
-        return stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE)) ? float32_path_context(attention, error)
-                                                                          : STATUS_OK;
+        return STATUS_OK;
     if (stages & STAGE_BIT(STAGE_LSE))
         make_lses(attention);
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)

@@ -8,43 +8,43 @@
 #include <string.h>
 
 enum {
-    KEY_BLOCK = 192,      /* keys: the scores of a tile stay in the first cache, and rescaling is rare */
-    TASK_QUERIES = 128,   /* how often a key, once read from memory, is used from the second cache */
     TASK_BYTES = 1 << 19, /* of tiles: half a usual second cache; a wide d has narrower tasks */
     TASKS_PER_THREAD = 8, /* at least, where there is work: so that all threads end together */
-    MOST_TILES = TASK_QUERIES / KERNEL_LEAST_LANES,
-    GROUP_KEYS = 64 * KEY_BLOCK, /* whose sums grow apart from those before: errors grow with the longer chain */
-    TILE_ROWS = 4,               /* of a tile's scratch: peak, maximum, sum, seen */
-    EARLIER_ROWS = 2,            /* of the groups before: maximum, sum */
-    BLOCK_ROWS = 5,              /* of a block's scratch beside the scores */
-    MEAN_COLUMNS = 64,           /* of value that are summed at once */
-    TRIM_KEYS = KERNEL_KEY_STEP, /* the steps by which a block is cut */
+    MOST_TILES = 32,
+    GROUP_KEYS = 64 * KERNEL_KEYS, /* whose sums grow apart from those before: errors grow with the longer chain */
+    TILE_ROWS = 4,                 /* of a tile's scratch: peak, maximum, sum, seen */
+    EARLIER_ROWS = 2,              /* of the groups before: maximum, sum */
+    BLOCK_ROWS = 5,                /* of a block's scratch beside the scores: rescale, distance, slope, from, till */
+    MEAN_COLUMNS = 64,             /* of value that are summed at once */
 };
-_Static_assert(KEY_BLOCK % TRIM_KEYS == 0, "a block is whole steps");
 
 static const double LOG2_E = 1.4426950408889634;
-static const double BOUNDLESS_SOFTCAP =
-    1e30; /* from here on a softcap changes no logit that a softmax can tell apart */
 
 /* --- the plan ---------------------------------------------------------------------------------------------------- */
 
 struct plan {
     const struct fused_job *job;
+    const struct kernel *kernel;
     size_t items, heads_per_item;
-    float factor; /* scores x factor are logits to the base 2; above 0 */
-    float sign;   /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where the
-                     query, and not `factor`, holds it */
+    size_t size, row;          /* bytes of one of the kernel's numbers, and of a row of W of them */
+    size_t key_row, value_row; /* bytes of a row of query or key, and of value, as they are given */
+    double factor;             /* scores x factor are logits to the base 2; above 0 */
+    double fold; /* what a query is multiplied by as it is packed: the sign of the scale; times the factor where
+                            the query, and not `factor`, holds it */
     struct kernel_adjustment adjustment; /* what is the same for every block */
     bool adjusted;                       /* every block, by the softcap, ALiBi or T5's table */
     bool biased;                         /* there is an attn_mask */
     bool relative;                       /* there is T5's table */
     bool grouped;                        /* there are keys for more than one group */
     unsigned threads;
-    size_t tiles;        /* in a task */
-    size_t blocks;       /* of queries, a task each, in a head */
-    size_t tile_floats;  /* scratch of one tile */
-    size_t block_floats; /* scratch for a block of keys */
-    float *scratch;
+    size_t heads_per_tile; /* heads of one key head that share a tile: 1, or more where queries are few */
+    size_t tiles;          /* in a task */
+    size_t blocks;         /* of queries, a task each, in what shares a tile */
+    size_t tile_bytes;     /* scratch of one tile */
+    size_t block_bytes;    /* scratch for a block of keys, */
+    size_t keys_bytes;     /* and in it, what the kernel makes of them */
+    char *scratch;
+    atomic_bool wrong_key, wrong_value; /* something is not finite */
     struct work_counter counter;
 };
 
@@ -78,122 +78,180 @@ static uint64_t block_work(const struct fused_job *job, size_t item, size_t firs
     return work;
 }
 
+static bool add_bytes(size_t bytes, size_t *all)
+{
+    if (bytes > SIZE_MAX / (MOST_TILES + 1) - *all)
+        return false;
+    *all += bytes;
+    return true;
+}
+
+static bool add_rows(const struct plan *plan, size_t rows, size_t *all)
+{
+    return add_bytes(plan->kernel->context_bytes(rows), all);
+}
+
 /* False where the scratch of one thread does not fit a size_t. */
 static bool plan_sizes(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
-    const size_t lanes = job->kernel->lanes, most = SIZE_MAX / sizeof(float) / (MOST_TILES + 1);
-    const size_t rows = (plan->biased || plan->relative ? 2 * KEY_BLOCK : KEY_BLOCK) + BLOCK_ROWS;
-    return work_add_floats(job->d, lanes, &plan->tile_floats) && work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
-           work_add_floats(TILE_ROWS, lanes, &plan->tile_floats) && work_add_floats(rows, lanes, &plan->block_floats) &&
-           (!plan->grouped || (work_add_floats(job->d_v, lanes, &plan->tile_floats) &&
-                               work_add_floats(EARLIER_ROWS, lanes, &plan->tile_floats))) &&
-           plan->tile_floats <= most;
+    const struct kernel *kernel = plan->kernel;
+    const size_t rows = plan->biased || plan->relative ? 2 * KERNEL_KEYS : KERNEL_KEYS;
+    plan->keys_bytes = kernel->keys_bytes(job->d, job->d_v);
+    return add_bytes(kernel->query_bytes(job->d), &plan->tile_bytes) && add_rows(plan, job->d_v, &plan->tile_bytes) &&
+           add_rows(plan, TILE_ROWS, &plan->tile_bytes) && add_rows(plan, rows + BLOCK_ROWS, &plan->block_bytes) &&
+           add_bytes(plan->keys_bytes, &plan->block_bytes) &&
+           (!plan->grouped ||
+            (add_rows(plan, job->d_v, &plan->tile_bytes) && add_rows(plan, EARLIER_ROWS, &plan->tile_bytes)));
 }
 
-bool fused_takes_scale(double scale)
+bool fused_takes_scale(enum dtype number, double scale)
 {
-    return fabs(scale) * LOG2_E <= FLT_MAX;
+    return fabs(scale) * LOG2_E <= dtype_largest(number);
+}
+
+/* From here on a softcap changes no logit that a softmax can tell apart. */
+static double boundless_softcap(enum dtype number)
+{
+    return number == DTYPE_F32 ? 1e30 : 1e290;
 }
 
 /* Without anything that is added to them, scores are the bare products until the softmax takes them to the base 2. Else
- * the query holds the factor: they are logits to the base 2 from the start, and a maximum of any size is exact. */
+ * they are logits to the base 2 from the start, and a maximum of any size is exact: the query holds the factor, or
+ * where it cannot, every block is adjusted. */
 static void plan_units(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
     const struct mask *mask = job->mask;
     const double scale = fabs(job->scale);
     const bool added = mask != NULL && (mask_has_bias(mask) || mask->sinks != NULL);
-    const bool capped = job->softcap > 0 && job->softcap < BOUNDLESS_SOFTCAP;
-    plan->factor = (float)(scale * LOG2_E);
-    plan->sign = job->scale < 0 ? -1 : 1;
+    const bool capped = job->softcap > 0 && job->softcap < boundless_softcap(plan->kernel->number);
+    plan->factor = scale * LOG2_E;
+    dtype_round(plan->kernel->number, &plan->factor, 1);
+    plan->fold = job->scale < 0 ? -1 : 1;
+    plan->adjustment = (struct kernel_adjustment){.factor = 1};
+    const bool held = !capped && (added || plan->factor == 0);
     if (capped)
-        plan->adjustment = (struct kernel_adjustment){.capped = true,
-                                                      .steepness = (float)fmin(scale / job->softcap, FLT_MAX),
-                                                      .height = (float)(job->softcap * LOG2_E)};
-    else if (added || plan->factor == 0)
-        plan->sign *= plan->factor;
-    if (capped || added || plan->factor == 0)
+        plan->adjustment = (struct kernel_adjustment){
+            .capped = true, .steepness = scale / job->softcap, .height = job->softcap * LOG2_E};
+    else if (held && plan->kernel->folds)
+        plan->fold *= plan->factor;
+    else if (held)
+        plan->adjustment.factor = plan->factor;
+    if (capped || held)
         plan->factor = 1;
-    plan->adjusted = capped || (mask != NULL && mask->alibi_slopes != NULL) || plan->relative;
+    plan->adjusted =
+        capped || (held && !plan->kernel->folds) || (mask != NULL && mask->alibi_slopes != NULL) || plan->relative;
+}
+
+/* Few queries leave lanes to the other heads that read the same keys. */
+static size_t share_tiles(const struct plan *plan)
+{
+    const struct fused_job *job = plan->job;
+    const size_t group = job->group > 1 ? job->group : 1;
+    size_t heads = memory_smaller(group, plan->kernel->lanes / job->queries);
+    while (heads > 1 && group % heads != 0)
+        heads--;
+    return heads > 1 ? heads : 1;
 }
 
 /* The queries of a task, and the threads: this changes no bits. */
 static void plan_tasks(struct plan *plan)
 {
     const struct fused_job *job = plan->job;
-    const size_t lanes = job->kernel->lanes, tile_bytes = plan->tile_floats * sizeof(float);
+    const size_t lanes = plan->kernel->lanes, rows = job->heads / plan->heads_per_tile;
     double work = 0;
     for (size_t item = 0; item < plan->items; item++)
         work += (double)plan->heads_per_item * (double)block_work(job, item, 0, job->queries);
     plan->threads = work_threads(job->threads, work * (double)(job->d + job->d_v));
-    plan->tiles = TASK_QUERIES / lanes;
+    plan->tiles = memory_smaller(plan->kernel->task_queries / lanes, MOST_TILES);
     while (plan->tiles > 1 &&
-           (plan->tiles * tile_bytes > TASK_BYTES || job->heads * work_ceil_divide(job->queries, plan->tiles * lanes) <
-                                                         (size_t)plan->threads * TASKS_PER_THREAD))
+           (plan->tiles * plan->tile_bytes > TASK_BYTES ||
+            rows * work_ceil_divide(job->queries, plan->tiles * lanes) < (size_t)plan->threads * TASKS_PER_THREAD))
         plan->tiles /= 2;
     plan->blocks = work_ceil_divide(job->queries, plan->tiles * lanes);
-    plan->threads = (unsigned)memory_smaller(plan->threads, job->heads * plan->blocks);
+    plan->threads = (unsigned)memory_smaller(plan->threads, rows * plan->blocks);
     plan->counter.progress = &job->progress;
     plan->counter.total = work;
 }
 
-static size_t thread_floats(const struct plan *plan)
+static size_t thread_bytes(const struct plan *plan)
 {
-    return plan->block_floats + plan->tiles * plan->tile_floats;
+    return plan->block_bytes + plan->tiles * plan->tile_bytes;
 }
 
 /* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
 static size_t make_plan(struct plan *plan, const struct fused_job *job)
 {
-    *plan = (struct plan){.job = job, .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads};
+    const struct kernel *kernel = job->kernel;
+    *plan = (struct plan){.job = job,
+                          .kernel = kernel,
+                          .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads,
+                          .size = dtype_size(kernel->number),
+                          .row = kernel->lanes * dtype_size(kernel->number),
+                          .key_row = job->d * dtype_size(kernel->dtype),
+                          .value_row = job->d_v * dtype_size(kernel->dtype)};
     plan->items = job->heads / plan->heads_per_item;
     plan->biased = job->mask != NULL && job->mask->attn_mask.rank > 0;
     plan->relative = job->mask != NULL && job->mask->relative != NULL;
     plan->grouped = job->keys > GROUP_KEYS;
+    plan->heads_per_tile = share_tiles(plan);
     plan_units(plan);
     if (!plan_sizes(plan))
         return SIZE_MAX;
     plan_tasks(plan);
-    return work_scratch_bytes(0, thread_floats(plan), plan->threads);
+    return work_scratch_bytes(0, thread_bytes(plan), plan->threads);
 }
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* A query head: where it stands in the batch, and the key head that it reads. */
+/* What a tile is of: query heads of one key head, and that. Most often one head; more where queries are few. */
 struct place {
-    size_t head, item, head_of_item;
-    const float *key, *value; /* (Tk, d) and (Tk, d_v) */
+    size_t head, item, head_of_item; /* the first of them */
+    const char *key, *value;         /* (Tk, d) and (Tk, d_v) */
 };
 
 /* W is the kernel's lanes. Sums and context are those of one group of keys, beside those of the groups before it; where
  * there is one group alone, these are not there. */
 struct tile {
-    float *query;   /* (d, W) packed, times plan->sign */
-    float *context; /* (d_v, W) packed, not yet divided by the sum */
-    float *peak;    /* (W) the largest score so far */
-    float *maximum; /* (W) the one that the sum and the context are relative to: that of the last block */
-    float *sum;     /* (W) */
-    int32_t *seen;  /* (W) -1: not an empty row */
-    float *earlier_context, *earlier_maximum, *earlier_sum;
+    void *query;   /* packed, times plan->fold */
+    void *context; /* (d_v, W), not yet divided by the sum */
+    void *peak;    /* (W) the largest score so far */
+    void *maximum; /* (W) the one that the sum and the context are relative to: that of the last block */
+    void *sum;     /* (W) */
+    int32_t *seen; /* (W) -1: not an empty row */
+    void *earlier_context, *earlier_maximum, *earlier_sum;
     bool grown;      /* something of this group is not yet in those */
     size_t first;    /* its first query */
-    size_t count;    /* of queries, at most W */
+    size_t queries;  /* of a head */
+    size_t count;    /* lanes in use: those of each head, one head after another */
     struct span any; /* from the first key to the last that one of its queries sees */
     struct span all; /* keys that the span of each of its queries holds; first may be beyond end */
 };
 
 /* A thread's scratch for one block of keys. */
 struct block {
-    float *scores;        /* (KEY_BLOCK, W) packed; rows of attn_mask before */
-    float *bias;          /* (KEY_BLOCK, W) packed; only where there is an attn_mask, or T5's table */
-    float *next;          /* (W) */
-    float *rescale;       /* (W) */
-    float *distance;      /* (W) of the query's position from the block's start */
+    struct kernel_keys keys;
+    void *scores;         /* (KERNEL_KEYS, W); rows of attn_mask before */
+    void *bias;           /* (KERNEL_KEYS, W) packed; only where there is an attn_mask, or T5's table */
+    void *rescale;        /* (W) */
+    void *distance;       /* (W) of the query's position from the block's start */
+    void *slope;          /* (W) */
     int32_t *from, *till; /* (W) the keys in the block that the lane's span holds */
-    size_t start;         /* of the block: a multiple of KEY_BLOCK */
-    size_t first, keys;   /* those of its keys that are computed */
+    size_t start;         /* of the block: a multiple of KERNEL_KEYS */
+    size_t first, count;  /* those of its keys that are computed; first is counted from the start */
 };
+
+/* The query and the head of a lane; one without a query is as the last that has one. */
+static size_t lane_query(const struct tile *tile, size_t lane)
+{
+    return tile->first + memory_smaller(lane, tile->count - 1) % tile->queries;
+}
+
+static size_t lane_head(const struct tile *tile, size_t lane)
+{
+    return memory_smaller(lane, tile->count - 1) / tile->queries;
+}
 
 static struct place find_place(const struct plan *plan, size_t head)
 {
@@ -202,71 +260,92 @@ static struct place find_place(const struct plan *plan, size_t head)
     return (struct place){.head = head,
                           .item = head / plan->heads_per_item,
                           .head_of_item = head % plan->heads_per_item,
-                          .key = job->key + key_head * job->keys * job->d,
-                          .value = job->value + key_head * job->keys * job->d_v};
+                          .key = (const char *)job->key + key_head * job->keys * plan->key_row,
+                          .value = (const char *)job->value + key_head * job->keys * plan->value_row};
+}
+
+/* Numbers of all lanes, as the kernel has them. */
+static void put_lanes(const struct plan *plan, const double *numbers, void *row)
+{
+    dtype_store(plan->kernel->number, numbers, plan->kernel->lanes, row);
+}
+
+static void get_lanes(const struct plan *plan, const void *row, double *numbers)
+{
+    dtype_load(plan->kernel->number, row, plan->kernel->lanes, numbers);
 }
 
 /* A sink is a logit that was there before the first key, and before the first group. */
 static void open_sums(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
     const struct mask *mask = plan->job->mask;
-    float peak = -INFINITY, sum = 0;
-    if (mask != NULL && mask->sinks != NULL) {
-        const double sink = mask->sinks[place->head_of_item];
-        peak = (float)fmax(-FLT_MAX, fmin(FLT_MAX, sink * LOG2_E));
-        sum = (float)exp2(fmax(-1, fmin(1, sink * LOG2_E - peak)));
+    const double largest = dtype_largest(plan->kernel->number);
+    double peaks[KERNEL_MOST_LANES], sums[KERNEL_MOST_LANES], none[KERNEL_MOST_LANES] = {0};
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        peaks[lane] = -INFINITY;
+        sums[lane] = 0;
+        if (mask == NULL || mask->sinks == NULL)
+            continue;
+        const double sink = mask->sinks[place->head_of_item + lane_head(tile, lane)] * LOG2_E;
+        peaks[lane] = fmax(-largest, fmin(largest, sink));
+        dtype_round(plan->kernel->number, &peaks[lane], 1);
+        sums[lane] = exp2(fmax(-1, fmin(1, sink - peaks[lane])));
     }
-    for (size_t lane = 0; lane < plan->job->kernel->lanes; lane++) {
-        tile->peak[lane] = tile->maximum[lane] = peak;
-        tile->sum[lane] = plan->grouped ? 0 : sum;
-        if (plan->grouped) {
-            tile->earlier_maximum[lane] = peak;
-            tile->earlier_sum[lane] = sum;
-        }
+    put_lanes(plan, peaks, tile->peak);
+    put_lanes(plan, peaks, tile->maximum);
+    put_lanes(plan, plan->grouped ? none : sums, tile->sum);
+    if (plan->grouped) {
+        put_lanes(plan, peaks, tile->earlier_maximum);
+        put_lanes(plan, sums, tile->earlier_sum);
     }
 }
 
 /* With an attn_mask, what is seen is found block by block. */
 static void open_seen(const struct plan *plan, const struct place *place, const struct tile *tile)
 {
-    for (size_t lane = 0; lane < plan->job->kernel->lanes; lane++) {
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         bool seen = tile->all.first < tile->all.end;
         if (!plan->biased && !seen && lane < tile->count) {
-            const struct span span = query_span(plan->job, place->item, tile->first + lane);
+            const struct span span = query_span(plan->job, place->item, lane_query(tile, lane));
             seen = span.first < span.end;
         }
         tile->seen[lane] = seen && !plan->biased ? -1 : 0;
     }
 }
 
-static struct tile lay_tile(const struct fused_job *job, size_t first, float *scratch)
+static struct tile lay_tile(const struct plan *plan, size_t first, char *scratch)
 {
-    const size_t lanes = job->kernel->lanes;
+    const struct kernel *kernel = plan->kernel;
+    const size_t context = kernel->context_bytes(plan->job->d_v);
     struct tile tile = {.query = scratch, .first = first};
-    tile.context = tile.query + job->d * lanes;
-    tile.peak = tile.context + job->d_v * lanes;
-    tile.maximum = tile.peak + lanes;
-    tile.sum = tile.maximum + lanes;
-    tile.seen = (int32_t *)(void *)(tile.sum + lanes);
-    tile.earlier_context = tile.sum + 2 * lanes;
-    tile.earlier_maximum = tile.earlier_context + job->d_v * lanes;
-    tile.earlier_sum = tile.earlier_maximum + lanes;
+    char *at = scratch + kernel->query_bytes(plan->job->d);
+    tile.context = at;
+    tile.peak = at += context;
+    tile.maximum = at += plan->row;
+    tile.sum = at += plan->row;
+    tile.seen = (int32_t *)(void *)(at += plan->row);
+    at = (char *)tile.peak + kernel->context_bytes(TILE_ROWS);
+    tile.earlier_context = at;
+    tile.earlier_maximum = at += context;
+    tile.earlier_sum = at + plan->row;
     return tile;
 }
 
 static void open_tile(const struct plan *plan, const struct place *place, struct tile *tile)
 {
     const struct fused_job *job = plan->job;
-    const size_t lanes = job->kernel->lanes;
-    tile->count = memory_smaller(lanes, job->queries - tile->first);
-    tile->any = joint_span(job, place->item, tile->first, tile->count);
-    tile->all = (struct span){query_span(job, place->item, tile->first + tile->count - 1).first,
+    const struct kernel *kernel = plan->kernel;
+    const size_t context = kernel->context_bytes(job->d_v);
+    tile->queries = memory_smaller(kernel->lanes, job->queries - tile->first);
+    tile->count = tile->queries * plan->heads_per_tile;
+    tile->any = joint_span(job, place->item, tile->first, tile->queries);
+    tile->all = (struct span){query_span(job, place->item, tile->first + tile->queries - 1).first,
                               query_span(job, place->item, tile->first).end};
-    job->kernel->pack(job->query + (place->head * job->queries + tile->first) * job->d, job->d, tile->count, job->d,
-                      plan->sign, tile->query);
-    memset(tile->context, 0, job->d_v * lanes * sizeof *tile->context);
+    kernel->pack_query((const char *)job->query + (place->head * job->queries + tile->first) * plan->key_row,
+                       tile->count, job->d, plan->fold, tile->query);
+    memset(tile->context, 0, context);
     if (plan->grouped)
-        memset(tile->earlier_context, 0, job->d_v * lanes * sizeof *tile->context);
+        memset(tile->earlier_context, 0, context);
     open_sums(plan, place, tile);
     open_seen(plan, place, tile);
 }
@@ -275,56 +354,70 @@ static void open_tile(const struct plan *plan, const struct place *place, struct
  * nothing of the group, a tile or a lane of it, keeps its bits: it is multiplied by 1. */
 static void end_group(const struct plan *plan, struct tile *tile, const struct block *block)
 {
-    const struct kernel *kernel = plan->job->kernel;
-    const size_t lanes = kernel->lanes;
+    const struct kernel *kernel = plan->kernel;
+    double ones[KERNEL_MOST_LANES];
     if (!tile->grown)
         return;
     kernel->softmax(block->scores, 0, plan->factor, tile->maximum, tile->earlier_maximum, tile->earlier_sum,
                     block->rescale);
-    float *earlier = tile->earlier_context, *context = tile->context;
-    for (size_t c = 0; c < plan->job->d_v; c++, earlier += lanes, context += lanes)
-        for (size_t lane = 0; lane < lanes; lane++) {
-            earlier[lane] = earlier[lane] * block->rescale[lane] + context[lane];
-            context[lane] = 0;
-        }
-    for (size_t lane = 0; lane < lanes; lane++) {
-        tile->earlier_sum[lane] += tile->sum[lane];
-        tile->sum[lane] = 0;
-    }
+    kernel->merge(tile->context, plan->job->d_v, block->rescale, tile->earlier_context);
+    for (size_t lane = 0; lane < kernel->lanes; lane++)
+        ones[lane] = 1;
+    put_lanes(plan, ones, block->rescale);
+    kernel->merge(tile->sum, 1, block->rescale, tile->earlier_sum);
     tile->grown = false;
 }
 
 /* row (d_v) = the mean of the rows of value (Tk, d_v). */
-static void mean_value(const struct fused_job *job, const float *value, float *row)
+static void mean_value(const struct plan *plan, const char *value, void *row)
 {
-    double sums[MEAN_COLUMNS];
+    const struct fused_job *job = plan->job;
+    double sums[MEAN_COLUMNS], numbers[MEAN_COLUMNS];
     for (size_t first = 0, count; first < job->d_v; first += count) {
         count = memory_smaller(MEAN_COLUMNS, job->d_v - first);
         memset(sums, 0, sizeof sums);
-        for (size_t j = 0; j < job->keys; j++)
+        for (size_t j = 0; j < job->keys; j++) {
+            dtype_load(plan->kernel->dtype, value + j * plan->value_row + first * dtype_size(plan->kernel->dtype),
+                       count, numbers);
             for (size_t c = 0; c < count; c++)
-                sums[c] += value[j * job->d_v + first + c];
+                sums[c] += numbers[c];
+        }
         for (size_t c = 0; c < count; c++)
-            row[first + c] = (float)(sums[c] / (double)job->keys);
+            sums[c] /= (double)job->keys;
+        dtype_store(plan->kernel->number, sums, count, (char *)row + first * plan->size);
     }
 }
 
-/* The rows (count, d_v), `stride` apart, of queries that saw no key: one is made, the others copy it. */
-static void fill_empty_rows(const struct fused_job *job, const struct place *place, const struct tile *tile,
-                            float *rows, size_t stride)
+static void fill_row(const struct plan *plan, double number, char *row)
 {
-    const float *made = NULL;
+    for (size_t c = 0; c < plan->job->d_v; c++)
+        dtype_store(plan->kernel->number, &number, 1, row + c * plan->size);
+}
+
+/* The row (d_v) of the context of a lane. */
+static char *context_row(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane)
+{
+    const struct fused_job *job = plan->job;
+    const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, head = place->head + lane_head(tile, lane);
+    const size_t row = (head / n * job->queries + lane_query(tile, lane)) * n + head % n;
+    return (char *)job->context + row * job->d_v * plan->size;
+}
+
+/* The rows of queries that saw no key: one is made, the others copy it. */
+static void fill_empty_rows(const struct plan *plan, const struct place *place, const struct tile *tile)
+{
+    const struct fused_job *job = plan->job;
+    const char *made = NULL;
     for (size_t lane = 0; lane < tile->count; lane++) {
-        float *row = rows + lane * stride;
+        char *row = context_row(plan, place, tile, lane);
         if (tile->seen[lane])
             continue;
         if (made != NULL)
-            memcpy(row, made, job->d_v * sizeof *row);
+            memcpy(row, made, job->d_v * plan->size);
         else if (job->mask->empty_row == EMPTY_ROW_MEAN)
-            mean_value(job, place->value, row);
+            mean_value(plan, place->value, row);
         else
-            for (size_t c = 0; c < job->d_v; c++)
-                row[c] = job->mask->empty_row == EMPTY_ROW_NAN ? NAN : 0;
+            fill_row(plan, job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : 0, row);
         made = row;
     }
 }
@@ -333,11 +426,16 @@ static void write_lse(const struct plan *plan, const struct place *place, const 
 {
     const struct fused_job *job = plan->job;
     const double *sinks = job->mask != NULL ? job->mask->sinks : NULL;
-    const double empty = sinks != NULL ? sinks[place->head_of_item] : -INFINITY;
-    float *lse = job->lse + place->head * job->queries + tile->first;
+    double sums[KERNEL_MOST_LANES], maxima[KERNEL_MOST_LANES];
+    get_lanes(plan, tile->sum, sums);
+    get_lanes(plan, tile->maximum, maxima);
     for (size_t lane = 0; lane < tile->count; lane++) {
-        const double sum = tile->sum[lane], seen = (double)tile->maximum[lane] * plan->factor / LOG2_E + log(sum);
-        lse[lane] = (float)(!tile->seen[lane] ? empty : sum == 0 ? (double)NAN : seen); /* 0: all scores overflowed */
+        const size_t head = lane_head(tile, lane);
+        const double empty = sinks != NULL ? sinks[place->head_of_item + head] : -INFINITY;
+        const double seen = maxima[lane] * plan->factor / LOG2_E + log(sums[lane]);
+        const double lse = !tile->seen[lane] ? empty : sums[lane] == 0 ? (double)NAN : seen; /* 0: all overflowed */
+        dtype_store(plan->kernel->number, &lse, 1,
+                    (char *)job->lse + ((place->head + head) * job->queries + lane_query(tile, lane)) * plan->size);
     }
 }
 
@@ -348,20 +446,35 @@ static void close_tile(const struct plan *plan, const struct place *place, struc
         tile->context = tile->earlier_context;
         tile->sum = tile->earlier_sum;
     }
-    const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, stride = n * job->d_v, head = place->head;
-    float *rows = job->context + (head / n * job->queries + tile->first) * stride + head % n * job->d_v;
+    const size_t stride = (job->side_by_side > 1 ? job->side_by_side : 1) * job->d_v;
     if (job->lse != NULL)
         write_lse(plan, place, tile);
-    job->kernel->unpack(tile->context, tile->sum, tile->count, job->d_v, rows, stride);
-    fill_empty_rows(job, place, tile, rows, stride);
+    plan->kernel->normalise(tile->context, tile->sum, job->d_v);
+    for (size_t lane = 0; lane < tile->count; lane += tile->queries)
+        plan->kernel->unpack(tile->context, lane, tile->queries, job->d_v, context_row(plan, place, tile, lane),
+                             stride);
+    fill_empty_rows(plan, place, tile);
 }
 
 /* --- attn_mask --------------------------------------------------------------------------------------------------- */
 
-/* How many rows of attn_mask a tile has: one where it is the same for every query. */
+/* How many rows of attn_mask a tile has: one where it is the same for every query, and every head that shares it. */
 static size_t mask_rows(const struct plan *plan, const struct tile *tile)
 {
-    return plan->job->mask->strides[2] == 0 ? 1 : tile->count;
+    const struct mask *mask = plan->job->mask;
+    const bool of_all = mask->strides[2] == 0 && (plan->heads_per_tile == 1 || mask->strides[1] == 0);
+    return of_all ? 1 : tile->count;
+}
+
+/* The head of its item, and the position of its query, that a lane has to attn_mask. */
+static size_t mask_head(const struct place *place, const struct tile *tile, size_t lane)
+{
+    return place->head_of_item + lane_head(tile, lane);
+}
+
+static size_t mask_query(const struct plan *plan, const struct tile *tile, size_t lane)
+{
+    return query_position(plan->job, lane_query(tile, lane));
 }
 
 /* What attn_mask says of `count` keys from `first` on for a tile; it may end early once it knows that they do not all
@@ -372,8 +485,8 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
     const size_t rows = mask_rows(plan, tile);
     unsigned says = 0;
     for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
-        says |= mask_scan(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
-                          first, count);
+        says |=
+            mask_scan(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), first, count);
     return says;
 }
 
@@ -381,11 +494,10 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
 static void ask_for_next(const struct plan *plan, const struct place *place, const struct tile *tile,
                          const struct block *block)
 {
-    const size_t next = block->start + KEY_BLOCK, rows = mask_rows(plan, tile);
-    const size_t keys = next < tile->any.end ? memory_smaller(KEY_BLOCK, tile->any.end - next) : 0;
+    const size_t next = block->start + KERNEL_KEYS, rows = mask_rows(plan, tile);
+    const size_t keys = next < tile->any.end ? memory_smaller(KERNEL_KEYS, tile->any.end - next) : 0;
     for (size_t i = 0; i < rows; i++)
-        mask_prefetch(plan->job->mask, place->item, place->head_of_item, query_position(plan->job, tile->first + i),
-                      next, keys);
+        mask_prefetch(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), next, keys);
 }
 
 /* What attn_mask says of a block for a tile. Forbidden keys at both ends are taken off the block, by whole steps.
@@ -395,38 +507,41 @@ static void ask_for_next(const struct plan *plan, const struct place *place, con
 static unsigned scan_block(const struct plan *plan, const struct place *place, const struct tile *tile,
                            struct block *block)
 {
+    const size_t step = plan->kernel->key_step;
     ask_for_next(plan, place, tile, block);
-    const unsigned says = scan_keys(plan, place, tile, block->first, block->keys);
+    const unsigned says = scan_keys(plan, place, tile, block->start + block->first, block->count);
     if (says == MASK_SAYS_PLAIN || says == MASK_SAYS_FORBIDDEN)
         return says;
-    while (block->keys > 0) {
-        const size_t head = memory_smaller(TRIM_KEYS, block->keys);
-        if (scan_keys(plan, place, tile, block->first, head) != MASK_SAYS_FORBIDDEN)
+    while (block->count > 0) {
+        const size_t head = memory_smaller(step, block->count);
+        if (scan_keys(plan, place, tile, block->start + block->first, head) != MASK_SAYS_FORBIDDEN)
             break;
         block->first += head;
-        block->keys -= head;
+        block->count -= head;
     }
-    while (block->keys > 0) {
-        const size_t tail = (block->keys - 1) % TRIM_KEYS + 1;
-        if (scan_keys(plan, place, tile, block->first + block->keys - tail, tail) != MASK_SAYS_FORBIDDEN)
+    while (block->count > 0) {
+        const size_t tail = (block->count - 1) % step + 1, at = block->start + block->first + block->count - tail;
+        if (scan_keys(plan, place, tile, at, tail) != MASK_SAYS_FORBIDDEN)
             return says;
-        block->keys -= tail;
+        block->count -= tail;
     }
     return MASK_SAYS_FORBIDDEN;
 }
 
-/* What attn_mask, unless it is plain, and T5's table add to the scores of a query. */
-static void load_bias(const struct plan *plan, const struct place *place, size_t query, const struct block *block,
-                      bool plain, float *bias)
+/* What attn_mask, unless it is plain, and T5's table add to the scores of a lane. */
+static void load_bias(const struct plan *plan, const struct place *place, const struct tile *tile, size_t lane,
+                      const struct block *block, bool plain, void *bias)
 {
     const struct mask *mask = plan->job->mask;
-    const size_t position = query_position(plan->job, query);
+    const enum dtype number = plan->kernel->number;
+    const size_t position = mask_query(plan, tile, lane), head = mask_head(place, tile, lane);
+    const size_t first = block->start + block->first;
     if (plain)
-        memset(bias, 0, block->keys * sizeof *bias);
+        memset(bias, 0, block->count * plan->size);
     else
-        mask_load(mask, place->item, place->head_of_item, position, block->first, block->keys, bias);
+        mask_load(mask, place->item, head, position, first, block->count, number, bias);
     if (plan->relative)
-        mask_add_relative(mask, place->item, place->head_of_item, position, block->first, block->keys, bias);
+        mask_add_relative(mask, place->item, head, position, first, block->count, number, bias);
 }
 
 /* The block's bias, packed; the room of the scores holds its rows on the way. */
@@ -435,39 +550,39 @@ static void pack_bias(const struct plan *plan, const struct place *place, const 
 {
     const size_t rows = plan->relative ? tile->count : mask_rows(plan, tile);
     for (size_t i = 0; i < rows; i++)
-        load_bias(plan, place, tile->first + i, block, plain, block->scores + i * KEY_BLOCK);
-    plan->job->kernel->pack(block->scores, rows > 1 ? KEY_BLOCK : 0, tile->count, block->keys, 1, block->bias);
+        load_bias(plan, place, tile, i, block, plain, (char *)block->scores + i * KERNEL_KEYS * plan->size);
+    plan->kernel->pack(block->scores, rows > 1 ? KERNEL_KEYS : 0, tile->count, block->count, block->bias);
 }
 
 /* --- blocks of keys ---------------------------------------------------------------------------------------------- */
 
-static struct block open_block(const struct plan *plan, float *scratch)
+static struct block open_block(const struct plan *plan, char *scratch)
 {
-    const size_t lanes = plan->job->kernel->lanes;
-    struct block block = {.next = scratch};
-    block.rescale = block.next + lanes;
-    block.distance = block.rescale + lanes;
-    block.from = (int32_t *)(void *)(block.distance + lanes);
-    block.till = block.from + lanes;
-    block.scores = block.next + BLOCK_ROWS * lanes;
-    block.bias = block.scores + KEY_BLOCK * lanes;
+    struct block block = {.keys = {.d = plan->job->d, .d_v = plan->job->d_v, .packed = scratch}};
+    char *at = scratch + plan->keys_bytes;
+    block.rescale = at;
+    block.distance = at += plan->row;
+    block.slope = at += plan->row;
+    block.from = (int32_t *)(void *)(at += plan->row);
+    block.till = (int32_t *)(void *)(at += plan->row);
+    block.scores = at += plan->row;
+    block.bias = at + KERNEL_KEYS * plan->row;
     return block;
 }
 
 static int32_t clip(size_t key, const struct block *block)
 {
-    return key > block->first ? (int32_t)memory_smaller(key - block->first, block->keys) : 0;
+    const size_t first = block->start + block->first;
+    return key > first ? (int32_t)memory_smaller(key - first, block->count) : 0;
 }
 
-/* Marks what each lane's span holds of the block; false where that is nothing for all. A lane without a query sees what
- * the last one does. */
+/* Marks what each lane's span holds of the block; false where that is nothing for all. */
 static bool mark_spans(const struct plan *plan, const struct place *place, const struct tile *tile,
                        const struct block *block)
 {
     bool any = false;
-    for (size_t lane = 0; lane < plan->job->kernel->lanes; lane++) {
-        const struct span span =
-            query_span(plan->job, place->item, tile->first + memory_smaller(lane, tile->count - 1));
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        const struct span span = query_span(plan->job, place->item, lane_query(tile, lane));
         block->from[lane] = clip(span.first, block);
         block->till[lane] = clip(span.end, block);
         any = any || block->from[lane] < block->till[lane];
@@ -477,25 +592,31 @@ static bool mark_spans(const struct plan *plan, const struct place *place, const
 
 static void mark_seen(const struct plan *plan, const struct tile *tile, const struct block *block)
 {
-    for (size_t lane = 0; lane < plan->job->kernel->lanes; lane++)
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
         if (block->from[lane] < block->till[lane])
             tile->seen[lane] = -1;
 }
 
 /* The distance is from the block's start, not from the first key that is computed: another cut rounds it the same. */
-static void measure_distance(const struct plan *plan, const struct place *place, const struct tile *tile,
-                             const struct block *block)
+static void measure_slopes(const struct plan *plan, const struct place *place, const struct tile *tile,
+                           const struct block *block)
 {
     const struct fused_job *job = plan->job;
+    const double largest = dtype_largest(plan->kernel->number);
     const int64_t offset = mask_offset(job->mask, place->item) - (int64_t)block->start;
-    for (size_t lane = 0; lane < job->kernel->lanes; lane++)
-        block->distance[lane] =
-            (float)((int64_t)query_position(job, tile->first + memory_smaller(lane, tile->count - 1)) + offset);
+    double distances[KERNEL_MOST_LANES], slopes[KERNEL_MOST_LANES];
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        const double slope = job->mask->alibi_slopes[mask_head(place, tile, lane)] * LOG2_E;
+        distances[lane] = (double)((int64_t)mask_query(plan, tile, lane) + offset);
+        slopes[lane] = fmax(-largest, fmin(largest, slope));
+    }
+    put_lanes(plan, distances, block->distance);
+    put_lanes(plan, slopes, block->slope);
 }
 
 /* The block's scores with all that is done to them; the spans are marked. */
 static void adjust_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
-                          const struct block *block, const float *bias)
+                          const struct block *block, const void *bias)
 {
     const struct fused_job *job = plan->job;
     struct kernel_adjustment adjustment = plan->adjustment;
@@ -503,23 +624,22 @@ static void adjust_scores(const struct plan *plan, const struct place *place, co
     adjustment.first = block->from;
     adjustment.end = block->till;
     if (job->mask != NULL && job->mask->alibi_slopes != NULL) {
-        adjustment.slope = (float)fmax(-FLT_MAX, fmin(FLT_MAX, job->mask->alibi_slopes[place->head_of_item] * LOG2_E));
+        adjustment.slope = block->slope;
         adjustment.distance = block->distance;
-        adjustment.origin = block->first - block->start;
-        measure_distance(plan, place, tile, block);
+        adjustment.origin = block->first;
+        measure_slopes(plan, place, tile, block);
     }
-    job->kernel->scores(place->key + block->first * job->d, block->keys, job->d, tile->query, NULL, NULL, block->scores,
-                        NULL);
-    job->kernel->adjust(&adjustment, block->keys, block->scores, tile->peak, tile->seen);
+    plan->kernel->scores(&block->keys, block->first, block->count, tile->query, NULL, NULL, block->scores, NULL);
+    plan->kernel->adjust(&adjustment, block->count, block->scores, tile->peak, tile->seen);
 }
 
 /* The scores of a block; false where the tile sees none of it. */
 static bool make_scores(const struct plan *plan, const struct place *place, const struct tile *tile,
                         struct block *block)
 {
-    const struct fused_job *job = plan->job;
     const unsigned says = plan->biased ? scan_block(plan, place, tile, block) : MASK_SAYS_PLAIN;
-    const bool bounded = block->first < tile->all.first || block->first + block->keys > tile->all.end;
+    const size_t first = block->start + block->first;
+    const bool bounded = first < tile->all.first || first + block->count > tile->all.end;
     if (says == MASK_SAYS_FORBIDDEN)
         return false;
     if ((bounded || plan->adjusted || plan->biased) && !mark_spans(plan, place, tile, block))
@@ -532,40 +652,63 @@ static bool make_scores(const struct plan *plan, const struct place *place, cons
     if (plan->adjusted || !plain)
         adjust_scores(plan, place, tile, block, !plain || plan->relative ? block->bias : NULL);
     else
-        job->kernel->scores(place->key + block->first * job->d, block->keys, job->d, tile->query,
-                            bounded ? block->from : NULL, bounded ? block->till : NULL, block->scores, tile->peak);
+        plan->kernel->scores(&block->keys, block->first, block->count, tile->query, bounded ? block->from : NULL,
+                             bounded ? block->till : NULL, block->scores, tile->peak);
     return true;
 }
 
 /* One tile against what it sees of the block of keys at block->start. What it does not see adds exactly 0, so that any
- * cut at a multiple of TRIM_KEYS gives the same bits, and whole tiles to every kernel. */
+ * cut at a multiple of key_step gives the same bits, and whole tiles to every kernel. */
 static void attend_block(const struct plan *plan, const struct place *place, struct tile *tile, struct block *block)
 {
-    const struct fused_job *job = plan->job;
-    const struct kernel *kernel = job->kernel;
-    const size_t end = memory_smaller(block->start + KEY_BLOCK, tile->any.end);
+    const struct kernel *kernel = plan->kernel;
+    const size_t end = memory_smaller(block->start + KERNEL_KEYS, tile->any.end);
     const size_t before = tile->any.first > block->start ? tile->any.first - block->start : 0;
-    block->first = block->start + before / TRIM_KEYS * TRIM_KEYS;
-    if (block->first >= end)
+    block->first = before / kernel->key_step * kernel->key_step;
+    if (block->start + block->first >= end)
         return;
-    block->keys = end - block->first;
+    block->count = end - block->start - block->first;
     if (!make_scores(plan, place, tile, block))
         return;
-    /* A lane that has seen no key yet goes on from the lowest number, not from minus infinity: that less itself is
-     * NaN. */
-    for (size_t lane = 0; lane < kernel->lanes; lane++)
-        block->next[lane] = tile->peak[lane] < -FLT_MAX ? -FLT_MAX : tile->peak[lane];
-    kernel->softmax(block->scores, block->keys, plan->factor, block->next, tile->maximum, tile->sum, block->rescale);
-    kernel->values(place->value + block->first * job->d_v, block->keys, job->d_v, block->scores, block->rescale,
-                   tile->context);
+    kernel->softmax(block->scores, block->count, plan->factor, tile->peak, tile->maximum, tile->sum, block->rescale);
+    kernel->values(&block->keys, block->first, block->count, block->scores, block->rescale, tile->context);
     tile->grown = true;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------------------------- */
 
+/* Keys first .. end of a key head, which lie in the cache or soon will. */
+static void look_at(struct plan *plan, const struct place *place, size_t first, size_t end)
+{
+    const struct fused_job *job = plan->job;
+    const enum dtype dtype = plan->kernel->dtype;
+    for (size_t count; first < end; first += count) {
+        count = memory_smaller(KERNEL_KEYS, end - first);
+        if (!dtype_finite(dtype, place->key + first * plan->key_row, count * job->d))
+            atomic_store_explicit(&plan->wrong_key, true, memory_order_relaxed);
+        if (!dtype_finite(dtype, place->value + first * plan->value_row, count * job->d_v))
+            atomic_store_explicit(&plan->wrong_value, true, memory_order_relaxed);
+    }
+}
+
+static bool is_wrong(struct plan *plan)
+{
+    return atomic_load_explicit(&plan->wrong_key, memory_order_relaxed) ||
+           atomic_load_explicit(&plan->wrong_value, memory_order_relaxed);
+}
+
+/* The keys of the block at block->start up to `end`. */
+static void open_keys(const struct plan *plan, const struct place *place, size_t end, struct block *block)
+{
+    block->keys.key = place->key + block->start * plan->key_row;
+    block->keys.value = place->value + block->start * plan->value_row;
+    block->keys.count = memory_smaller(KERNEL_KEYS, end - block->start);
+    plan->kernel->load(&block->keys);
+}
+
 /* Block by block, each for all tiles while it lies in the cache. Groups end at multiples of their length, and with the
- * last key. */
-static void attend_tiles(const struct plan *plan, const struct place *place, struct tile *tiles, size_t count,
+ * last key. `looks`: at all keys, also those that no query sees. */
+static void attend_tiles(struct plan *plan, const struct place *place, struct tile *tiles, size_t count, bool looks,
                          struct block *block)
 {
     struct span span = {SIZE_MAX, 0};
@@ -574,37 +717,51 @@ static void attend_tiles(const struct plan *plan, const struct place *place, str
             span.first = memory_smaller(span.first, tiles[i].any.first);
             span.end = memory_larger(span.end, tiles[i].any.end);
         }
-    for (block->start = span.first / KEY_BLOCK * KEY_BLOCK; block->start < span.end; block->start += KEY_BLOCK)
+    const size_t begin = memory_smaller(span.first / KERNEL_KEYS * KERNEL_KEYS, plan->job->keys);
+    size_t looked = 0;
+    for (block->start = begin; block->start < span.end; block->start += KERNEL_KEYS) {
+        const size_t next = block->start + KERNEL_KEYS, end = memory_smaller(next, plan->job->keys);
+        if (looks)
+            look_at(plan, place, looked, end);
+        looked = end;
+        if (is_wrong(plan))
+            break;
+        open_keys(plan, place, span.end, block);
         for (size_t i = 0; i < count; i++) {
             attend_block(plan, place, &tiles[i], block);
-            const size_t next = block->start + KEY_BLOCK;
             if (plan->grouped && (next % GROUP_KEYS == 0 || next >= span.end))
                 end_group(plan, &tiles[i], block);
         }
+    }
+    if (looks)
+        look_at(plan, place, looked, plan->job->keys);
 }
 
 /* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
- * keys, to the first: the very last task is among the lightest, and all threads end together. */
+ * keys, to the first: the very last task is among the lightest, and all threads end together. The first task of a key
+ * head looks at all of its keys. */
 static void attend_task(void *context, size_t task, unsigned thread)
 {
     struct plan *plan = context;
     const struct fused_job *job = plan->job;
-    const size_t lanes = job->kernel->lanes, width = plan->tiles * lanes;
-    const size_t query_block = plan->blocks - 1 - task % plan->blocks;
+    const size_t lanes = plan->kernel->lanes, width = plan->tiles * lanes;
+    const size_t query_block = plan->blocks - 1 - task % plan->blocks,
+                 head = task / plan->blocks * plan->heads_per_tile;
     const size_t first = query_block * width, count = memory_smaller(width, job->queries - first);
-    const struct place place = find_place(plan, task / plan->blocks);
-    float *scratch = plan->scratch + thread * thread_floats(plan);
+    const bool looks = job->found != NULL && task % plan->blocks == 0 && head % (job->group > 0 ? job->group : 1) == 0;
+    const struct place place = find_place(plan, head);
+    char *scratch = plan->scratch + thread * thread_bytes(plan);
     struct block block = open_block(plan, scratch);
     struct tile tiles[MOST_TILES];
     const size_t tile_count = work_ceil_divide(count, lanes);
     for (size_t i = 0; i < tile_count; i++) {
-        tiles[i] = lay_tile(job, first + i * lanes, scratch + plan->block_floats + i * plan->tile_floats);
+        tiles[i] = lay_tile(plan, first + i * lanes, scratch + plan->block_bytes + i * plan->tile_bytes);
         open_tile(plan, &place, &tiles[i]);
     }
-    attend_tiles(plan, &place, tiles, tile_count, &block);
+    attend_tiles(plan, &place, tiles, tile_count, looks, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
-    work_count(&plan->counter, block_work(job, place.item, first, count), thread);
+    work_count(&plan->counter, plan->heads_per_tile * block_work(job, place.item, first, count), thread);
 }
 
 size_t fused_scratch_bytes(const struct fused_job *job)
@@ -621,7 +778,9 @@ enum status fused_context(const struct fused_job *job, struct error *error)
     plan.scratch = work_scratch(&arena, bytes, error);
     if (plan.scratch == NULL)
         return error->status;
-    threads_run(plan.threads, job->heads * plan.blocks, attend_task, &plan);
+    threads_run(plan.threads, job->heads / plan.heads_per_tile * plan.blocks, attend_task, &plan);
+    if (job->found != NULL)
+        *job->found = (struct fused_found){plan.wrong_key, plan.wrong_value};
     arena_free(&arena);
     work_end(&job->progress);
     return STATUS_OK;

@@ -1,4 +1,4 @@
-/* The fused path: the context in float32 on the vector kernels, in memory that grows with T d, not T x T.
+/* The fused path: the context on the kernels, in memory that grows with T d, not T x T.
  *
  *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of
  *   value. `group` query heads that follow one another read one key head.
@@ -16,9 +16,9 @@
  * ascending order, and a key that a query does not see adds exactly 0 to it. Another instruction set may give other
  * bits.
  *
- * query, key and value must be finite. What overflows inside gives infinities or NaN in its rows, as in the reference;
- * a row that sees keys is no empty row, whatever becomes of their scores. Numbers of attn_mask beyond +-2.3e38 count
- * as that. */
+ * query must be finite; key and value are looked at for that here, while they lie in the cache, where the job says so.
+ * What overflows inside gives infinities or NaN in its rows, as in the reference; a row that sees keys is no empty row,
+ * whatever becomes of their scores. Numbers of attn_mask beyond +-2.3e38, in float, count as that. */
 #ifndef ATTN_KERNEL_FUSED_H
 #define ATTN_KERNEL_FUSED_H
 
@@ -26,13 +26,19 @@
 #include "kernel/work.h"
 #include "model/mask.h"
 
-/* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. */
+/* Which of them hold NaN or infinity. */
+struct fused_found {
+    bool key, value;
+};
+
+/* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. query, key and value
+ * are of the kernel's dtype, context and lse of its numbers. */
 struct fused_job {
-    const float *query;    /* (H, Tq, d) */
-    const float *key;      /* (H / group, Tk, d) */
-    const float *value;    /* (H / group, Tk, d_v) */
-    float *context;        /* (H, Tq, d_v) written, or side by side: see below */
-    float *lse;            /* (H, Tq) written, or NULL: see below */
+    const void *query;     /* (H, Tq, d) */
+    const void *key;       /* (H / group, Tk, d) */
+    const void *value;     /* (H / group, Tk, d_v) */
+    void *context;         /* (H, Tq, d_v) written, or side by side: see below */
+    void *lse;             /* (H, Tq) written, or NULL: see below */
     size_t heads;          /* H, of all items */
     size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
     size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
@@ -42,28 +48,30 @@ struct fused_job {
     size_t keys;           /* Tk */
     size_t d, d_v;         /* columns of one head */
     const size_t *positions; /* (Tq) which query of the mask each one is, ascending; NULL: 0, 1, 2, ... */
-    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; attn_mask is BOOL or F32, the
-                                last of its strides 0 or 1. NULL: every query sees every key */
+    const struct mask *mask; /* its keys are Tk, its queries those that positions counts; attn_mask is BOOL or of the
+                                kernel's numbers, the last of its strides 0 or 1. NULL: every query sees every key */
     double scale;            /* the reference's, usually 1 / sqrt(d); one that fused_takes_scale takes */
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
+    struct fused_found *found; /* written where the whole key and value are to be looked at; or NULL */
     struct work_progress progress;
 };
 
-/* False from +-2.36e38 on: logits are to the base 2, and a scale x log2(e) must not overflow float32. */
-bool fused_takes_scale(double scale);
+/* False for a scale whose logits to the base 2 would overflow those numbers: from +-2.36e38 on in F32. */
+bool fused_takes_scale(enum dtype number, double scale);
 
 /* lse is the natural logarithm of the sum of a row's exponentials, sinks included; of an empty row, the sink or minus
  * infinity.
  *
  * Writes the whole context, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the
- * scratch of fused_scratch_bytes(job), which it allocates and frees. */
+ * scratch of fused_scratch_bytes(job), which it allocates and frees. Where `found` says that something is not finite,
+ * context and lse hold nothing of use. */
 enum status fused_context(const struct fused_job *job, struct error *error);
 
 /* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
  * d = d_v = 64, 125 KB for more than 12288 keys, and growing with d + d_v, but not further with the number of tokens; a
- * quarter more where there is an attn_mask.
+ * quarter more where there is an attn_mask, 100 KB more where the kernel makes something of its keys.
  * SIZE_MAX where no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
 

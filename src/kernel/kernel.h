@@ -1,11 +1,13 @@
-/* The vector kernels that the fused attention and the projections stand on.
+/* The kernels that the fused attention and the projections stand on: a row for each instruction set and dtype.
  *
- * kernel_body.h is one source, compiled once for each instruction set; each object exports one table of functions. What
- * lies in the lanes of a vector is always independent of its neighbours: queries of a tile (attention) or columns of y
- * (projections). So a query's maximum, sum and mask are plain operations between vectors, and its result does not
- * depend on which lane it sits in or on what the other lanes hold.
+ * kernel_body.h is one source, compiled for each instruction set in float and again in double; what works on other
+ * units is a file of its own, isa_NAME.c. All are used by way of struct kernel. What lies in the lanes of a vector is
+ * always independent of its neighbours: queries of a tile (attention) or columns of y (projections). So a query's
+ * maximum, sum and mask are plain operations between vectors, and its result does not depend on which lane it sits in
+ * or on what the other lanes hold.
  *
- * W is kernel->lanes. Packed matrices have W columns; their rows follow one another:
+ * W is kernel->lanes. A number is a float or a double, as kernel->number says. Packed matrices have W columns; their
+ * rows follow one another:
  *
  *     rows of (W, d), given                  packed (d, W)
  *
@@ -27,106 +29,165 @@
  *     project   A = rows of x                      B = a panel of the weight   sums = y
  *
  * Each sum is one chain over k in ascending order, whatever tile it falls in: the same bits for any cut of the rows.
- * Scores of a head of more than 256 columns are sums of several such chains, of 256 columns each.
+ * Scores of a head of more than 256 columns are sums of several such chains, of 256 columns each. A kernel of another
+ * make (bfloat16 in pairs) has its own order of summation, as fixed as this one.
  *
- * Packed memory is aligned to KERNEL_ALIGNMENT; what is not packed needs no alignment and is never written past its
+ * Packed memory is aligned to KERNEL_ALIGNMENT; what is not packed is aligned to its type and is never written past its
  * end, nor read past it. A kernel never allocates, parses or prints, and cannot fail. */
 #ifndef ATTN_KERNEL_KERNEL_H
 #define ATTN_KERNEL_KERNEL_H
 
 #include "base/error.h"
+#include "tensor/dtype.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of any kernel. Keys are handed out in steps that are whole tiles of each. */
-enum { KERNEL_ALIGNMENT = 64, KERNEL_LEAST_LANES = 8, KERNEL_MOST_LANES = 32, KERNEL_KEY_STEP = 24 };
+/* Of any kernel. */
+enum {
+    KERNEL_ALIGNMENT = 64,
+    KERNEL_LEAST_LANES = 4,
+    KERNEL_MOST_LANES = 32,
+    KERNEL_KEYS = 192, /* of a block, at most; whole key_steps of every kernel */
+};
 
-/* How scores become masked scores, logits to the base 2, in this order: softcap, bias, ALiBi, and minus infinity for
- * forbidden keys. */
+/* A block of keys. What a kernel makes of them lies in `packed`. */
+struct kernel_keys {
+    const void *key;   /* (count, d), of the kernel's dtype, rows following one another */
+    const void *value; /* (count, d_v) */
+    size_t count;      /* 1 .. KERNEL_KEYS */
+    size_t d, d_v;
+    void *packed; /* keys_bytes(d, d_v), the kernel's own */
+};
+
+/* How scores become masked scores, logits to the base 2, in this order: factor or softcap, bias, ALiBi, and minus
+ * infinity for forbidden keys. Arrays are of numbers. */
 struct kernel_adjustment {
-    bool capped; /* score -> height x tanh(score x steepness) */
-    float steepness, height;
-    const float *bias; /* (keys, W) packed, or NULL: minus infinity forbids the key, else bias x log2(e) is added, or
-                          the nearest number where that overflows. Neither NaN nor plus infinity */
-    float slope;       /* slope x |distance[lane] - (origin + j)| is taken off key j; 0: nothing */
-    const float *distance; /* (W), finite; unused where slope is 0 */
+    bool capped;   /* score -> height x tanh(score x steepness); else */
+    double factor; /* score -> score x factor */
+    double steepness, height;
+    const void *bias;     /* (keys, W) packed, or NULL: minus infinity forbids the key, else bias x log2(e) is added, or
+                         the nearest number where that overflows. Neither NaN nor plus infinity */
+    const void *slope;    /* (W): slope[lane] x |distance[lane] - (origin + j)| is taken off key j; NULL: nothing */
+    const void *distance; /* (W), finite; unused where slope is NULL */
     size_t origin;
     const int32_t *first, *end; /* (W) keys first[lane] .. end[lane] - 1 are allowed, the others forbidden */
 };
 
 struct kernel {
-    const char *name; /* of the instruction set, as ATTN_ISA has it: "avx2" */
-    size_t lanes;     /* W, KERNEL_LEAST_LANES .. KERNEL_MOST_LANES */
-    size_t rows;      /* of the largest tile of sums */
+    const char *name;    /* of the instruction set, as ATTN_ISA has it: "avx2" */
+    enum dtype dtype;    /* of query, key and value: F32, F64, F16 or BF16 */
+    enum dtype number;   /* of scores, weights, sums and context: F32 or F64 */
+    size_t lanes;        /* W, KERNEL_LEAST_LANES .. KERNEL_MOST_LANES */
+    size_t rows;         /* of the largest tile of sums */
+    size_t task_queries; /* that are worth a task: how often what `load` makes is used */
+    size_t key_step;     /* of a block, parts are cut off at multiples of it; divides KERNEL_KEYS */
+    bool folds;          /* pack_query may multiply by any factor; else by 1 or -1 alone, which is exact */
+    bool one_part;       /* weights are rounded to a number of the dtype: faster, less exact */
+    double weight_error; /* relative, of a weight rounded to one or two parts of the dtype; 0: to a number */
 
-    /* packed[k][lane] = matrix[lane][k] x factor; 0 in the lanes from `count` on.
-     *   matrix  (count, d), rows `stride` apart; count <= W
-     *   packed  (d, W) written */
-    void (*pack)(const float *matrix, size_t stride, size_t count, size_t d, float factor, float *packed);
+    /* --- attention ---- */
 
-    /* scores[j][lane] = key[j] . query[lane], minus infinity where j is not in first[lane] .. end[lane] - 1; the lane's
-     * peak grows to the largest of them.
-     *   key         (keys, d)
-     *   query       (d, W) packed
-     *   first, end  (W) which of these keys each lane may see, or both NULL: all
-     *   scores      (keys, W) written, packed
-     *   peak        (W) updated; or NULL, with first and end NULL: the products alone, for `adjust` */
-    void (*scores)(const float *key, size_t keys, size_t d, const float *query, const int32_t *first,
-                   const int32_t *end, float *scores, float *peak);
+    /* Bytes of a packed query, of what `load` makes of a block of keys, and of a packed context: multiples of
+     * KERNEL_ALIGNMENT, or SIZE_MAX where no size_t holds them. */
+    size_t (*query_bytes)(size_t d);
+    size_t (*keys_bytes)(size_t d, size_t d_v);
+    size_t (*context_bytes)(size_t d_v);
+
+    /* The queries of a tile, in the kernel's own layout, which `scores` reads; 0 in the lanes from `count` on.
+     *   query   (count, d) of the kernel's dtype, rows following one another; count is 1 .. W
+     *   packed  query_bytes(d) written */
+    void (*pack_query)(const void *query, size_t count, size_t d, double factor, void *packed);
+
+    /* Before the first use of a block: packed is made, of key and value; both stay readable until the last use. */
+    void (*load)(const struct kernel_keys *keys);
+
+    /* scores[j][lane] = key[first + j] . query[lane], minus infinity where j is not in from[lane] .. till[lane] - 1;
+     * the lane's peak grows to the largest of them.
+     *   first       a multiple of key_step; first + count is at most keys->count
+     *   query       packed by pack_query
+     *   from, till  (W) which of these keys each lane may see, or both NULL: all
+     *   scores      (count, W) written; there is room for KERNEL_KEYS rows, which may be written too
+     *   peak        (W) updated; or NULL, with from and till NULL: the products alone, for `adjust` */
+    void (*scores)(const struct kernel_keys *keys, size_t first, size_t count, const void *query, const int32_t *from,
+                   const int32_t *till, void *scores, void *peak);
 
     /* What the adjustment makes of scores; the peak grows as above. A lane is seen, -1, once it has been allowed a key,
      * whatever the score of that; else seen stays as it is.
-     *   scores  (keys, W) updated, packed
+     *   scores  (count, W) updated
      *   peak    (W) updated
      *   seen    (W) updated */
-    void (*adjust)(const struct kernel_adjustment *adjustment, size_t keys, float *scores, float *peak, int32_t *seen);
+    void (*adjust)(const struct kernel_adjustment *adjustment, size_t count, void *scores, void *peak, int32_t *seen);
 
-    /* One step of the running softmax to the base 2: scores become weights 2^((scores - next) factor), the sum so far
-     * shrinks by rescale = 2^((maximum - next) factor) and takes the sum of the new weights in, and the maximum becomes
-     * the next. The largest score weighs exactly 1, one of minus infinity exactly 0, as does one whose weight is below
-     * 2^-125; where next is the maximum, rescale is exactly 1. Where both are minus infinity the result is NaN.
+    /* One step of the running softmax to the base 2, with next = peak, or the lowest finite number where the peak is
+     * minus infinity (a lane that has seen no key yet: minus infinity less itself would be NaN). Scores become weights
+     * 2^((scores - next) factor), the sum so far shrinks by rescale = 2^((maximum - next) factor) and takes the sum of
+     * the new weights in, and the maximum becomes the next. The largest score weighs exactly 1, one of minus infinity
+     * exactly 0, as does one whose weight is below 2^-125 (float) or 2^-1021 (double); where next is the maximum,
+     * rescale is exactly 1. Where both are plus infinity the result is NaN.
      *
      * The difference comes before the product: so the error is relative to it, however large the scores are. The new
      * weights are summed apart from those so far: so the error grows with the number of steps, not of keys.
-     *   scores   (keys, W) replaced by the weights
+     *   scores   (count, W), with room for KERNEL_KEYS rows, replaced by the weights in the kernel's own layout, which
+     *            `values` reads; count may be 0
      *   factor   above 0
-     *   next     (W) at least the maximum
+     *   peak     (W) at least the maximum
      *   maximum  (W) updated
      *   sum      (W) updated
      *   rescale  (W) written */
-    void (*softmax)(float *scores, size_t keys, float factor, const float *next, float *maximum, float *sum,
-                    float *rescale);
+    void (*softmax)(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum,
+                    void *rescale);
 
-    /* context[c][lane] = context[c][lane] rescale[lane] + sum over j of value[j][c] weights[j][lane].
-     *   value    (keys, d)
-     *   weights  (keys, W) packed
-     *   rescale  (W)
-     *   context  (d, W) updated, packed */
-    void (*values)(const float *value, size_t keys, size_t d, const float *weights, const float *rescale,
-                   float *context);
+    /* context[c][lane] = context[c][lane] rescale[lane] + sum over j of value[first + j][c] weights[j][lane].
+     *   first, count  as the scores were made
+     *   weights       made by softmax
+     *   rescale       (W)
+     *   context       (d_v, W) updated */
+    void (*values)(const struct kernel_keys *keys, size_t first, size_t count, const void *weights, const void *rescale,
+                   void *context);
 
-    /* rows[lane][c] = packed[c][lane] / sum[lane] for the first `count` lanes; never minus zero.
-     *   packed  (d, W) destroyed
-     *   sum     (W)
-     *   rows    (count, d) written, rows `stride` apart */
-    void (*unpack)(float *packed, const float *sum, size_t count, size_t d, float *rows, size_t stride);
+    /* total[c][lane] = total[c][lane] rescale[lane] + context[c][lane], and context becomes 0. Both (d_v, W). */
+    void (*merge)(void *context, size_t d_v, const void *rescale, void *total);
+
+    /* context[c][lane] /= sum[lane]; never minus zero. context (d_v, W), sum (W). */
+    void (*normalise)(void *context, const void *sum, size_t d_v);
+
+    /* rows[i][c] = context[c][lane + i] for the lanes from `lane` on.
+     *   context  (d_v, W)
+     *   rows     (count, d_v) numbers written, rows `stride` apart */
+    void (*unpack)(const void *context, size_t lane, size_t count, size_t d_v, void *rows, size_t stride);
+
+    /* packed[k][lane] = matrix[lane][k]; 0 in the lanes from `count` on.
+     *   matrix  (count, d) numbers, rows `stride` apart; count <= W
+     *   packed  (d, W) written */
+    void (*pack)(const void *matrix, size_t stride, size_t count, size_t d, void *packed);
+
+    /* --- projections: of the kernels whose dtype is their number; else NULL ---- */
 
     /* y[i][lane] += x[i] . panel[lane].
-     *   x      (rows, depth), rows `stride` apart
+     *   x      (rows, depth) numbers, rows `stride` apart
      *   panel  (depth, W) packed
-     *   y      (rows, W) updated, packed */
-    void (*project)(const float *x, size_t stride, size_t rows, size_t depth, const float *panel, float *y);
+     *   y      (rows, W) updated */
+    void (*project)(const void *x, size_t stride, size_t rows, size_t depth, const void *panel, void *y);
 };
 
 /* The names that ATTN_ISA may have, whatever the processor: the instruction sets from the slowest on, by their number;
  * NULL behind the last. */
 const char *kernel_isa(size_t index);
 
-/* The fastest kernel that the processor has, or the one that `forced` names (NULL or "": not forced; callers pass
- * the environment variable ATTN_ISA). NULL, and error filled with STATUS_USAGE, where there is no kernel of that name
- * or the processor lacks it. */
-const struct kernel *kernel_choose(const char *forced, struct error *error);
+/* Whether an instruction set of that number is there: STATUS_USAGE says what is missing, and what this machine has. */
+enum status kernel_check(const char *forced, struct error *error);
+
+/* The fastest kernel for query, key and value of that dtype that the processor has, or the one of the instruction set
+ * that `forced` names (NULL or "": not forced; callers pass the environment variable ATTN_ISA) or of the nearest slower
+ * one that has a kernel for the dtype. one_part: with weights in one part, where that has a kernel of its own. NULL,
+ * and error filled with STATUS_USAGE, where there is no instruction set of that name or the processor lacks it. */
+const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool one_part, struct error *error);
+
+/* All kernels that this program was built with, by number, NULL behind the last; and whether this processor has its
+ * instruction set. */
+const struct kernel *kernel_row(size_t index);
+bool kernel_present(const struct kernel *kernel);
 
 #endif

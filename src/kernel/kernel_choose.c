@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "kernel/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A part of a row that is compiled on that machine alone, and what stands for it elsewhere. */
@@ -13,27 +14,41 @@
 
 #define HAS(feature) (__builtin_cpu_supports(feature) != 0)
 
-/* A row for each file isa_NAME.c, from the slowest on: NAME, the machine, and whether this processor can. */
-#define INSTRUCTION_SETS(ROW)                    \
-    ROW(baseline, ANY, true)                     \
-    ROW(avx2, X86_64, HAS("avx2") && HAS("fma")) \
-    ROW(avx512, X86_64,                          \
-        HAS("avx2") && HAS("fma") && HAS("avx512f") && HAS("avx512vl") && HAS("avx512bw") && HAS("avx512dq"))
+/* The kernels of a file: a row for each dtype. Those of kernel_body.h have all. */
+#define VECTOR(ROW, name) ROW(name##_f32) ROW(name##_f64) ROW(name##_f16) ROW(name##_bf16)
 
-#define DECLARED(name, machine, present)      \
-    extern const struct kernel kernel_##name; \
-    static bool has_##name(void)              \
-    {                                         \
-        return machine(present, false);       \
+/* A row for each file isa_NAME.c, from the slowest on: NAME, its kernels, the machine, whether this processor can, and
+ * whether it is taken where nobody asked for it. */
+#define INSTRUCTION_SETS(ROW)                                  \
+    ROW(baseline, VECTOR, ANY, true, true)                     \
+    ROW(avx2, VECTOR, X86_64, HAS("avx2") && HAS("fma"), true) \
+    ROW(avx512, VECTOR, X86_64,                                \
+        HAS("avx2") && HAS("fma") && HAS("avx512f") && HAS("avx512vl") && HAS("avx512bw") && HAS("avx512dq"), true)
+
+#define DECLARED_KERNEL(name) extern const struct kernel kernel_##name;
+#define DECLARED(name, kernels, machine, present, fast)         \
+    kernels(DECLARED_KERNEL, name) static bool has_##name(void) \
+    {                                                           \
+        return machine(present, false);                         \
+    }                                                           \
+    static bool wants_##name(void)                              \
+    {                                                           \
+        return machine(fast, false);                            \
     }
-#define CHOICE(name, machine, present) {#name, machine(&kernel_##name, NULL), has_##name},
 
 INSTRUCTION_SETS(DECLARED)
 
+enum { MOST_KERNELS = 5, LIST_BYTES = 160 };
+
+#define ADDRESS(name) &kernel_##name,
+#define CHOICE(name, kernels, machine, present, fast) \
+    {#name, has_##name, wants_##name, {machine(kernels(ADDRESS, name), ) NULL}},
+
 static const struct choice {
     const char *name;
-    const struct kernel *kernel; /* NULL: not for this kind of processor */
     bool (*present)(void);
+    bool (*wanted)(void);
+    const struct kernel *kernels[MOST_KERNELS + 1]; /* then NULL; none: not for this kind of machine */
 } CHOICES[] = {INSTRUCTION_SETS(CHOICE)};
 
 enum { CHOICE_COUNT = sizeof CHOICES / sizeof CHOICES[0] };
@@ -43,28 +58,76 @@ const char *kernel_isa(size_t index)
     return index < CHOICE_COUNT ? CHOICES[index].name : NULL;
 }
 
-static enum status unknown(const char *name, struct error *error)
+const struct kernel *kernel_row(size_t index)
 {
-    const char *names[CHOICE_COUNT];
-    char list[120];
     for (size_t i = 0; i < CHOICE_COUNT; i++)
-        names[i] = CHOICES[i].name;
-    return error_usage(error, "ATTN_ISA: no instruction set '%.80s', expected %s", name,
-                       text_alternatives(names, CHOICE_COUNT, list, sizeof list));
+        for (size_t k = 0; CHOICES[i].kernels[k] != NULL; k++)
+            if (index-- == 0)
+                return CHOICES[i].kernels[k];
+    return NULL;
 }
 
-const struct kernel *kernel_choose(const char *forced, struct error *error)
+/* By its number; CHOICE_COUNT where there is none of that name. */
+static size_t find(const char *name)
 {
-    const bool free_choice = forced == NULL || forced[0] == '\0';
-    const struct choice *choice = NULL;
+    size_t i = 0;
+    while (i < CHOICE_COUNT && strcmp(name, CHOICES[i].name) != 0)
+        i++;
+    return i;
+}
+
+bool kernel_present(const struct kernel *kernel)
+{
+    return CHOICES[find(kernel->name)].present();
+}
+
+/* "baseline, avx2 or avx512": all of them, or those that this processor has. */
+static const char *list(bool all, char text[LIST_BYTES])
+{
+    const char *names[CHOICE_COUNT];
+    size_t count = 0;
     for (size_t i = 0; i < CHOICE_COUNT; i++)
-        if (free_choice ? CHOICES[i].present() : strcmp(forced, CHOICES[i].name) == 0)
-            choice = &CHOICES[i];
-    if (choice == NULL)
-        unknown(forced, error);
-    else if (choice->present())
-        return choice->kernel;
-    else
-        error_usage(error, "ATTN_ISA: this processor has no %s; leave ATTN_ISA unset to use what it has", forced);
-    return NULL;
+        if (all || CHOICES[i].present())
+            names[count++] = CHOICES[i].name;
+    return text_alternatives(names, count, text, LIST_BYTES);
+}
+
+static bool is_free(const char *forced)
+{
+    return forced == NULL || forced[0] == '\0';
+}
+
+enum status kernel_check(const char *forced, struct error *error)
+{
+    const size_t i = is_free(forced) ? 0 : find(forced);
+    char text[LIST_BYTES];
+    if (i == CHOICE_COUNT)
+        return error_usage(error, "ATTN_ISA: no instruction set '%.80s'; expected what this machine has, %s", forced,
+                           list(false, text));
+    if (!CHOICES[i].present())
+        return error_usage(error, "ATTN_ISA: this processor has no %s; expected %s, or ATTN_ISA unset", forced,
+                           list(false, text));
+    return STATUS_OK;
+}
+
+static const struct kernel *kernel_of(const struct choice *choice, enum dtype dtype, bool one_part)
+{
+    for (size_t i = 0; choice->kernels[i] != NULL; i++)
+        if (choice->kernels[i]->dtype == dtype && choice->kernels[i]->one_part == one_part)
+            return choice->kernels[i];
+    return one_part ? kernel_of(choice, dtype, false) : NULL;
+}
+
+const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool one_part, struct error *error)
+{
+    if (kernel_check(forced, error) != STATUS_OK)
+        return NULL;
+    const size_t most = is_free(forced) ? CHOICE_COUNT - 1 : find(forced);
+    const struct kernel *kernel = NULL;
+    for (size_t i = 0; i <= most; i++) {
+        const bool taken = CHOICES[i].present() && (CHOICES[i].wanted() || (i == most && !is_free(forced)));
+        const struct kernel *own = taken ? kernel_of(&CHOICES[i], dtype, one_part) : NULL;
+        kernel = own != NULL ? own : kernel;
+    }
+    return kernel;
 }

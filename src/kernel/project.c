@@ -9,8 +9,8 @@ enum {
     TASK_PANELS = 8, /* of the weight */
     STRIP_ROWS = 24, /* whose sums go to y at once: whole tiles of every kernel, few enough for the first cache */
     DEPTH = 1024,    /* columns of x that run through the registers at once: panel and rows fit the cache */
-    WIDENED = 256,   /* columns of a narrower weight that become float32 at once, in the first cache */
-    PIECE_FLOATS = 1 << 21, /* of the weight that are packed at once for each thread: 8 MB */
+    WIDENED = 256,   /* columns of a narrower weight that become the kernel's numbers at once, in the first cache */
+    PIECE_BYTES = 1 << 23, /* of the weight that are packed at once for each thread */
 };
 
 _Static_assert((int)STRIP_ROWS <= (int)WIDENED, "the sums of a strip fit where a weight is widened");
@@ -18,13 +18,14 @@ _Static_assert((int)STRIP_ROWS <= (int)WIDENED, "the sums of a strip fit where a
 struct plan {
     const struct project_job *projection;
     unsigned threads;
+    size_t size;         /* bytes of a number */
     size_t panels;       /* of W columns of the weight each */
-    size_t panel_floats; /* a panel is (d_in, W) */
+    size_t panel_bytes;  /* a panel is (d_in, W) */
     size_t task_panels;  /* of a task, at most */
     size_t piece_panels; /* that are packed at once: whole tasks */
     size_t first, end;   /* panels of the piece at hand */
-    float *packed;       /* (piece_panels, d_in, W) */
-    float *own;          /* (threads, WIDENED, W): a thread's widened numbers, or its sums */
+    char *packed;        /* (piece_panels, d_in, W) */
+    char *own;           /* (threads, WIDENED, W): a thread's widened numbers, or its sums */
     struct work_counter counter;
 };
 
@@ -43,29 +44,49 @@ static size_t make_plan(struct plan *plan, const struct project_job *projection)
 {
     const size_t lanes = projection->kernel->lanes, panels = work_ceil_divide(projection->d_out, lanes);
     const double work = (double)all_rows(projection) * (double)panels * (double)lanes;
-    *plan = (struct plan){.projection = projection, .panels = panels};
+    *plan = (struct plan){.projection = projection, .panels = panels, .size = dtype_size(projection->kernel->number)};
     plan->threads = work_threads(projection->threads, work * (double)projection->d_in);
     plan->counter.progress = &projection->progress;
     plan->counter.total = (double)all_rows(projection) * (double)panels;
     size_t packed;
-    if (!work_add_floats(projection->d_in, lanes, &plan->panel_floats))
+    plan->panel_bytes = work_bytes(projection->d_in, lanes, plan->size);
+    if (plan->panel_bytes == SIZE_MAX)
         return SIZE_MAX;
-    const size_t most = at_least_one(PIECE_FLOATS / plan->panel_floats);
+    const size_t most = at_least_one(PIECE_BYTES / plan->panel_bytes);
     plan->task_panels = memory_smaller(TASK_PANELS, most);
     plan->piece_panels = memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);
-    if (!memory_multiply(plan->panel_floats, plan->piece_panels, &packed))
+    if (!memory_multiply(plan->panel_bytes, plan->piece_panels, &packed))
         return SIZE_MAX;
-    return work_scratch_bytes(packed, WIDENED * lanes, plan->threads);
+    return work_scratch_bytes(packed, WIDENED * lanes * plan->size, plan->threads);
 }
 
-static float *own_floats(const struct plan *plan, unsigned thread)
+static char *own_numbers(const struct plan *plan, unsigned thread)
 {
-    return plan->own + (size_t)thread * WIDENED * plan->projection->kernel->lanes;
+    return plan->own + (size_t)thread * WIDENED * plan->projection->kernel->lanes * plan->size;
 }
 
-static float *packed_panel(const struct plan *plan, size_t panel)
+/* Row k of a packed panel. */
+static char *panel_row(const struct plan *plan, size_t panel, size_t k)
 {
-    return plan->packed + (panel - plan->first) * plan->panel_floats;
+    return plan->packed + (panel - plan->first) * plan->panel_bytes + k * plan->projection->kernel->lanes * plan->size;
+}
+
+/* Where number `index` of the weight lies. */
+static const void *weight_at(const struct project_job *projection, size_t index)
+{
+    return (const char *)projection->weight + index * dtype_size(projection->weight_dtype);
+}
+
+/* Numbers of the weight as the kernel's. */
+static void load_weight(const struct plan *plan, size_t index, size_t count, char *numbers)
+{
+    const struct project_job *projection = plan->projection;
+    const enum dtype dtype = projection->weight_dtype;
+    const void *from = weight_at(projection, index);
+    if (projection->kernel->number == DTYPE_F64)
+        dtype_load(dtype, from, count, (double *)(void *)numbers);
+    else
+        dtype_load_floats(dtype, from, count, (float *)(void *)numbers);
 }
 
 /* The panels of task `chunk` of the piece. */
@@ -73,12 +94,6 @@ static void chunk_panels(const struct plan *plan, size_t chunk, size_t *first, s
 {
     *first = plan->first + chunk * plan->task_panels;
     *end = memory_smaller(*first + plan->task_panels, plan->end);
-}
-
-/* Where number `index` of the weight lies. */
-static const void *weight_at(const struct project_job *projection, size_t index)
-{
-    return (const char *)projection->weight + index * dtype_size(projection->weight_dtype);
 }
 
 /* The columns of panels first .. end of row k of the weight, (d_in, d_out); columns beyond d_out are 0. Row after row,
@@ -89,23 +104,22 @@ static void pack_row(const struct plan *plan, size_t k, size_t first, size_t end
     const size_t lanes = projection->kernel->lanes, d_out = projection->d_out;
     for (size_t panel = first; panel < end; panel++) {
         const size_t column = panel * lanes, given = memory_smaller(lanes, d_out - column);
-        float *packed = packed_panel(plan, panel) + k * lanes;
-        dtype_load_floats(projection->weight_dtype, weight_at(projection, k * d_out + column), given, packed);
-        memset(packed + given, 0, (lanes - given) * sizeof *packed);
+        char *packed = panel_row(plan, panel, k);
+        load_weight(plan, k * d_out + column, given, packed);
+        memset(packed + given * plan->size, 0, (lanes - given) * plan->size);
     }
 }
 
-/* `count` rows of the weight, (d_out, d_in), narrower than float32, some columns at a time. */
-static void pack_widened(const struct plan *plan, size_t row, size_t count, float *widened, float *packed)
+/* `count` rows of the weight, (d_out, d_in), narrower than the kernel's numbers, some columns at a time. */
+static void pack_widened(const struct plan *plan, size_t panel, size_t row, size_t count, char *widened)
 {
     const struct project_job *projection = plan->projection;
     const size_t d_in = projection->d_in;
     for (size_t k = 0; k < d_in; k += WIDENED) {
         const size_t columns = memory_smaller(WIDENED, d_in - k);
         for (size_t i = 0; i < count; i++)
-            dtype_load_floats(projection->weight_dtype, weight_at(projection, (row + i) * d_in + k), columns,
-                              widened + i * columns);
-        projection->kernel->pack(widened, columns, count, columns, 1, packed + k * projection->kernel->lanes);
+            load_weight(plan, (row + i) * d_in + k, columns, widened + i * columns * plan->size);
+        projection->kernel->pack(widened, columns, count, columns, panel_row(plan, panel, k));
     }
 }
 
@@ -115,11 +129,10 @@ static void pack_transposed(const struct plan *plan, size_t panel, unsigned thre
     const struct project_job *projection = plan->projection;
     const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, row = panel * lanes;
     const size_t count = memory_smaller(lanes, projection->d_out - row);
-    float *packed = packed_panel(plan, panel);
-    if (projection->weight_dtype == DTYPE_F32)
-        projection->kernel->pack(weight_at(projection, row * d_in), d_in, count, d_in, 1, packed);
+    if (projection->weight_dtype == projection->kernel->number)
+        projection->kernel->pack(weight_at(projection, row * d_in), d_in, count, d_in, panel_row(plan, panel, 0));
     else
-        pack_widened(plan, row, count, own_floats(plan, thread), packed);
+        pack_widened(plan, panel, row, count, own_numbers(plan, thread));
 }
 
 static void pack_chunk(void *context, size_t chunk, unsigned thread)
@@ -135,40 +148,53 @@ static void pack_chunk(void *context, size_t chunk, unsigned thread)
 }
 
 /* Where column `column` of a row of x (items and rows counted as one) goes. */
-static float *place(const struct project_job *projection, size_t row, size_t column)
+static char *place(const struct plan *plan, size_t row, size_t column)
 {
-    return projection->y + row / projection->rows * projection->item_stride +
-           row % projection->rows * projection->row_stride + column / projection->d_head * projection->head_stride +
-           column % projection->d_head;
+    const struct project_job *projection = plan->projection;
+    return (char *)projection->y +
+           plan->size *
+               (row / projection->rows * projection->item_stride + row % projection->rows * projection->row_stride +
+                column / projection->d_head * projection->head_stride + column % projection->d_head);
 }
 
 /* sums (rows, W) go to their places in y, cut where a head ends. */
-static void scatter(const struct project_job *projection, size_t first_row, size_t rows, size_t first_column,
-                    const float *sums)
+static void scatter(const struct plan *plan, size_t first_row, size_t rows, size_t first_column, const char *sums)
 {
+    const struct project_job *projection = plan->projection;
     const size_t lanes = projection->kernel->lanes, d_head = projection->d_head;
     const size_t columns = memory_smaller(lanes, projection->d_out - first_column);
     for (size_t i = 0; i < rows; i++)
         for (size_t done = 0, length; done < columns; done += length) {
             const size_t column = first_column + done;
             length = memory_smaller(d_head - column % d_head, columns - done);
-            memcpy(place(projection, first_row + i, column), sums + i * lanes + done, length * sizeof *sums);
+            memcpy(place(plan, first_row + i, column), sums + (i * lanes + done) * plan->size, length * plan->size);
         }
 }
 
-/* A strip of x against one panel, the bias first, then depth by depth. */
-static void project_strip(const struct plan *plan, size_t panel, size_t first_row, size_t rows, float *sums)
+/* Every row of the sums begins with the bias of its columns. */
+static void begin_sums(const struct plan *plan, size_t first_column, size_t rows, char *sums)
 {
     const struct project_job *projection = plan->projection;
-    const size_t lanes = projection->kernel->lanes, d_in = projection->d_in, first = panel * lanes;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t lane = 0; lane < lanes; lane++)
-            sums[i * lanes + lane] =
-                projection->bias != NULL && first + lane < projection->d_out ? projection->bias[first + lane] : 0;
+    const size_t lanes = projection->kernel->lanes, row = lanes * plan->size;
+    const size_t given = projection->bias == NULL ? 0 : memory_smaller(lanes, projection->d_out - first_column);
+    if (given > 0)
+        memcpy(sums, (const char *)projection->bias + first_column * plan->size, given * plan->size);
+    memset(sums + given * plan->size, 0, row - given * plan->size);
+    for (size_t i = 1; i < rows; i++)
+        memcpy(sums + i * row, sums, row);
+}
+
+/* A strip of x against one panel, the bias first, then depth by depth. */
+static void project_strip(const struct plan *plan, size_t panel, size_t first_row, size_t rows, char *sums)
+{
+    const struct project_job *projection = plan->projection;
+    const size_t d_in = projection->d_in, first = panel * projection->kernel->lanes;
+    const char *x = (const char *)projection->x + first_row * d_in * plan->size;
+    begin_sums(plan, first, rows, sums);
     for (size_t k = 0; k < d_in; k += DEPTH)
-        projection->kernel->project(projection->x + first_row * d_in + k, d_in, rows, memory_smaller(DEPTH, d_in - k),
-                                    packed_panel(plan, panel) + k * lanes, sums);
-    scatter(projection, first_row, rows, first, sums);
+        projection->kernel->project(x + k * plan->size, d_in, rows, memory_smaller(DEPTH, d_in - k),
+                                    panel_row(plan, panel, k), sums);
+    scatter(plan, first_row, rows, first, sums);
 }
 
 static size_t piece_chunks(const struct plan *plan)
@@ -186,7 +212,7 @@ static void project_task(void *context, size_t task, unsigned thread)
     for (size_t panel = first; panel < end; panel++)
         for (size_t done = 0; done < rows; done += STRIP_ROWS)
             project_strip(plan, panel, first_row + done, memory_smaller(STRIP_ROWS, rows - done),
-                          own_floats(plan, thread));
+                          own_numbers(plan, thread));
     work_count(&plan->counter, rows * (end - first), thread);
 }
 
@@ -208,7 +234,7 @@ enum status project_compute(const struct project_job *projection, struct error *
     plan.packed = work_scratch(&arena, bytes, error);
     if (plan.packed == NULL)
         return error->status;
-    plan.own = plan.packed + plan.piece_panels * plan.panel_floats;
+    plan.own = plan.packed + plan.piece_panels * plan.panel_bytes;
     for (size_t first = 0; first < plan.panels; first += plan.piece_panels)
         project_piece(&plan, first, memory_smaller(first + plan.piece_panels, plan.panels));
     arena_free(&arena);

@@ -1,9 +1,9 @@
-/* The dense projection in float32 on the vector kernels: query, key, value and output of a large job.
+/* The dense projection on the vector kernels: query, key, value and output of a large job.
  *
  *   B items of a batch, T rows of each, d_in columns of x, d_out of y.
  *
  * The weight is packed into panels as wide as the kernel's lanes, a piece of it at a time, once for all rows; a
- * narrower one becomes float32 on the way. A task is a block of rows and some panels. Every sum begins with the bias
+ * narrower one is widened on the way. A task is a block of rows and some panels. Every sum begins with the bias
  * and runs over the columns of x in ascending order, so that rows and threads change no bits; another instruction set
  * may give other ones.
  *
@@ -15,7 +15,7 @@
 #include "kernel/work.h"
 #include "tensor/dtype.h"
 
-/* y = x . W + bias. The strides (in floats) put column h d_head + c of row i of item b at
+/* y = x . W + bias. The strides (in numbers) put column h d_head + c of row i of item b at
  * y[b item_stride + h head_stride + i row_stride + c]; so heads are split on the way:
  *
  *     y                      d_head   row_stride   head_stride      item_stride
@@ -23,17 +23,17 @@
  *     (B, H, T, d_head)      d_head   d_head       T d_head         H T d_head
  */
 struct project_job {
-    const float *x;     /* (B, T, d_in) */
-    const void *weight; /* (d_in, d_out), or (d_out, d_in) where transposed, of numbers that float32 holds: */
+    const void *x;      /* (B, T, d_in) */
+    const void *weight; /* (d_in, d_out), or (d_out, d_in) where transposed, of numbers that the kernel's can hold: */
     enum dtype weight_dtype;
-    const float *bias;  /* (d_out), or NULL */
-    float *y;           /* written by the strides below; does not overlap the rest */
+    const void *bias;   /* (d_out), or NULL */
+    void *y;            /* written by the strides below; does not overlap the rest */
     size_t items, rows; /* B, T */
     size_t d_in, d_out;
     bool transposed;
     size_t d_head, row_stride, head_stride, item_stride;
-    unsigned threads; /* at most; small jobs use one */
-    const struct kernel *kernel;
+    unsigned threads;            /* at most; small jobs use one */
+    const struct kernel *kernel; /* one that projects; x, bias and y are of its numbers */
     struct work_progress progress;
 };
 

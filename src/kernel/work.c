@@ -24,27 +24,26 @@ unsigned work_threads(unsigned threads, double multiply_adds)
 
 size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads)
 {
-    size_t all, bytes;
-    if (!memory_multiply(own, threads, &all) || all > SIZE_MAX - shared ||
-        !memory_multiply(all + shared, sizeof(float), &bytes) || bytes > SIZE_MAX - KERNEL_ALIGNMENT)
+    size_t all;
+    if (!memory_multiply(own, threads, &all) || all > SIZE_MAX - KERNEL_ALIGNMENT ||
+        shared > SIZE_MAX - KERNEL_ALIGNMENT - all)
         return SIZE_MAX;
-    return bytes + KERNEL_ALIGNMENT;
+    return all + shared + KERNEL_ALIGNMENT;
 }
 
-float *work_scratch(struct arena *arena, size_t bytes, struct error *error)
+void *work_scratch(struct arena *arena, size_t bytes, struct error *error)
 {
     char *memory = arena_allocate(arena, bytes, 1, error);
     if (memory == NULL)
         return NULL;
-    return (float *)(void *)(memory + (KERNEL_ALIGNMENT - (uintptr_t)memory % KERNEL_ALIGNMENT) % KERNEL_ALIGNMENT);
+    return memory + (KERNEL_ALIGNMENT - (uintptr_t)memory % KERNEL_ALIGNMENT) % KERNEL_ALIGNMENT;
 }
 
-bool work_add_floats(size_t a, size_t b, size_t *floats)
+size_t work_bytes(size_t a, size_t b, size_t size)
 {
-    const size_t step = KERNEL_ALIGNMENT / sizeof(float);
-    size_t product;
-    if (!memory_multiply(a, b, &product) || product > SIZE_MAX - step - *floats)
-        return false;
-    *floats += work_ceil_divide(product, step) * step;
-    return true;
+    size_t product, bytes;
+    if (!memory_multiply(a, b, &product) || !memory_multiply(product, size, &bytes) ||
+        bytes > SIZE_MAX - KERNEL_ALIGNMENT)
+        return SIZE_MAX;
+    return work_ceil_divide(bytes, KERNEL_ALIGNMENT) * KERNEL_ALIGNMENT;
 }

@@ -32,14 +32,14 @@ void work_end(const struct work_progress *progress);
 /* `threads`, or 1 where the work is not worth a second one. */
 unsigned work_threads(unsigned threads, double multiply_adds);
 
-/* bytes = shared + threads x own, all in floats, and room to align the start; SIZE_MAX where it does not fit. */
+/* shared + threads x own, all in bytes, and room to align the start; SIZE_MAX where it does not fit. */
 size_t work_scratch_bytes(size_t shared, size_t own, unsigned threads);
 
-/* So many bytes from the arena as floats that start at KERNEL_ALIGNMENT; NULL and error as arena_allocate. */
-float *work_scratch(struct arena *arena, size_t bytes, struct error *error);
+/* So many bytes from the arena that start at KERNEL_ALIGNMENT; NULL and error as arena_allocate. */
+void *work_scratch(struct arena *arena, size_t bytes, struct error *error);
 
-/* a x b floats rounded up so that what follows is aligned, *floats grown by it; false where it does not fit. */
-bool work_add_floats(size_t a, size_t b, size_t *floats);
+/* a x b x size bytes, rounded up so that what follows is aligned; SIZE_MAX where no size_t holds them. */
+size_t work_bytes(size_t a, size_t b, size_t size);
 
 /* a / b, rounded up. */
 static inline size_t work_ceil_divide(size_t a, size_t b)

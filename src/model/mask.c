@@ -74,13 +74,25 @@ static double relative_number(const struct mask *mask, size_t head, int64_t dist
     return mask->relative[mask->bucket_of[near + most] * mask->heads + head];
 }
 
+/* Numbers on their way between double and the dtype of a bias, some at a time. */
+enum { RUN = 64 };
+
 void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
-                       float *bias)
+                       enum dtype number, void *bias)
 {
     const int64_t distance = (int64_t)first - (int64_t)query - mask_offset(mask, item);
-    for (size_t i = 0; i < count; i++) {
-        const float sum = bias[i] + (float)relative_number(mask, head, distance + (int64_t)i);
-        bias[i] = bias[i] == -INFINITY ? bias[i] : fmaxf(-FLT_MAX, fminf(FLT_MAX, sum));
+    const double largest = dtype_largest(number);
+    double before[RUN], added[RUN];
+    char *at = bias;
+    for (size_t done = 0, run; done < count; done += run, at += run * dtype_size(number)) {
+        run = count - done < RUN ? count - done : RUN;
+        for (size_t i = 0; i < run; i++)
+            added[i] = relative_number(mask, head, distance + (int64_t)(done + i));
+        dtype_round(number, added, run);
+        dtype_load(number, at, run, before);
+        for (size_t i = 0; i < run; i++)
+            added[i] = before[i] == -INFINITY ? before[i] : fmax(-largest, fmin(largest, before[i] + added[i]));
+        dtype_store(number, added, run, at);
     }
 }
 
@@ -209,33 +221,59 @@ static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_d
     return (some_true ? of_true : 0) | (some_false ? of_false : 0);
 }
 
-unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
+static unsigned scan_doubles(const double *numbers, size_t count)
 {
-    const size_t stride = mask->strides[3], at = row_start(mask, item, head, query) + first * stride;
-    const size_t numbers = stride == 0 ? 1 : count;
-    if (dtype_is_boolean(mask->attn_mask.dtype))
-        return scan_booleans((const uint8_t *)mask->attn_mask.data + at, numbers, mask->true_drops);
-    return scan_floats((const float *)mask->attn_mask.data + at, numbers);
+    int biased = 0, allowed = 0;
+    for (size_t i = 0; i < count; i++) {
+        biased |= numbers[i] != 0;
+        allowed |= numbers[i] > -INFINITY;
+    }
+    return !biased ? MASK_SAYS_PLAIN : !allowed ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
 }
 
-void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count, float *bias)
+/* Number `at` of attn_mask. */
+static const void *number_at(const struct mask *mask, size_t at)
 {
-    const size_t stride = mask->strides[3], at = row_start(mask, item, head, query) + first * stride;
+    return (const char *)mask->attn_mask.data + at * dtype_size(mask->attn_mask.dtype);
+}
+
+unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
+{
+    const size_t stride = mask->strides[3];
+    const void *row = number_at(mask, row_start(mask, item, head, query) + first * stride);
     const size_t numbers = stride == 0 ? 1 : count;
-    if (dtype_is_boolean(mask->attn_mask.dtype)) {
-        const uint8_t *booleans = (const uint8_t *)mask->attn_mask.data + at;
-        for (size_t i = 0; i < numbers; i++)
-            bias[i] = (booleans[i] != 0) == mask->true_drops ? -INFINITY : 0;
-    } else {
-        memcpy(bias, (const float *)mask->attn_mask.data + at, numbers * sizeof *bias);
+    if (dtype_is_boolean(mask->attn_mask.dtype))
+        return scan_booleans(row, numbers, mask->true_drops);
+    return mask->attn_mask.dtype == DTYPE_F64 ? scan_doubles(row, numbers) : scan_floats(row, numbers);
+}
+
+static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops, enum dtype number, char *bias)
+{
+    double says[RUN];
+    for (size_t done = 0, run; done < count; done += run) {
+        run = count - done < RUN ? count - done : RUN;
+        for (size_t i = 0; i < run; i++)
+            says[i] = (booleans[done + i] != 0) == true_drops ? -INFINITY : 0;
+        dtype_store(number, says, run, bias + done * dtype_size(number));
     }
+}
+
+void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
+               enum dtype number, void *bias)
+{
+    const size_t stride = mask->strides[3], numbers = stride == 0 ? 1 : count, size = dtype_size(number);
+    const void *row = number_at(mask, row_start(mask, item, head, query) + first * stride);
+    if (dtype_is_boolean(mask->attn_mask.dtype))
+        load_booleans(row, numbers, mask->true_drops, number, bias);
+    else
+        memcpy(bias, row, numbers * size);
     for (size_t i = numbers; i < count; i++)
-        bias[i] = bias[0];
+        memcpy((char *)bias + i * size, bias, size);
 }
 
 void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
 {
-    const size_t size = dtype_is_boolean(mask->attn_mask.dtype) ? sizeof(uint8_t) : sizeof(float);
+    const size_t size = dtype_size(mask->attn_mask.dtype);
     const char *row = (const char *)mask->attn_mask.data + (row_start(mask, item, head, query) + first) * size;
     if (mask->strides[3] == 0)
         return;

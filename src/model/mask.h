@@ -82,9 +82,10 @@ size_t mask_bucket(const struct mask *mask, int64_t distance);
 /* Makes bucket_of for the distances and ways that the mask says. STATUS_SYSTEM where memory is short. */
 enum status mask_list_buckets(struct mask *mask, struct arena *arena, struct error *error);
 
-/* bias (count) += what T5's table says of the keys from `first` on; a finite number stays finite. */
+/* bias (count), numbers of F32 or F64, += what T5's table says of the keys from `first` on; a finite number stays
+ * finite. */
 void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
-                       float *bias);
+                       enum dtype number, void *bias);
 
 /* The place of a key that the slopes are multiplied with. */
 double mask_place(const struct mask *mask, size_t item, size_t query, size_t key);
@@ -111,8 +112,8 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                double *bias);
 
-/* attn_mask alone, of keys first .. first + count of one query, for a path that computes in float32. There is an
- * attn_mask, its dtype is BOOL or F32, and strides[3] is 0 or 1; count is at least 1 and first + count at most
+/* attn_mask alone, of keys first .. first + count of one query, for the fused path. There is an attn_mask, its dtype is
+ * BOOL or that of the numbers, F32 or F64, and strides[3] is 0 or 1; count is at least 1 and first + count at most
  * masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not
  * agree, and a scan may find nothing at all. */
 
@@ -125,9 +126,9 @@ enum {
 
 unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
 
-/* The same as mask_bias without ALiBi, in float: bias (count) written. */
+/* What it adds: bias (count) written, in numbers of F32 or F64. */
 void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
-               float *bias);
+               enum dtype number, void *bias);
 
 /* Asks the memory for what the other two will read; count may be 0. */
 void mask_prefetch(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);

@@ -87,10 +87,11 @@ struct problem {
     size_t part, parts;            /* these rows are part K of N, K from 1; 0 and 0: the whole */
     size_t whole_count;            /* S of the whole */
     unsigned threads;
-    const struct kernel *kernel;    /* what the processor has, or ATTN_ISA names */
+    const struct kernel *kernel;    /* of attention, on query, key and value as they lie: what the processor has, */
+    const struct kernel *projector; /* and of projections; or what ATTN_ISA names */
     bool fused;                     /* the fused path makes context, output and lse, if key and value are finite */
     bool forced;                    /* --kernel fused was asked for; an overflow is then an error */
-    bool float32_projections;       /* projections by the float32 kernels */
+    bool float32_projections;       /* projections by the kernels */
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;
     bool stages_asked;                 /* by --stages; else all of the mechanism */

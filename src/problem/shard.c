@@ -128,6 +128,13 @@ static uint64_t hash_labels(uint64_t hash, const struct problem *problem)
     return hash;
 }
 
+/* Another instruction set may give other last bits, and the baseline is another one on another kind of processor. */
+static uint64_t hash_kernel(uint64_t hash, const struct kernel *kernel)
+{
+    const uint64_t facts[] = {kernel->lanes, kernel->one_part};
+    return hash_bytes(hash_text(hash, kernel->name), facts, sizeof facts);
+}
+
 uint64_t shard_job(const struct problem *problem)
 {
     const uint64_t whole = problem->whole_count;
@@ -138,11 +145,10 @@ uint64_t shard_job(const struct problem *problem)
     for (size_t i = 0; i < problem->stage_count; i++)
         hash = hash_text(hash, stage_name(problem->stages[i]));
     hash = hash_text(hash, problem->fused ? "fused" : problem->float32_projections ? "mixed" : "reference");
-    if (problem->fused || problem->float32_projections) { /* another instruction set may give other last bits, */
-        const uint64_t lanes =
-            problem->kernel->lanes; /* and the baseline is another one on another kind of processor */
-        hash = hash_bytes(hash_text(hash, problem->kernel->name), &lanes, sizeof lanes);
-    }
+    if (problem->fused)
+        hash = hash_kernel(hash, problem->kernel);
+    if (problem->float32_projections)
+        hash = hash_kernel(hash, problem->projector);
     hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
     hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);
     if (problem->crosses)

@@ -416,7 +416,7 @@ static void check_fused(struct choice *choice, const char *isa, const struct mad
 {
     struct made fused;
     struct error error = {0};
-    if (kernel_choose(isa, &error) == NULL)
+    if (kernel_check(isa, &error) != STATUS_OK)
         return;
     setenv("ATTN_ISA", isa, 1);
     if (make(&fused, choice, "fused", stages, 0) == STATUS_OK) {

@@ -1,0 +1,47 @@
+/* 2^x and tanh of floats; what kernel_pieces.h includes. */
+
+static const double LOG2_E = 0x1.715476p+0;
+
+/* 2^x for x < 1, exactly 1 at 0 and exactly 0 below -125; relative error below 1.8e-7; NaN stays NaN.
+ *
+ * The sum with 1.5 x 2^23 leaves round(x) in the low bits of the mantissa; what remains, within 1/2, goes through a
+ * polynomial of least relative error (Remez's problem with the constant held at 1, solved by Lawson's reweighting),
+ * and round(x) is added to its exponent. */
+INLINE vector exp2_vector(vector x)
+{
+    const vector magic = broadcast(0x1.8p23f);
+    const vector shifted = x + magic;
+    const vector f = x - (shifted - magic);
+    vector p = broadcast(0x1.5bba14p-10f);
+    p = multiply_add(p, f, broadcast(0x1.3cea88p-7f));
+    p = multiply_add(p, f, broadcast(0x1.c6b752p-5f));
+    p = multiply_add(p, f, broadcast(0x1.ebf9bcp-3f));
+    p = multiply_add(p, f, broadcast(0x1.62e42ap-1f));
+    p = multiply_add(p, f, broadcast(1.0f));
+    const naturals scaled = (naturals)p + ((naturals)shifted << 23);
+    return (vector)(scaled & ~(naturals)(x < broadcast(-125.0f)));
+}
+
+/* height tanh(x), within 4e-7 of its value also where that is small, never beyond the height, and exactly that from
+ * where tanh is 1 in a float; NaN stays NaN.
+ *
+ * x times a quotient of polynomials in its square, of least relative error up to 9.02 (by Lawson's reweighting of the
+ * problem made linear); no term of it is negative, so that none takes digits from another. */
+INLINE vector tanh_vector(vector x, vector height)
+{
+    const naturals sign = (naturals)x & (naturals)broadcast(-0.0f);
+    const vector size = (vector)((naturals)x ^ sign), square = x * x;
+    vector p = broadcast(0x1.cb4bcep-27f);
+    p = multiply_add(p, square, broadcast(0x1.59ebfep-16f));
+    p = multiply_add(p, square, broadcast(0x1.ca4066p-9f));
+    p = multiply_add(p, square, broadcast(0x1.120dc6p-3f));
+    p = multiply_add(p, square, broadcast(0x1.000000p+0f));
+    vector q = broadcast(0x1.a1c88ep-21f);
+    q = multiply_add(q, square, broadcast(0x1.589fccp-12f));
+    q = multiply_add(q, square, broadcast(0x1.a8017ep-6f));
+    q = multiply_add(q, square, broadcast(0x1.de5c2cp-2f));
+    q = multiply_add(q, square, broadcast(1.0f));
+    const vector quotient = size * p / q;
+    const integers one = (size > broadcast(9.02f)) | (quotient > broadcast(1.0f));
+    return (vector)((naturals)select_vector(one, height, quotient * height) | sign);
+}

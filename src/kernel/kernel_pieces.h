@@ -1,0 +1,300 @@
+/* The pieces of kernels, of whatever numbers lie in the lanes: vectors, 2^x and tanh, tiles of sums, transposition, and
+ * what is done to scores and contexts that are packed, (rows, W). Every function is static; each kernel is made of them
+ * in a file of its own. Before this is included, that says:
+ *
+ *   VECTOR_BYTES  of a vector
+ *   VECTORS       side by side; so many vectors of lanes make W
+ *   ROWS          of the largest tile of sums
+ *   MULTIPLY_ADD  (a, b, c): a x b + c of vectors, rounded once; not said where the set has no such instruction
+ *   DOUBLES       where numbers are doubles; else they are floats
+ *
+ * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
+#include "kernel/kernel.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#ifdef DOUBLES
+typedef double number;
+typedef int64_t whole;
+typedef uint64_t natural;
+#define NUMBER_MAX DBL_MAX
+#else
+typedef float number;
+typedef int32_t whole;
+typedef uint32_t natural;
+#define NUMBER_MAX FLT_MAX
+#endif
+
+enum { VECTOR_LANES = VECTOR_BYTES / (int)sizeof(number), LANES = VECTORS * VECTOR_LANES };
+
+_Static_assert((int)LANES <= (int)KERNEL_MOST_LANES, "callers size their rows of lanes by KERNEL_MOST_LANES");
+_Static_assert(4 <= ROWS && ROWS <= 8, "tiles of 4 rows are always there, and no loop over more than 8 is unrolled");
+_Static_assert((int)LANES >= (int)KERNEL_LEAST_LANES, "callers count their tiles of lanes by KERNEL_LEAST_LANES");
+
+typedef number vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef whole integers __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef natural naturals __attribute__((vector_size(VECTOR_BYTES), may_alias)); /* may wrap around */
+typedef int32_t marks
+    __attribute__((vector_size(4 * VECTOR_LANES), may_alias)); /* a lane's 32 bits, whatever a number has */
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* For i in 0 .. count, a constant of at most 8: what is unrolled as a whole keeps its array of vectors in registers. */
+#ifdef __clang__
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): i is the name that it declares */
+#define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (size_t i = 0; i < (count); i++)
+#else
+#define UNROLLED(i, count) _Pragma("GCC unroll 8") for (size_t i = 0; i < (count); i++)
+#endif
+
+/* {0} + scalar would be an addition: it must turn minus zero into zero. */
+INLINE vector broadcast(number scalar)
+{
+    return scalar - (vector){0};
+}
+
+/* a x b + c, the only place where a product and a sum may share a rounding: left to the compiler, the same sum would be
+ * rounded once in one tile and twice in another. */
+INLINE vector multiply_add(vector a, vector b, vector c)
+{
+#ifdef MULTIPLY_ADD
+    return (vector)MULTIPLY_ADD(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+INLINE vector select_vector(integers mask, vector yes, vector no)
+{
+    return (vector)(((integers)yes & mask) | ((integers)no & ~mask));
+}
+
+/* Written on whole vectors: a loop over lanes is turned into scalars where it is inlined into unrolled code. */
+INLINE vector larger(vector a, vector b)
+{
+    return select_vector(a > b, a, b);
+}
+
+/* Vector j of a row of lanes of marks, and the other way. */
+INLINE integers load_marks(const int32_t *row, size_t j)
+{
+    return __builtin_convertvector(((const marks *)row)[j], integers);
+}
+
+INLINE void store_marks(integers lanes, int32_t *row, size_t j)
+{
+    ((marks *)row)[j] = __builtin_convertvector(lanes, marks);
+}
+
+#ifdef DOUBLES
+#include "kernel/functions_f64.h"
+#else
+#include "kernel/functions_f32.h"
+#endif
+
+/* sums[i][.] = sum over k of a[i x row_stride + k x column_stride] b[k][.], k ascending.
+ *   a     (rows, depth) by its strides; rows is a constant where this is inlined, at most ROWS
+ *   b     (depth, LANES) packed
+ *   sums  (rows, VECTORS) written */
+INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t column_stride, const number *b,
+                     size_t depth, vector sums[ROWS][VECTORS])
+{
+    UNROLLED (i, rows)
+        UNROLLED (j, VECTORS)
+            sums[i][j] = (vector){0};
+    for (size_t k = 0; k < depth; k++, a += column_stride, b += LANES) {
+        vector columns[VECTORS];
+        UNROLLED (j, VECTORS)
+            columns[j] = ((const vector *)b)[j];
+        UNROLLED (i, rows) {
+            const vector scalar = broadcast(a[i * row_stride]);
+            UNROLLED (j, VECTORS)
+                sums[i][j] = multiply_add(scalar, columns[j], sums[i][j]);
+        }
+    }
+}
+
+/* Calls part(rows, first) for tiles that cover 0 .. count, each with a constant number of rows: as many as fit, then
+ * 4, 2 and 1, so that an odd shape does not crawl row by row. */
+#define FOR_TILES(count, part)                                   \
+    do {                                                         \
+        size_t tile_first = 0;                                   \
+        for (; tile_first + ROWS <= (count); tile_first += ROWS) \
+            part(ROWS, tile_first);                              \
+        for (; tile_first + 4 <= (count); tile_first += 4)       \
+            part(4, tile_first);                                 \
+        for (; tile_first + 2 <= (count); tile_first += 2)       \
+            part(2, tile_first);                                 \
+        for (; tile_first < (count); tile_first++)               \
+            part(1, tile_first);                                 \
+    } while (0)
+
+/* --- packing ----------------------------------------------------------------------------------------------------- */
+
+typedef number quad __attribute__((vector_size(4 * sizeof(number)), may_alias));
+typedef quad unaligned_quad __attribute__((aligned(sizeof(number))));
+
+#ifdef __clang__
+#define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+#define SHUFFLE(a, b, i, j, k, l) \
+    __builtin_shuffle(a, b, (whole __attribute__((vector_size(4 * sizeof(whole))))){i, j, k, l})
+#endif
+
+/* to[j][i] = from[i][j], 4 x 4; the rows are the given strides apart. */
+INLINE void transpose_4x4(const number *from, size_t from_stride, number *to, size_t to_stride)
+{
+    quad rows[4];
+    UNROLLED (i, 4)
+        rows[i] = *(const unaligned_quad *)(from + i * from_stride);
+    const quad low_01 = SHUFFLE(rows[0], rows[1], 0, 4, 1, 5), high_01 = SHUFFLE(rows[0], rows[1], 2, 6, 3, 7);
+    const quad low_23 = SHUFFLE(rows[2], rows[3], 0, 4, 1, 5), high_23 = SHUFFLE(rows[2], rows[3], 2, 6, 3, 7);
+    *(unaligned_quad *)to = SHUFFLE(low_01, low_23, 0, 1, 4, 5);
+    *(unaligned_quad *)(to + to_stride) = SHUFFLE(low_01, low_23, 2, 3, 6, 7);
+    *(unaligned_quad *)(to + 2 * to_stride) = SHUFFLE(high_01, high_23, 0, 1, 4, 5);
+    *(unaligned_quad *)(to + 3 * to_stride) = SHUFFLE(high_01, high_23, 2, 3, 6, 7);
+}
+
+/* to[j][i] = from[i][j] for a matrix of (rows, columns), in squares as far as they go. */
+static void transpose(const number *from, size_t from_stride, size_t rows, size_t columns, number *to, size_t to_stride)
+{
+    for (size_t i = 0; i < rows; i += 4) {
+        size_t j = 0;
+        for (; i + 4 <= rows && j + 4 <= columns; j += 4)
+            transpose_4x4(from + i * from_stride + j, from_stride, to + j * to_stride + i, to_stride);
+        for (; j < columns; j++)
+            for (size_t row = i; row < rows && row < i + 4; row++)
+                to[j * to_stride + row] = from[row * from_stride + j];
+    }
+}
+
+/* As struct kernel has it, times a factor. */
+INLINE void pack_numbers(const number *matrix, size_t stride, size_t count, size_t d, number factor, number *packed)
+{
+    transpose(matrix, stride, count, d, packed, LANES);
+    for (size_t k = 0; k < d && count < LANES; k++)
+        for (size_t lane = count; lane < LANES; lane++)
+            packed[k * LANES + lane] = 0;
+    for (size_t i = 0; i < d * VECTORS && factor != 1; i++)
+        ((vector *)packed)[i] *= broadcast(factor);
+}
+
+static void pack(const void *matrix, size_t stride, size_t count, size_t d, void *packed)
+{
+    pack_numbers(matrix, stride, count, d, 1, packed);
+}
+
+static void merge(void *context, size_t d_v, const void *rescale, void *total)
+{
+    vector *from = context, *to = total;
+    for (size_t c = 0; c < d_v; c++, from += VECTORS, to += VECTORS)
+        UNROLLED (j, VECTORS) {
+            to[j] = to[j] * ((const vector *)rescale)[j] + from[j];
+            from[j] = (vector){0};
+        }
+}
+
+static void normalise(void *context, const void *sum, size_t d_v)
+{
+    vector *row = context;
+    for (size_t c = 0; c < d_v; c++, row += VECTORS)
+        UNROLLED (j, VECTORS)
+            row[j] = row[j] / ((const vector *)sum)[j] + broadcast((number)0); /* minus zero becomes zero */
+}
+
+static void unpack(const void *context, size_t lane, size_t count, size_t d_v, void *rows, size_t stride)
+{
+    transpose((const number *)context + lane, LANES, d_v, count, rows, stride);
+}
+
+/* Bytes of so many rows of W numbers. */
+static size_t packed_bytes(size_t rows)
+{
+    const size_t row = LANES * sizeof(number);
+    return rows > (SIZE_MAX - KERNEL_ALIGNMENT) / row
+               ? SIZE_MAX
+               : (rows * row + KERNEL_ALIGNMENT - 1) / KERNEL_ALIGNMENT * KERNEL_ALIGNMENT;
+}
+
+/* Minus infinity in the lanes that key `key` lies outside of. */
+INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int32_t *end, size_t j)
+{
+    const integers index = (whole)key - (integers){0};
+    const integers seen = (index >= load_marks(first, j)) & (index < load_marks(end, j));
+    return select_vector(seen, scores, broadcast(-INFINITY));
+}
+
+/* --- adjustment -------------------------------------------------------------------------------------------------- */
+
+/* A number that overflowed becomes the nearest that did not; no NaN comes here. */
+INLINE vector held(vector x)
+{
+    const vector most = broadcast(NUMBER_MAX);
+    return larger(select_vector(x < most, x, most), -most);
+}
+
+/* capped, biased and sloped are constants where this is inlined: a feature that is not there costs nothing. */
+INLINE void adjust_numbers(bool capped, bool biased, bool sloped, const struct kernel_adjustment *adjustment,
+                           size_t keys, number *scores, number *peak, int32_t *seen)
+{
+    const naturals magnitude = ~(naturals)broadcast(-0.0f);
+    const vector factor = broadcast((number)adjustment->factor);
+    const vector steepness = broadcast((number)fmin(adjustment->steepness, NUMBER_MAX));
+    const vector height = broadcast((number)adjustment->height);
+    for (size_t j = 0; j < VECTORS; j++) {
+        const integers first = load_marks(adjustment->first, j), end = load_marks(adjustment->end, j);
+        const vector distance = sloped ? ((const vector *)adjustment->distance)[j] : (vector){0};
+        const vector slope = sloped ? -((const vector *)adjustment->slope)[j] : (vector){0};
+        vector most = ((const vector *)peak)[j];
+        integers any = load_marks(seen, j);
+        vector *row = (vector *)scores + j;
+        for (size_t i = 0; i < keys; i++, row += VECTORS) {
+            const integers index = (whole)i - (integers){0};
+            integers allowed = (index >= first) & (index < end);
+            vector score = *row;
+            if (capped)
+                score = tanh_vector(score * steepness, height);
+            else
+                score *= factor;
+            if (biased) {
+                /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): biased says that there is one */
+                const vector bias = ((const vector *)adjustment->bias)[i * VECTORS + j];
+                allowed &= bias > broadcast(-INFINITY);
+                score += held(bias * broadcast((number)LOG2_E));
+            }
+            if (sloped) {
+                const vector away = distance - broadcast((number)(adjustment->origin + i));
+                score = multiply_add((vector)((naturals)away & magnitude), slope, score);
+            }
+            any |= allowed;
+            *row = select_vector(allowed, score, broadcast(-INFINITY));
+            most = larger(*row, most);
+        }
+        ((vector *)peak)[j] = most;
+        store_marks(any, seen, j);
+    }
+}
+
+static void adjust(const struct kernel_adjustment *adjustment, size_t count, void *scores, void *peak, int32_t *seen)
+{
+    const int kind = 4 * adjustment->capped + 2 * (adjustment->bias != NULL) + (adjustment->slope != NULL);
+    switch (kind) {
+#define KIND(capped, biased, sloped)                                                   \
+    case 4 * (capped) + 2 * (biased) + (sloped):                                       \
+        adjust_numbers(capped, biased, sloped, adjustment, count, scores, peak, seen); \
+        break
+        KIND(0, 0, 0);
+        KIND(0, 0, 1);
+        KIND(0, 1, 0);
+        KIND(0, 1, 1);
+        KIND(1, 0, 0);
+        KIND(1, 0, 1);
+        KIND(1, 1, 0);
+        KIND(1, 1, 1);
+#undef KIND
+    default:
+        break;
+    }
+}

@@ -1,0 +1,3 @@
+/* test_fused.c once more, in double. */
+#define DOUBLES
+#include "test_fused.c"

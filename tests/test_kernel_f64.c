@@ -1,0 +1,3 @@
+/* test_kernel.c once more, in double. */
+#define DOUBLES
+#include "test_kernel.c"
