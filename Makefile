@@ -87,6 +87,9 @@ $(DOUBLE_KERNELS): $(BUILD)/%_f64.o: src/%.c Makefile | $(FOLDERS)
 $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) -c -o $@ $<
 
+# The C library's header about processors shifts an int by 31.
+$(BUILD)/kernel/kernel_choose.o: override CFLAGS += -fno-sanitize=shift
+
 # A file as an array, NAME_bytes, and its NAME_length, which HEADER declares: $(call ARRAY,HEADER,NAME).
 ARRAY = { echo '\#include "$1"'; echo 'const unsigned char $2_bytes[] = {'; \
 	od -A n -v -t x1 $< | sed 's/[0-9a-f][0-9a-f]/0x&,/g'; \

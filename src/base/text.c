@@ -81,7 +81,9 @@ static size_t show(const char *from, const char *to, uint32_t point, char piece[
         return (size_t)snprintf(piece, 16, point < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)point);
     if (point == 0xfffd && strncmp(from, "\xef\xbf\xbd", 3) != 0)
         return (size_t)snprintf(piece, 16, "?");
-    snprintf(piece, 16, "%.*s", (int)(to - from), from);
+    const size_t length = (size_t)(to - from);
+    memcpy(piece, from, length);
+    piece[length] = '\0';
     return text_width(point);
 }
 

@@ -1,8 +1,14 @@
 #include "base/text.h"
 #include "kernel/kernel.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#ifdef __has_include
+#if __has_include(<sys/platform/x86.h>) /* glibc 2.33 */
+#include <sys/platform/x86.h>
+#define X86_LIBRARY
+#endif
+#endif
 
 /* A part of a row that is compiled on that machine alone, and what stands for it elsewhere. */
 #define ANY(here, elsewhere) here
@@ -12,18 +18,27 @@
 #define X86_64(here, elsewhere) elsewhere
 #endif
 
-#define HAS(feature) (__builtin_cpu_supports(feature) != 0)
+/* Whether the processor and the system have a feature, by its names in the C library and in the compiler. The library
+ * has asked the processor by the time the program begins; code of the compiler would ask it again at every start, which
+ * takes long on a virtual machine. */
+#ifdef X86_LIBRARY
+#define HAS(library, compiler) CPU_FEATURE_ACTIVE(library)
+#else
+#define HAS(library, compiler) (__builtin_cpu_supports(compiler) != 0)
+#endif
 
 /* The kernels of a file: a row for each dtype. Those of kernel_body.h have all. */
 #define VECTOR(ROW, name) ROW(name##_f32) ROW(name##_f64) ROW(name##_f16) ROW(name##_bf16)
 
 /* A row for each file isa_NAME.c, from the slowest on: NAME, its kernels, the machine, whether this processor can, and
  * whether it is taken where nobody asked for it. */
-#define INSTRUCTION_SETS(ROW)                                  \
-    ROW(baseline, VECTOR, ANY, true, true)                     \
-    ROW(avx2, VECTOR, X86_64, HAS("avx2") && HAS("fma"), true) \
-    ROW(avx512, VECTOR, X86_64,                                \
-        HAS("avx2") && HAS("fma") && HAS("avx512f") && HAS("avx512vl") && HAS("avx512bw") && HAS("avx512dq"), true)
+#define INSTRUCTION_SETS(ROW)                                                                           \
+    ROW(baseline, VECTOR, ANY, true, true)                                                              \
+    ROW(avx2, VECTOR, X86_64, HAS(AVX2, "avx2") && HAS(FMA, "fma"), true)                               \
+    ROW(avx512, VECTOR, X86_64,                                                                         \
+        HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(AVX512F, "avx512f") && HAS(AVX512VL, "avx512vl") && \
+            HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq"),                                     \
+        true)
 
 #define DECLARED_KERNEL(name) extern const struct kernel kernel_##name;
 #define DECLARED(name, kernels, machine, present, fast)         \
