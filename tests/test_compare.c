@@ -5,9 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 4096 };
+enum { MOST = 4096, MANY = 150000 /* so many that threads share them */ };
 
 static const double NOT = (double)NAN, MORE = (double)INFINITY;
+
+static uint32_t random_bits(void)
+{
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 32);
+}
 
 /* --- ULPs -------------------------------------------------------------------------------------------------------- */
 
@@ -90,6 +97,32 @@ static void check_ulps_by_bits(void)
     }
 }
 
+/* Two ways to the same number: what dtype_bits says, and what is done for many at once. */
+static void check_places(void)
+{
+    static const enum dtype DTYPES[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16};
+    for (size_t i = 0; i < sizeof DTYPES / sizeof DTYPES[0]; i++) {
+        const enum dtype dtype = DTYPES[i];
+        const uint64_t sign = UINT64_C(1) << (8 * dtype_size(dtype) - 1);
+        check_begin("places of random numbers in %s are their bits", dtype_name(dtype));
+        for (int trial = 0; trial < 20000; trial++) {
+            const double limit = trial % 2 ? dtype_smallest(dtype) * 0x1p12 : dtype_largest(dtype) * 1.01;
+            double number = ldexp((double)random_bits(), -32) * limit, rounded = number;
+            dtype_round(dtype, &rounded, 1);
+            if (trial % 3 == 0 && isfinite(rounded)) /* ties, and next to them */
+                number = rounded + (trial % 9 / 3 + 1) * 0.25 *
+                                       fmax(dtype_smallest(dtype), rounded * ldexp(1, 1 - dtype_precision(dtype)));
+            uint64_t place;
+            if (!isfinite(number))
+                continue;
+            dtype_places(dtype, &number, 1, &place);
+            const uint64_t bits = dtype_bits(dtype, number) & (sign - 1);
+            CHECK(place == bits, "%a: expected %llu, got %llu", number, (unsigned long long)bits,
+                  (unsigned long long)place);
+        }
+    }
+}
+
 /* --- whole tensors ----------------------------------------------------------------------------------------------- */
 
 /* Doubles that stand for the dtype, as JSON's do, within the tolerance. */
@@ -103,7 +136,7 @@ static struct comparison compare_as(enum dtype dtype, size_t count, const double
     const struct tensor first = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = expected};
     const struct tensor second = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = got};
     compare_tensors((struct compare_side){&first, dtype, NULL}, (struct compare_side){&second, dtype, NULL},
-                    (struct compare_tolerance){dtype, absolute, relative, false}, &comparison);
+                    (struct compare_tolerance){dtype, absolute, relative, false}, 1, &comparison);
     return comparison;
 }
 
@@ -270,7 +303,7 @@ static void check_dtypes(void)
     const struct tensor a = {.rank = 1, .shape = {4}, .dtype = DTYPE_F16, .data = (void *)(uintptr_t)halves};
     const struct tensor b = {.rank = 1, .shape = {4}, .dtype = DTYPE_F32, .data = (void *)(uintptr_t)floats};
     compare_tensors((struct compare_side){&a, DTYPE_F16, NULL}, (struct compare_side){&b, DTYPE_F32, NULL},
-                    (struct compare_tolerance){DTYPE_F16, 1e-5, 1e-3, false}, &c);
+                    (struct compare_tolerance){DTYPE_F16, 1e-5, 1e-3, false}, 1, &c);
     CHECK_NUMBER(1, c.ulps);
     CHECK_NUMBER(0x1p-10, c.absolute);
     CHECK_NUMBER(0, c.outside);
@@ -288,7 +321,7 @@ static struct comparison compare_printed(size_t count, const double *result, con
     const struct tensor a = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = expected};
     const struct tensor b = {.rank = 1, .shape = {count}, .dtype = DTYPE_F64, .data = got};
     compare_tensors((struct compare_side){&a, DTYPE_F64, digits_too}, (struct compare_side){&b, DTYPE_F64, digits},
-                    (struct compare_tolerance){DTYPE_F64, 1e-7, 1e-7, given}, &comparison);
+                    (struct compare_tolerance){DTYPE_F64, 1e-7, 1e-7, given}, 1, &comparison);
     return comparison;
 }
 
@@ -325,8 +358,182 @@ static void check_printed(void)
     }
 }
 
+/* --- pair by pair ------------------------------------------------------------------------------------------------ */
+
+/* The definitions of compare.h, one pair after the other. */
+static void note_pair(struct comparison *c, struct compare_tolerance tolerance, double printed, size_t i, double a,
+                      double b)
+{
+    const bool finite = isfinite(a) && isfinite(b);
+    const double error = fabs(a - b);
+    if (a == b || (isnan(a) && isnan(b)))
+        return;
+    c->unequal++;
+    c->outside += !finite || error > tolerance.absolute + tolerance.relative * fabs(a) + printed;
+    if ((!finite && c->unmatched == 0) || (finite && c->unmatched == 0 && error > c->absolute)) {
+        c->worst = i;
+        c->worst_a = a;
+        c->worst_b = b;
+    }
+    if (finite) {
+        const uint64_t ulps = compare_ulps(tolerance.dtype, a, b);
+        c->ulps = ulps > c->ulps ? ulps : c->ulps;
+        c->printed = fmax(c->printed, printed);
+        c->absolute = fmax(c->absolute, error);
+        c->relative = fmax(c->relative, error / fabs(a));
+        return;
+    }
+    c->unmatched++;
+    c->hidden_a += a == -MORE;
+    c->hidden_b += b == -MORE;
+    if ((a == -MORE || b == -MORE) && fmax(a, b) > c->most_for_hidden)
+        c->most_for_hidden = fmax(a, b);
+}
+
+static double half_unit(const int16_t *digits, size_t i)
+{
+    return digits == NULL || digits[i] == INT16_MIN ? 0 : 0.5 * pow(10, digits[i]);
+}
+
+static void compare_plainly(struct compare_side side_a, struct compare_side side_b, struct compare_tolerance tolerance,
+                            struct comparison *c)
+{
+    long double square_a = 0, square_b = 0, product = 0, errors = 0, beyond = 0;
+    const size_t count = tensor_count(side_a.tensor);
+    *c = (struct comparison){.count = count, .worst = count, .most_for_hidden = -MORE};
+    for (size_t i = 0; i < count; i++) {
+        const double units = half_unit(side_a.last_digit, i) + half_unit(side_b.last_digit, i);
+        const double printed = units > tolerance.absolute ? units : 0;
+        double a, b;
+        tensor_load(side_a.tensor, i, 1, &a);
+        tensor_load(side_b.tensor, i, 1, &b);
+        if (side_a.tensor->dtype == DTYPE_F64)
+            dtype_round(side_a.dtype, &a, 1);
+        if (side_b.tensor->dtype == DTYPE_F64)
+            dtype_round(side_b.dtype, &b, 1);
+        note_pair(c, tolerance, printed, i, a, b);
+        if (!isfinite(a) || !isfinite(b))
+            continue;
+        const long double error = (long double)a - b, left = fmaxl(fabsl(error) - printed, 0);
+        square_a += (long double)a * a;
+        square_b += (long double)b * b;
+        product += (long double)a * b;
+        errors += error * error;
+        beyond += left * left;
+    }
+    const double none = square_b == 0 ? 0 : NOT;
+    c->nmse = square_a > 0 ? (double)(errors / square_a) : none;
+    c->nmse_beyond = square_a > 0 ? (double)(beyond / square_a) : none;
+    c->ratio = square_a > 0 ? (double)(product / square_a) : none;
+    c->cosine =
+        square_a > 0 && square_b > 0 ? (double)(product / (sqrtl(square_a) * sqrtl(square_b))) : square_a == square_b;
+}
+
+/* What a test draws: numbers of both tensors, of every magnitude, those of b often the same as a's. */
+struct drawn {
+    double a[MANY], b[MANY];
+    uint64_t memory_a[MANY], memory_b[MANY]; /* the same in their dtypes */
+    int16_t digits[MANY];
+};
+
+static double draw_number(bool special)
+{
+    static const double SPECIAL[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 1e300, 5e-324};
+    if (special && random_bits() % 50 == 0)
+        return SPECIAL[random_bits() % 7];
+    return ldexp((double)random_bits() - 0x1p31, (int)(random_bits() % 40) - 60);
+}
+
+/* Of `differ` numbers in 2^16 b's is another one, but for whole stretches that are the same. */
+static void draw(struct drawn *drawn, size_t count, unsigned differ, bool special)
+{
+    for (size_t i = 0; i < count; i++) {
+        drawn->a[i] = drawn->b[i] = draw_number(special);
+        drawn->digits[i] = random_bits() % 2 ? INT16_MIN : (int16_t)(-(int)(random_bits() % 8));
+        if (random_bits() % 65536 < differ && i / 3000 % 3 != 1)
+            drawn->b[i] = random_bits() % 2 ? drawn->a[i] * (1 + 0x1p-20) : draw_number(special);
+    }
+}
+
+static struct tensor as_dtype(enum dtype dtype, const double *numbers, size_t count, void *memory)
+{
+    dtype_encode(dtype, numbers, count, memory);
+    const struct tensor tensor = {.rank = 1, .shape = {count}, .dtype = dtype, .data = memory};
+    return tensor;
+}
+
+static bool same_number(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void check_same(const struct comparison *expected, const struct comparison *got, unsigned threads)
+{
+    CHECK(expected->unequal == got->unequal && expected->outside == got->outside &&
+              expected->unmatched == got->unmatched && expected->hidden_a == got->hidden_a &&
+              expected->hidden_b == got->hidden_b && expected->ulps == got->ulps && expected->count == got->count,
+          "%u threads: expected %zu unequal, %zu outside, %zu unmatched, %llu ulps, got %zu, %zu, %zu, %llu", threads,
+          expected->unequal, expected->outside, expected->unmatched, (unsigned long long)expected->ulps, got->unequal,
+          got->outside, got->unmatched, (unsigned long long)got->ulps);
+    CHECK(expected->worst == got->worst && same_number(expected->worst_a, got->worst_a) &&
+              same_number(expected->worst_b, got->worst_b),
+          "%u threads: expected the worst to be pair %zu, got %zu", threads, expected->worst, got->worst);
+    const double numbers[][2] = {
+        {expected->absolute, got->absolute}, {expected->relative, got->relative},
+        {expected->printed, got->printed},   {expected->most_for_hidden, got->most_for_hidden},
+        {expected->nmse, got->nmse},         {expected->nmse_beyond, got->nmse_beyond},
+        {expected->cosine, got->cosine},     {expected->ratio, got->ratio},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        CHECK(same_number(numbers[i][0], numbers[i][1]), "%u threads: number %zu: expected %a, got %a", threads, i,
+              numbers[i][0], numbers[i][1]);
+}
+
+/* The same bits, whatever is skipped and whoever looks at it. */
+static void check_pair(struct drawn *drawn, size_t count, enum dtype of_a, enum dtype of_b, bool printed)
+{
+    const struct tensor in_a = as_dtype(of_a, drawn->a, count, drawn->memory_a),
+                        in_b = as_dtype(of_b, drawn->b, count, drawn->memory_b);
+    const enum dtype as_a = of_a == DTYPE_F64 && count % 2 ? DTYPE_F32 : of_a, coarser = compare_coarser(as_a, of_b);
+    const struct compare_side a = {&in_a, as_a, NULL}, b = {&in_b, of_b, printed ? drawn->digits : NULL};
+    const struct compare_tolerance tolerance = {coarser, dtype_absolute_tolerance(coarser),
+                                                dtype_relative_tolerance(coarser), false};
+    struct comparison expected, got;
+    compare_plainly(a, b, tolerance, &expected);
+    for (unsigned threads = 1; threads <= 5; threads += 2) {
+        compare_tensors(a, b, tolerance, threads, &got);
+        check_same(&expected, &got, threads);
+    }
+    compare_counts(a, b, tolerance, &got);
+    CHECK(got.unequal == expected.unequal && got.outside == expected.outside && got.worst == expected.worst,
+          "counts alone: expected %zu unequal, %zu outside, got %zu, %zu", expected.unequal, expected.outside,
+          got.unequal, got.outside);
+}
+
+static void check_random(void)
+{
+    static struct drawn drawn;
+    static const enum dtype DTYPES[] = {DTYPE_F32, DTYPE_F64, DTYPE_F16, DTYPE_BF16, DTYPE_BOOL};
+    static const unsigned DIFFER[] = {0, 3, 65536};
+    static const size_t COUNTS[] = {1, 1025, MANY};
+    for (size_t i = 0; i < sizeof COUNTS / sizeof COUNTS[0]; i++)
+        for (size_t differ = 0; differ < 6; differ++)
+            for (size_t dtypes = 0; dtypes < 25; dtypes++) {
+                const enum dtype a = DTYPES[dtypes % 5], b = DTYPES[dtypes / 5];
+                const size_t count = COUNTS[i];
+                if (count > 1025 && (dtypes + differ) % 6 != 0) /* all dtypes, and all six, but not with each other */
+                    continue;
+                check_begin("%zu numbers in %s and %s, %u of 65536 differ%s", count, dtype_name(a), dtype_name(b),
+                            DIFFER[differ % 3], differ < 3 ? "" : ", NaN and infinities among them");
+                draw(&drawn, count, DIFFER[differ % 3], differ >= 3);
+                check_pair(&drawn, count, a, b, dtypes % 4 == 3);
+            }
+}
+
 int main(void)
 {
+    check_random();
+    check_places();
     check_printed();
     check_ulps();
     check_ulps_by_bits();

@@ -1,10 +1,9 @@
 #include "build/build.h"
 
+#include "base/threads.h"
 #include "kernel/fused.h"
 
-#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* From here on a job goes to the kernels: 2^24 multiply-adds. */
 static const double FUSED_WORK = 0x1p24;
@@ -47,16 +46,6 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     return NULL;
 }
 
-/* Those that this process may run on. */
-static unsigned processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return (unsigned)CPU_COUNT(&set);
-    const long online = sysconf(_SC_NPROCESSORS_ONLN); /* more than a cpu_set_t holds */
-    return online > 0 && online <= 1024 ? (unsigned)online : 1;
-}
-
 /* The kernels: of query, key and value as they are held, and of projections. */
 static enum status choose_kernels(const struct build *build)
 {
@@ -76,7 +65,7 @@ enum status build_path(const struct build *build)
     const bool large = problem_work(problem) >= FUSED_WORK, forced = path == PATH_FUSED || path == PATH_FAST16;
     if (choose_kernels(build) != STATUS_OK)
         return build->error->status;
-    problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : processors();
+    problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";
     char text[160];
     const char *why = obstacle(problem, text, sizeof text);

@@ -1,5 +1,6 @@
 #include "diff/diff.h"
 
+#include "base/threads.h"
 #include "diff/align.h"
 #include "diff/refusal.h"
 #include "diff/sources.h"
@@ -173,25 +174,22 @@ static struct compare_side side_of(const struct file_tensor *named, const struct
     return (struct compare_side){numbers, dtype, named->last_digit != NULL ? named->last_digit + first : NULL};
 }
 
-static void compare_numbers(const struct diff_stage *stage, size_t first, size_t count, struct comparison *comparison)
-{
-    const struct tensor in_a = view(&stage->a->tensor, first, count), in_b = view(&stage->b->tensor, first, count);
-    const struct compare_side a = side_of(stage->a, &in_a, stage->dtype_a, first),
-                              b = side_of(stage->b, &in_b, stage->dtype_b, first);
-    compare_tensors(a, b, stage->tolerance, comparison);
-}
-
 void diff_compare(struct diff_stage *stage)
 {
-    compare_numbers(stage, 0, tensor_count(&stage->a->tensor), &stage->comparison);
+    const struct compare_side a = side_of(stage->a, &stage->a->tensor, stage->dtype_a, 0),
+                              b = side_of(stage->b, &stage->b->tensor, stage->dtype_b, 0);
+    compare_tensors(a, b, stage->tolerance, threads_available(), &stage->comparison);
     stage->departs = compare_departs(&stage->comparison);
 }
 
 bool diff_differs(const struct diff_stage *stage, size_t first, size_t count)
 {
     const bool is_source = stage->stage == STAGE_INPUTS || stage->stage == STAGE_PARAMETERS;
+    const struct tensor in_a = view(&stage->a->tensor, first, count), in_b = view(&stage->b->tensor, first, count);
+    const struct compare_side a = side_of(stage->a, &in_a, stage->dtype_a, first),
+                              b = side_of(stage->b, &in_b, stage->dtype_b, first);
     struct comparison comparison;
-    compare_numbers(stage, first, count, &comparison);
+    compare_counts(a, b, stage->tolerance, &comparison);
     return (is_source || stage->comparison.outside == 0 ? comparison.unequal : comparison.outside) > 0;
 }
 

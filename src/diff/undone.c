@@ -1,5 +1,7 @@
 #include "diff/undone.h"
 
+#include "base/threads.h"
+
 #include <math.h>
 
 enum { CHUNK = 1024 };
@@ -30,7 +32,7 @@ static double scale_of(const struct diff_side *side)
         return (double)NAN;
     const struct compare_side a = {.tensor = &scores->tensor, .dtype = DTYPE_F64};
     const struct compare_side b = {.tensor = &scaled->tensor, .dtype = DTYPE_F64};
-    compare_tensors(a, b, (struct compare_tolerance){.dtype = DTYPE_F64}, &comparison);
+    compare_tensors(a, b, (struct compare_tolerance){.dtype = DTYPE_F64}, threads_available(), &comparison);
     return diff_factor(&comparison);
 }
 

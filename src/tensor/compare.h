@@ -1,6 +1,7 @@
 /* Two tensors -> how far they are apart. Numbers alone: nothing here knows what a stage or a file is.
  *
- * a is what is expected, b what is checked. Both are read in chunks, so a mapped file is never held in memory.
+ * a is what is expected, b what is checked. Both are read in chunks, so a mapped file is never held in memory; where a
+ * chunk has the same bits in both, its numbers are summed and nothing else.
  *
  * Pairs where a or b is NaN or infinite count by position: NaN meets NaN, an infinity the same infinity; any other such
  * pair is `unmatched` and outside every tolerance. Errors, sums and ULPs are of the pairs where both are finite. */
@@ -59,9 +60,14 @@ enum dtype compare_coarser(enum dtype a, enum dtype b);
  * number, whatever its sign; so numbers of different signs are as far apart as both are from 0. */
 uint64_t compare_ulps(enum dtype dtype, double a, double b);
 
-/* The tensors have as many numbers, which meet in their order. */
-void compare_tensors(struct compare_side a, struct compare_side b, struct compare_tolerance tolerance,
+/* The tensors have as many numbers, which meet in their order. The result is the same bits for any number of
+ * threads. */
+void compare_tensors(struct compare_side a, struct compare_side b, struct compare_tolerance tolerance, unsigned threads,
                      struct comparison *comparison);
+
+/* The same but for what is made of sums, which is 0: nmse, nmse_beyond, cosine and ratio. */
+void compare_counts(struct compare_side a, struct compare_side b, struct compare_tolerance tolerance,
+                    struct comparison *comparison);
 
 /* Whether b is not what a is: a pair is outside, or nmse_beyond above COMPARE_LARGEST_NMSE. */
 bool compare_departs(const struct comparison *comparison);

@@ -26,6 +26,7 @@ struct codec {
     bool (*finite)(const struct row *row, const void *data, size_t count);
     void (*store)(const double *numbers, size_t count, void *data);
     void (*round)(const struct row *row, double *numbers, size_t count);
+    void (*places)(const struct row *row, const double *numbers, size_t count, uint64_t *places);
     void (*encode)(const struct row *row, const double *numbers, size_t count, unsigned char *bytes);
     size_t (*decimal)(const struct row *row, double number, char *text);
 };
@@ -82,6 +83,13 @@ static void round_doubles(const struct row *row, double *numbers, size_t count)
     (void)row, (void)numbers, (void)count;
 }
 
+static void places_of_doubles(const struct row *row, const double *numbers, size_t count, uint64_t *places)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        places[i] = bits_of(numbers[i]) & INT64_MAX;
+}
+
 static void encode_doubles(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
     (void)row;
@@ -95,8 +103,8 @@ static size_t decimal_of_double(const struct row *row, double number, char *text
     return decimal_from_double(number, text);
 }
 
-static const struct codec DOUBLES = {load_doubles,  NULL,           finite_doubles,   store_doubles,
-                                     round_doubles, encode_doubles, decimal_of_double};
+static const struct codec DOUBLES = {load_doubles,      NULL,           finite_doubles,   store_doubles, round_doubles,
+                                     places_of_doubles, encode_doubles, decimal_of_double};
 
 /* --- float32, by the machine ------------------------------------------------------------------------------------- */
 
@@ -129,6 +137,17 @@ static void round_floats(const struct row *row, double *numbers, size_t count)
         numbers[i] = (float)numbers[i];
 }
 
+static void places_of_floats(const struct row *row, const double *numbers, size_t count, uint64_t *places)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++) {
+        const float rounded = (float)numbers[i];
+        uint32_t bits;
+        memcpy(&bits, &rounded, sizeof bits);
+        places[i] = bits & INT32_MAX;
+    }
+}
+
 static void encode_floats(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
     (void)row;
@@ -151,8 +170,8 @@ static void copy_floats(const struct row *row, const void *data, size_t count, f
     memcpy(numbers, data, count * row->size);
 }
 
-static const struct codec FLOATS = {load_floats,  copy_floats,   finite_floats,   store_floats,
-                                    round_floats, encode_floats, decimal_of_float};
+static const struct codec FLOATS = {load_floats,  copy_floats,      finite_floats, store_floats,
+                                    round_floats, places_of_floats, encode_floats, decimal_of_float};
 
 /* --- floating point in fewer bits, by its layout ------------------------------------------------------------------ */
 
@@ -168,17 +187,19 @@ static uint64_t magnitude_of(const struct row *row, double number)
     return bits_of(fabs(number) / factor_of(row)) >> (52 - row->fraction);
 }
 
+/* Without a branch: a difference of whole numbers below 0 has its highest bit set. */
 static void load_coded(const struct row *row, const void *data, size_t count, double *numbers)
 {
+    const int up = 52 - row->fraction, to_sign = (int)(64 - 8 * row->size);
     const double factor = factor_of(row);
-    const uint64_t sign = UINT64_C(1) << (8 * row->size - 1), largest = magnitude_of(row, row->largest);
+    const uint64_t sign = UINT64_C(1) << (8 * row->size - 1), largest = magnitude_of(row, row->largest),
+                   infinity = largest + row->infinite;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t bits = row->size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i];
-        const uint64_t magnitude = bits & (sign - 1);
-        double number = number_of(magnitude << (52 - row->fraction)) * factor;
-        if (magnitude > largest)
-            number = magnitude == largest + 1 && row->infinite ? (double)INFINITY : (double)NAN;
-        numbers[i] = bits & sign ? -number : number;
+        const uint64_t bits = row->size == 1 ? ((const uint8_t *)data)[i] : ((const uint16_t *)data)[i],
+                       magnitude = bits & (sign - 1);
+        const uint64_t beyond = -((largest - magnitude) >> 63) & bits_of(INFINITY),
+                       nan = -((infinity - magnitude) >> 63) & NAN_F64;
+        numbers[i] = number_of(bits_of(number_of(magnitude << up) * factor) | beyond | nan | (bits & sign) << to_sign);
     }
 }
 
@@ -246,6 +267,23 @@ static uint64_t code_of(const struct row *row, double number)
     return sign | (isinf(number) ? beyond : magnitude_of(row, number));
 }
 
+/* As round_number rounds: the bits of a double less those of the exponents that the dtype does not have. Below its
+ * smallest number with a leading 1 its steps from 0 are counted. */
+static void places_of_codes(const struct row *row, const double *numbers, size_t count, uint64_t *places)
+{
+    const int cut = 52 - row->fraction;
+    const double leading = row->smallest * (double)(UINT64_C(1) << row->fraction), magic = 0x1.8p52 * row->smallest;
+    const uint64_t below = bits_of(leading) - (UINT64_C(1) << 52), half = (UINT64_C(1) << (cut - 1)) - 1,
+                   beyond = magnitude_of(row, row->largest) + 1;
+    for (size_t i = 0; i < count; i++) {
+        const double number = fabs(numbers[i]);
+        const uint64_t bits = bits_of(number), place = number < leading
+                                                           ? bits_of(number + magic) - bits_of(magic)
+                                                           : (bits - below + half + (bits >> cut & 1)) >> cut;
+        places[i] = place < beyond ? place : beyond;
+    }
+}
+
 static void encode_coded(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
     for (size_t i = 0; i < count; i++)
@@ -258,8 +296,8 @@ static size_t decimal_of_code(const struct row *row, double number, char *text)
     return decimal_from_bits(signbit(number) != 0, magnitude, row->fraction, ilogb(row->smallest), text);
 }
 
-static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded,   NULL,
-                                   round_coded, encode_coded,      decimal_of_code};
+static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded, NULL,
+                                   round_coded, places_of_codes,   encode_coded, decimal_of_code};
 
 /* --- whole numbers and truth values ------------------------------------------------------------------------------ */
 
@@ -283,7 +321,7 @@ static size_t decimal_of_whole(const struct row *row, double number, char *text)
     return (size_t)snprintf(text, DECIMAL_BYTES, "%.0f", number);
 }
 
-static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
+static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
 
 static void load_truths(const struct row *row, const void *data, size_t count, double *numbers)
 {
@@ -305,7 +343,7 @@ static size_t decimal_of_truth(const struct row *row, double number, char *text)
     return (size_t)snprintf(text, DECIMAL_BYTES, number != 0 ? "true" : "false");
 }
 
-static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, NULL, encode_truths, decimal_of_truth};
+static const struct codec TRUTHS = {load_truths, NULL, NULL, NULL, NULL, NULL, encode_truths, decimal_of_truth};
 
 /* --- the table --------------------------------------------------------------------------------------------------- */
 
@@ -468,6 +506,11 @@ uint64_t dtype_bits(enum dtype dtype, double number)
 {
     dtype_round(dtype, &number, 1);
     return code_of(&ROWS[dtype], number);
+}
+
+void dtype_places(enum dtype dtype, const double *numbers, size_t count, uint64_t *places)
+{
+    ROWS[dtype].codec->places(&ROWS[dtype], numbers, count, places);
 }
 
 size_t dtype_decimal(enum dtype dtype, double number, char *text)

@@ -84,6 +84,9 @@ void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigne
  * on. */
 uint64_t dtype_bits(enum dtype dtype, double number);
 
+/* The same without the sign, for numbers that are finite: the place of each magnitude among the dtype's numbers. */
+void dtype_places(enum dtype dtype, const double *numbers, size_t count, uint64_t *places);
+
 /* The shortest decimal that reads back to the number in a dtype, which it has; it must be finite. A truth value is true
  * or false. Writes the text (DECIMAL_BYTES) and returns its length. */
 size_t dtype_decimal(enum dtype dtype, double number, char *text);
