@@ -63,6 +63,7 @@ static const struct line LINES[] = {
     {.words = "causal arrays.npz -f json", .cut = "arrays.npz"},
     {.words = "sdpa qkv.json -f json --stages weights,context,lse"},
     {.words = "sdpa qkv.safetensors -o out.safetensors", .out = "out.safetensors", .cut = "qkv.safetensors"},
+    {.words = "sdpa qkv.safetensors --kernel fused -t 2 -f json", .cut = "qkv.safetensors"},
     {.words = "diff a.json a.npy --stages scaled"},
     {.words = "diff a.json array.json --stages lse"},
     {.words = "self cell.txt -o out.json", .out = "out.json", .cut = "cell.txt"},

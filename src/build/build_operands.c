@@ -158,6 +158,14 @@ static enum status find_past(const struct build *build, const struct operand *op
                        operand->shape[1], operand->shape[3], operand->name);
 }
 
+/* The tensor in the working dtype; *finite becomes false where it was converted and is not. */
+static enum status take_tensor(const struct build *build, const char *name, const struct tensor *tensor, bool *finite,
+                               struct tensor *taken)
+{
+    return tensor_round(tensor, build->problem->dtype, build->inputs->source, name, finite, taken, build->arena,
+                        build->error);
+}
+
 /* One operand in the working dtype, heads apart and the past before it. */
 static enum status take_operand(const struct build *build, const struct operand *operand, const struct tensor *past,
                                 const char *past_name, struct tensor *given)
@@ -165,11 +173,8 @@ static enum status take_operand(const struct build *build, const struct operand 
     struct problem *problem = build->problem;
     struct tensor present, before;
     bool finite = true;
-    if (tensor_convert(operand->tensor, problem->dtype, build->inputs->source, operand->name, &finite, &present,
-                       build->arena, build->error))
-        return build->error->status;
-    if (past != NULL && tensor_convert(past, problem->dtype, build->inputs->source, past_name, &finite, &before,
-                                       build->arena, build->error))
+    if (take_tensor(build, operand->name, operand->tensor, &finite, &present) ||
+        (past != NULL && take_tensor(build, past_name, past, &finite, &before)))
         return build->error->status;
     if (!finite && problem->not_finite == NULL)
         problem->not_finite = operand->name;

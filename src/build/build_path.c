@@ -46,6 +46,15 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     return NULL;
 }
 
+/* Of what may go the fused path the query is looked at, all of it: whatever part of its rows is asked for takes the
+ * path of the whole. Key and value, which may be large, are looked at as they are read. */
+static void check_query(struct problem *problem)
+{
+    const struct tensor *query = &problem->given[PROJECTION_QUERY];
+    if (problem->not_finite == NULL && query->rank > 0 && !tensor_finite(query, problem->threads))
+        problem->not_finite = "query";
+}
+
 /* The kernels: of query, key and value as they are held, and of projections. */
 static enum status choose_kernels(const struct build *build)
 {
@@ -66,6 +75,8 @@ enum status build_path(const struct build *build)
     if (choose_kernels(build) != STATUS_OK)
         return build->error->status;
     problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
+    if (forced || (path == PATH_AUTO && large))
+        check_query(problem);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";
     char text[160];
     const char *why = obstacle(problem, text, sizeof text);

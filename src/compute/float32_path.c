@@ -156,7 +156,7 @@ static enum status attend(const struct attention *attention, void *context, size
         .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .found = problem->masks ? found : NULL,
+        .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };
     enum status status = fused_context(&job, error);

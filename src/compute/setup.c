@@ -6,7 +6,6 @@
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
-#include <math.h>
 #include <string.h>
 
 /* From here on work is worth more than one thread: 2^24 multiply-adds. */
@@ -78,13 +77,20 @@ static bool is_made_whole(const struct attention *attention, enum stage stage)
 
 struct held {
     enum stage stage;
+    enum dtype dtype;
     size_t rank, shape[TENSOR_RANK];
 };
+
+/* What sdpa is given stays in the working dtype itself, all else lies in its storage. */
+static enum dtype dtype_held(const struct problem *problem, enum stage stage)
+{
+    return STAGES[stage].operand && !problem_projects(problem) ? problem->dtype : dtype_storage(problem->dtype);
+}
 
 static struct held shape_held(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
-    struct held held = {.stage = stage};
+    struct held held = {.stage = stage, .dtype = dtype_held(problem, stage)};
     held.shape[held.rank++] = problem->items;
     if (!STAGES[stage].joins_heads)
         held.shape[held.rank++] = stage_is_of_keys(stage) ? problem->kv_heads : problem->heads;
@@ -108,16 +114,15 @@ static size_t list_held(const struct attention *attention, uint64_t stages, stru
 static double count_bytes(const struct attention *attention, const struct held *held, size_t count)
 {
     const struct problem *problem = attention->problem;
-    const double number = (double)dtype_size(dtype_storage(problem->dtype));
     const size_t d_out = memory_larger(problem->plan.d_out, problem->plan.has_out ? problem->plan.d_output : 0);
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
     double bytes =
         (double)(problem->float32_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
     for (size_t i = 0; i < count; i++) {
-        double numbers = 1;
+        double numbers = (double)dtype_size(held[i].dtype);
         for (size_t axis = 0; axis < held[i].rank; axis++)
             numbers *= (double)held[i].shape[axis];
-        bytes += numbers * number * (STAGES[held[i].stage].joins_heads && problem->plan.has_out ? 2 : 1);
+        bytes += numbers * (STAGES[held[i].stage].joins_heads && problem->plan.has_out ? 2 : 1);
     }
     return bytes;
 }
@@ -134,8 +139,8 @@ static enum status make_room(struct attention *attention, uint64_t stages, struc
                             "%.1f GB are there; expected fewer tokens, columns or items",
                             needed / 1e9, there / 1e9);
     for (size_t i = 0; i < count; i++)
-        if (tensor_create(&attention->held[held[i].stage], dtype_storage(attention->problem->dtype), held[i].rank,
-                          held[i].shape, arena, error) != STATUS_OK)
+        if (tensor_create(&attention->held[held[i].stage], held[i].dtype, held[i].rank, held[i].shape, arena, error) !=
+            STATUS_OK)
             return error->status;
     return STATUS_OK;
 }
@@ -155,16 +160,18 @@ static void round_tensor(enum dtype dtype, const struct tensor *tensor)
  * the reference keeps it out: then that goes on. */
 static enum status make_fused(struct attention *attention, uint64_t stages, struct error *error)
 {
+    const struct problem *problem = attention->problem;
+    const bool made = problem_projects(problem);
     struct fused_found found;
     if (!attention->fused || (stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE))) == 0)
         return STATUS_OK;
     if (float32_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value))
         return error->status;
-    if (attention->problem->forced)
+    if (problem->forced)
         return error_usage(error,
-                           "--kernel fused: %s overflowed in %s, which the reference alone keeps out of rows "
-                           "that may not see it; expected --kernel auto",
-                           found.key ? "key" : "value", dtype_title(attention->problem->kernel->number));
+                           "--kernel fused: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
+                           found.key ? "key" : "value", made ? "overflowed in " : "holds NaN or infinity",
+                           made ? dtype_title(problem->kernel->number) : "", made ? "; expected --kernel auto" : "");
     attention->fused = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
@@ -173,8 +180,8 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
 static void round_projections(const struct attention *attention)
 {
     const struct problem *problem = attention->problem;
-    const bool rounds =
-        problem->float32_projections && !attention->fused && problem->dtype != dtype_storage(problem->dtype);
+    const bool rounds = problem->float32_projections && problem_projects(problem) && !attention->fused &&
+                        problem->dtype != dtype_storage(problem->dtype);
     for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
         if (STAGES[stage].operand && attention->held[stage].rank > 0)
             round_tensor(problem->dtype, &attention->held[stage]);

@@ -471,9 +471,9 @@ static bool overflows(const struct tensor *tensor, enum dtype dtype)
     return false;
 }
 
-/* A tensor in the problem's new dtype; what is not there stays so. recipe->too_large tells of numbers that it does not
- * hold. */
-static void convert(struct recipe *recipe, struct tensor *tensor)
+/* A tensor in the problem's new dtype, as `make` has it; what is not there stays so. recipe->too_large tells of numbers
+ * that it does not hold. */
+static void convert_as(struct recipe *recipe, struct tensor *tensor, tensor_conversion *make)
 {
     bool finite = true;
     if (tensor->rank == 0 || !dtype_is_working(tensor->dtype))
@@ -481,7 +481,12 @@ static void convert(struct recipe *recipe, struct tensor *tensor)
     if (overflows(tensor, recipe->problem.dtype))
         recipe->too_large = true;
     else
-        tensor_convert(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
+        make(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
+}
+
+static void convert(struct recipe *recipe, struct tensor *tensor)
+{
+    convert_as(recipe, tensor, tensor_convert);
 }
 
 static void convert_norm(struct recipe *recipe, struct norm *norm)
@@ -532,7 +537,7 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->inputs);
     convert(recipe, &problem->key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
-        convert(recipe, &problem->given[i]);
+        convert_as(recipe, &problem->given[i], tensor_round);
     struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)

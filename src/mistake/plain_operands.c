@@ -189,7 +189,8 @@ static double misread(enum dtype dtype, enum recipe_bits bits, double number)
 static enum status misread_all(const struct plain *plain, enum recipe_bits bits, struct tensor *operand)
 {
     struct tensor made;
-    if (tensor_create(&made, operand->dtype, operand->rank, operand->shape, plain->arena, plain->error) != STATUS_OK)
+    if (tensor_create(&made, dtype_storage(plain->problem->dtype), operand->rank, operand->shape, plain->arena,
+                      plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < tensor_count(operand); i++) {
         double number;
@@ -286,7 +287,11 @@ static enum status copy_given(struct plain *plain, enum projection_id id, const 
 {
     if (make_room(plain, id, plain->arena, &plain->operands[id]) != STATUS_OK)
         return plain->error->status;
-    memcpy(plain->operands[id].data, given->data, tensor_count(given) * dtype_size(given->dtype));
+    for (size_t i = 0; i < tensor_count(given); i++) {
+        double number;
+        tensor_load(given, i, 1, &number);
+        tensor_store(&plain->operands[id], i, 1, &number);
+    }
     return STATUS_OK;
 }
 

@@ -58,22 +58,23 @@ struct problem {
     struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
     struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, or */
     bool crosses;             /* others, for cross-attention */
-    struct tensor
-        given[3];       /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included */
-    bool has_past;      /* key and value begin with one, */
-    size_t past;        /* of so many tokens, whose keys are turned already */
-    bool residual;      /* the inputs are the residual stream: their norm comes first */
-    double clip;        /* query, key and value lie within +-clip; 0: as they are */
-    bool scales_query;  /* the query is multiplied with the scale, */
-    double query_scale; /* this one; `scale` is then 1 */
-    struct rope rope;   /* of query and key; ROPE_NONE: neither is turned */
+    /* sdpa: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included; in the working dtype
+     * itself, as they lie in a file of that dtype */
+    struct tensor given[3];
+    bool has_past;                      /* key and value begin with one, */
+    size_t past;                        /* of so many tokens, whose keys are turned already */
+    bool residual;                      /* the inputs are the residual stream: their norm comes first */
+    double clip;                        /* query, key and value lie within +-clip; 0: as they are */
+    bool scales_query;                  /* the query is multiplied with the scale, */
+    double query_scale;                 /* this one; `scale` is then 1 */
+    struct rope rope;                   /* of query and key; ROPE_NONE: neither is turned */
     struct rope_settings rope_settings; /* that it is made from, */
     size_t rope_highest;                /* up to this position */
     /* (B, Tq), (B, Tk - past) where there is a rotation; SIZE_MAX: the row is not turned, as a mistake has it */
     const size_t *positions, *key_positions;
     const struct layer *layer;        /* the module of a checkpoint that it is; or NULL */
     const struct family_row *family;  /* of a model, for its rounding; NULL: none */
-    const char *not_finite;           /* which of them holds NaN or infinity; NULL: none */
+    const char *not_finite;           /* which of them holds NaN or infinity, as far as is known; NULL: none */
     struct token_labels labels;       /* of the keys: of 1 list or B */
     size_t first_query;               /* the label of query 0 among them; SIZE_MAX where it is not there */
     bool apart;                       /* the labels of queries are no labels of keys, but */

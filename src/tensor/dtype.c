@@ -24,7 +24,7 @@ struct codec {
     void (*load)(const struct row *row, const void *data, size_t count, double *numbers);
     void (*load_floats)(const struct row *row, const void *data, size_t count, float *numbers);
     bool (*finite)(const struct row *row, const void *data, size_t count);
-    void (*store)(const double *numbers, size_t count, void *data);
+    void (*store)(const struct row *row, const double *numbers, size_t count, void *data);
     void (*round)(const struct row *row, double *numbers, size_t count);
     void (*places)(const struct row *row, const double *numbers, size_t count, uint64_t *places);
     void (*encode)(const struct row *row, const double *numbers, size_t count, unsigned char *bytes);
@@ -34,6 +34,10 @@ struct codec {
 /* `size` bytes, the least significant first on any machine. */
 static inline void store_bytes(uint64_t bits, size_t size, unsigned char *bytes)
 {
+    if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) { /* as it does itself */
+        memcpy(bytes, &bits, size);
+        return;
+    }
     for (size_t byte = 0; byte < size; byte++)
         bytes[byte] = (unsigned char)(bits >> 8 * byte & 0xff);
 }
@@ -73,8 +77,9 @@ static bool finite_doubles(const struct row *row, const void *data, size_t count
     return beyond >> 63 == 0;
 }
 
-static void store_doubles(const double *numbers, size_t count, void *data)
+static void store_doubles(const struct row *row, const double *numbers, size_t count, void *data)
 {
+    (void)row;
     memcpy(data, numbers, count * sizeof *numbers);
 }
 
@@ -124,8 +129,9 @@ static bool finite_floats(const struct row *row, const void *data, size_t count)
     return beyond >> 31 == 0;
 }
 
-static void store_floats(const double *numbers, size_t count, void *data)
+static void store_floats(const struct row *row, const double *numbers, size_t count, void *data)
 {
+    (void)row;
     for (size_t i = 0; i < count; i++)
         ((float *)data)[i] = (float)numbers[i];
 }
@@ -284,6 +290,12 @@ static void places_of_codes(const struct row *row, const double *numbers, size_t
     }
 }
 
+static void store_coded(const struct row *row, const double *numbers, size_t count, void *data)
+{
+    for (size_t i = 0; i < count; i++)
+        ((uint16_t *)data)[i] = (uint16_t)code_of(row, round_number(row, numbers[i]));
+}
+
 static void encode_coded(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
     for (size_t i = 0; i < count; i++)
@@ -296,7 +308,7 @@ static size_t decimal_of_code(const struct row *row, double number, char *text)
     return decimal_from_bits(signbit(number) != 0, magnitude, row->fraction, ilogb(row->smallest), text);
 }
 
-static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded, NULL,
+static const struct codec CODED = {load_coded,  load_coded_floats, finite_coded, store_coded,
                                    round_coded, places_of_codes,   encode_coded, decimal_of_code};
 
 /* --- whole numbers and truth values ------------------------------------------------------------------------------ */
@@ -489,7 +501,7 @@ bool dtype_finite(enum dtype dtype, const void *data, size_t count)
 
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data)
 {
-    ROWS[dtype].codec->store(numbers, count, data);
+    ROWS[dtype].codec->store(&ROWS[dtype], numbers, count, data);
 }
 
 void dtype_round(enum dtype dtype, double *numbers, size_t count)

@@ -66,7 +66,7 @@ void dtype_load_floats(enum dtype dtype, const void *data, size_t count, float *
 /* Whether all of them are finite, for a working dtype. */
 bool dtype_finite(enum dtype dtype, const void *data, size_t count);
 
-/* The other way, rounded once to nearest, ties to even; for the dtypes of storage. */
+/* The other way, rounded once to nearest, ties to even; for a working dtype. */
 void dtype_store(enum dtype dtype, const double *numbers, size_t count, void *data);
 
 /* Whether a working dtype has every number of the other one. */

@@ -2,11 +2,17 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
-enum { CHUNK = 256, CHECKED = 16 * CHUNK /* numbers that are looked at at once */ };
+enum {
+    CHUNK = 256,
+    CHECKED = 16 * CHUNK,        /* numbers that are looked at at once, */
+    CHECKED_TASK = 256 * CHECKED /* and by one thread after another: a thread is started for a millisecond of work */
+};
 
 enum status tensor_to_boolean(struct tensor *tensor, struct arena *arena, struct error *error)
 {
@@ -122,6 +128,33 @@ static size_t count_plain(const struct tensor *tensor, enum dtype dtype)
     return first;
 }
 
+struct check {
+    const struct tensor *tensor;
+    size_t count;
+    atomic_bool finite;
+};
+
+static void check_task(void *context, size_t task, unsigned thread)
+{
+    (void)thread;
+    struct check *check = context;
+    const size_t size = dtype_size(check->tensor->dtype), start = task * CHECKED_TASK;
+    const size_t end = memory_smaller(check->count, start + CHECKED_TASK);
+    for (size_t first = start; first < end && atomic_load_explicit(&check->finite, memory_order_relaxed);
+         first += CHECKED)
+        if (!dtype_finite(check->tensor->dtype, (const char *)check->tensor->data + first * size,
+                          memory_smaller(end - first, CHECKED)))
+            atomic_store_explicit(&check->finite, false, memory_order_relaxed);
+}
+
+bool tensor_finite(const struct tensor *tensor, unsigned threads)
+{
+    struct check check = {.tensor = tensor, .count = tensor_count(tensor)};
+    atomic_init(&check.finite, true);
+    threads_run(threads, (check.count + CHECKED_TASK - 1) / CHECKED_TASK, check_task, &check);
+    return atomic_load(&check.finite);
+}
+
 /* Numbers first .. first + count of those, to where they are stored. */
 static void copy_plain(const struct tensor *from, size_t first, size_t count, const struct tensor *to)
 {
@@ -132,16 +165,17 @@ static void copy_plain(const struct tensor *from, size_t first, size_t count, co
         dtype_load(from->dtype, numbers, count, (double *)to->data + first);
 }
 
-/* Converts, or with `kept` looks at the numbers alone. */
-static enum status convert(const struct tensor *tensor, bool kept, enum dtype dtype, const char *source,
+/* Converts into a tensor of dtype `made`, or with that of the tensor itself looks at the numbers alone. */
+static enum status convert(const struct tensor *tensor, enum dtype made, enum dtype dtype, const char *source,
                            const char *name, bool *finite, struct tensor *converted, struct arena *arena,
                            struct error *error)
 {
     const struct tensor from = *tensor; /* `converted` may be the tensor itself */
-    const size_t count = tensor_count(&from), plain = memory_smaller(count, count_plain(&from, dtype));
+    const bool kept = made == from.dtype && dtype_holds(dtype, made), copied = kept || made == dtype_storage(dtype);
+    const size_t count = tensor_count(&from), plain = copied ? memory_smaller(count, count_plain(&from, dtype)) : 0;
     double numbers[CHUNK], rounded[CHUNK];
     *converted = from;
-    if (!kept && tensor_create(converted, dtype_storage(dtype), from.rank, from.shape, arena, error) != STATUS_OK)
+    if (!kept && tensor_create(converted, made, from.rank, from.shape, arena, error) != STATUS_OK)
         return error->status;
     if (!kept && plain > 0)
         copy_plain(&from, 0, plain, converted);
@@ -169,12 +203,21 @@ static enum status convert(const struct tensor *tensor, bool kept, enum dtype dt
 enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                            bool *finite, struct tensor *converted, struct arena *arena, struct error *error)
 {
-    const bool kept = tensor->dtype == dtype && dtype == dtype_storage(dtype);
-    return convert(tensor, kept, dtype, source, name, finite, converted, arena, error);
+    return convert(tensor, dtype_storage(dtype), dtype, source, name, finite, converted, arena, error);
+}
+
+enum status tensor_round(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
+                         bool *finite, struct tensor *rounded, struct arena *arena, struct error *error)
+{
+    if (tensor->dtype != dtype)
+        return convert(tensor, dtype, dtype, source, name, finite, rounded, arena, error);
+    *rounded = *tensor;
+    return STATUS_OK;
 }
 
 enum status tensor_keep(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                         struct tensor *kept, struct arena *arena, struct error *error)
 {
-    return convert(tensor, dtype_holds(dtype, tensor->dtype), dtype, source, name, NULL, kept, arena, error);
+    const enum dtype made = dtype_holds(dtype, tensor->dtype) ? tensor->dtype : dtype_storage(dtype);
+    return convert(tensor, made, dtype, source, name, NULL, kept, arena, error);
 }

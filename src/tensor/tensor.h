@@ -28,7 +28,7 @@ size_t tensor_count(const struct tensor *tensor);
 /* Numbers first .. first + count of the tensor as dtype_load has them. */
 void tensor_load(const struct tensor *tensor, size_t first, size_t count, double *numbers);
 
-/* The other way, as dtype_store; for F32 and F64. */
+/* The other way, as dtype_store; for a working dtype. */
 void tensor_store(const struct tensor *tensor, size_t first, size_t count, const double *numbers);
 
 /* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
@@ -40,14 +40,25 @@ enum { TENSOR_PLACE_BYTES = 160 };
  * (TENSOR_PLACE_BYTES); returns place. */
 const char *tensor_place_text(size_t rank, const size_t *index, size_t depth, char *place);
 
+typedef enum status tensor_conversion(const struct tensor *tensor, enum dtype dtype, const char *source,
+                                      const char *name, bool *finite, struct tensor *converted, struct arena *arena,
+                                      struct error *error);
+
 /* The same numbers rounded once to a working dtype and lying in its storage: the tensor itself where nothing changes,
  * else a copy in the arena. STATUS_USAGE "source: name: row 2, column 3: ..." where a number is not finite only once it
  * is rounded, or is not finite at all, unless `finite` is given: then *finite becomes false there. */
-enum status tensor_convert(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
-                           bool *finite, struct tensor *converted, struct arena *arena, struct error *error);
+tensor_conversion tensor_convert;
 
-/* The same without a copy where every number of its dtype is one of the working dtype, whatever the storage of that:
- * for what is read by tensor_load, or asked for its dtype. Numbers that are not finite are STATUS_USAGE as above. */
+/* The same in the working dtype itself, not in its storage: the tensor as it lies where it has that dtype, and then
+ * nobody has looked at its numbers. */
+tensor_conversion tensor_round;
+
+/* Whether all numbers of a working dtype are finite, looked at by so many threads where they are many. */
+bool tensor_finite(const struct tensor *tensor, unsigned threads);
+
+/* As tensor_convert, without a copy where every number of its dtype is one of the working dtype, whatever the storage
+ * of that: for what is read by tensor_load, or asked for its dtype. Numbers that are not finite are STATUS_USAGE as
+ * above. */
 enum status tensor_keep(const struct tensor *tensor, enum dtype dtype, const char *source, const char *name,
                         struct tensor *kept, struct arena *arena, struct error *error);
 
