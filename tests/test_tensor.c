@@ -192,6 +192,68 @@ static void check_place(enum dtype dtype, uint16_t infinite)
     }
 }
 
+/* As dtype_bits has it, whatever the bits of a NaN. */
+static void check_stored(enum dtype dtype)
+{
+    enum { COUNT = 1000 };
+    size_t wrong = 0;
+    double numbers[COUNT];
+    uint16_t stored[COUNT];
+    check_begin("%s: each number stored, and what lies between two", dtype_name(dtype));
+    for (unsigned bits = 0; bits < 2 * PATTERNS; bits++) {
+        const double number = number_of(dtype, (uint16_t)(bits / 2));
+        numbers[bits % COUNT] = bits % 2 ? number * (1 + 0x1p-12) : number;
+        if (bits % COUNT != COUNT - 1)
+            continue;
+        dtype_store(dtype, numbers, COUNT, stored);
+        for (size_t i = 0; i < COUNT; i++)
+            wrong += stored[i] != dtype_bits(dtype, numbers[i]);
+    }
+    CHECK(wrong == 0, "%zu of %d are wrong", wrong, PATTERNS);
+}
+
+/* In the working dtype the tensor stays; in another one it is rounded into that, not into its storage. */
+static void check_rounded(enum dtype dtype)
+{
+    double numbers[] = {1, -0.1, 1e-30, INFINITY};
+    uint16_t expected[4];
+    struct tensor tensor = {.rank = 2, .shape = {2, 2}, .dtype = DTYPE_F64, .data = numbers}, made, kept;
+    struct arena arena = {0};
+    struct error error = {0};
+    bool finite = true;
+    check_begin("%s: rounded into the dtype itself", dtype_name(dtype));
+    dtype_store(dtype, numbers, 4, expected);
+    CHECK(tensor_round(&tensor, dtype, "x", "w", NULL, &made, &arena, &error) == STATUS_USAGE, "expected an error");
+    error = (struct error){0};
+    CHECK(tensor_round(&tensor, dtype, "x", "w", &finite, &made, &arena, &error) == STATUS_OK && !finite &&
+              made.dtype == dtype && memcmp(made.data, expected, sizeof expected) == 0,
+          "expected other numbers");
+    CHECK(tensor_round(&made, dtype, "x", "w", NULL, &kept, &arena, &error) == STATUS_OK && kept.data == made.data,
+          "expected it to stay");
+    arena_free(&arena);
+}
+
+/* One number among many, looked at by one thread or more. */
+static void check_finite(enum dtype dtype, double spoilt)
+{
+    enum { COUNT = 3 << 20 };
+    struct arena arena = {0};
+    struct tensor tensor;
+    check_begin("%s: one number in %d that is %g", dtype_name(dtype), COUNT - 1, spoilt);
+    if (tensor_create(&tensor, dtype, 1, (const size_t[]){COUNT - 1}, &arena, NULL) != STATUS_OK)
+        return;
+    memset(tensor.data, 0, (COUNT - 1) * dtype_size(dtype));
+    for (unsigned threads = 1; threads < 4; threads++) {
+        CHECK(tensor_finite(&tensor, threads), "%u threads: expected all to be finite", threads);
+        for (size_t at = 0; at < COUNT - 1; at += (COUNT - 2) / 7) {
+            tensor_store(&tensor, at, 1, &spoilt);
+            CHECK(!tensor_finite(&tensor, threads), "%u threads: number %zu was not seen", threads, at);
+            tensor_store(&tensor, at, 1, &(double){1});
+        }
+    }
+    arena_free(&arena);
+}
+
 int main(void)
 {
     check_patterns(DTYPE_F16);
@@ -208,5 +270,11 @@ int main(void)
     check_ends_finite();
     check_place(DTYPE_F16, INFINITE_HALF);
     check_place(DTYPE_BF16, INFINITE_BRAIN);
+    check_stored(DTYPE_F16);
+    check_stored(DTYPE_BF16);
+    check_rounded(DTYPE_F16);
+    check_rounded(DTYPE_BF16);
+    for (int dtype = 0; dtype_is_working((enum dtype)dtype); dtype++)
+        check_finite((enum dtype)dtype, dtype % 2 ? (double)NAN : -(double)INFINITY);
     return check_end();
 }

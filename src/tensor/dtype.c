@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -238,23 +239,17 @@ static bool finite_coded(const struct row *row, const void *data, size_t count)
 
 /* Half a unit in the last place is added to the bits, or the last bit decides a tie, and what lies below that place is
  * cut off; a carry runs into the exponent, as it must. Among the smallest numbers the sum with a number whose own last
- * place is the smallest rounds. */
+ * place is the smallest rounds. All of it is made and then chosen from, without a branch. */
 static inline double round_number(const struct row *row, double number)
 {
     const int cut = 52 - row->fraction;
-    if (!isfinite(number))
-        return number;
-    if (fabs(number) < row->smallest * (double)(UINT64_C(2) << row->fraction)) {
-        const double magic = 0x1.8p52 * row->smallest;
-        return copysign((fabs(number) + magic) - magic, number);
-    }
-    uint64_t bits = bits_of(number);
+    const double size = fabs(number), magic = 0x1.8p52 * row->smallest, small = (size + magic) - magic;
+    uint64_t bits = bits_of(size);
     bits += (UINT64_C(1) << (cut - 1)) - 1 + (bits >> cut & 1);
-    bits &= UINT64_MAX << cut;
-    number = number_of(bits);
-    if (fabs(number) > row->largest)
-        return row->infinite ? copysign(INFINITY, number) : (double)NAN;
-    return number;
+    double rounded = number_of(bits & UINT64_MAX << cut);
+    rounded = size < row->smallest * (double)(UINT64_C(2) << row->fraction) ? small : rounded;
+    rounded = rounded > row->largest ? (row->infinite ? (double)INFINITY : (double)NAN) : rounded;
+    return copysign(size <= DBL_MAX ? rounded : size, number);
 }
 
 static void round_coded(const struct row *row, double *numbers, size_t count)
@@ -264,13 +259,15 @@ static void round_coded(const struct row *row, double *numbers, size_t count)
 }
 
 /* The bits of a number that the dtype has, or of NaN, in whose place infinity stands where it has none. */
-static uint64_t code_of(const struct row *row, double number)
+static inline uint64_t code_of(const struct row *row, double number)
 {
-    const uint64_t sign = signbit(number) ? UINT64_C(1) << (8 * row->size - 1) : 0;
+    const double size = fabs(number);
     const uint64_t beyond = magnitude_of(row, row->largest) + 1;
-    if (isnan(number) || (isinf(number) && !row->infinite))
-        return row->infinite ? beyond | UINT64_C(1) << (row->fraction - 1) : beyond;
-    return sign | (isinf(number) ? beyond : magnitude_of(row, number));
+    const uint64_t not_a_number = row->infinite ? beyond | UINT64_C(1) << (row->fraction - 1) : beyond;
+    uint64_t code = bits_of(size * (1 / factor_of(row))) >> (52 - row->fraction);
+    code = size <= DBL_MAX ? code : beyond;
+    code |= bits_of(number) >> 63 << (8 * row->size - 1);
+    return size <= (row->infinite ? (double)INFINITY : DBL_MAX) ? code : not_a_number;
 }
 
 /* As round_number rounds: the bits of a double less those of the exponents that the dtype does not have. Below its
@@ -298,8 +295,13 @@ static void store_coded(const struct row *row, const double *numbers, size_t cou
 
 static void encode_coded(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
 {
-    for (size_t i = 0; i < count; i++)
-        store_bytes(code_of(row, round_number(row, numbers[i])), row->size, bytes + i * row->size);
+    const struct row own = *row; /* which the bytes are not part of, as the compiler can tell */
+    if (own.size == 1)
+        for (size_t i = 0; i < count; i++)
+            store_bytes(code_of(&own, round_number(&own, numbers[i])), 1, bytes + i);
+    else
+        for (size_t i = 0; i < count; i++)
+            store_bytes(code_of(&own, round_number(&own, numbers[i])), 2, bytes + 2 * i);
 }
 
 static size_t decimal_of_code(const struct row *row, double number, char *text)
