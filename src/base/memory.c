@@ -16,9 +16,14 @@
 
 static const size_t BLOCK_BYTES = ARENA_BLOCK_BYTES;
 
+/* The system clears memory page by page as it is first used, and large pages three times as fast: a block of so many
+ * bytes and more lies on their boundaries. */
+enum { LARGE_PAGE = 1 << 21 };
+
 struct arena_block {
     struct arena_block *older;
     size_t used, size; /* bytes of the payload, which follows; used is aligned, and may be beyond size */
+    size_t mapped;     /* bytes of a mapping that it is all of; 0: it came from malloc */
     max_align_t payload[];
 };
 
@@ -37,14 +42,43 @@ bool memory_multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
+static void release(void *memory, size_t mapped)
+{
+    if (mapped > 0)
+        munmap(memory, mapped);
+    else
+        free(memory);
+}
+
+/* A mapping of *bytes, rounded up to whole pages, on a boundary of large ones; NULL where there is none. */
+static void *map_large(size_t *bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (*bytes > SIZE_MAX / 2)
+        return NULL;
+    *bytes = (*bytes + page - 1) / page * page;
+    char *mapped = mmap(NULL, *bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    const size_t before = (LARGE_PAGE - (uintptr_t)mapped % LARGE_PAGE) % LARGE_PAGE;
+    if (before > 0)
+        munmap(mapped, before);
+    if (before < LARGE_PAGE)
+        munmap(mapped + before + *bytes, LARGE_PAGE - before);
+    madvise(mapped + before, *bytes, MADV_HUGEPAGE);
+    return mapped + before;
+}
+
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
     if (size > SIZE_MAX - sizeof(struct arena_block))
         return NULL;
-    struct arena_block *block = malloc(sizeof *block + size);
+    size_t bytes = sizeof(struct arena_block) + size;
+    const bool large = BLOCK_BYTES > 0 && bytes >= LARGE_PAGE;
+    struct arena_block *block = large ? map_large(&bytes) : malloc(bytes);
     if (block == NULL)
         return NULL;
-    *block = (struct arena_block){.older = arena->newest, .size = size};
+    *block = (struct arena_block){.older = arena->newest, .size = size, .mapped = large ? bytes : 0};
     arena->newest = block;
     return block;
 }
@@ -93,14 +127,6 @@ char *arena_text(struct arena *arena, const char *text, size_t length, struct er
     return copy;
 }
 
-static void release(void *memory, size_t mapped)
-{
-    if (mapped > 0)
-        munmap(memory, mapped);
-    else
-        free(memory);
-}
-
 enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct error *error)
 {
     struct arena_kept *kept = arena_allocate(arena, 1, sizeof *kept, error);
@@ -120,7 +146,7 @@ void arena_free(struct arena *arena)
     while (arena->newest != NULL) {
         struct arena_block *block = arena->newest;
         arena->newest = block->older;
-        free(block);
+        release(block, block->mapped);
     }
 }
 
