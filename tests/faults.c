@@ -31,6 +31,8 @@
 #define __wrap_fopen __wrap_fopen64
 #define __real_getrlimit __real_getrlimit64
 #define __wrap_getrlimit __wrap_getrlimit64
+#define __real_fallocate __real_fallocate64
+#define __wrap_fallocate __wrap_fallocate64
 #endif
 
 const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",         "open",
@@ -43,7 +45,8 @@ const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",         "open",
                                              "fchown",         "open of an unnamed file",
                                              "linkat",         "rename",
                                              "pthread_create", "newlocale",
-                                             "fopen",          "sysconf"};
+                                             "fopen",          "sysconf",
+                                             "fallocate"};
 
 static struct faults no_plan;
 struct faults *faults = &no_plan;
@@ -127,6 +130,7 @@ WRAP(CALL_FCHMOD, -1, int, fchmod, (int file, mode_t mode), (file, mode), )
 WRAP(CALL_FCHOWN, -1, int, fchown, (int file, uid_t user, gid_t group), (file, user, group), )
 WRAP(CALL_LINK, -1, int, linkat, (int from_folder, const char *from, int to_folder, const char *to, int flags),
      (from_folder, from, to_folder, to, flags), )
+WRAP(CALL_ROOM, -1, int, fallocate, (int file, int mode, off_t from, off_t length), (file, mode, from, length), )
 WRAP(CALL_RENAME, -1, int, rename, (const char *from, const char *to), (from, to), )
 WRAP(CALL_THREAD, EAGAIN, int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),

@@ -291,24 +291,46 @@ static void collect(struct output *output)
     output->used = 0;
 }
 
+static void write_file(struct output *output, const char *bytes, size_t length)
+{
+    while (length > 0 && !output->failed) {
+        const ssize_t written = write(output->file, bytes, length);
+        if (written >= 0) {
+            bytes += written;
+            length -= (size_t)written;
+        } else if (errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = output->file, .events = POLLOUT}, 1, -1);
+        } else if (errno != EINTR) {
+            fail(output, errno);
+        }
+    }
+}
+
 void output_flush(struct output *output)
 {
-    if (output->arena != NULL && !output->failed)
+    if (output->arena == NULL)
+        write_file(output, output->buffer, output->used);
+    else if (!output->failed)
         collect(output);
-    for (size_t written = 0; written < output->used && !output->failed;) {
-        ssize_t bytes = write(output->file, output->buffer + written, output->used - written);
-        if (bytes >= 0)
-            written += (size_t)bytes;
-        else if (errno == EAGAIN)
-            poll(&(struct pollfd){.fd = output->file, .events = POLLOUT}, 1, -1);
-        else if (errno != EINTR)
-            fail(output, errno);
-    }
     output->used = 0;
+}
+
+void output_expect(struct output *output, size_t length)
+{
+    const off_t most = INT64_MAX;
+    if (output->target == NULL || output->failed || length > (uintmax_t)most)
+        return;
+    if (fallocate(output->file, FALLOC_FL_KEEP_SIZE, 0, (off_t)length) != 0 && (errno == ENOSPC || errno == EDQUOT))
+        fail(output, errno);
 }
 
 void output_write(struct output *output, const char *bytes, size_t length)
 {
+    if (length >= OUTPUT_BUFFER_BYTES && output->arena == NULL) {
+        output_flush(output);
+        write_file(output, bytes, length);
+        return;
+    }
     while (length > 0) {
         size_t room = OUTPUT_BUFFER_BYTES - output->used;
         size_t now = memory_smaller(length, room);

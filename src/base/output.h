@@ -48,7 +48,12 @@ bool output_takes_color(const struct output *output);
 /* The columns of a line: of the terminal, else what COLUMNS says, else 80; 30 .. 1000. */
 size_t output_columns(const struct output *output);
 
-/* Adds bytes or formatted text (at most 4096 bytes a call). A failure is kept for output_close. */
+/* So many bytes will be written in all: the file gets room for them at once. A disk that has no room is a failure now,
+ * not when it is full; and a file whose room is found is put in the place of another one without waiting for that. */
+void output_expect(struct output *output, size_t length);
+
+/* Adds bytes or formatted text (at most 4096 bytes a call). A failure is kept for output_close. Bytes that are more
+ * than the buffer holds go out as they lie. */
 void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

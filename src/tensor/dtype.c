@@ -516,6 +516,11 @@ void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigne
     ROWS[dtype].codec->encode(&ROWS[dtype], numbers, count, bytes);
 }
 
+bool dtype_is_encoded(enum dtype dtype, const void *data, size_t count)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && dtype_finite(dtype, data, count);
+}
+
 uint64_t dtype_bits(enum dtype dtype, double number)
 {
     dtype_round(dtype, &number, 1);

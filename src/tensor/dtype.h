@@ -80,6 +80,10 @@ void dtype_round(enum dtype dtype, double *numbers, size_t count);
  * number rounded once. There is one NaN. */
 void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigned char *bytes);
 
+/* Whether numbers of a working dtype are bytes of a file as they lie in memory: on a machine of that byte order, where
+ * all of them are finite. */
+bool dtype_is_encoded(enum dtype dtype, const void *data, size_t count);
+
 /* The bits of a number in a working dtype, rounded once. Those of its magnitude number the dtype's numbers from 0
  * on. */
 uint64_t dtype_bits(enum dtype dtype, double number);

@@ -86,11 +86,12 @@ static enum status add_table(const struct result_table *table, size_t *end, stru
     return STATUS_OK;
 }
 
-/* The header's text, in the arena; NULL on failure. */
-static const char *make_header(const struct result *result, size_t *length, struct arena *arena, struct error *error)
+/* The header's text, in the arena, and where the data end; NULL on failure. */
+static const char *make_header(const struct result *result, size_t *length, size_t *end, struct arena *arena,
+                               struct error *error)
 {
     struct output *header = arena_allocate(arena, 1, sizeof *header, error);
-    size_t end = 0;
+    *end = 0;
     if (header == NULL)
         return NULL;
     output_open_text(header, arena, error);
@@ -98,7 +99,7 @@ static const char *make_header(const struct result *result, size_t *length, stru
     if (add_metadata(result, header, arena, error) != STATUS_OK)
         return NULL;
     for (size_t i = 0; i < result->table_count; i++)
-        if (add_table(&result->tables[i], &end, header, error) != STATUS_OK)
+        if (add_table(&result->tables[i], end, header, error) != STATUS_OK)
             return NULL;
     output_print(header, "}");
     return output_close_text(header, length);
@@ -109,14 +110,15 @@ enum status write_safetensors(const struct writing *writing)
     struct result *result = writing->result;
     struct output *output = writing->output;
     struct error *error = writing->error;
-    size_t length;
-    const char *header = make_header(result, &length, writing->arena, error);
+    size_t length, size;
+    const char *header = make_header(result, &length, &size, writing->arena, error);
     if (header == NULL)
         return error->status;
     const size_t padding = (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT;
     if (length + padding > SAFETENSORS_LONGEST_HEADER)
         return error_usage(error, "the tokens make a header of %zu bytes; readers of .safetensors take at most %d",
                            length + padding, SAFETENSORS_LONGEST_HEADER);
+    output_expect(output, SAFETENSORS_LENGTH_BYTES + length + padding + size);
     for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
         output_write(output, (const char[]){(char)((uint64_t)(length + padding) >> 8 * i & 0xff)}, 1);
     output_write(output, header, length);
