@@ -130,6 +130,8 @@ static enum status run_join(const struct call *call)
                    options_format(&call->options)->one_table, call->arena, call->error) ||
         output_open(call->output, call->options.out, call->arena, call->error))
         return call->error->status;
+    if (write_check_result(&call->options, &result, call->output, call->arena, call->error) != STATUS_OK)
+        output_abandon(call->output);
     return write_result(&call->options, &result, call->output, call->arena, call->error);
 }
 
@@ -161,8 +163,9 @@ static enum status run_mechanism(const struct call *call)
         return output_close(call->output);
     }
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
-    if (result_create(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) !=
-        STATUS_OK) {
+    if (result_list(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) ||
+        write_check_result(options, &result, call->output, call->arena, call->error) ||
+        result_compute(&result, call->arena, call->error)) {
         output_abandon(call->output);
         return output_close(call->output);
     }

@@ -21,11 +21,20 @@ const char *build_place(const struct build *build, enum option_id id, char *plac
     return place;
 }
 
-void build_take_dtype(const struct build *build, const struct file_tensor *tensor)
+enum status build_take_dtype(const struct build *build, const struct file_tensor *tensor)
 {
     const enum dtype dtype = build->inputs->is_text ? tensor->stated : tensor->tensor.dtype;
     if (build->options->origin[OPTION_DTYPE] == ORIGIN_DEFAULT && dtype_is_working(dtype))
         build->problem->dtype = dtype;
+    return build_check_dtype(build);
+}
+
+enum status build_check_dtype(const struct build *build)
+{
+    const enum dtype dtype = build->problem->dtype;
+    if (!options_format(build->options)->one_table || dtype_npy(dtype) != NULL)
+        return STATUS_OK;
+    return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype", dtype_title(dtype));
 }
 
 void build_keep(const struct build *build, const char *name, const struct tensor *tensor)

@@ -35,8 +35,10 @@ void build_keep(const struct build *build, const char *name, const struct tensor
  * left, or where a token is not query and key at once. */
 enum status build_without(const struct build *build, struct input_file *rest);
 
-/* The working dtype, where nobody asked for one: that of the tensor, or what a printed one says of itself. */
-void build_take_dtype(const struct build *build, const struct file_tensor *tensor);
+/* The working dtype, where nobody asked for one: that of the tensor, or what a printed one says of itself. And whether
+ * the format has it, before any number is converted; STATUS_USAGE where it has not. */
+enum status build_take_dtype(const struct build *build, const struct file_tensor *tensor);
+enum status build_check_dtype(const struct build *build);
 
 /* Whether the mechanism takes what the files hold, name by name. Of a result it takes what it needs, since its stages
  * are computed again; of the file of --weights the parameters. STATUS_USAGE names what else is there, and what was

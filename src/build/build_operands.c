@@ -311,6 +311,6 @@ enum status build_operands(const struct build *build)
     problem->queries = query[2];
     problem->d_head = query[3];
     problem->d_value = operands[2].shape[3];
-    build_take_dtype(build, input_file_find(build->inputs, "query"));
-    return take_all(build, operands);
+    return build_take_dtype(build, input_file_find(build->inputs, "query")) ? build->error->status
+                                                                            : take_all(build, operands);
 }

@@ -166,7 +166,8 @@ static enum status take_inputs(const struct build *build)
     problem->items = problem->has_batch ? inputs->shape[0] : 1;
     problem->queries = problem->keys = axes[0];
     problem->d_in = problem->d_key_in = axes[1];
-    build_take_dtype(build, found);
+    if (build_take_dtype(build, found) != STATUS_OK)
+        return build->error->status;
     return tensor_convert(inputs, problem->dtype, build->inputs->source, "inputs", NULL, &problem->inputs, build->arena,
                           build->error);
 }
@@ -386,9 +387,6 @@ static enum status finish_problem(const struct build *build)
     if (options_format(options)->one_table && problem->crosses && options->stages[0] == STAGE_INPUTS)
         return error_usage(build->error,
                            "a .npy holds one table, but there are also key_inputs; expected .safetensors");
-    if (options_format(options)->one_table && dtype_npy(problem->dtype) == NULL)
-        return error_usage(build->error, "a .npy has no %s; expected .safetensors, or another --dtype",
-                           dtype_title(problem->dtype));
     problem->softmax_dtype =
         build_said(build, OPTION_SOFTMAX_DTYPE) ? options->softmax_dtype : problem_stage_dtype(problem, STAGE_MASKED);
     problem->dropout_seeded = build_said(build, OPTION_DROPOUT_SEED);
@@ -408,7 +406,7 @@ static enum status finish_problem(const struct build *build)
                                          "--rounding stages");
     if (problem->has_cell && build_cell(build) != STATUS_OK)
         return build->error->status;
-    if (build_mistakes(build) || build_stages(build) ||
+    if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))
         return build->error->status;
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;

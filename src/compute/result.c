@@ -124,7 +124,6 @@ static enum status add_parameters(struct result *result, struct arena *arena, st
 static void add_stage(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
-    const struct attention *attention = &result->attention;
     const bool of_keys = stage_is_of_keys(stage), side_by_side = problem_is_side_by_side(problem, stage);
     const bool whole = STAGES[stage].whole_shape;
     struct result_table *table = &result->tables[result->table_count++];
@@ -140,9 +139,18 @@ static void add_stage(struct result *result, enum stage stage)
     add_axis(table, of_keys ? AXIS_TOKEN : AXIS_QUERY, of_keys ? problem->keys : problem->row_count);
     if (stage_has_columns(stage))
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
-    const struct tensor *held = &attention->held[problem_made_as(problem, stage)];
-    if (held->rank > 0)
-        table->tensor = held;
+}
+
+/* Where the tables of stages lie, of those that are held whole. */
+static void find_held(struct result *result)
+{
+    for (size_t i = 0; i < result->table_count; i++) {
+        struct result_table *table = &result->tables[i];
+        if (!stage_exists(table->stage))
+            continue;
+        const struct tensor *held = &result->attention.held[problem_made_as(result->problem, table->stage)];
+        table->tensor = held->rank > 0 ? held : NULL;
+    }
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
@@ -227,11 +235,17 @@ static void compare_with_given(struct result *result)
     }
 }
 
-enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
-                          struct arena *arena, struct error *error)
+enum status result_list(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
+                        struct arena *arena, struct error *error)
 {
     *result = (struct result){.problem = problem, .progress = progress, .elided = elided};
     compare_with_given(result);
+    return add_tables(result, arena, error);
+}
+
+enum status result_compute(struct result *result, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = result->problem;
     uint64_t stages = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
         if (stage_exists(problem->stages[i]))
@@ -244,15 +258,21 @@ enum status result_create(struct result *result, const struct problem *problem, 
         const size_t *positions;
         size_t slots;
         if (choose_rows(result, &positions, &slots, arena, error) ||
-            setup_attention(&result->attention, problem, progress, positions, slots, stage_closure(stages), arena,
-                            error))
+            setup_attention(&result->attention, problem, result->progress, positions, slots, stage_closure(stages),
+                            arena, error))
             return error->status;
-        if (row_stream_create(&result->rows, problem, &result->attention, elided, arena, error) != STATUS_OK)
+        if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
             return error->status;
     }
-    if (add_tables(result, arena, error) != STATUS_OK)
-        return error->status;
+    find_held(result);
     return result_make_room(result, arena, error);
+}
+
+enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
+                          struct arena *arena, struct error *error)
+{
+    return result_list(result, problem, progress, elided, arena, error) ? error->status
+                                                                        : result_compute(result, arena, error);
 }
 
 const struct result_table *result_table_of(const struct result *result, enum stage stage)

@@ -54,8 +54,16 @@ struct result {
     double rows_done;                    /* how many it has had */
 };
 
-/* Computes query, key and value where a table needs them, and has all memory that rows will need; so rows cannot fail.
- * The problem must outlive the result; everything else is the arena's. */
+/* The tables by name and shape, before any work: for a writer to say whether it can hold them. The problem must outlive
+ * the result; everything else is the arena's. STATUS_SYSTEM where memory is short. */
+enum status result_list(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
+                        struct arena *arena, struct error *error);
+
+/* Computes query, key and value where a table needs them, and has all memory that rows will need; so rows cannot
+ * fail. */
+enum status result_compute(struct result *result, struct arena *arena, struct error *error);
+
+/* Both. */
 enum status result_create(struct result *result, const struct problem *problem, struct progress *progress, bool elided,
                           struct arena *arena, struct error *error);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define FORMAT_FIELDS(id, title, writer, ...) [FORMAT_##id] = {.name = title, __VA_ARGS__},
+#define FORMAT_FIELDS(id, title, writer, checker, ...) [FORMAT_##id] = {.name = title, __VA_ARGS__},
 const struct format_row FORMATS[FORMAT_COUNT] = {FORMAT_ROWS(FORMAT_FIELDS)};
 
 #define FORMAT_NAME(id, title, ...) title,

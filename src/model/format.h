@@ -30,24 +30,25 @@ struct format_row {
     const char *refuses_parameters;        /* why init does not write it; NULL: it does */
 };
 
-/* A row a format: its identifier; its name; the function that writes it (write/writing.h); what else a struct
- * format_row has. */
-#define FORMAT_ROWS(ROW)                                                                                      \
-    ROW(TEXT, "text", write_text, .suffixes = {".txt"}, .reports = true, .elides = true, .terminal = true,    \
-        .theme = THEME_AUTO, .prints = true)                                                                  \
-    ROW(JSON, "json", write_json, .suffixes = {".json"}, .reports = true, .holds_whole = true)                \
-    ROW(NPY, "npy", write_npy, .suffixes = {".npy"}, .binary = true, .one_table = true, .holds_whole = true,  \
-        .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")   \
-    ROW(SAFETENSORS, "safetensors", write_safetensors, .suffixes = {".safetensors"}, .binary = true,          \
-        .holds_part = true, .holds_whole = true)                                                              \
-    ROW(CSV, "csv", write_csv, .suffixes = {".csv"})                                                          \
-    ROW(MARKDOWN, "markdown", write_markdown, .suffixes = {".md"}, .elides = true, .prints = true)            \
-    ROW(LATEX, "latex", write_latex, .suffixes = {".tex"}, .elides = true, .prints = true)                    \
-    ROW(SVG, "svg", write_svg, .suffixes = {".svg"}, .pictures = true, .themed = true,                        \
-        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json") \
-    ROW(HTML, "html", write_html, .suffixes = {".html"}, .computes = true, .prints = true, .themed = true,    \
-        .theme = THEME_AUTO,                                                                                  \
-        .refuses_parameters =                                                                                 \
+/* A row a format: its identifier; its name; the functions that write it and that say before the work whether it can be
+ * written (write/writing.h); what else a struct format_row has. */
+#define FORMAT_ROWS(ROW)                                                                                          \
+    ROW(TEXT, "text", write_text, check_nothing, .suffixes = {".txt"}, .reports = true, .elides = true,           \
+        .terminal = true, .theme = THEME_AUTO, .prints = true)                                                    \
+    ROW(JSON, "json", write_json, check_nothing, .suffixes = {".json"}, .reports = true, .holds_whole = true)     \
+    ROW(NPY, "npy", write_npy, check_npy, .suffixes = {".npy"}, .binary = true, .one_table = true,                \
+        .holds_whole = true,                                                                                      \
+        .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")       \
+    ROW(SAFETENSORS, "safetensors", write_safetensors, check_safetensors, .suffixes = {".safetensors"},           \
+        .binary = true, .holds_part = true, .holds_whole = true)                                                  \
+    ROW(CSV, "csv", write_csv, check_nothing, .suffixes = {".csv"})                                               \
+    ROW(MARKDOWN, "markdown", write_markdown, check_nothing, .suffixes = {".md"}, .elides = true, .prints = true) \
+    ROW(LATEX, "latex", write_latex, check_nothing, .suffixes = {".tex"}, .elides = true, .prints = true)         \
+    ROW(SVG, "svg", write_svg, check_svg, .suffixes = {".svg"}, .pictures = true, .themed = true,                 \
+        .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json")     \
+    ROW(HTML, "html", write_html, check_nothing, .suffixes = {".html"}, .computes = true, .prints = true,         \
+        .themed = true, .theme = THEME_AUTO,                                                                      \
+        .refuses_parameters =                                                                                     \
             "a page shows attention, init draws parameters; expected --format text, json or safetensors")
 
 #define FORMAT_ID(id, ...) FORMAT_##id,

@@ -11,6 +11,21 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
     return STATUS_OK;
 }
 
+enum status write_raw_expect(const struct writing *writing)
+{
+    const struct result *result = writing->result;
+    size_t all = 0, size;
+    for (size_t i = 0; i < result->table_count; i++) {
+        if (write_raw_size(&result->tables[i], &size, writing->error) != STATUS_OK)
+            return writing->error->status;
+        if (size > SIZE_MAX - all)
+            return error_system(writing->error, 0, "the tables are larger than any file");
+        all += size;
+    }
+    output_expect(writing->output, all);
+    return writing->output->failed ? writing->error->status : STATUS_OK;
+}
+
 static void write_encoded(const struct tensor *numbers, size_t first, size_t count, enum dtype dtype,
                           struct output *output)
 {

@@ -5,9 +5,13 @@
 
 #include "base/output.h"
 #include "compute/result.h"
+#include "write/writing.h"
 
 /* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
+
+/* The file gets room for all tables before the work. STATUS_SYSTEM where there is none. */
+enum status write_raw_expect(const struct writing *writing);
 
 /* The table row by row: no more than a row is held. */
 void write_raw(struct result *result, const struct result_table *table, struct output *output);

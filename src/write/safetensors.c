@@ -86,12 +86,11 @@ static enum status add_table(const struct result_table *table, size_t *end, stru
     return STATUS_OK;
 }
 
-/* The header's text, in the arena, and where the data end; NULL on failure. */
-static const char *make_header(const struct result *result, size_t *length, size_t *end, struct arena *arena,
-                               struct error *error)
+/* The header's text, in the arena; NULL on failure. */
+static const char *make_header(const struct result *result, size_t *length, struct arena *arena, struct error *error)
 {
     struct output *header = arena_allocate(arena, 1, sizeof *header, error);
-    *end = 0;
+    size_t end = 0;
     if (header == NULL)
         return NULL;
     output_open_text(header, arena, error);
@@ -99,10 +98,32 @@ static const char *make_header(const struct result *result, size_t *length, size
     if (add_metadata(result, header, arena, error) != STATUS_OK)
         return NULL;
     for (size_t i = 0; i < result->table_count; i++)
-        if (add_table(&result->tables[i], end, header, error) != STATUS_OK)
+        if (add_table(&result->tables[i], &end, header, error) != STATUS_OK)
             return NULL;
     output_print(header, "}");
     return output_close_text(header, length);
+}
+
+/* How many blanks a header of that length is padded with; STATUS_USAGE where it is too long to be read. */
+static enum status check_length(size_t length, size_t *padding, struct error *error)
+{
+    *padding = (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT;
+    if (length + *padding <= SAFETENSORS_LONGEST_HEADER)
+        return STATUS_OK;
+    return error_usage(error, "the tokens make a header of %zu bytes; readers of .safetensors take at most %d",
+                       length + *padding, SAFETENSORS_LONGEST_HEADER);
+}
+
+enum status check_safetensors(const struct writing *writing)
+{
+    size_t length, padding;
+    const struct problem *problem = writing->result->problem;
+    if (write_raw_expect(writing) != STATUS_OK)
+        return writing->error->status;
+    if (problem_tokens(problem)->texts == NULL || problem->parts > 0) /* whose header says what all numbers come to */
+        return STATUS_OK;
+    const char *header = make_header(writing->result, &length, writing->arena, writing->error);
+    return header == NULL ? writing->error->status : check_length(length, &padding, writing->error);
 }
 
 enum status write_safetensors(const struct writing *writing)
@@ -110,15 +131,12 @@ enum status write_safetensors(const struct writing *writing)
     struct result *result = writing->result;
     struct output *output = writing->output;
     struct error *error = writing->error;
-    size_t length, size;
-    const char *header = make_header(result, &length, &size, writing->arena, error);
+    size_t length, padding;
+    const char *header = make_header(result, &length, writing->arena, error);
     if (header == NULL)
         return error->status;
-    const size_t padding = (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT;
-    if (length + padding > SAFETENSORS_LONGEST_HEADER)
-        return error_usage(error, "the tokens make a header of %zu bytes; readers of .safetensors take at most %d",
-                           length + padding, SAFETENSORS_LONGEST_HEADER);
-    output_expect(output, SAFETENSORS_LENGTH_BYTES + length + padding + size);
+    if (check_length(length, &padding, error) != STATUS_OK)
+        return error->status;
     for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
         output_write(output, (const char[]){(char)((uint64_t)(length + padding) >> 8 * i & 0xff)}, 1);
     output_write(output, header, length);

@@ -28,9 +28,12 @@ static inline int writing_cell_decimals(const struct writing *writing)
 }
 
 /* Each writes the whole result. STATUS_SYSTEM where memory is short, STATUS_USAGE where the format cannot hold the
- * result after all; a failure to write is output_close's to tell. */
-#define WRITER_PROTOTYPE(id, name, writer, ...) enum status writer(const struct writing *writing);
-FORMAT_ROWS(WRITER_PROTOTYPE)
-#undef WRITER_PROTOTYPE
+ * result after all; a failure to write is output_close's to tell. Before the work each says of tables that have no
+ * numbers yet, in the same way, whether they can be written. */
+#define WRITER_PROTOTYPES(id, name, writer, checker, ...) \
+    enum status writer(const struct writing *writing);    \
+    enum status checker(const struct writing *writing);
+FORMAT_ROWS(WRITER_PROTOTYPES)
+#undef WRITER_PROTOTYPES
 
 #endif

@@ -15,6 +15,15 @@ enum status write_text(const struct writing *writing)
 #define FORMAT_WRITER(id, name, writer, ...) [FORMAT_##id] = writer,
 static enum status (*const WRITERS[FORMAT_COUNT])(const struct writing *writing) = {FORMAT_ROWS(FORMAT_WRITER)};
 
+#define FORMAT_CHECKER(id, name, writer, checker, ...) [FORMAT_##id] = checker,
+static enum status (*const CHECKERS[FORMAT_COUNT])(const struct writing *writing) = {FORMAT_ROWS(FORMAT_CHECKER)};
+
+enum status check_nothing(const struct writing *writing)
+{
+    (void)writing;
+    return STATUS_OK;
+}
+
 static enum status refuse_terminal(struct error *error)
 {
     return error_usage(error, "binary output to a terminal; give --out or a pipe");
@@ -31,30 +40,40 @@ bool write_elides(const struct options *options, const struct problem *problem)
     return options_format(options)->elides && !options->full && !options->heatmap && !problem->explains;
 }
 
-static enum status write_format(const struct options *options, struct result *result, struct output *output,
-                                struct arena *arena, struct error *error)
+static struct writing make_writing(const struct options *options, struct result *result, struct output *output,
+                                   struct arena *arena, struct error *error)
 {
-    const struct writing writing = {
-        .result = result,
-        .output = output,
-        .arena = arena,
-        .error = error,
-        .precision = (int)options->precision,
-        .precision_said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT,
-        .full = options->full,
-        .color = options_want_color(options, output),
-        .heatmap = options->heatmap,
-        .theme = options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme : options_format(options)->theme,
-        .caption = !options->no_caption};
-    if (options_format(options)->binary && output_is_terminal(output))
-        return refuse_terminal(error);
-    return WRITERS[options->format](&writing);
+    return (struct writing){.result = result,
+                            .output = output,
+                            .arena = arena,
+                            .error = error,
+                            .precision = (int)options->precision,
+                            .precision_said = options->origin[OPTION_PRECISION] != ORIGIN_DEFAULT,
+                            .full = options->full,
+                            .color = options_want_color(options, output),
+                            .heatmap = options->heatmap,
+                            .theme = options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme
+                                                                                     : options_format(options)->theme,
+                            .caption = !options->no_caption};
+}
+
+static enum status check_terminal(const struct options *options, const struct output *output, struct error *error)
+{
+    return options_format(options)->binary && output_is_terminal(output) ? refuse_terminal(error) : STATUS_OK;
+}
+
+enum status write_check_result(const struct options *options, struct result *result, struct output *output,
+                               struct arena *arena, struct error *error)
+{
+    const struct writing writing = make_writing(options, result, output, arena, error);
+    return check_terminal(options, output, error) ? error->status : CHECKERS[options->format](&writing);
 }
 
 enum status write_result(const struct options *options, struct result *result, struct output *output,
                          struct arena *arena, struct error *error)
 {
-    if (write_format(options, result, output, arena, error) != STATUS_OK)
+    const struct writing writing = make_writing(options, result, output, arena, error);
+    if (check_terminal(options, output, error) || WRITERS[options->format](&writing))
         output_abandon(output);
     return output_close(output);
 }

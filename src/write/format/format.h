@@ -9,11 +9,16 @@
 /* Before the work: STATUS_USAGE where a binary format would go to a terminal. */
 enum status write_check(const struct options *options, struct error *error);
 
+/* And once its tables are listed and the output is open: STATUS_USAGE where the format cannot hold the result, or is
+ * binary and --out names a terminal. */
+enum status write_check_result(const struct options *options, struct result *result, struct output *output,
+                               struct arena *arena, struct error *error);
+
 /* Whether only the rows at both ends of long tables will be shown. */
 bool write_elides(const struct options *options, const struct problem *problem);
 
 /* Writes the result to the output that has been opened for it, and closes that. STATUS_SYSTEM where it cannot be
- * written whole; then nothing is left at --out. STATUS_USAGE as write_check, for a terminal that --out names. */
+ * written whole; then nothing is left at --out. STATUS_USAGE as write_check_result. */
 enum status write_result(const struct options *options, struct result *result, struct output *output,
                          struct arena *arena, struct error *error);
 

@@ -217,27 +217,39 @@ static void write_document(const struct svg_picture *picture, bool flow, const c
     output_print(output, "</g>\n</svg>\n");
 }
 
+/* The picture with its figures chosen. */
+static enum status begin_picture(const struct writing *writing, struct svg_picture *picture, bool *flow)
+{
+    const size_t figures = writing->result->table_count + SVG_WEIGHTS;
+    *picture = (struct svg_picture){.result = writing->result,
+                                    .decimals = writing_cell_decimals(writing),
+                                    .theme = writing->theme,
+                                    .caption = writing->caption,
+                                    .output = writing->output,
+                                    .arena = writing->arena,
+                                    .error = writing->error};
+    picture->figures = arena_allocate(writing->arena, figures, sizeof *picture->figures, writing->error);
+    if (picture->figures == NULL)
+        return writing->error->status;
+    memset(picture->figures, 0, figures * sizeof *picture->figures);
+    return choose_figures(picture, flow);
+}
+
+enum status check_svg(const struct writing *writing)
+{
+    struct svg_picture picture;
+    bool flow;
+    return begin_picture(writing, &picture, &flow);
+}
+
 enum status write_svg(const struct writing *writing)
 {
-    struct result *result = writing->result;
-    struct error *error = writing->error;
-    struct svg_picture picture = {.result = result,
-                                  .decimals = writing_cell_decimals(writing),
-                                  .theme = writing->theme,
-                                  .caption = writing->caption,
-                                  .output = writing->output,
-                                  .arena = writing->arena,
-                                  .error = error};
-    const size_t figures = result->table_count + SVG_WEIGHTS;
+    struct svg_picture picture;
     char settings[CAPTION_BYTES];
     bool flow;
-    picture.figures = arena_allocate(writing->arena, figures, sizeof *picture.figures, error);
-    if (picture.figures == NULL)
-        return error->status;
-    memset(picture.figures, 0, figures * sizeof *picture.figures);
-    if (choose_figures(&picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
+    if (begin_picture(writing, &picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
         settings_text(&picture, settings))
-        return error->status;
+        return writing->error->status;
     write_document(&picture, flow, settings);
     return STATUS_OK;
 }
