@@ -1,4 +1,5 @@
-/* The proof of decimal.c: every exponent of float and double, with the significands on the edges and random ones.
+/* The proof of decimal.c: every exponent of float and double, with the significands on the edges and random ones. That
+ * of decimal_read.c, at the end: what it reads is what the C library reads.
  *
  * A text is right if it reads back bit for bit, if no decimal of fewer digits does, and if no other one of as many that
  * does is nearer. The oracle is the C library, which rounds correctly: "%.*e" gives the nearest decimal of a length. Of
@@ -23,6 +24,7 @@
 #include <string.h>
 
 enum { TEXT_BYTES = 64, RANDOM_FLOATS = 2000, RANDOM_DOUBLES = 400, SMALLEST = 2000, INTEGERS = 100000 };
+enum { RANDOM_DECIMALS = 200000, RANDOM_MIDDLES = 5000, MANY_ZEROS = 12000 };
 
 /* The one magnitude of a float whose shortest text, read as a double and then rounded, gives another float: the double
  * next to 7.038531e-26 is the very midpoint between this float and the next, which is even. */
@@ -399,6 +401,136 @@ static void test_all_floats(const char *part)
             check_magnitude(float_format, magnitude);
 }
 
+/* --- reading, which the C library does as well ------------------------------------------------------------------- */
+
+static void check_read(const char *text)
+{
+    double number = 0;
+    if (CHECK(decimal_to_double(text, strlen(text), &number), "refused: %s", text))
+        CHECK(double_magnitude(number) == double_magnitude(strtod(text, NULL)), "%s: expected %a, got %a", text,
+              strtod(text, NULL), number);
+}
+
+static void test_known_decimals(void)
+{
+    static const char *const TEXTS[] = {
+        "0",
+        "-0",
+        "0.0",
+        "-0.000",
+        "0e999",
+        "0e-99999",
+        "1",
+        "-1",
+        "1.",
+        ".5",
+        "+2",
+        "00012",
+        "1e5",
+        "1E+05",
+        "1e-5",
+        "9007199254740991",
+        "9007199254740993",
+        "9007199254740992.9999",
+        "9007199254740993.0001",
+        "9007199254740995",
+        "18446744073709551615",
+        "9999999999999999999",
+        "0.9999999999999999999",
+        "10000000000000000000",
+        "18446744073709551616",
+        "36893488147419103232",
+        "0.00000000000000000000000000000012345678901234567",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "1e308",
+        "1e309",
+        "1e9999",
+        "1e10000",
+        "1e99999999999",
+        "2.2250738585072014e-308",
+        "2.2250738585072011e-308",
+        "4.9406564584124654e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1e-400",
+        "1e-99999999999",
+        "1e23",
+        "8.5e22",
+        "9.5e-23",
+        "5e-324",
+        "1e-292",
+        "1e-293",
+        "123456789e-300",
+        "1e324",
+        "0.000001e314",
+        "6.631236846766476e-316",
+        "0.500000000000000166533453693773481063544750213623046875",
+        "179769313486231580793e289",
+    };
+    check_begin("read: on the edges");
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++)
+        check_read(TEXTS[i]);
+    char *zeros = malloc(2 * MANY_ZEROS + 64);
+    if (zeros == NULL)
+        abort();
+    snprintf(zeros, 2 * MANY_ZEROS + 64, "0.%0*de%d", MANY_ZEROS, 12, MANY_ZEROS);
+    check_read(zeros);
+    snprintf(zeros, 2 * MANY_ZEROS + 64, "12%0*de-%d", MANY_ZEROS, 0, MANY_ZEROS);
+    check_read(zeros);
+    free(zeros);
+    static const char *const OTHERS[] = {"",     "-",   "+",   ".",  "e5", "1e",  "1e+",  "1-",    "1.2.3", "--1",
+                                         "0x10", "inf", "nan", "1 ", " 1", "1,5", "1e5.", "1e5e5", "-.",    "1_000"};
+    check_begin("read: what is no decimal");
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+        double number;
+        CHECK(!decimal_to_double(OTHERS[i], strlen(OTHERS[i]), &number), "taken: %s", OTHERS[i]);
+    }
+}
+
+/* Digits with a point and an exponent anywhere. */
+static void test_random_decimals(int count)
+{
+    check_begin("read: random digits");
+    for (int i = 0; i < count; i++) {
+        char text[TEXT_BYTES];
+        const uint64_t random = next_random();
+        const int length = (int)(random % 20) + 1;
+        int at = snprintf(text, sizeof text, "%s%0*" PRIu64, random >> 62 == 0 ? "-" : "", length, next_random());
+        const int point = (int)((random >> 8) % (uint64_t)at);
+        memmove(text + at - point + 1, text + at - point, (size_t)point);
+        text[at - point] = '.';
+        at++;
+        text[at] = '\0';
+        if (random >> 32 & 1)
+            snprintf(text + at, sizeof text - (size_t)at, "e%d", (int)((random >> 33) % 700) - 350);
+        if (strstr(text, "-.") == NULL)
+            check_read(text);
+    }
+}
+
+/* The middle between two doubles, and decimals next to it, as whole numbers; and doubles by their digits. */
+static void test_middles(int count)
+{
+    check_begin("read: middles and their neighbours, and what is written of doubles");
+    for (int i = 0; i < count; i++) {
+        char text[400];
+        const uint64_t random = next_random(), middle = (random >> 10 | (uint64_t)1 << 53 | 1) << (random & 7);
+        for (int step = -2; step <= 2; step++) {
+            snprintf(text, sizeof text, "%" PRIu64, middle + (uint64_t)(int64_t)step);
+            check_read(text);
+        }
+        const double number = double_of(random % double_format->infinity);
+        for (int digits = 1; digits <= 20; digits++) {
+            snprintf(text, sizeof text, "%.*e", digits, number);
+            check_read(text);
+        }
+        snprintf(text, sizeof text, "%.*f", (int)(random >> 50 & 31), number);
+        check_read(text);
+    }
+}
+
 /* --- the powers of ten, by long multiplication and division ------------------------------------------------------ */
 
 /* An unsigned integer, the low word first. A power 5^n with n > 0 is made by multiplication, from 2^SMALL_START so that
@@ -500,6 +632,9 @@ int main(void)
     test_narrowest_doubles();
     test_integers();
     test_doubly_rounded();
+    test_known_decimals();
+    test_random_decimals(quick ? RANDOM_DECIMALS / 10 : RANDOM_DECIMALS);
+    test_middles(quick ? RANDOM_MIDDLES / 10 : RANDOM_MIDDLES);
     check_powers();
     if (getenv("ATTN_EXHAUSTIVE") != NULL)
         test_all_floats(getenv("ATTN_EXHAUSTIVE"));

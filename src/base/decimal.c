@@ -20,7 +20,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -38,23 +37,6 @@ struct decimal {
     int exponent; /* the value is digits * 10^exponent */
 };
 
-struct product {
-    uint64_t high, low;
-};
-
-static inline struct product multiply(uint64_t a, uint64_t b)
-{
-    uint64_t a_high = a >> 32, a_low = (uint32_t)a;
-    uint64_t b_high = b >> 32, b_low = (uint32_t)b;
-    uint64_t lowest = a_low * b_low;
-    uint64_t middle = a_high * b_low + (lowest >> 32);
-    uint64_t other_middle = a_low * b_high + (uint32_t)middle;
-    return (struct product){
-        .high = a_high * b_high + (middle >> 32) + (other_middle >> 32),
-        .low = other_middle << 32 | (uint32_t)lowest,
-    };
-}
-
 /* factor * power / 2^128, without the power's own exponent; rounded to the odd integer between two even ones, unless it
  * is even itself. The factor is below 2^60.
  *
@@ -68,11 +50,11 @@ static inline struct product multiply(uint64_t a, uint64_t b)
 static inline uint64_t scale(uint64_t factor, const struct decimal_power *power)
 {
     if (factor <= UINT32_MAX) {
-        struct product product = multiply(factor, power->high + 1);
+        struct decimal_product product = decimal_multiply(factor, power->high + 1);
         return product.high | (product.low >> 32 != 0);
     }
-    struct product upper = multiply(factor, power->high);
-    struct product lower = multiply(factor, power->low);
+    struct decimal_product upper = decimal_multiply(factor, power->high);
+    struct decimal_product lower = decimal_multiply(factor, power->low);
     uint64_t fraction = upper.low + lower.high;
     uint64_t whole = upper.high + (fraction < lower.high);
     return whole | (fraction != 0);
@@ -216,13 +198,4 @@ size_t decimal_from_double(double number, char *text)
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     return decimal_from_bits(bits >> 63, bits & UINT64_MAX >> 1, DOUBLE_FRACTION_BITS, DOUBLE_LOWEST_EXPONENT, text);
-}
-
-bool decimal_to_double(const char *text, size_t length, double *number)
-{
-    char *end;
-    if (length == 0 || strspn(text, "0123456789.eE+-") < length)
-        return false;
-    *number = strtod(text, &end); /* the process locale is never set */
-    return end == text + length;
 }
