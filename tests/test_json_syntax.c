@@ -358,7 +358,7 @@ static struct outcome run(const char *text, size_t length)
         abort();
     memcpy(outcome.text, text, length);
     outcome.text[length] = '\0';
-    outcome.status = json_syntax("t.json", outcome.text, length, &outcome.error);
+    outcome.status = json_syntax("t.json", outcome.text, length, NULL, &outcome.error);
     return outcome;
 }
 
@@ -603,7 +603,7 @@ static void test_source(void)
     memset(source, 's', sizeof source - 1);
     source[sizeof source - 1] = '\0';
     struct error error = {0};
-    CHECK(json_syntax(source, text, strlen(text), &error) == STATUS_USAGE, "taken");
+    CHECK(json_syntax(source, text, strlen(text), NULL, &error) == STATUS_USAGE, "taken");
     CHECK(strlen(error.message) == sizeof error.message - 1, "%zu", strlen(error.message));
     CHECK_TEXT("    [1 2]\n       ^\n", error.detail);
 }

@@ -140,10 +140,29 @@ static enum status read_array(const struct json_reader *reader, const cJSON *arr
     return child == NULL ? STATUS_OK : ragged(reader, array, tensor, index, depth);
 }
 
+/* The array of numbers that the item stands for, or NULL: it is in the tree itself. */
+static struct json_array *taken_array(const struct json_reader *reader, const cJSON *item)
+{
+    /* cJSON leaves this number of an array at 0; see mark_taken. */
+    return cJSON_IsArray(item) && item->valuedouble > 0 ? &reader->arrays->found[(size_t)item->valuedouble - 1] : NULL;
+}
+
+/* Its numbers become the tensor's. */
+static enum status take_tensor(const struct json_reader *reader, struct json_array *array, struct tensor *tensor)
+{
+    *tensor = (struct tensor){.rank = array->rank, .dtype = DTYPE_F64, .data = array->numbers};
+    memcpy(tensor->shape, array->shape, sizeof tensor->shape);
+    array->numbers = NULL;
+    return arena_keep(reader->arena, tensor->data, 0, reader->error);
+}
+
 /* `kind` says whether the tensor may hold what is not finite, or be boolean. */
 static enum status read_tensor(struct json_reader *reader, const cJSON *item, unsigned kind, struct tensor *tensor)
 {
     size_t rank, shape[TENSOR_RANK], index[TENSOR_RANK] = {0};
+    struct json_array *array = taken_array(reader, item);
+    if (array != NULL)
+        return take_tensor(reader, array, tensor);
     enum status status = measure(reader, item, &rank, shape);
     if (status == STATUS_OK)
         status = tensor_create(tensor, DTYPE_F64, rank, shape, reader->arena, reader->error);
@@ -391,23 +410,39 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
 
 cJSON *json_parse(const struct json_reader *reader, const char *source, char *text, size_t length)
 {
-    if (json_syntax(source, text, length, reader->error) != STATUS_OK)
+    if (json_syntax(source, text, length, reader->arrays, reader->error) != STATUS_OK)
         return NULL;
+    if (reader->arrays != NULL)
+        length = json_arrays_cut(reader->arrays, text, length);
     cJSON *root = cJSON_ParseWithLengthOpts(text, length, NULL, 0);
     if (root == NULL) /* the grammar holds: only memory is left to fail */
         error_system(reader->error, 0, "%s: not enough memory to read it", reader->source);
     return root;
 }
 
+/* Where an array of numbers is no part of the tree, its place in the list, from 1, becomes the number of the item. */
+static void mark_taken(const cJSON *root, const struct json_arrays *arrays)
+{
+    size_t member = 0, i = 0;
+    for (cJSON *item = root->child; item != NULL && i < arrays->count; item = item->next, member++)
+        if (member == arrays->found[i].member)
+            item->valuedouble = (double)++i;
+}
+
 enum status json_read(const char *source, char *text, size_t length, unsigned kinds, struct arena *arena,
                       struct input_file *input, struct error *error)
 {
     struct arena scratch = {0};
-    struct json_reader reader = {.source = source, .arena = arena, .scratch = &scratch, .error = error};
+    struct json_arrays arrays = {0};
+    struct json_reader reader = {
+        .source = source, .arena = arena, .scratch = &scratch, .error = error, .arrays = &arrays};
     *input = (struct input_file){.source = source, .is_text = true};
     cJSON *root = json_parse(&reader, source, text, length);
+    if (root != NULL)
+        mark_taken(root, &arrays);
     enum status status = root != NULL ? read_tree(&reader, root, kinds, input) : error->status;
     cJSON_Delete(root);
+    json_arrays_free(&arrays);
     arena_free(&scratch);
     return status;
 }

@@ -22,6 +22,8 @@ struct reader {
     char closing[JSON_DEPTH]; /* (depth) the bracket that ends each level */
     char *hidden;             /* where what is nested too deep for the tree began last */
     bool rewriting, to_rewrite;
+    struct json_arrays *arrays; /* or NULL */
+    size_t members;             /* of the object at the top, so far */
     struct error *error;
 };
 
@@ -87,6 +89,11 @@ static char *skip_digits(char *at)
     return at;
 }
 
+static enum status no_memory(const struct reader *reader)
+{
+    return error_system(reader->error, 0, "%s: not enough memory to read it", reader->in.source);
+}
+
 static void rewrite_number(char *number, size_t length)
 {
     double value = strtod(number, NULL);
@@ -129,6 +136,8 @@ static enum status read_number(struct reader *reader)
         if (reader->rewriting)
             rewrite_number(start, length);
     }
+    if (reader->arrays != NULL && !json_arrays_number(reader->arrays, start, length))
+        return no_memory(reader);
     return STATUS_OK;
 }
 
@@ -249,6 +258,17 @@ static enum status read_word(struct reader *reader, const char *expected)
                          hint(at, length));
 }
 
+/* A bracket is about to be passed. */
+static void note_open(const struct reader *reader)
+{
+    if (*reader->at != '[')
+        json_arrays_other(reader->arrays);
+    else if (reader->depth == 1 && reader->closing[0] == '}')
+        json_arrays_begin(reader->arrays, reader->members - 1, reader->at);
+    else
+        json_arrays_open(reader->arrays);
+}
+
 /* The bracket of an array or an object. Within what is nested too deep for the tree, all is hidden from it. */
 static enum status open_level(struct reader *reader)
 {
@@ -259,17 +279,22 @@ static enum status open_level(struct reader *reader)
         reader->to_rewrite = true;
         reader->hidden = reader->at + 1;
     }
+    if (reader->arrays != NULL)
+        note_open(reader);
     reader->closing[reader->depth++] = *reader->at == '[' ? ']' : '}';
     reader->at++;
     return STATUS_OK;
 }
 
-static void close_level(struct reader *reader)
+static enum status close_level(struct reader *reader)
 {
     reader->depth--;
     if (reader->depth == JSON_TREE_DEPTH && reader->rewriting)
         memset(reader->hidden, ' ', (size_t)(reader->at - reader->hidden));
     reader->at++;
+    if (reader->arrays != NULL && !json_arrays_close(reader->arrays, reader->at))
+        return no_memory(reader);
+    return STATUS_OK;
 }
 
 /* A value, which is whole unless it is the bracket of a level that holds something. */
@@ -279,9 +304,12 @@ static enum status read_value(struct reader *reader, const char *expected, bool 
     *whole = true;
     if (is_digit(c) || c == '-')
         return read_number(reader);
+    const bool opens = c == '[' || c == '{';
+    if (!opens && reader->arrays != NULL)
+        json_arrays_other(reader->arrays);
     if (c == '"')
         return read_string(reader);
-    if (c != '[' && c != '{')
+    if (!opens)
         return read_word(reader, expected);
     if (open_level(reader) != STATUS_OK)
         return reader->error->status;
@@ -296,6 +324,7 @@ static enum status read_key(struct reader *reader, bool first, const char **expe
         *expected = first ? "a value or ']'" : "a value after ','";
         return STATUS_OK;
     }
+    reader->members += reader->depth == 1;
     if (skip_blanks(reader) != '"')
         return fail(reader, reader->at, first ? "a key in double quotes or '}'" : "a key in double quotes after ','");
     if (read_string(reader) != STATUS_OK)
@@ -319,7 +348,8 @@ static enum status read_ends(struct reader *reader, const char **expected)
         }
         if (c != closing)
             return fail(reader, reader->at, closing == ']' ? "',' or ']'" : "',' or '}'");
-        close_level(reader);
+        if (close_level(reader) != STATUS_OK)
+            return reader->error->status;
     }
     return STATUS_OK;
 }
@@ -364,9 +394,9 @@ static enum status read_document(struct reader *reader)
     return STATUS_OK;
 }
 
-enum status json_syntax(const char *source, char *text, size_t length, struct error *error)
+enum status json_syntax(const char *source, char *text, size_t length, struct json_arrays *arrays, struct error *error)
 {
-    struct reader reader = {.in = {source, text, text + length}, .at = text, .error = error};
+    struct reader reader = {.in = {source, text, text + length}, .at = text, .arrays = arrays, .error = error};
     skip_blanks(&reader);
     if (reader.at == reader.in.end)
         return error_usage(error, "%s: the input is empty; expected a JSON object", source);
@@ -376,6 +406,7 @@ enum status json_syntax(const char *source, char *text, size_t length, struct er
     if (status == STATUS_OK && reader.to_rewrite) {
         reader.at = text;
         reader.rewriting = true;
+        reader.arrays = NULL;
         status = read_document(&reader);
     }
     return status;

@@ -7,6 +7,7 @@
 #define ATTN_READ_JSON_SYNTAX_H
 
 #include "base/error.h"
+#include "read/json_arrays.h"
 
 #include <stddef.h>
 
@@ -20,7 +21,10 @@ enum { JSON_DEPTH = 1000, JSON_TREE_DEPTH = 16 };
  *
  * Rewrites in place, byte for byte as long, what cJSON cannot hold: a number of more than 63 characters becomes its
  * double's digits and blanks; the escape \u0000, which would end a C string, becomes \ufffd; an array or object within
- * JSON_TREE_DEPTH others becomes an empty one. */
-enum status json_syntax(const char *source, char *text, size_t length, struct error *error);
+ * JSON_TREE_DEPTH others becomes an empty one.
+ *
+ * Where `arrays` is not NULL, it gets the arrays of numbers (json_arrays.h), which stay in the text; the caller frees
+ * it in any case. STATUS_SYSTEM where memory for them is short. */
+enum status json_syntax(const char *source, char *text, size_t length, struct json_arrays *arrays, struct error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #define ATTN_READ_JSON_TREE_H
 
 #include "read/input_file.h"
+#include "read/json_arrays.h"
 
 #include <cjson/cJSON.h>
 
@@ -13,9 +14,10 @@ struct json_reader {
     struct arena *arena;   /* the input's */
     struct arena *scratch; /* gone once the file has been read */
     struct error *error;
-    bool special; /* the present tensor may hold what is not finite */
-    bool boolean; /* it is boolean */
-    bool sole;    /* diff: the file has one tensor */
+    bool special;               /* the present tensor may hold what is not finite */
+    bool boolean;               /* it is boolean */
+    bool sole;                  /* diff: the file has one tensor */
+    struct json_arrays *arrays; /* what is taken out of the tree, or NULL */
 };
 
 /* Holds text[0 .. length), which text[length] == '\0' ends and which is changed on the way, to the grammar and builds

@@ -20,7 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BYTES = 1 << 16 };
+enum {
+    FIRST_BYTES = 1 << 16,
+    PIECE_BYTES = 1 << 20, /* whole pages */
+};
 
 /* A file's bytes, mapped or read. */
 struct content {
@@ -122,7 +125,8 @@ static void release(struct content *content)
     *content = (struct content){0};
 }
 
-/* What JSON needs: bytes that may be changed, and a NUL behind them. */
+/* What text needs: bytes that may be changed, and a NUL behind them. They move piece by piece, so that they are never
+ * there twice. */
 static enum status make_text(const char *source, struct content *content, struct error *error)
 {
     if (content->mapped == 0)
@@ -130,9 +134,12 @@ static enum status make_text(const char *source, struct content *content, struct
     char *text = malloc(content->length + 1);
     if (text == NULL)
         return error_system(error, 0, "%s: not enough memory to read it", source);
-    memcpy(text, content->bytes, content->length);
+    for (size_t at = 0; at < content->length; at += PIECE_BYTES) {
+        const size_t bytes = memory_smaller(PIECE_BYTES, content->length - at);
+        memcpy(text + at, content->bytes + at, bytes);
+        munmap(content->bytes + at, bytes);
+    }
     text[content->length] = '\0';
-    munmap(content->bytes, content->mapped);
     content->bytes = text;
     content->mapped = 0;
     return STATUS_OK;

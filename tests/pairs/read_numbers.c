@@ -124,7 +124,7 @@ bool reader_json(const char *bytes, size_t length, struct reader_tables *tables,
     if (text == NULL)
         abort();
     memcpy(text, bytes, length + 1);
-    bool right = json_syntax("the result", text, length, &error) == STATUS_OK;
+    bool right = json_syntax("the result", text, length, NULL, &error) == STATUS_OK;
     cJSON *tree = right ? cJSON_ParseWithLengthOpts(bytes, length, NULL, false) : NULL;
     if (tree == NULL)
         right = reader_complain(complaint, "no JSON: %s", error.message);
@@ -287,7 +287,7 @@ bool reader_safetensors(const char *bytes, size_t length, struct reader_tables *
     char *text = strndup(bytes + 8, (size_t)header);
     if (text == NULL)
         abort();
-    bool right = bytes[8] == '{' && json_syntax("the header", text, strlen(text), &error) == STATUS_OK;
+    bool right = bytes[8] == '{' && json_syntax("the header", text, strlen(text), NULL, &error) == STATUS_OK;
     cJSON *tree = cJSON_ParseWithLengthOpts(bytes + 8, (size_t)header, NULL, false);
     right = right && tree != NULL
                 ? read_header(tree, bytes + 8 + header, length - 8 - (size_t)header, tables, complaint)
