@@ -213,7 +213,7 @@ check-msan:
 # take minutes for the arithmetic of the others.
 VALGRIND = valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
 	--errors-for-leak-kinds=definite,indirect,possible
-VALGRIND_TESTS = npy safetensors archive json_syntax mask pool tensor threads exact colormap generator
+VALGRIND_TESTS = npy safetensors archive json_arrays json_syntax mask pool tensor threads exact colormap generator
 VALGRIND_EXAMPLES = tests/cli/binary.test README.md
 check-valgrind:
 	$(MAKE) BUILD=build/valgrind CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0' CFLAGS='-O1 -g' \
