@@ -47,6 +47,9 @@ ISA_MACHINES = $(shell sed -n '1s,.*machine: \([^;]*\);.*,\1,p' $1)
 ISA_FLAGS = $(shell sed -n '1s,.*flags: \(.*\) \*/,\1,p' $1)
 ALL_ISAS := $(wildcard src/kernel/isa_*.c)
 ISAS := $(foreach isa,$(ALL_ISAS),$(if $(filter any $(firstword $(subst -, ,$(MACHINE))),$(call ISA_MACHINES,$(isa))),$(isa)))
+# Those whose flags the compiler does not know are left out, and kernel_choose.c is told.
+LEFT_OUT := $(foreach isa,$(ISAS),$(if $(shell $(CC) $(call ISA_FLAGS,$(isa)) -fsyntax-only -x c /dev/null 2>&1),$(isa)))
+ISAS := $(filter-out $(LEFT_OUT),$(ISAS))
 # What is made of kernel_body.h is compiled again for doubles.
 DOUBLE_ISAS := $(if $(ISAS),$(shell grep -l kernel_body.h $(ISAS)))
 FLOAT_KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
@@ -80,6 +83,8 @@ $(LIBRARY): $(filter-out $(BUILD)/main.o,$(OBJECTS))
 
 $(FLOAT_KERNELS): $(BUILD)/%.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) $(KERNEL_FLAGS) $(call ISA_FLAGS,$<) -c -o $@ $<
+
+$(BUILD)/kernel/kernel_choose.o: CPPFLAGS += $(LEFT_OUT:src/kernel/isa_%.c=-DWITHOUT_%)
 
 $(DOUBLE_KERNELS): $(BUILD)/%_f64.o: src/%.c Makefile | $(FOLDERS)
 	$(COMPILE) $(KERNEL_FLAGS) $(call ISA_FLAGS,$<) -DDOUBLES -c -o $@ $<

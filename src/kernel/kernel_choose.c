@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "kernel/kernel.h"
+#include "kernel/processor.h"
 
 #include <string.h>
 
@@ -27,18 +28,38 @@
 #define HAS(library, compiler) (__builtin_cpu_supports(compiler) != 0)
 #endif
 
+/* Files that an old compiler leaves out: the Makefile says so. */
+#define NOWHERE(here, elsewhere) elsewhere
+#ifdef WITHOUT_avx512bf16
+#define AVX512BF16 NOWHERE
+#else
+#define AVX512BF16 X86_64
+#endif
+#ifdef WITHOUT_amx
+#define AMX NOWHERE
+#else
+#define AMX X86_64
+#endif
+
 /* The kernels of a file: a row for each dtype. Those of kernel_body.h have all. */
 #define VECTOR(ROW, name) ROW(name##_f32) ROW(name##_f64) ROW(name##_f16) ROW(name##_bf16)
+#define PAIRS(ROW, name) ROW(name##_bf16) ROW(name##_bf16_one_part)
+#define PARTS(ROW, name) PAIRS(ROW, name) ROW(name##_f16)
+
+#define HAS_AVX512                                                                                   \
+    (HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(AVX512F, "avx512f") && HAS(AVX512VL, "avx512vl") && \
+     HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq"))
 
 /* A row for each file isa_NAME.c, from the slowest on: NAME, its kernels, the machine, whether this processor can, and
  * whether it is taken where nobody asked for it. */
-#define INSTRUCTION_SETS(ROW)                                                                           \
-    ROW(baseline, VECTOR, ANY, true, true)                                                              \
-    ROW(avx2, VECTOR, X86_64, HAS(AVX2, "avx2") && HAS(FMA, "fma"), true)                               \
-    ROW(avx512, VECTOR, X86_64,                                                                         \
-        HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(AVX512F, "avx512f") && HAS(AVX512VL, "avx512vl") && \
-            HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq"),                                     \
-        true)
+/* clang-format off */
+#define INSTRUCTION_SETS(ROW)                                                                                         \
+    ROW(baseline, VECTOR, ANY, true, true)                                                                            \
+    ROW(avx2, VECTOR, X86_64, HAS(AVX2, "avx2") && HAS(FMA, "fma"), true)                                             \
+    ROW(avx512, VECTOR, X86_64, HAS_AVX512, true)                                                                     \
+    ROW(avx512bf16, PAIRS, AVX512BF16, HAS_AVX512 && HAS(AVX512_BF16, "avx512bf16"), processor_has_fast_pairs())      \
+    ROW(amx, PARTS, AMX, HAS_AVX512 && processor_has_amx(), true)
+/* clang-format on */
 
 #define DECLARED_KERNEL(name) extern const struct kernel kernel_##name;
 #define DECLARED(name, kernels, machine, present, fast)         \
@@ -140,9 +161,10 @@ const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool on
     const size_t most = is_free(forced) ? CHOICE_COUNT - 1 : find(forced);
     const struct kernel *kernel = NULL;
     for (size_t i = 0; i <= most; i++) {
-        const bool taken = CHOICES[i].present() && (CHOICES[i].wanted() || (i == most && !is_free(forced)));
-        const struct kernel *own = taken ? kernel_of(&CHOICES[i], dtype, one_part) : NULL;
-        kernel = own != NULL ? own : kernel;
+        const struct kernel *own = kernel_of(&CHOICES[i], dtype, one_part);
+        const bool asked = i == most && !is_free(forced);
+        if (own != NULL && CHOICES[i].present() && (asked || CHOICES[i].wanted()))
+            kernel = own;
     }
     return kernel;
 }
