@@ -51,7 +51,7 @@ ISAS := $(foreach isa,$(ALL_ISAS),$(if $(filter any $(firstword $(subst -, ,$(MA
 LEFT_OUT := $(foreach isa,$(ISAS),$(if $(shell $(CC) $(call ISA_FLAGS,$(isa)) -fsyntax-only -x c /dev/null 2>&1),$(isa)))
 ISAS := $(filter-out $(LEFT_OUT),$(ISAS))
 # What is made of kernel_body.h is compiled again for doubles.
-DOUBLE_ISAS := $(if $(ISAS),$(shell grep -l kernel_body.h $(ISAS)))
+DOUBLE_ISAS := $(if $(ISAS),$(shell grep -l 'include "kernel/kernel_body.h"' $(ISAS)))
 FLOAT_KERNELS := $(ISAS:src/%.c=$(BUILD)/%.o)
 DOUBLE_KERNELS := $(DOUBLE_ISAS:src/%.c=$(BUILD)/%_f64.o)
 KERNELS := $(FLOAT_KERNELS) $(DOUBLE_KERNELS)

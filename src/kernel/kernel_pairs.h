@@ -11,7 +11,8 @@
  * Zeros fill up what is odd. The unit takes numbers below 2^-126 for zero, and makes such sums zero: a score may be off
  * by d x 2^-125, a number of the context by the keys x 2^-125, where they are that small.
  *
- * Dropping the second product of four, low part x low part, would take 2^-16 off the accuracy of a float16. */
+ * Before this is included, a file may say KEEP_AWAKE(), what it does now and then in the softmax, so that its unit is not
+ * put to sleep meanwhile. */
 #include <immintrin.h>
 
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
@@ -184,9 +185,14 @@ INLINE void softmax_pairs(size_t parts, size_t step, float *scores, size_t count
     for (size_t lane = 0; lane < LANES && count % 2 == 1; lane++)
         scores[count * LANES + lane] = -INFINITY;
     char *row = (char *)scores;
-    for (size_t i = 0; i < count; i += 2, row += parts * PART_BYTES)
+    for (size_t i = 0; i < count; i += 2, row += parts * PART_BYTES) {
         UNROLLED (j, VECTORS)
             weigh_pair(parts, scores + i * LANES + j * VECTOR_LANES, most[j], scale, row + j * VECTOR_BYTES, total[j]);
+#ifdef KEEP_AWAKE
+        if (i % 64 == 0)
+            KEEP_AWAKE();
+#endif
+    }
     memset(row, 0, (round_up(count, step) - round_up(count, 2)) / 2 * parts * PART_BYTES);
     UNROLLED (j, VECTORS) {
         const size_t lane = j * VECTOR_LANES;
