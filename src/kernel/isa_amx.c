@@ -278,6 +278,7 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
         .key_step = KEY_STEP,                                                                                          \
         .folds = false,                                                                                                \
         .one_part = one,                                                                                               \
+        .weight_error = (weight_parts) == 1 ? 0x1p-8 : 0x1p-17,                                                        \
         .query_bytes = query_bytes_##operands,                                                                         \
         .keys_bytes = keys_bytes_##operands,                                                                           \
         .context_bytes = packed_bytes,                                                                                 \

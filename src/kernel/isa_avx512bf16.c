@@ -171,6 +171,7 @@ INLINE void values_of(size_t parts, const struct kernel_keys *keys, size_t first
         .key_step = KEY_STEP,                                                                                          \
         .folds = false,                                                                                                \
         .one_part = (parts) == 1,                                                                                      \
+        .weight_error = (parts) == 1 ? 0x1p-8 : 0x1p-17,                                                               \
         .query_bytes = query_bytes,                                                                                    \
         .keys_bytes = keys_bytes,                                                                                      \
         .context_bytes = packed_bytes,                                                                                 \
