@@ -91,7 +91,7 @@ enum status build_path(const struct build *build)
     problem->forced = forced;
     problem->fused = forced || (path == PATH_AUTO && large && why == NULL);
     problem->fused = problem->fused && problem->recipe == NULL;
-    problem->float32_projections =
+    problem->kernel_projections =
         problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;
 }

@@ -1,7 +1,7 @@
 #include "compute/operands.h"
 
 #include "base/threads.h"
-#include "compute/float32_path.h"
+#include "compute/kernel_path.h"
 #include "compute/setup.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
@@ -181,13 +181,18 @@ static enum status project_module(const struct attention *attention, size_t modu
     return STATUS_OK;
 }
 
-/* What the float32 kernels made within the bounds. */
+/* What the kernels made within the bounds. */
 static void clip_all(const struct problem *problem, const struct tensor *projected)
 {
-    float *numbers = projected->data;
-    const float bound = (float)problem->clip;
-    for (size_t i = 0; i < tensor_count(projected) && problem->clip > 0; i++)
-        numbers[i] = numbers[i] > bound ? bound : numbers[i] < -bound ? -bound : numbers[i];
+    enum { RUN = 256 };
+    double numbers[RUN];
+    const size_t count = problem->clip > 0 ? tensor_count(projected) : 0;
+    for (size_t first = 0, run; first < count; first += run) {
+        run = memory_smaller(RUN, count - first);
+        tensor_load(projected, first, run, numbers);
+        operand_clip(problem, numbers, run);
+        tensor_store(projected, first, run, numbers);
+    }
 }
 
 /* One projection of every module. */
@@ -196,13 +201,13 @@ static enum status make_projection(const struct attention *attention, enum proje
     const struct problem *problem = attention->problem;
     const struct tensor *projected = &attention->held[projection_stage(id)];
     for (size_t module = 0; module < problem->plan.module_count; module++) {
-        enum status status = problem->float32_projections && !latent_makes(problem, id)
-                                 ? float32_path_projection(attention, module, id, projected, error)
+        enum status status = problem->kernel_projections && !latent_makes(problem, id)
+                                 ? kernel_path_projection(attention, module, id, projected, error)
                                  : project_module(attention, module, id, projected, error);
         if (status != STATUS_OK)
             return status;
     }
-    if (problem->float32_projections)
+    if (problem->kernel_projections)
         clip_all(problem, projected);
     return STATUS_OK;
 }
@@ -248,7 +253,7 @@ static void finish_task(void *context, size_t task, unsigned thread)
     double *projected = finishing->scratch + thread * (3 * width + problem->d_head), *normed = projected + width,
            *made = normed + width;
     operand_load_heads(finishing->made, item, row, projected);
-    dtype_round(problem->dtype, projected, width); /* the float32 kernels do not */
+    dtype_round(problem->dtype, projected, width); /* the kernels do not */
     operand_steps(problem, finishing->id,
                   operand_position(problem, finishing->id, item,
                                    finishing->id == PROJECTION_QUERY ? attention->positions[row] : row),

@@ -1,7 +1,7 @@
 #include "compute/setup.h"
 
 #include "base/threads.h"
-#include "compute/float32_path.h"
+#include "compute/kernel_path.h"
 #include "compute/operands.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
@@ -116,8 +116,8 @@ static double count_bytes(const struct attention *attention, const struct held *
     const struct problem *problem = attention->problem;
     const size_t d_out = memory_larger(problem->plan.d_out, problem->plan.has_out ? problem->plan.d_output : 0);
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
-    double bytes =
-        (double)(problem->float32_projections ? sizeof(float) : sizeof(double)) * (double)d_out * (double)widest;
+    double bytes = (double)(problem->kernel_projections ? dtype_size(problem->projector->number) : sizeof(double)) *
+                   (double)d_out * (double)widest;
     for (size_t i = 0; i < count; i++) {
         double numbers = (double)dtype_size(held[i].dtype);
         for (size_t axis = 0; axis < held[i].rank; axis++)
@@ -145,7 +145,7 @@ static enum status make_room(struct attention *attention, uint64_t stages, struc
     return STATUS_OK;
 }
 
-/* The float32 kernels do not round; what the reference goes on from is rounded to the working dtype. */
+/* The kernels do not round; what the reference goes on from is rounded to the working dtype. */
 static void round_tensor(enum dtype dtype, const struct tensor *tensor)
 {
     float *numbers = tensor->data;
@@ -165,7 +165,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
     struct fused_found found;
     if (!attention->fused || (stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE))) == 0)
         return STATUS_OK;
-    if (float32_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value))
+    if (kernel_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value))
         return error->status;
     if (problem->forced)
         return error_usage(error,
@@ -180,7 +180,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
 static void round_projections(const struct attention *attention)
 {
     const struct problem *problem = attention->problem;
-    const bool rounds = problem->float32_projections && problem_projects(problem) && !attention->fused &&
+    const bool rounds = problem->kernel_projections && problem_projects(problem) && !attention->fused &&
                         problem->dtype != dtype_storage(problem->dtype);
     for (int stage = 0; stage < STAGE_COUNT && rounds; stage++)
         if (STAGES[stage].operand && attention->held[stage].rank > 0)

@@ -144,10 +144,10 @@ uint64_t shard_job(const struct problem *problem)
         hash = hash_text(hash_text(hash, problem->settings[i].name), problem->settings[i].text);
     for (size_t i = 0; i < problem->stage_count; i++)
         hash = hash_text(hash, stage_name(problem->stages[i]));
-    hash = hash_text(hash, problem->fused ? "fused" : problem->float32_projections ? "mixed" : "reference");
+    hash = hash_text(hash, problem->fused ? "fused" : problem->kernel_projections ? "mixed" : "reference");
     if (problem->fused)
         hash = hash_kernel(hash, problem->kernel);
-    if (problem->float32_projections)
+    if (problem->kernel_projections)
         hash = hash_kernel(hash, problem->projector);
     hash = hash_bytes(hash, &whole, sizeof whole); /* which ones, query and labels say */
     hash = hash_tensor(hash_mask(hash, problem), &problem->inputs);

@@ -1,4 +1,4 @@
-#include "compute/float32_path.h"
+#include "compute/kernel_path.h"
 
 #include "kernel/fused.h"
 #include "kernel/project.h"
@@ -52,8 +52,8 @@ static const void *take_bias(const struct problem *problem, const struct tensor 
     return numbers;
 }
 
-enum status float32_path_projection(const struct attention *attention, size_t module, enum projection_id id,
-                                    const struct tensor *projected, struct error *error)
+enum status kernel_path_projection(const struct attention *attention, size_t module, enum projection_id id,
+                                   const struct tensor *projected, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const struct projection *projection = &problem->parameters.modules[module].projections[id];
@@ -164,7 +164,7 @@ static enum status attend(const struct attention *attention, void *context, size
     return status;
 }
 
-enum status float32_path_context(const struct attention *attention, struct fused_found *found, struct error *error)
+enum status kernel_path_context(const struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};

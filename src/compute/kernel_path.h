@@ -3,20 +3,20 @@
  *
  * The fused path rounds nothing between the stages, so query, key, value, context and output are all that it has. The
  * bits are the same for any number of threads and any choice of queries. */
-#ifndef ATTN_COMPUTE_FLOAT32_PATH_H
-#define ATTN_COMPUTE_FLOAT32_PATH_H
+#ifndef ATTN_COMPUTE_KERNEL_PATH_H
+#define ATTN_COMPUTE_KERNEL_PATH_H
 
 #include "compute/reference.h"
 #include "kernel/fused.h"
 
 /* One projection of one module into projected, (B, H, count, d): of the queries asked for where `id` is that of query,
  * else of all tokens. STATUS_SYSTEM where memory is short. */
-enum status float32_path_projection(const struct attention *attention, size_t module, enum projection_id id,
-                                    const struct tensor *projected, struct error *error);
+enum status kernel_path_projection(const struct attention *attention, size_t module, enum projection_id id,
+                                   const struct tensor *projected, struct error *error);
 
 /* From query, key and value makes those of context, output and lse that the attention has room for; none of them is of
  * use where *found says that key or value is not finite: of sdpa, or where it might reach a query that does not see it.
  * STATUS_SYSTEM where memory is short. */
-enum status float32_path_context(const struct attention *attention, struct fused_found *found, struct error *error);
+enum status kernel_path_context(const struct attention *attention, struct fused_found *found, struct error *error);
 
 #endif
