@@ -197,9 +197,9 @@ check-asan:
 # memory lies as long as the kernel does not choose the places at random.
 IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$$(uname -m)" -R)
 check-tsan:
-	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_fused test_faults)
+	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
 	TSAN_OPTIONS=halt_on_error=1 ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
-		sh tests/run.sh build/tsan test_threads test_fused test_faults check_long.sh
+		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_long.sh
 
 # Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
 # Of fstat64 and the like, which large files ask for, the sanitizer does not know that they write. Of the scripts those
