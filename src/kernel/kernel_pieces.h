@@ -45,8 +45,10 @@ typedef int32_t marks
 #ifdef __clang__
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): i is the name that it declares */
 #define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (size_t i = 0; i < (count); i++)
+#define IN_FOURS _Pragma("clang loop unroll_count(4)")
 #else
 #define UNROLLED(i, count) _Pragma("GCC unroll 8") for (size_t i = 0; i < (count); i++)
+#define IN_FOURS _Pragma("GCC unroll 4")
 #endif
 
 /* {0} + scalar would be an addition: it must turn minus zero into zero. */
@@ -104,6 +106,8 @@ INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t col
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS)
             sums[i][j] = (vector){0};
+    /* A processor foresees the end of few rounds, and begins with what follows; that of many it does not. */
+    IN_FOURS
     for (size_t k = 0; k < depth; k++, a += column_stride, b += LANES) {
         vector columns[VECTORS];
         UNROLLED (j, VECTORS)
