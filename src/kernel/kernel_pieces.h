@@ -6,6 +6,8 @@
  *   VECTORS       side by side; so many vectors of lanes make W
  *   ROWS          of the largest tile of sums
  *   MULTIPLY_ADD  (a, b, c): a x b + c of vectors, rounded once; not said where the set has no such instruction
+ *   LARGER        (a, b): a where it is above b, else b, also where one is NaN; only said where that is an instruction
+ *                 which the compiler does not find by itself
  *   DOUBLES       where numbers are doubles; else they are floats
  *
  * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
@@ -76,7 +78,11 @@ INLINE vector select_vector(integers mask, vector yes, vector no)
 /* Written on whole vectors: a loop over lanes is turned into scalars where it is inlined into unrolled code. */
 INLINE vector larger(vector a, vector b)
 {
+#ifdef LARGER
+    return (vector)LARGER(a, b);
+#else
     return select_vector(a > b, a, b);
+#endif
 }
 
 /* Vector j of a row of lanes of marks, and the other way. */
