@@ -18,14 +18,23 @@ INLINE vector exp2_vector(vector x)
                                    0x1.ebfbdff82c5a4p-3,
                                    0x1.62e42fefa39efp-1,
                                    1.0};
+    const vector least = broadcast(-1021.0);
+#ifdef REMAINDER
+    const vector f = (vector)REMAINDER(x);
+#else
     const vector magic = broadcast(0x1.8p52);
     const vector shifted = x + magic;
     const vector f = x - (shifted - magic);
+#endif
     vector p = broadcast(0x1.e79bb03c04069p-32);
     UNROLLED (i, 11)
         p = multiply_add(p, f, broadcast(terms[i]));
+#ifdef TIMES_POWER
+    return (vector)TIMES_POWER(p, x - f, x, least);
+#else
     const naturals scaled = (naturals)p + ((naturals)shifted << 52);
-    return (vector)(scaled & ~(naturals)(x < broadcast(-1021.0)));
+    return (vector)(scaled & ~(naturals)(x < least));
+#endif
 }
 
 /* height tanh(x), within 1e-15 of its value also where that is small, never beyond the height; NaN stays NaN.

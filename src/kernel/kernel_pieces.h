@@ -8,6 +8,8 @@
  *   MULTIPLY_ADD  (a, b, c): a x b + c of vectors, rounded once; not said where the set has no such instruction
  *   LARGER        (a, b): a where it is above b, else b, also where one is NaN; only said where that is an instruction
  *                 which the compiler does not find by itself
+ *   REMAINDER     (x): x less the nearest whole number, the even one of two; said together with TIMES_POWER
+ *   TIMES_POWER   (p, n, x, least): p x 2^n for a whole n, 0 where x is below least
  *   DOUBLES       where numbers are doubles; else they are floats
  *
  * ROWS x VECTORS sums, VECTORS rows of B and one broadcast scalar must fit the registers. */
