@@ -2,7 +2,7 @@
 
 #include <immintrin.h>
 
-/* 32 registers: 8 x 2 sums, 2 rows of B, a scalar. */
+/* 32 registers: 12 x 2 sums, 2 rows of B, a scalar. */
 #define ISA avx512
 #ifdef DOUBLES
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
@@ -17,6 +17,6 @@
 #define TIMES_POWER(p, n, x, least) \
     _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask((__m512)(x), (__m512)(least), _CMP_NLT_UQ), (__m512)(p), (__m512)(n))
 #endif
-enum { VECTOR_BYTES = 64, VECTORS = 2, ROWS = 8 };
+enum { VECTOR_BYTES = 64, VECTORS = 2, ROWS = 12 };
 
 #include "kernel/kernel_body.h"

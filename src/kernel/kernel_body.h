@@ -49,6 +49,7 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
     keep_larger(rows, 1, sums);
     keep_larger(rows, 2, sums);
     keep_larger(rows, 4, sums);
+    keep_larger(rows, 8, sums);
     UNROLLED (j, VECTORS)
         ((vector *)peak)[j] = larger(sums[0][j], ((const vector *)peak)[j]);
 }

@@ -34,7 +34,7 @@ typedef uint32_t natural;
 enum { VECTOR_LANES = VECTOR_BYTES / (int)sizeof(number), LANES = VECTORS * VECTOR_LANES };
 
 _Static_assert((int)LANES <= (int)KERNEL_MOST_LANES, "callers size their rows of lanes by KERNEL_MOST_LANES");
-_Static_assert(4 <= ROWS && ROWS <= 8, "tiles of 4 rows are always there, and no loop over more than 8 is unrolled");
+_Static_assert(4 <= ROWS && ROWS <= 12, "tiles of 4 rows are always there, and no loop over more than 12 is unrolled");
 _Static_assert((int)LANES >= (int)KERNEL_LEAST_LANES, "callers count their tiles of lanes by KERNEL_LEAST_LANES");
 
 typedef number vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
@@ -45,13 +45,13 @@ typedef int32_t marks
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* For i in 0 .. count, a constant of at most 8: what is unrolled as a whole keeps its array of vectors in registers. */
+/* For i in 0 .. count, a constant of at most 12: what is unrolled as a whole keeps an array of vectors in registers. */
 #ifdef __clang__
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): i is the name that it declares */
 #define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (size_t i = 0; i < (count); i++)
 #define IN_FOURS _Pragma("clang loop unroll_count(4)")
 #else
-#define UNROLLED(i, count) _Pragma("GCC unroll 8") for (size_t i = 0; i < (count); i++)
+#define UNROLLED(i, count) _Pragma("GCC unroll 12") for (size_t i = 0; i < (count); i++)
 #define IN_FOURS _Pragma("GCC unroll 4")
 #endif
 
@@ -128,19 +128,23 @@ INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t col
     }
 }
 
+enum { TILE_OF_8 = ROWS > 8 ? 8 : 0 };
+
 /* Calls part(rows, first) for tiles that cover 0 .. count, each with a constant number of rows: as many as fit, then
- * 4, 2 and 1, so that an odd shape does not crawl row by row. */
-#define FOR_TILES(count, part)                                   \
-    do {                                                         \
-        size_t tile_first = 0;                                   \
-        for (; tile_first + ROWS <= (count); tile_first += ROWS) \
-            part(ROWS, tile_first);                              \
-        for (; tile_first + 4 <= (count); tile_first += 4)       \
-            part(4, tile_first);                                 \
-        for (; tile_first + 2 <= (count); tile_first += 2)       \
-            part(2, tile_first);                                 \
-        for (; tile_first < (count); tile_first++)               \
-            part(1, tile_first);                                 \
+ * 8 where that is less, 4, 2 and 1, so that an odd shape does not crawl row by row. 16 are twice 8, not 12 and 4. */
+#define FOR_TILES(count, part)                                                                               \
+    do {                                                                                                     \
+        size_t tile_first = 0;                                                                               \
+        for (; tile_first + ROWS <= (count) && !(TILE_OF_8 && (count)-tile_first == 16); tile_first += ROWS) \
+            part(ROWS, tile_first);                                                                          \
+        for (; TILE_OF_8 && tile_first + TILE_OF_8 <= (count); tile_first += TILE_OF_8)                      \
+            part(TILE_OF_8, tile_first);                                                                     \
+        for (; tile_first + 4 <= (count); tile_first += 4)                                                   \
+            part(4, tile_first);                                                                             \
+        for (; tile_first + 2 <= (count); tile_first += 2)                                                   \
+            part(2, tile_first);                                                                             \
+        for (; tile_first < (count); tile_first++)                                                           \
+            part(1, tile_first);                                                                             \
     } while (0)
 
 /* --- packing ----------------------------------------------------------------------------------------------------- */
