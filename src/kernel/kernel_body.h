@@ -10,6 +10,15 @@ enum { KEY_STEP = 24 };
 _Static_assert((int)KEY_STEP % (int)ROWS == 0, "a step of keys is whole tiles");
 _Static_assert((int)KERNEL_KEYS % (int)KEY_STEP == 0, "a block of keys is whole steps");
 
+/* Whether the next block of keys is asked for on the way: narrower vectors have no time left for that. */
+enum { ASKS_AHEAD = VECTOR_BYTES >= 64 };
+
+/* Where the same rows of `stride` numbers lie a block later, if there is one. */
+INLINE const char *next_block(const number *rows, size_t stride)
+{
+    return (const char *)((uintptr_t)rows + KERNEL_KEYS * stride * sizeof *rows);
+}
+
 /* --- scores ------------------------------------------------------------------------------------------------------ */
 
 /* sums[i] = the larger of sums[i] and sums[i + step], for every second i of that step. */
@@ -32,7 +41,8 @@ INLINE void scores_tile(size_t rows, size_t at, const number *key, size_t d, con
                         bool add, const int32_t *first, const int32_t *end, number *scores, number *peak)
 {
     vector sums[ROWS][VECTORS];
-    multiply(rows, key + at * d, d, 1, query, depth, sums);
+    const number *keys = key + at * d;
+    multiply(rows, keys, d, 1, query, depth, sums, ASKS_AHEAD, next_block(keys, d), rows * sizeof *keys);
     if (add)
         UNROLLED (i, rows)
             UNROLLED (j, VECTORS)
@@ -138,7 +148,8 @@ INLINE void values_tile(size_t rows, size_t first, const number *value, size_t k
                         const number *rescale, number *context)
 {
     vector sums[ROWS][VECTORS];
-    multiply(rows, value + first, 1, d, weights, keys, sums);
+    multiply(rows, value + first, 1, d, weights, keys, sums, ASKS_AHEAD, next_block(value + first, d),
+             d * sizeof *value);
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS) {
             vector *sum = (vector *)(context + (first + i) * LANES) + j;
@@ -166,7 +177,7 @@ INLINE void project_tile(size_t rows, size_t first, const number *x, size_t stri
                          number *y)
 {
     vector sums[ROWS][VECTORS];
-    multiply(rows, x + first * stride, stride, 1, panel, depth, sums);
+    multiply(rows, x + first * stride, stride, 1, panel, depth, sums, false, NULL, 0);
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS)
             ((vector *)(y + (first + i) * LANES))[j] += sums[i][j];

@@ -107,9 +107,11 @@ INLINE void store_marks(integers lanes, int32_t *row, size_t j)
 /* sums[i][.] = sum over k of a[i x row_stride + k x column_stride] b[k][.], k ascending.
  *   a     (rows, depth) by its strides; rows is a constant where this is inlined, at most ROWS
  *   b     (depth, LANES) packed
- *   sums  (rows, VECTORS) written */
+ *   sums  (rows, VECTORS) written
+ *   next  where `ahead`, a constant, says so: what is needed later, asked for on the way, `step` bytes further for each
+ *         k; it may be any address */
 INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t column_stride, const number *b,
-                     size_t depth, vector sums[ROWS][VECTORS])
+                     size_t depth, vector sums[ROWS][VECTORS], bool ahead, const char *next, size_t step)
 {
     UNROLLED (i, rows)
         UNROLLED (j, VECTORS)
@@ -117,6 +119,10 @@ INLINE void multiply(size_t rows, const number *a, size_t row_stride, size_t col
     /* A processor foresees the end of few rounds, and begins with what follows; that of many it does not. */
     IN_FOURS
     for (size_t k = 0; k < depth; k++, a += column_stride, b += LANES) {
+        if (ahead) {
+            __builtin_prefetch(next, 0, 2);
+            next += step;
+        }
         vector columns[VECTORS];
         UNROLLED (j, VECTORS)
             columns[j] = ((const vector *)b)[j];
