@@ -200,14 +200,18 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 
 enum { CACHE_LINE = 64 };
 
+/* By their bits, as whole numbers are compared faster: zero has none beside the sign, minus infinity those of `lowest`
+ * alone. */
 static unsigned scan_floats(const float *numbers, size_t count)
 {
-    int biased = 0, allowed = 0;
+    const uint32_t lowest = 0xff800000;
+    uint32_t biased = 0, allowed = 0, bits;
     for (size_t i = 0; i < count; i++) {
-        biased |= numbers[i] != 0;
-        allowed |= numbers[i] > -INFINITY;
+        memcpy(&bits, numbers + i, sizeof bits);
+        biased |= bits;
+        allowed |= bits ^ lowest;
     }
-    return !biased ? MASK_SAYS_PLAIN : !allowed ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+    return biased << 1 == 0 ? MASK_SAYS_PLAIN : allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
 }
 
 /* memchr and memcmp are the C library's for this processor, faster than a loop here. If every byte equals the one
@@ -223,12 +227,14 @@ static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_d
 
 static unsigned scan_doubles(const double *numbers, size_t count)
 {
-    int biased = 0, allowed = 0;
+    const uint64_t lowest = 0xfff0000000000000;
+    uint64_t biased = 0, allowed = 0, bits;
     for (size_t i = 0; i < count; i++) {
-        biased |= numbers[i] != 0;
-        allowed |= numbers[i] > -INFINITY;
+        memcpy(&bits, numbers + i, sizeof bits);
+        biased |= bits;
+        allowed |= bits ^ lowest;
     }
-    return !biased ? MASK_SAYS_PLAIN : !allowed ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+    return biased << 1 == 0 ? MASK_SAYS_PLAIN : allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
 }
 
 /* Number `at` of attn_mask. */
