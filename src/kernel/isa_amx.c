@@ -1,8 +1,8 @@
 /* machine: x86_64; flags: -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq -mamx-tile -mamx-bf16 */
 
-/* AMX: tiles of 16 rows of 64 bytes, and one instruction that multiplies two of them, of pairs of bfloat16, and adds the
- * product to a third, of floats. Keys are A as they lie, value is A transposed; query and weights are B, in the layout of
- * kernel_pairs.h; 32 x 32 sums are four tiles.
+/* AMX: tiles of 16 rows of 64 bytes, and one instruction that multiplies two of them, of pairs of bfloat16, and adds
+ * the product to a third, of floats. Keys are A as they lie, value is A transposed; query and weights are B, in the
+ * layout of kernel_pairs.h; 32 x 32 sums are four tiles.
  *
  *                             B (pairs, 32)
  *                              [ 6 | 7 ]
@@ -14,7 +14,9 @@
  *     key     for each 32 keys, for each 32 columns: rows are keys
  *     value   for each 32 keys, for each 32 columns: rows are columns
  *
- * with zeros behind the last key and the last column. Sums are over 32 columns or keys at a time, in ascending order. */
+ * with zeros behind the last key and the last column. Sums take 32 columns or keys at a time, in ascending order.
+ *
+ * `load` configures the tiles of its thread, `unpack` releases them: what multiplies, softmax too, comes between. */
 /* The processor puts the unit to sleep after 1000 to 2000 cycles, fewer than a softmax takes, and needs another 1000 to
  * wake it. The sums that this spoils are of no use any more. */
 #define KEEP_AWAKE() _tile_dpbf16ps(0, 4, 6)

@@ -8,11 +8,11 @@
  *
  *     row k    part 0: lane 0 (2k, 2k + 1), lane 1 (2k, 2k + 1), ... lane 31    part 1: the same
  *
- * Zeros fill up what is odd. The unit takes numbers below 2^-126 for zero, and makes such sums zero: a score may be off
- * by d x 2^-125, a number of the context by the keys x 2^-125, where they are that small.
+ * Zeros fill up what is odd. The unit takes bfloat16 below 2^-126 for zero, and makes zero of sums below that: a score
+ * may be off by d x 2^-125, a number of the context by the keys x 2^-125, where they are that small. No float16 is.
  *
- * Before this is included, a file may say KEEP_AWAKE(), what it does now and then in the softmax, so that its unit is not
- * put to sleep meanwhile. */
+ * Before this is included, a file may say KEEP_AWAKE(), what it does now and then in the softmax, so that its unit is
+ * not put to sleep meanwhile. */
 #include <immintrin.h>
 
 #define MULTIPLY_ADD(a, b, c) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))

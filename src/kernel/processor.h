@@ -8,8 +8,8 @@
  * threads. */
 bool processor_has_amx(void);
 
-/* Whether VDPBF16PS, where it is there, is twice as fast as multiplying floats: on AMD's, from Zen 4 on. On Intel's it is
- * half as fast. */
+/* Whether VDPBF16PS, where it is there, is twice as fast as multiplying floats: on AMD's, from Zen 4 on. On Intel's it
+ * is half as fast. */
 bool processor_has_fast_pairs(void);
 
 #endif
