@@ -4,44 +4,71 @@
 
 #include <math.h>
 
+/* What the mask has no part in. */
+static const uint64_t BEFORE_MASK = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_CAPPED);
+
 /* What the mask says of the present row; whether it forbids every key. */
-static bool load_bias(const struct attention *attention, double *bias, size_t item, size_t head, size_t slot)
+static bool load_bias(const struct attention *attention, double *bias, size_t item, size_t head, size_t query,
+                      struct span span)
 {
     const struct mask *rules = &attention->problem->mask;
-    const size_t keys = rules->keys, query = attention->positions[slot];
-    const struct span span = mask_span(rules, item, query);
+    const bool has_bias = mask_has_bias(rules);
     bool empty = true;
-    for (size_t j = 0; j < keys; j++)
-        bias[j] = -INFINITY;
-    if (mask_has_bias(rules))
-        mask_bias(rules, item, head, query, span.first, span.end - span.first, bias + span.first);
-    for (size_t j = span.first; j < span.end; j++) {
-        bias[j] = mask_has_bias(rules) ? bias[j] : 0;
+    for (size_t j = 0; j < rules->keys; j++)
+        bias[j] = j >= span.first && j < span.end ? 0 : -INFINITY;
+    if (!has_bias)
+        return span.first == span.end;
+    mask_bias(rules, item, head, query, span.first, span.end - span.first, bias + span.first);
+    for (size_t j = span.first; j < span.end; j++)
         empty = empty && bias[j] == -INFINITY;
-    }
     return empty;
+}
+
+/* The stages of which rows of others are made, themselves included; with every operation rounded there are no
+ * scores. */
+static uint64_t made_for(const struct problem *problem, uint64_t stages)
+{
+    uint64_t made = 0;
+    stages = stage_closure(stages);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage))
+            made |= STAGE_BIT(stage);
+    return stage_applies(problem, STAGE_SCORES) ? made : made & ~STAGE_BIT(STAGE_SCORES);
+}
+
+void reference_begin(const struct attention *attention, size_t item, size_t head, uint64_t stages)
+{
+    const struct problem *problem = attention->problem;
+    const uint64_t made = made_for(problem, stages);
+    const size_t kv_head = (item * problem->heads + head) / (problem->heads / problem->kv_heads);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (made & STAGE_BIT(stage))
+            head_load(attention->head, (enum stage)stage, &attention->held[STAGE_KEY], &attention->held[STAGE_VALUE],
+                      kv_head * problem->keys);
 }
 
 void reference_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, uint64_t stages, const bool *kept)
 {
     const struct problem *problem = attention->problem;
-    const size_t d = problem->d_head, matrix = item * problem->heads + head;
+    const size_t d = problem->d_head, matrix = item * problem->heads + head, query = attention->positions[slot];
+    const struct span seen = mask_span(&problem->mask, item, query);
+    const uint64_t made = made_for(problem, stages);
     const struct attention_row row = {.problem = problem,
-                                      .key = &attention->held[STAGE_KEY],
-                                      .value = &attention->held[STAGE_VALUE],
-                                      .first_key = matrix / (problem->heads / problem->kv_heads) * problem->keys,
+                                      .key = attention->head->key,
+                                      .value = attention->head->value,
                                       .stages = scratch->rows,
+                                      .met = stages & BEFORE_MASK ? (struct span){0, problem->keys} : seen,
+                                      .seen = seen,
                                       .bias = scratch->bias,
-                                      .empty = load_bias(attention, scratch->bias, item, head, slot),
+                                      .empty = load_bias(attention, scratch->bias, item, head, query, seen),
                                       .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
                                       .kept = kept,
-                                      .operand = scratch->operand,
-                                      .factor = scratch->scaled_query,
+                                      .query = scratch->query,
                                       .cast = scratch->cast};
     tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->slots + slot) * d, d, scratch->rows[STAGE_QUERY]);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage))
+        if (made & STAGE_BIT(stage))
             stage_make(&row, (enum stage)stage);
 }
 

@@ -10,12 +10,11 @@
 #define ATTN_COMPUTE_REFERENCE_H
 
 #include "base/progress.h"
-#include "stage/stage.h"
+#include "stage/head.h"
 
 /* What one row needs on its way; a thread has its own. setup.c lays it out. */
 struct attention_scratch {
-    double *operand;           /* (d or d_v) a row of key or value, as doubles */
-    double *scaled_query;      /* (d) query x root of the scale */
+    double *query;             /* (2 d) query, each number twice */
     double *bias;              /* (Tk) what the mask adds to the present row; minus infinity: the key is forbidden */
     double *cast;              /* (Tk) masked in the dtype of the softmax */
     double *rows[STAGE_COUNT]; /* the present row, rounded, of each stage that is made row by row, and of query */
@@ -33,6 +32,7 @@ struct attention {
      * made them, not yet rounded, context (B, H, S, d_v) and output (B, S, columns). */
     struct tensor held[STAGE_COUNT];
     struct tensor sources[2]; /* (B, Tq, d_in), (B, Tk, d_key_in): what query, and key and value, are made of */
+    struct head *head;        /* whose rows are made at present, key and value as doubles; NULL where none are */
     bool *kept;               /* (B, H, S, Tk) of the plain path: what dropout keeps; else NULL */
     double *out_weight;       /* (H d, d_out) out_proj as y = x . W; or NULL */
     double *out_bias;         /* (d_out); or NULL */
@@ -41,9 +41,12 @@ struct attention {
     unsigned output_threads;           /* and for out_proj */
 };
 
-/* Slot `slot` of one head of one item through those of `stages` (closed under stage_closure) that are made row by row;
- * each lies in scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout
- * keeps; NULL: all, unscaled. Threads may do it at the same time, each with its own scratch. */
+/* Before rows of a head of an item are made: its key and value, as these stages need them. Not while rows are made. */
+void reference_begin(const struct attention *attention, size_t item, size_t head, uint64_t stages);
+
+/* Slot `slot` of that head through what these stages are made of, row by row; the row of each that was asked for lies
+ * in scratch->rows[stage] until the next call with that scratch. `kept` (Tk) says which weights dropout keeps; NULL:
+ * all, unscaled. Threads may do it at the same time, each with its own scratch. */
 void reference_row(const struct attention *attention, struct attention_scratch *scratch, size_t item, size_t head,
                    size_t slot, uint64_t stages, const bool *kept);
 

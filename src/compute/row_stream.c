@@ -88,8 +88,9 @@ struct run {
     struct row_stream *rows;
     size_t item, head, first;
     enum stage stage; /* the one that is taken */
-    uint64_t stages;  /* what it is made from, itself included */
+    uint64_t stages;  /* those that are looked at */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
+    bool drops; /* by dropout, of what rows->kept says */
 };
 
 static void run_task(void *context, size_t task, unsigned thread)
@@ -97,16 +98,17 @@ static void run_task(void *context, size_t task, unsigned thread)
     const struct run *run = context;
     const struct row_stream *rows = run->rows;
     struct attention_scratch *scratch = &rows->attention->scratch[thread];
-    const bool drops = rows->track != NULL && run->stages & STAGE_BIT(STAGE_DROPPED);
     reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->stages,
-                  drops ? rows->kept + task * rows->problem->keys : NULL);
+                  run->drops ? rows->kept + task * rows->problem->keys : NULL);
     run->take(run, task, scratch);
 }
 
 static void run_rows(struct run *run, size_t count)
 {
     struct row_stream *rows = run->rows;
-    for (size_t i = 0; i < count && rows->track != NULL && run->stages & STAGE_BIT(STAGE_DROPPED); i++)
+    run->drops = rows->track != NULL && stage_closure(run->stages) & STAGE_BIT(STAGE_DROPPED);
+    reference_begin(rows->attention, run->item, run->head, run->stages);
+    for (size_t i = 0; i < count && run->drops; i++)
         draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
                  rows->kept + i * rows->problem->keys);
     threads_run(rows->attention->threads, count, run_task, run);
@@ -132,7 +134,14 @@ static const double *block_row(struct row_stream *rows, enum stage stage, size_t
         rows->matrix = matrix;
         rows->first = slot;
         rows->count = left < rows->block ? left : rows->block;
-        run_rows(&(struct run){rows, item, head, slot, stage, stage_closure(STAGE_BIT(stage)), take_row}, rows->count);
+        run_rows(&(struct run){.rows = rows,
+                               .item = item,
+                               .head = head,
+                               .first = slot,
+                               .stage = stage,
+                               .stages = STAGE_BIT(stage),
+                               .take = take_row},
+                 rows->count);
     }
     return rows->numbers + (slot - rows->first) * problem_columns_of_head(rows->problem, stage);
 }

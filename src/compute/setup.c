@@ -20,10 +20,8 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
                                 struct arena *arena, struct error *error)
 {
     const size_t keys = rows ? problem->keys : 1;
-    const size_t widest = memory_larger(problem->d_head, problem->d_value);
-    double **const all[] = {&scratch->operand, &scratch->scaled_query, &scratch->bias, &scratch->cast,
-                            &scratch->rows[STAGE_QUERY]};
-    const size_t sizes[] = {widest, problem->d_head, keys, keys, problem->d_head};
+    double **const all[] = {&scratch->query, &scratch->bias, &scratch->cast, &scratch->rows[STAGE_QUERY]};
+    const size_t sizes[] = {2 * problem->d_head, keys, keys, problem->d_head};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i] = arena_allocate(arena, sizes[i], sizeof(double), error);
         if (*all[i] == NULL)
@@ -109,15 +107,16 @@ static size_t list_held(const struct attention *attention, uint64_t stages, stru
     return count;
 }
 
-/* Bytes of what is held, and of the largest thing that is made on the way: a weight, packed or in double, or the heads
- * side by side. */
-static double count_bytes(const struct attention *attention, const struct held *held, size_t count)
+/* Bytes of what is held, key and value of one head as the reference reads them among it, and of the largest thing that
+ * is made on the way: a weight, packed or in double, or the heads side by side. */
+static double count_bytes(const struct attention *attention, uint64_t stages, const struct held *held, size_t count)
 {
     const struct problem *problem = attention->problem;
     const size_t d_out = memory_larger(problem->plan.d_out, problem->plan.has_out ? problem->plan.d_output : 0);
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
     double bytes = (double)(problem->kernel_projections ? dtype_size(problem->projector->number) : sizeof(double)) *
                    (double)d_out * (double)widest;
+    bytes += attention->fused ? 0 : sizeof(double) * head_numbers(problem, stages);
     for (size_t i = 0; i < count; i++) {
         double numbers = (double)dtype_size(held[i].dtype);
         for (size_t axis = 0; axis < held[i].rank; axis++)
@@ -132,7 +131,7 @@ static enum status make_room(struct attention *attention, uint64_t stages, struc
 {
     struct held held[STAGE_COUNT];
     const size_t count = list_held(attention, stages, held);
-    const double there = memory_there(), needed = count_bytes(attention, held, count);
+    const double there = memory_there(), needed = count_bytes(attention, stages, held, count);
     if (needed > there)
         return error_system(error, 0,
                             "not enough memory: this job needs %.1f GB for query, key, value and what is made of them, "
@@ -199,8 +198,8 @@ static void make_lse(void *context, size_t task, unsigned thread)
     const struct attention *attention = run->attention;
     struct attention_scratch *scratch = &attention->scratch[thread];
     const size_t row = run->first + task, matrix = row / attention->slots, heads = attention->problem->heads;
-    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots,
-                  stage_closure(STAGE_BIT(STAGE_LSE)), NULL);
+    reference_row(attention, scratch, matrix / heads, matrix % heads, row % attention->slots, STAGE_BIT(STAGE_LSE),
+                  NULL);
     tensor_store(&attention->held[STAGE_LSE], row, 1, scratch->rows[STAGE_LSE]);
 }
 
@@ -210,10 +209,13 @@ static void make_lses(struct attention *attention)
     const struct problem *problem = attention->problem;
     const size_t rows = problem->items * problem->heads * attention->slots, most = (size_t)attention->threads * 16;
     progress_begin(attention->progress, stage_name(STAGE_LSE), (double)rows);
-    for (size_t first = 0; first < rows; first += most) {
+    for (size_t first = 0, count; first < rows; first += count) {
+        const size_t matrix = first / attention->slots;
         struct lse_run run = {attention, first};
-        threads_run(attention->threads, memory_smaller(rows - first, most), make_lse, &run);
-        progress_update(attention->progress, (double)memory_smaller(first + most, rows));
+        count = memory_smaller((matrix + 1) * attention->slots - first, most); /* of one head */
+        reference_begin(attention, matrix / problem->heads, matrix % problem->heads, STAGE_BIT(STAGE_LSE));
+        threads_run(attention->threads, count, make_lse, &run);
+        progress_update(attention->progress, (double)(first + count));
     }
     progress_end(attention->progress);
 }
@@ -244,6 +246,9 @@ enum status setup_attention(struct attention *attention, const struct problem *p
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
     if (attention->fused)
         return STATUS_OK;
+    attention->head = arena_allocate(arena, 1, sizeof *attention->head, error);
+    if (attention->head == NULL || head_create(attention->head, problem, stages, arena, error) != STATUS_OK)
+        return error->status;
     if (stages & STAGE_BIT(STAGE_LSE))
         make_lses(attention);
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)

@@ -1,6 +1,6 @@
 #include "mistake/plain.h"
 
-#include "stage/stage.h"
+#include "stage/head.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,8 @@ static enum status draw_kept(struct plain *plain)
 struct maker {
     struct plain *plain;
     struct tensor query, key, value; /* as they are used */
-    double *operand, *factor, *cast, *turned;
+    struct head head;
+    double *query_row, *pairs, *cast, *turned;
 };
 
 /* A column of the weights of its head, as a row. */
@@ -111,7 +112,7 @@ static void turn_weights(const struct maker *maker, size_t index)
         maker->turned[j] = dropped[j * keys + column];
 }
 
-static void make_row(const struct maker *maker, enum stage stage, size_t index)
+static void make_row(struct maker *maker, enum stage stage, size_t index)
 {
     const struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
@@ -122,19 +123,20 @@ static void make_row(const struct maker *maker, enum stage stage, size_t index)
         stages[each] = plain->stages[each] == NULL
                            ? NULL
                            : plain->stages[each] + index * problem_columns_of_head(problem, (enum stage)each);
-    stages[STAGE_QUERY] = maker->factor + d;
+    stages[STAGE_QUERY] = maker->query_row;
     struct attention_row row = {.problem = problem,
-                                .key = &maker->key,
-                                .value = &maker->value,
-                                .first_key = plain_first_key(plain, matrix / problem->heads, head),
+                                .key = maker->head.key,
+                                .value = maker->head.value,
                                 .stages = stages,
+                                .met = {0, problem->keys},
+                                .seen = {0, problem->keys},
                                 .bias = plain->bias + index * problem->keys,
                                 .empty = plain->empty[index],
                                 .sink = plain_sink(plain, head, &room),
                                 .kept = plain->kept != NULL ? plain->kept + index * problem->keys : NULL,
-                                .operand = maker->operand,
-                                .factor = maker->factor,
+                                .query = maker->pairs,
                                 .cast = maker->cast};
+    head_load(&maker->head, stage, &maker->key, &maker->value, plain_first_key(plain, matrix / problem->heads, head));
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
         tensor_load(&maker->query, (matrix * problem->queries + query) * d, d, stages[STAGE_QUERY]);
     if (stage == STAGE_CONTEXT && plain->recipe->weights_transposed) {
@@ -146,7 +148,7 @@ static void make_row(const struct maker *maker, enum stage stage, size_t index)
     stage_make(&row, stage);
 }
 
-static void make_rows(const struct maker *maker, enum stage stage)
+static void make_rows(struct maker *maker, enum stage stage)
 {
     const struct plain *plain = maker->plain;
     for (size_t index = 0; index < plain->problem->items * plain->problem->heads * plain->row_count; index++)
@@ -337,12 +339,12 @@ static enum status make_room(struct maker *maker, uint64_t stages)
 {
     struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
-    const size_t widest = memory_larger(problem->d_head, problem->d_value), keys = problem->keys;
-    maker->operand = arena_allocate(plain->arena, widest, sizeof(double), plain->error);
-    maker->factor = arena_allocate(plain->arena, problem->d_head, 2 * sizeof(double), plain->error);
+    const size_t keys = problem->keys;
+    maker->query_row = arena_allocate(plain->arena, problem->d_head, sizeof(double), plain->error);
+    maker->pairs = arena_allocate(plain->arena, problem->d_head, 2 * sizeof(double), plain->error);
     maker->cast = arena_allocate(plain->arena, keys, sizeof(double), plain->error);
     maker->turned = arena_allocate(plain->arena, keys, 2 * sizeof(double), plain->error);
-    if (plain->error->status != STATUS_OK)
+    if (head_create(&maker->head, problem, stages, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t j = 0; j < keys; j++)
         maker->turned[keys + j] = 0;

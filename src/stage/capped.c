@@ -4,6 +4,7 @@
 #include "stage/stage.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool applies(const struct problem *problem)
 {
@@ -35,8 +36,10 @@ static void make(const struct attention_row *row)
     const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
     double *capped = row->stages[STAGE_CAPPED];
     const size_t keys = row->problem->keys;
-    for (size_t j = 0; j < keys; j++)
-        capped[j] = applies(row->problem) ? softcap * tanh(scaled[j] / softcap) : scaled[j];
+    if (!applies(row->problem))
+        memcpy(capped, scaled, keys * sizeof *capped);
+    for (size_t j = 0; applies(row->problem) && j < keys; j++)
+        capped[j] = softcap * tanh(scaled[j] / softcap);
     if (applies(row->problem) && problem_rounding(row->problem)->softcap_each)
         make_each(row);
 }

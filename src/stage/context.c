@@ -1,28 +1,59 @@
 /* context = dropped . value: Vaswani et al. 2017, eq. 1. */
+#include "stage/dot_products.h"
 #include "stage/softmax.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_PAIRS = 8 };
+
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     text_add(text, "%s . value", stage_name(stage_before(problem, stage)));
 }
 
-/* dropped (Tk) . values first .. first + Tk of the tensor, into context (d_v). A value that is not seen, where `bias`
- * says so, takes no part; NULL: all do. */
-static void weigh(const double *dropped, const double *bias, const struct tensor *value, size_t first,
-                  double *one_value, double *restrict context, size_t keys, size_t d)
+/* What is weighed: dropped . value of the keys of a span; one that `bias` forbids takes no part. */
+struct weighed {
+    const double *dropped, *bias; /* (Tk); bias may be NULL: all take part */
+    struct span keys;
+    const double *value; /* (Tk, d) */
+    size_t d;
+};
+
+/* Some pairs of columns from `column` on, whose sums stay in registers: `pairs` is a constant. */
+static inline void weigh_pairs(const struct weighed *of, size_t column, size_t pairs, double *restrict context)
 {
-    memset(context, 0, d * sizeof *context);
-    for (size_t j = 0; j < keys; j++) {
-        if (bias != NULL && bias[j] == -INFINITY)
+    dot_pair sums[MOST_PAIRS] = {{0}};
+    for (size_t j = of->keys.first; j < of->keys.end; j++) {
+        const dot_pair *value = (const dot_pair *)(of->value + j * of->d + column);
+        if (of->bias != NULL && of->bias[j] == -INFINITY)
             continue;
-        tensor_load(value, (first + j) * d, d, one_value);
-        for (size_t c = 0; c < d; c++)
-            context[c] += dropped[j] * one_value[c];
+        for (size_t pair = 0; pair < pairs; pair++)
+            sums[pair] += of->dropped[j] * value[pair];
     }
+    memcpy(context + column, sums, pairs * sizeof sums[0]);
+}
+
+static void weigh_column(const struct weighed *of, size_t column, double *context)
+{
+    double sum = 0;
+    for (size_t j = of->keys.first; j < of->keys.end; j++)
+        if (of->bias == NULL || of->bias[j] != -INFINITY)
+            sum += of->dropped[j] * of->value[j * of->d + column];
+    context[column] = sum;
+}
+
+/* Into context (d). */
+static void weigh(const struct weighed *of, double *context)
+{
+    size_t column = 0;
+    for (; column + 2 * MOST_PAIRS <= of->d; column += 2 * MOST_PAIRS)
+        weigh_pairs(of, column, MOST_PAIRS, context);
+    for (; column + 2 <= of->d; column += 2)
+        weigh_pairs(of, column, 1, context);
+    if (column < of->d)
+        weigh_column(of, column, context);
 }
 
 /* The exponentials, rounded, weigh the values, and their sum divides last, as in PyTorch's
@@ -33,7 +64,7 @@ static void make_with_sum_last(const struct attention_row *row)
     double *context = row->stages[STAGE_CONTEXT];
     const struct softmax softmax = softmax_exponentials(row, row->stages[STAGE_MASKED], row->cast);
     dtype_round(problem->dtype, row->cast, problem->keys);
-    weigh(row->cast, row->bias, row->value, row->first_key, row->operand, context, problem->keys, problem->d_value);
+    weigh(&(struct weighed){row->cast, row->bias, row->seen, row->value, problem->d_value}, context);
     for (size_t c = 0; c < problem->d_value; c++)
         context[c] /= softmax.sum;
 }
@@ -56,8 +87,10 @@ static void make(const struct attention_row *row)
         return;
     }
     if (!row->empty || empty_row == EMPTY_ROW_MEAN) {
-        weigh(row->stages[STAGE_DROPPED], row->empty ? NULL : row->bias, row->value, row->first_key, row->operand,
-              context, problem->keys, problem->d_value);
+        const struct span keys = row->empty ? (struct span){0, problem->keys} : row->seen;
+        weigh(&(struct weighed){row->stages[STAGE_DROPPED], row->empty ? NULL : row->bias, keys, row->value,
+                                problem->d_value},
+              context);
         return;
     }
     for (size_t c = 0; c < problem->d_value; c++)

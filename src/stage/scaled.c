@@ -1,8 +1,10 @@
 /* scaled = scores x scale: Vaswani et al. 2017, section 3.2.1. */
+#include "stage/scaled.h"
+
 #include "base/decimal.h"
-#include "stage/dot_product.h"
+#include "stage/dot_products.h"
+#include "stage/head.h"
 #include "stage/rounded.h"
-#include "stage/stage.h"
 
 #include <math.h>
 
@@ -17,7 +19,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
     (void)stage;
     char scale[DECIMAL_BYTES];
     decimal_from_double(problem->scale, scale);
-    if (problem->rounding == ROUNDING_OPERATIONS)
+    if (scaled_has_roots(problem))
         text_add(text, "(query x root) . (key x root)^T, root^2 the scale");
     else if (is_root(problem))
         text_add(text, "scores / sqrt(%zu)", problem->d_head);
@@ -34,22 +36,27 @@ static void make(const struct attention_row *row)
         scaled[j] = scores[j] * scale;
 }
 
+bool scaled_has_roots(const struct problem *problem)
+{
+    return problem->rounding == ROUNDING_OPERATIONS;
+}
+
+void scaled_operand(const struct problem *problem, double *numbers, size_t count)
+{
+    const double root = rounded(problem->dtype, sqrt(problem->scale));
+    for (size_t i = 0; i < count; i++)
+        numbers[i] *= root;
+    dtype_round(problem->dtype, numbers, count);
+}
+
 /* (query x root) . (key x root)^T, where root is that of the scale: it, the two products and the sum are rounded
- * each. */
+ * each. The head has its keys so. */
 static void make_rounded(const struct attention_row *row)
 {
     const struct problem *problem = row->problem;
-    const size_t d = problem->d_head;
-    const double *query = row->stages[STAGE_QUERY], root = rounded(problem->dtype, sqrt(problem->scale));
-    double *scaled_query = row->factor, *scaled_key = row->operand;
-    for (size_t i = 0; i < d; i++)
-        scaled_query[i] = rounded(problem->dtype, query[i] * root);
-    for (size_t j = 0; j < problem->keys; j++) {
-        tensor_load(row->key, (row->first_key + j) * d, d, scaled_key);
-        for (size_t i = 0; i < d; i++)
-            scaled_key[i] = rounded(problem->dtype, scaled_key[i] * root);
-        row->stages[STAGE_SCALED][j] = dot_product(scaled_query, scaled_key, d);
-    }
+    dot_twice(row->stages[STAGE_QUERY], problem->d_head, row->query);
+    scaled_operand(problem, row->query, 2 * problem->d_head);
+    head_products(row, row->stages[STAGE_SCALED]);
 }
 
 /* "sqrt(2) ≈ 1.4142" into words; returns where the root begins, as it is divided by. */

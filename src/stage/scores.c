@@ -1,7 +1,7 @@
 /* scores = query . key^T: Vaswani et al. 2017, "Attention Is All You Need", eq. 1. Grouped heads share a key: Ainslie
  * et al. 2023, "GQA", section 2.2. */
-#include "stage/dot_product.h"
-#include "stage/stage.h"
+#include "stage/dot_products.h"
+#include "stage/head.h"
 
 /* With every operation rounded there are no scores: scaled.c says why. */
 static bool applies(const struct problem *problem)
@@ -26,13 +26,8 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 
 static void make(const struct attention_row *row)
 {
-    const size_t d = row->problem->d_head, keys = row->problem->keys;
-    const double *query = row->stages[STAGE_QUERY];
-    double *scores = row->stages[STAGE_SCORES], *key = row->operand;
-    for (size_t j = 0; j < keys; j++) {
-        tensor_load(row->key, (row->first_key + j) * d, d, key);
-        scores[j] = dot_product(query, key, d);
-    }
+    dot_twice(row->stages[STAGE_QUERY], row->problem->d_head, row->query);
+    head_products(row, row->stages[STAGE_SCORES]);
 }
 
 /* query . key of each key. */

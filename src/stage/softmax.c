@@ -1,26 +1,48 @@
 #include "stage/softmax.h"
 
-#include "stage/rounded.h"
-
 #include <math.h>
+
+/* Scores (count) less the largest one of their row, rounded where the family has it so. */
+static void subtract(const struct problem *problem, const double *scores, double largest, size_t count,
+                     double *differences)
+{
+    for (size_t j = 0; j < count; j++)
+        differences[j] = scores[j] - largest;
+    if (problem_rounding(problem)->softmax_each)
+        dtype_round(problem->dtype, differences, count);
+}
 
 double softmax_difference(const struct problem *problem, double score, double largest)
 {
-    return problem_rounding(problem)->softmax_each ? rounded(problem->dtype, score - largest) : score - largest;
+    double difference;
+    subtract(problem, &score, largest, 1, &difference);
+    return difference;
+}
+
+double softmax_largest(const struct attention_row *row, const double *masked)
+{
+    const double *bias = row->bias;
+    double largest = row->sink != NULL ? *row->sink : -INFINITY;
+    for (size_t j = row->seen.first; j < row->seen.end; j++)
+        if (bias[j] > -INFINITY && (masked[j] > largest || isnan(masked[j])))
+            largest = masked[j];
+    return largest;
 }
 
 struct softmax softmax_exponentials(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const double *bias = row->bias;
-    const size_t keys = row->problem->keys;
-    struct softmax below = {row->sink != NULL ? *row->sink : -INFINITY, 0, row->sink};
-    for (size_t j = 0; j < keys; j++)
-        if (bias[j] > -INFINITY && (masked[j] > below.largest || isnan(masked[j])))
-            below.largest = masked[j];
-    for (size_t j = 0; j < keys; j++) {
-        exponentials[j] = bias[j] > -INFINITY ? exp(softmax_difference(row->problem, masked[j], below.largest)) : 0;
+    const size_t keys = row->problem->keys, first = row->seen.first, end = row->seen.end;
+    struct softmax below = {softmax_largest(row, masked), 0, row->sink};
+    subtract(row->problem, masked + first, below.largest, end - first, exponentials + first);
+    for (size_t j = 0; j < first; j++)
+        exponentials[j] = 0;
+    for (size_t j = first; j < end; j++) {
+        exponentials[j] = bias[j] > -INFINITY ? exp(exponentials[j]) : 0;
         below.sum += exponentials[j];
     }
+    for (size_t j = end; j < keys; j++)
+        exponentials[j] = 0;
     if (row->sink != NULL)
         below.sum += exp(softmax_difference(row->problem, *row->sink, below.largest));
     return below;

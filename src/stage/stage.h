@@ -12,17 +12,17 @@
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
 struct attention_row {
     const struct problem *problem;
-    const struct tensor *key, *value; /* (B, H_kv, Tk, d) and (B, H_kv, Tk, d_v) */
-    size_t first_key;                 /* of the head's keys among those of all items and heads */
+    const double *key, *value; /* of the head, as doubles: stage/head.h */
     /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
      * working dtype; the caller rounds what is made. */
     double *const *stages;
+    struct span met;    /* the keys whose scores are asked for; those of others are 0, and nothing is made of them */
+    struct span seen;   /* the keys beyond which the mask forbids all */
     const double *bias; /* (Tk) what the mask adds; minus infinity: the key is forbidden */
     bool empty;         /* it forbids all */
     const double *sink; /* the head's, or NULL */
     const bool *kept;   /* (Tk) which weights dropout keeps; NULL: all, unscaled */
-    double *operand;    /* room for a row that is multiplied: (d) or (d_v) */
-    double *factor;     /* room for another one: (d) */
+    double *query;      /* room for query, each number twice: (2 d) */
     double *cast;       /* room for masked in the dtype of the softmax: (Tk) */
 };
 

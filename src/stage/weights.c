@@ -52,10 +52,16 @@ static void make(const struct attention_row *row)
 static double sum_rounded(const struct attention_row *row, const double *masked, double *exponentials)
 {
     const enum dtype dtype = row->problem->softmax_dtype;
-    const double largest = softmax_exponentials(row, masked, exponentials).largest;
+    const size_t keys = row->problem->keys;
+    const double largest = softmax_largest(row, masked);
     double sum = row->sink != NULL ? rounded(dtype, exp(rounded(dtype, *row->sink - largest))) : 0;
-    for (size_t j = 0; j < row->problem->keys; j++) {
-        exponentials[j] = row->bias[j] > -INFINITY ? rounded(dtype, exp(rounded(dtype, masked[j] - largest))) : 0;
+    for (size_t j = 0; j < keys; j++)
+        exponentials[j] = masked[j] - largest;
+    dtype_round(dtype, exponentials, keys);
+    for (size_t j = 0; j < keys; j++)
+        exponentials[j] = row->bias[j] > -INFINITY ? exp(exponentials[j]) : 0;
+    dtype_round(dtype, exponentials, keys);
+    for (size_t j = 0; j < keys; j++) {
         sum += exponentials[j];
         sum = dtype_rounds_sums(dtype) ? rounded(dtype, sum) : sum;
     }

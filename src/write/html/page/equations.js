@@ -5,7 +5,7 @@
 
 const SQUARE_STAGES = ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped'];
 
-/* In four sums side by side, as src/stage/dot_product.h adds them up. */
+/* In four sums side by side, as src/stage/dot_products.h adds them up. */
 function dotProduct(a, at, b, from, columns) {
     let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0, i = 0;
     for (; i + 4 <= columns; i += 4) {

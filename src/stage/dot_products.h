@@ -1,0 +1,45 @@
+/* What scores are made of, and nothing else in the inner loop. Keys lie side by side and go through it two at a time;
+ * each has its own sums, whatever lies beside it. */
+#ifndef ATTN_STAGE_DOT_PRODUCTS_H
+#define ATTN_STAGE_DOT_PRODUCTS_H
+
+#include <stddef.h>
+
+/* Two doubles that any machine adds and multiplies as it does one; they may lie as doubles do. */
+typedef double dot_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+enum {
+    DOT_KEYS = 4, /* keys side by side in a panel */
+    DOT_PAIRS = DOT_KEYS / 2,
+    DOT_SUMS = 4, /* of each key, so that an addition need not wait for the last */
+};
+
+/* Each number twice: numbers (d) -> pairs (2 d). */
+static inline void dot_twice(const double *numbers, size_t d, double *pairs)
+{
+    for (size_t k = 0; k < d; k++)
+        pairs[2 * k] = pairs[2 * k + 1] = numbers[k];
+}
+
+/* query . key of the keys of one panel. A product belongs to sum k % DOT_SUMS of its key, those beyond the last whole
+ * four to sum 0.
+ *   query     (2 d) each number twice
+ *   panel     (d, DOT_KEYS)
+ *   products  (DOT_KEYS) written */
+static inline void dot_products(const double *query, const double *panel, size_t d, double *restrict products)
+{
+    const dot_pair *twice = (const dot_pair *)query, *keys = (const dot_pair *)panel;
+    dot_pair sums[DOT_SUMS][DOT_PAIRS] = {{{0}}};
+    size_t k = 0;
+    for (; k + DOT_SUMS <= d; k += DOT_SUMS)
+        for (size_t sum = 0; sum < DOT_SUMS; sum++)
+            for (size_t pair = 0; pair < DOT_PAIRS; pair++)
+                sums[sum][pair] += twice[k + sum] * keys[(k + sum) * DOT_PAIRS + pair];
+    for (; k < d; k++)
+        for (size_t pair = 0; pair < DOT_PAIRS; pair++)
+            sums[0][pair] += twice[k] * keys[k * DOT_PAIRS + pair];
+    for (size_t pair = 0; pair < DOT_PAIRS; pair++)
+        ((dot_pair *)products)[pair] = (sums[0][pair] + sums[1][pair]) + (sums[2][pair] + sums[3][pair]);
+}
+
+#endif

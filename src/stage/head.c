@@ -1,0 +1,83 @@
+#include "stage/head.h"
+
+#include "stage/dot_products.h"
+#include "stage/scaled.h"
+
+#include <string.h>
+
+static const uint64_t MEETS_KEY = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED),
+                      MEETS_VALUE = STAGE_BIT(STAGE_CONTEXT);
+
+static size_t panels_of(const struct problem *problem)
+{
+    return problem->keys / DOT_KEYS + (problem->keys % DOT_KEYS != 0);
+}
+
+double head_numbers(const struct problem *problem, uint64_t stages)
+{
+    const double keys = (double)problem->keys;
+    return (stages & MEETS_KEY ? keys * (double)problem->d_head : 0) +
+           (stages & MEETS_VALUE ? keys * (double)problem->d_value : 0);
+}
+
+enum status head_create(struct head *head, const struct problem *problem, uint64_t stages, struct arena *arena,
+                        struct error *error)
+{
+    *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .value_of = SIZE_MAX};
+    if (stages & MEETS_KEY) {
+        head->rows = arena_allocate(arena, problem->d_head, DOT_KEYS * sizeof(double), error);
+        head->key = arena_allocate(arena, panels_of(problem) * DOT_KEYS, problem->d_head * sizeof(double), error);
+    }
+    if (stages & MEETS_VALUE)
+        head->value = arena_allocate(arena, problem->keys, problem->d_value * sizeof(double), error);
+    return error->status;
+}
+
+/* Rows of key into a panel: one beside the other. */
+static void turn_rows(const double *rows, size_t count, size_t d, double *panel)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < DOT_KEYS; i++)
+            panel[k * DOT_KEYS + i] = i < count ? rows[i * d + k] : 0;
+}
+
+static void load_key(struct head *head, const struct tensor *key, size_t first, bool has_roots)
+{
+    const size_t d = head->problem->d_head, keys = head->problem->keys;
+    if (head->key_of == first && head->has_roots == has_roots)
+        return;
+    head->key_of = first;
+    head->has_roots = has_roots;
+    for (size_t j = 0; j < keys; j += DOT_KEYS) {
+        const size_t count = memory_smaller(keys - j, DOT_KEYS);
+        tensor_load(key, (first + j) * d, count * d, head->rows);
+        if (has_roots)
+            scaled_operand(head->problem, head->rows, count * d);
+        turn_rows(head->rows, count, d, head->key + j * d);
+    }
+}
+
+void head_load(struct head *head, enum stage stage, const struct tensor *key, const struct tensor *value, size_t first)
+{
+    const struct problem *problem = head->problem;
+    if (MEETS_KEY & STAGE_BIT(stage))
+        load_key(head, key, first, stage == STAGE_SCALED && scaled_has_roots(problem));
+    if (MEETS_VALUE & STAGE_BIT(stage) && head->value_of != first) {
+        head->value_of = first;
+        tensor_load(value, first * problem->d_value, problem->keys * problem->d_value, head->value);
+    }
+}
+
+void head_products(const struct attention_row *row, double *products)
+{
+    const size_t d = row->problem->d_head, keys = row->problem->keys, first = row->met.first / DOT_KEYS * DOT_KEYS;
+    double of_panel[DOT_KEYS];
+    size_t j = first;
+    memset(products, 0, first * sizeof *products);
+    for (; j < row->met.end; j += DOT_KEYS) {
+        dot_products(row->query, row->key + j * d, d, of_panel);
+        memcpy(products + j, of_panel, memory_smaller(keys - j, DOT_KEYS) * sizeof *products);
+    }
+    if (j < keys)
+        memset(products + j, 0, (keys - j) * sizeof *products);
+}
