@@ -6,7 +6,7 @@
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_BLOCKS = 19 };
+enum { MOST_BLOCKS = 19, NUMBERS_AT_ONCE = 1 << 16 };
 
 static void add_axis(struct result_table *table, enum axis axis, size_t size)
 {
@@ -350,8 +350,8 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* One more row of this table is computed. Text asks for some rows again when the bar is full already. */
-static void note_progress(struct result *result, const struct result_table *table)
+/* Some more rows of this table are computed. Text asks for some rows again when the bar is full already. */
+static void note_progress(struct result *result, const struct result_table *table, size_t count)
 {
     struct progress *progress = result->progress;
     if (result->underway != table) {
@@ -359,7 +359,8 @@ static void note_progress(struct result *result, const struct result_table *tabl
         result->rows_done = 0;
         progress_begin(progress, table->name, (double)result_matrices(table) * (double)result->attention.slots);
     }
-    progress_update(progress, ++result->rows_done);
+    result->rows_done += (double)count;
+    progress_update(progress, result->rows_done);
 }
 
 /* A row of a table that was put together from parts. */
@@ -414,11 +415,44 @@ void result_row(struct result *result, const struct result_table *table, size_t 
             dtype_round(table->dtype, numbers, columns);
         return;
     }
-    note_progress(result, table);
+    note_progress(result, table, 1);
     if (problem_made_as(result->problem, table->stage) == STAGE_OUTPUT)
         row_stream_output(&result->rows, item, row, numbers);
     else
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);
+}
+
+/* Its rows are taken as they are made. */
+static bool is_streamed(const struct result *result, const struct result_table *table)
+{
+    return table->pieces == NULL && table->tensor == NULL &&
+           row_stream_makes(&result->rows, problem_made_as(result->problem, table->stage));
+}
+
+size_t result_rows_at_once(const struct result *result, const struct result_table *table)
+{
+    const size_t columns = result_columns(table);
+    return memory_smaller(result_rows(table), is_streamed(result, table) ? row_stream_most(&result->rows)
+                                                                         : memory_larger(NUMBERS_AT_ONCE / columns, 1));
+}
+
+void result_encode(struct result *result, const struct result_table *table, size_t matrix, size_t row, size_t count,
+                   unsigned char *bytes, struct beside beside)
+{
+    const size_t columns = result_columns(table), row_bytes = columns * dtype_size(table->dtype);
+    size_t item, head;
+    result_place(table, matrix, &item, &head);
+    if (is_streamed(result, table)) {
+        row_stream_encode(&result->rows, table->stage, item, head, row, count, bytes, beside);
+        note_progress(result, table, count);
+        return;
+    }
+    if (beside.work != NULL)
+        beside.work(beside.context);
+    for (size_t i = 0; i < count; i++) {
+        result_row(result, table, matrix, row + i, result->numbers);
+        dtype_encode(table->dtype, result->numbers, columns, bytes + i * row_bytes);
+    }
 }
 
 const char *result_label(const struct result *result, enum axis axis, size_t item, size_t index, size_t *position)

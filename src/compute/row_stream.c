@@ -90,6 +90,8 @@ struct run {
     enum stage stage; /* the one that is taken */
     uint64_t stages;  /* those that are looked at */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
+    unsigned char *bytes; /* where rows go as bytes */
+    struct beside beside;
     bool drops; /* by dropout, of what rows->kept says */
 };
 
@@ -98,11 +100,16 @@ static void run_task(void *context, size_t task, unsigned thread)
     const struct run *run = context;
     const struct row_stream *rows = run->rows;
     struct attention_scratch *scratch = &rows->attention->scratch[thread];
+    if (run->beside.work != NULL && task-- == 0) {
+        run->beside.work(run->beside.context);
+        return;
+    }
     reference_row(rows->attention, scratch, run->item, run->head, run->first + task, run->stages,
                   run->drops ? rows->kept + task * rows->problem->keys : NULL);
     run->take(run, task, scratch);
 }
 
+/* What is done beside the rows comes first: it is the longest task. */
 static void run_rows(struct run *run, size_t count)
 {
     struct row_stream *rows = run->rows;
@@ -111,7 +118,7 @@ static void run_rows(struct run *run, size_t count)
     for (size_t i = 0; i < count && run->drops; i++)
         draw_row(rows, run->item, run->head, rows->attention->positions[run->first + i],
                  rows->kept + i * rows->problem->keys);
-    threads_run(rows->attention->threads, count, run_task, run);
+    threads_run(rows->attention->threads, count + (run->beside.work != NULL), run_task, run);
 }
 
 /* --- a block of one stage ---------------------------------------------------------------------------------------- */
@@ -144,6 +151,42 @@ static const double *block_row(struct row_stream *rows, enum stage stage, size_t
                  rows->count);
     }
     return rows->numbers + (slot - rows->first) * problem_columns_of_head(rows->problem, stage);
+}
+
+/* --- rows as bytes ----------------------------------------------------------------------------------------------- */
+
+static void take_bytes(const struct run *run, size_t i, const struct attention_scratch *scratch)
+{
+    const struct problem *problem = run->rows->problem;
+    const enum dtype dtype = problem_stage_dtype(problem, run->stage);
+    const size_t columns = problem_columns_of_head(problem, run->stage);
+    dtype_encode(dtype, scratch->rows[run->stage], columns, run->bytes + i * columns * dtype_size(dtype));
+}
+
+bool row_stream_makes(const struct row_stream *rows, enum stage stage)
+{
+    return stage_is_made_by_row(stage) && !(stage == STAGE_CONTEXT && rows->contexts.rank > 0);
+}
+
+size_t row_stream_most(const struct row_stream *rows)
+{
+    return rows->most;
+}
+
+void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
+                       unsigned char *bytes, struct beside beside)
+{
+    rows->count = 0; /* kept is no longer that of the block */
+    run_rows(&(struct run){.rows = rows,
+                           .item = item,
+                           .head = head,
+                           .first = row,
+                           .stage = stage,
+                           .stages = STAGE_BIT(stage),
+                           .take = take_bytes,
+                           .bytes = bytes,
+                           .beside = beside},
+             count);
 }
 
 /* --- what text shows: each row goes through the stages once, for all tables --------------------------------------- */
@@ -189,10 +232,55 @@ static const double *shown_row(struct row_stream *rows, size_t item, size_t head
     return shown_numbers(rows, matrix, row_stream_slot(rows, row));
 }
 
+/* --- the contexts of all heads ------------------------------------------------------------------------------------ */
+
+static void take_context(const struct run *run, size_t i, const struct attention_scratch *scratch)
+{
+    const struct row_stream *rows = run->rows;
+    const size_t d = rows->problem->d_value, matrix = run->item * rows->problem->heads + run->head;
+    tensor_store(&rows->contexts, (matrix * rows->attention->slots + run->first + i) * d, d,
+                 scratch->rows[STAGE_CONTEXT]);
+}
+
+/* Head by head, as they are made; a row of output needs those of all heads. */
+static void make_contexts(struct row_stream *rows)
+{
+    const struct problem *problem = rows->problem;
+    const size_t slots = rows->attention->slots, all = problem->items * problem->heads * slots;
+    struct progress *progress = rows->attention->progress;
+    rows->contexts_made = true;
+    progress_begin(progress, stage_name(STAGE_CONTEXT), (double)all);
+    for (size_t row = 0, count; row < all; row += count) {
+        const size_t matrix = row / slots, first = row % slots;
+        count = memory_smaller(slots - first, rows->most);
+        run_rows(&(struct run){.rows = rows,
+                               .item = matrix / problem->heads,
+                               .head = matrix % problem->heads,
+                               .first = first,
+                               .stages = STAGE_BIT(STAGE_CONTEXT),
+                               .take = take_context},
+                 count);
+        progress_update(progress, (double)(row + count));
+    }
+    rows->count = 0; /* kept is no longer that of the block */
+}
+
+static void get_context(struct row_stream *rows, size_t item, size_t head, size_t row, double *numbers)
+{
+    const size_t d = rows->problem->d_value, matrix = item * rows->problem->heads + head;
+    if (!rows->contexts_made)
+        make_contexts(rows);
+    tensor_load(&rows->contexts, (matrix * rows->attention->slots + row) * d, d, numbers);
+}
+
 /* --- what others ask for ----------------------------------------------------------------------------------------- */
 
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
 {
+    if (stage == STAGE_CONTEXT && rows->contexts.rank > 0) {
+        get_context(rows, item, head, row, numbers);
+        return;
+    }
     if (rows->shown == NULL) {
         memcpy(numbers, block_row(rows, stage, item, head, row),
                problem_columns_of_head(rows->problem, stage) * sizeof *numbers);
@@ -213,11 +301,11 @@ static void output_task(void *context, size_t i, unsigned thread)
     (void)thread;
     const struct row_stream *rows = context;
     const struct problem *problem = rows->problem;
-    reference_output(rows->attention, rows->contexts + i * problem->heads * problem->d_value,
+    reference_output(rows->attention, rows->side_by_side + i * problem->heads * problem->d_value,
                      rows->outputs + i * output_columns_of(problem));
 }
 
-/* A block of rows: the contexts of every head, head by head, since they are computed so, and what they come to. */
+/* A block of rows: the contexts of every head, and what they come to. */
 static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
 {
     const struct problem *problem = rows->problem;
@@ -230,7 +318,7 @@ static void fill_outputs(struct row_stream *rows, size_t item, size_t first)
     for (size_t head = 0; head < problem->heads; head++)
         for (size_t i = 0; i < rows->outputs_count; i++)
             row_stream_get(rows, STAGE_CONTEXT, item, head, first + i,
-                           rows->contexts + (i * problem->heads + head) * d);
+                           rows->side_by_side + (i * problem->heads + head) * d);
     threads_run(rows->attention->output_threads, rows->outputs_count, output_task, rows);
 }
 
@@ -252,7 +340,7 @@ const bool *row_stream_kept(const struct row_stream *rows, size_t row)
 /* --- room -------------------------------------------------------------------------------------------------------- */
 
 static const double BLOCK_WORK = 0x1p25; /* multiply-adds of a block, so that starting threads is cheap */
-enum { BLOCK_NUMBERS = 1 << 21, MOST_BLOCK = 64 };
+enum { BLOCK_NUMBERS = 1 << 21, MOST_BLOCK = 64, NUMBERS_WRITTEN = 1 << 19 };
 
 static size_t choose_block(const struct row_stream *rows, bool elided)
 {
@@ -268,6 +356,29 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
     while (block > threads && block > BLOCK_NUMBERS / problem->keys)
         block /= 2;
     return elided && problem->row_count > TEXT_ELIDED ? 1 : block;
+}
+
+/* As bytes rows are taken as they are made: as many as fill a large write. */
+static size_t choose_most(const struct row_stream *rows)
+{
+    const size_t rows_written = memory_larger(NUMBERS_WRITTEN / rows->problem->keys, 1);
+    return memory_smaller(rows->attention->slots, memory_larger(rows_written, rows->attention->threads));
+}
+
+static bool makes_output(const struct problem *problem)
+{
+    bool makes = false;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        makes = makes || problem_made_as(problem, problem->stages[i]) == STAGE_OUTPUT;
+    return makes;
+}
+
+static enum status create_contexts(struct row_stream *rows, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = rows->problem;
+    return tensor_create(&rows->contexts, dtype_storage(problem->dtype), 4,
+                         (const size_t[]){problem->items, problem->heads, rows->attention->slots, problem->d_value},
+                         arena, error);
 }
 
 /* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown. */
@@ -311,7 +422,8 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
 {
     *rows = (struct row_stream){.problem = problem, .attention = attention};
     rows->block = choose_block(rows, elided);
-    const size_t most = rows->block > TEXT_ELIDED ? rows->block : TEXT_ELIDED;
+    rows->most = choose_most(rows);
+    const size_t most = memory_larger(memory_larger(rows->block, rows->most), TEXT_ELIDED);
     const size_t columns = attention->fused ? 1 : memory_larger(problem->keys, problem->d_value);
     size_t numbers, width, outputs;
     if (!memory_multiply(rows->block, columns, &numbers) ||
@@ -319,11 +431,13 @@ enum status row_stream_create(struct row_stream *rows, const struct problem *pro
         !memory_multiply(output_columns_of(problem), rows->block, &outputs))
         return error_system(error, 0, "not enough memory: too many numbers in a row");
     rows->numbers = arena_allocate(arena, numbers, sizeof *rows->numbers, error);
-    rows->contexts = arena_allocate(arena, width, sizeof *rows->contexts, error);
+    rows->side_by_side = arena_allocate(arena, width, sizeof *rows->side_by_side, error);
     rows->outputs = arena_allocate(arena, outputs, sizeof *rows->outputs, error);
-    if (rows->numbers == NULL || rows->contexts == NULL || rows->outputs == NULL)
+    if (rows->numbers == NULL || rows->side_by_side == NULL || rows->outputs == NULL)
         return error->status;
     if (problem->dropout > 0 && create_track(rows, most, arena, error) != STATUS_OK)
         return error->status;
+    if (!elided && !problem->explains && !attention->fused && makes_output(problem))
+        return create_contexts(rows, arena, error);
     return elided && !attention->fused && problem->keys > TEXT_ELIDED ? create_shown(rows, arena, error) : STATUS_OK;
 }

@@ -10,19 +10,27 @@
 
 #include "compute/reference.h"
 
+/* What one of the threads does while the others make rows; `work` may be NULL. */
+struct beside {
+    void (*work)(void *context);
+    void *context;
+};
+
 struct row_stream {
     const struct problem *problem;
     const struct attention *attention;
     struct dropout_track *track; /* where dropout's generator stands; NULL without dropout */
-    size_t block;                /* rows of a block */
-    bool *kept;                  /* (block, Tk) what dropout keeps of them; NULL without dropout */
+    size_t block, most;          /* rows of a block, and of what is made at once as bytes */
+    bool *kept;                  /* (block or most, Tk) what dropout keeps of them; NULL without dropout */
 
     double *numbers; /* (block, Tk or d_v) the present block, of one head: */
     enum stage stage;
     size_t matrix, first, count;
 
-    double *contexts, *outputs; /* (block, H d_v), (block, columns) contexts side by side, output; of one item: */
+    double *side_by_side, *outputs; /* (block, H d_v), (block, columns) the heads' contexts, output; of one item: */
     size_t outputs_item, outputs_first, outputs_count;
+    struct tensor contexts; /* (B, H, S, d_v), where all rows of output will be asked for; else rank 0 */
+    bool contexts_made;
 
     double *shown;   /* elided: what text shows of each row, (B H, S, numbers); NULL where it is not kept */
     bool *made;      /* (B H) whether that of a head is there */
@@ -42,6 +50,15 @@ size_t row_stream_of_slot(const struct row_stream *rows, size_t slot);
 
 /* Row `row` of a T x T stage, (Tk), or of context, (d_v), of one head of one item. */
 void row_stream_get(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, double *numbers);
+
+/* Rows row .. row + count of such a stage of one head, not of an elided result, as the bytes of a file in its dtype:
+ * (count, columns) written; count is at most row_stream_most. */
+void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, size_t head, size_t row, size_t count,
+                       unsigned char *bytes, struct beside beside);
+size_t row_stream_most(const struct row_stream *rows);
+
+/* Whether its rows are made so: those of a T x T stage, and of context where it is not kept for output. */
+bool row_stream_makes(const struct row_stream *rows, enum stage stage);
 
 /* The same of the heads' contexts side by side, through the output projection where there is one. */
 void row_stream_output(struct row_stream *rows, size_t item, size_t row, double *numbers);

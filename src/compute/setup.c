@@ -107,8 +107,8 @@ static size_t list_held(const struct attention *attention, uint64_t stages, stru
     return count;
 }
 
-/* Bytes of what is held, key and value of one head as the reference reads them among it, and of the largest thing that
- * is made on the way: a weight, packed or in double, or the heads side by side. */
+/* Bytes of what is held, beside it what the reference holds of one head and the contexts that it makes output of, and of
+ * the largest thing that is made on the way: a weight, packed or in double, or the heads side by side. */
 static double count_bytes(const struct attention *attention, uint64_t stages, const struct held *held, size_t count)
 {
     const struct problem *problem = attention->problem;
@@ -116,7 +116,11 @@ static double count_bytes(const struct attention *attention, uint64_t stages, co
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
     double bytes = (double)(problem->kernel_projections ? dtype_size(problem->projector->number) : sizeof(double)) *
                    (double)d_out * (double)widest;
-    bytes += attention->fused ? 0 : sizeof(double) * head_numbers(problem, stages);
+    if (!attention->fused)
+        bytes += sizeof(double) * head_numbers(problem, stages);
+    if (!attention->fused && stages & STAGE_BIT(STAGE_OUTPUT))
+        bytes += (double)dtype_size(dtype_storage(problem->dtype)) *
+                 (double)(problem->items * problem->heads * attention->slots) * (double)problem->d_value;
     for (size_t i = 0; i < count; i++) {
         double numbers = (double)dtype_size(held[i].dtype);
         for (size_t axis = 0; axis < held[i].rank; axis++)

@@ -33,6 +33,9 @@ enum status write_npy(const struct writing *writing)
     struct output *output = writing->output;
     const struct result_table *table = &result->tables[0];
     char dict[HEADER_BYTES];
+    unsigned char *room = write_raw_room(result, writing->arena, writing->error);
+    if (room == NULL)
+        return writing->error->status;
     const int length = format_dict(table, table->dtype, dict);
     const int whole = (PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const int header = whole - PREFIX_BYTES;
@@ -40,6 +43,6 @@ enum status write_npy(const struct writing *writing)
     const char bytes[] = {(char)(header & 0xff), (char)(header >> 8)};
     output_write(output, bytes, sizeof bytes);
     output_print(output, "%-*s\n", header - 1, dict);
-    write_raw(result, table, output);
+    write_raw(result, table, room, output);
     return STATUS_OK;
 }

@@ -54,22 +54,53 @@ static void write_held(const struct tensor *numbers, enum dtype dtype, struct ou
     }
 }
 
-void write_raw(struct result *result, const struct result_table *table, struct output *output)
+/* Bytes of the rows of a table that are made at once. */
+static size_t block_bytes(const struct result *result, const struct result_table *table)
 {
-    const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
-    const enum dtype dtype = table->dtype;
-    unsigned char bytes[CHUNK * sizeof(double)];
-    if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * columns) {
-        write_held(table->tensor, dtype, output);
+    return result_rows_at_once(result, table) * result_columns(table) * dtype_size(table->dtype);
+}
+
+unsigned char *write_raw_room(const struct result *result, struct arena *arena, struct error *error)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < result->table_count; i++)
+        largest = memory_larger(largest, block_bytes(result, &result->tables[i]));
+    return arena_allocate(arena, largest, 2, error);
+}
+
+/* Rows that are made, but not yet written. */
+struct ready {
+    struct output *output;
+    const unsigned char *bytes;
+    size_t length;
+};
+
+static void write_ready(void *context)
+{
+    const struct ready *ready = context;
+    output_write(ready->output, (const char *)ready->bytes, ready->length);
+}
+
+/* While one half of the room is written the other one is filled. */
+void write_raw(struct result *result, const struct result_table *table, unsigned char *room, struct output *output)
+{
+    const size_t matrices = result_matrices(table), rows = result_rows(table),
+                 most = result_rows_at_once(result, table);
+    unsigned char *const halves[] = {room, room + block_bytes(result, table)};
+    struct ready ready = {.output = output};
+    size_t blocks = 0;
+    if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
+        write_held(table->tensor, table->dtype, output);
         return;
     }
     for (size_t matrix = 0; matrix < matrices; matrix++)
-        for (size_t row = 0; row < rows && !output->failed; row++) {
-            result_row(result, table, matrix, row, result->numbers);
-            for (size_t first = 0; first < columns; first += CHUNK) {
-                const size_t count = memory_smaller(columns - first, CHUNK);
-                dtype_encode(dtype, result->numbers + first, count, bytes);
-                output_write(output, (const char *)bytes, count * dtype_size(dtype));
-            }
+        for (size_t row = 0, count; row < rows && !output->failed; row += count) {
+            unsigned char *bytes = halves[blocks++ % 2];
+            count = memory_smaller(rows - row, most);
+            result_encode(result, table, matrix, row, count, bytes,
+                          (struct beside){ready.length > 0 ? write_ready : NULL, &ready});
+            ready.bytes = bytes;
+            ready.length = count * result_columns(table) * dtype_size(table->dtype);
         }
+    write_ready(&ready);
 }

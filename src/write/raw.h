@@ -13,7 +13,10 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
 /* The file gets room for all tables before the work. STATUS_SYSTEM where there is none. */
 enum status write_raw_expect(const struct writing *writing);
 
-/* The table row by row: no more than a row is held. */
-void write_raw(struct result *result, const struct result_table *table, struct output *output);
+/* Room for some rows of any of its tables, twice; NULL where memory is short. */
+unsigned char *write_raw_room(const struct result *result, struct arena *arena, struct error *error);
+
+/* The table, some rows at a time: no more than fits in that room is held. */
+void write_raw(struct result *result, const struct result_table *table, unsigned char *room, struct output *output);
 
 #endif

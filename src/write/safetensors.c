@@ -133,7 +133,8 @@ enum status write_safetensors(const struct writing *writing)
     struct error *error = writing->error;
     size_t length, padding;
     const char *header = make_header(result, &length, writing->arena, error);
-    if (header == NULL)
+    unsigned char *room = header != NULL ? write_raw_room(result, writing->arena, error) : NULL;
+    if (room == NULL)
         return error->status;
     if (check_length(length, &padding, error) != STATUS_OK)
         return error->status;
@@ -142,6 +143,6 @@ enum status write_safetensors(const struct writing *writing)
     output_write(output, header, length);
     output_write(output, "        ", padding);
     for (size_t i = 0; i < result->table_count; i++)
-        write_raw(result, &result->tables[i], output);
+        write_raw(result, &result->tables[i], room, output);
     return STATUS_OK;
 }
