@@ -52,16 +52,17 @@ void reference_row(const struct attention *attention, struct attention_scratch *
 {
     const struct problem *problem = attention->problem;
     const size_t d = problem->d_head, matrix = item * problem->heads + head, query = attention->positions[slot];
-    const struct span seen = mask_span(&problem->mask, item, query);
+    const struct span seen = mask_span(&problem->mask, item, query), all = {0, problem->keys};
     const uint64_t made = made_for(problem, stages);
+    const bool empty = load_bias(attention, scratch->bias, item, head, query, seen);
     const struct attention_row row = {.problem = problem,
                                       .key = attention->head->key,
                                       .value = attention->head->value,
                                       .stages = scratch->rows,
-                                      .met = stages & BEFORE_MASK ? (struct span){0, problem->keys} : seen,
                                       .seen = seen,
+                                      .met = stages & BEFORE_MASK || empty ? all : seen,
                                       .bias = scratch->bias,
-                                      .empty = load_bias(attention, scratch->bias, item, head, query, seen),
+                                      .empty = empty,
                                       .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,
                                       .kept = kept,
                                       .query = scratch->query,

@@ -27,31 +27,42 @@ static void make_each(const struct attention_row *row)
 {
     const enum dtype dtype = row->problem->dtype;
     const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
-    for (size_t j = 0; j < row->problem->keys; j++)
+    for (size_t j = row->met.first; j < row->met.end; j++)
         row->stages[STAGE_CAPPED][j] = softcap * rounded(dtype, tanh(rounded(dtype, scaled[j] / softcap)));
+}
+
+static void keep(const struct attention_row *row)
+{
+    const size_t first = row->met.first;
+    memcpy(row->stages[STAGE_CAPPED] + first, row->stages[STAGE_SCALED] + first,
+           (row->met.end - first) * sizeof(double));
 }
 
 static void make(const struct attention_row *row)
 {
     const double *scaled = row->stages[STAGE_SCALED], softcap = row->problem->softcap;
-    double *capped = row->stages[STAGE_CAPPED];
-    const size_t keys = row->problem->keys;
-    if (!applies(row->problem))
-        memcpy(capped, scaled, keys * sizeof *capped);
-    for (size_t j = 0; applies(row->problem) && j < keys; j++)
-        capped[j] = softcap * tanh(scaled[j] / softcap);
-    if (applies(row->problem) && problem_rounding(row->problem)->softcap_each)
+    if (!applies(row->problem)) {
+        keep(row);
+        return;
+    }
+    if (problem_rounding(row->problem)->softcap_each) {
         make_each(row);
+        return;
+    }
+    for (size_t j = row->met.first; j < row->met.end; j++)
+        row->stages[STAGE_CAPPED][j] = softcap * tanh(scaled[j] / softcap);
 }
 
 static void make_rounded(const struct attention_row *row)
 {
     const enum dtype dtype = row->problem->dtype;
     const double *scaled = row->stages[STAGE_SCALED], ceiling = rounded(dtype, row->problem->softcap);
-    double *capped = row->stages[STAGE_CAPPED];
-    for (size_t j = 0; j < row->problem->keys; j++)
-        capped[j] =
-            applies(row->problem) ? rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling : scaled[j];
+    if (!applies(row->problem)) {
+        keep(row);
+        return;
+    }
+    for (size_t j = row->met.first; j < row->met.end; j++)
+        row->stages[STAGE_CAPPED][j] = rounded(dtype, tanh(rounded(dtype, scaled[j] / ceiling))) * ceiling;
 }
 
 static void write_key(struct explanation *e, const char *softcap, size_t key)

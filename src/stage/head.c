@@ -70,14 +70,10 @@ void head_load(struct head *head, enum stage stage, const struct tensor *key, co
 
 void head_products(const struct attention_row *row, double *products)
 {
-    const size_t d = row->problem->d_head, keys = row->problem->keys, first = row->met.first / DOT_KEYS * DOT_KEYS;
+    const size_t d = row->problem->d_head, keys = row->problem->keys;
     double of_panel[DOT_KEYS];
-    size_t j = first;
-    memset(products, 0, first * sizeof *products);
-    for (; j < row->met.end; j += DOT_KEYS) {
+    for (size_t j = row->met.first / DOT_KEYS * DOT_KEYS; j < row->met.end; j += DOT_KEYS) {
         dot_products(row->query, row->key + j * d, d, of_panel);
         memcpy(products + j, of_panel, memory_smaller(keys - j, DOT_KEYS) * sizeof *products);
     }
-    if (j < keys)
-        memset(products + j, 0, (keys - j) * sizeof *products);
 }

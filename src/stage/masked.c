@@ -68,12 +68,16 @@ static void make(const struct attention_row *row)
     const double *capped = row->stages[STAGE_CAPPED], *bias = row->bias;
     double *masked = row->stages[STAGE_MASKED];
     const size_t keys = row->problem->keys;
-    for (size_t j = 0; j < keys; j++) {
+    for (size_t j = 0; j < row->seen.first; j++)
+        masked[j] = -INFINITY;
+    for (size_t j = row->seen.first; j < row->seen.end; j++) {
         const double sum = capped[j] + bias[j];
         masked[j] = bias[j] == -INFINITY                                   ? -INFINITY
                     : bias[j] < 0 && capped[j] > -INFINITY && sum < lowest ? lowest
                                                                            : sum;
     }
+    for (size_t j = row->seen.end; j < keys; j++)
+        masked[j] = -INFINITY;
 }
 
 /* "-inf: key 3 > query 2", into text. */

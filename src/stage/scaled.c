@@ -31,8 +31,7 @@ static void make(const struct attention_row *row)
 {
     const double *scores = row->stages[STAGE_SCORES], scale = row->problem->scale;
     double *scaled = row->stages[STAGE_SCALED];
-    const size_t keys = row->problem->keys;
-    for (size_t j = 0; j < keys; j++)
+    for (size_t j = row->met.first; j < row->met.end; j++)
         scaled[j] = scores[j] * scale;
 }
 

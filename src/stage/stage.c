@@ -51,6 +51,12 @@ bool stage_is_made_by_row(enum stage stage)
     return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
 }
 
+/* The columns of a row that hold anything but 0, minus infinity or what nobody looks at. */
+static struct span made_keys(const struct attention_row *row, enum stage stage)
+{
+    return stage_is_square(stage) ? row->met : (struct span){0, problem_columns_of_head(row->problem, stage)};
+}
+
 void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
@@ -59,7 +65,8 @@ void stage_make(const struct attention_row *row, enum stage stage)
         functions->make_rounded(row);
     else
         functions->make(row);
-    dtype_round(problem_stage_dtype(problem, stage), row->stages[stage], problem_columns_of_head(problem, stage));
+    const struct span made = made_keys(row, stage);
+    dtype_round(problem_stage_dtype(problem, stage), row->stages[stage] + made.first, made.end - made.first);
 }
 
 bool stage_can_be_explained(enum stage stage)

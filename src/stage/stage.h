@@ -16,8 +16,9 @@ struct attention_row {
     /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
      * working dtype; the caller rounds what is made. */
     double *const *stages;
-    struct span met;    /* the keys whose scores are asked for; those of others are 0, and nothing is made of them */
     struct span seen;   /* the keys beyond which the mask forbids all */
+    struct span met;    /* all keys; or those seen, where scores are not looked at and the row is not empty: up to the
+                           mask no others are made, and from there on they are minus infinity or 0 */
     const double *bias; /* (Tk) what the mask adds; minus infinity: the key is forbidden */
     bool empty;         /* it forbids all */
     const double *sink; /* the head's, or NULL */
