@@ -107,8 +107,8 @@ static size_t list_held(const struct attention *attention, uint64_t stages, stru
     return count;
 }
 
-/* Bytes of what is held, beside it what the reference holds of one head and the contexts that it makes output of, and of
- * the largest thing that is made on the way: a weight, packed or in double, or the heads side by side. */
+/* Bytes of what is held, of one head and the contexts that output is made of where the reference makes them, and of the
+ * largest thing that is made on the way: a weight, packed or in double, or the heads side by side. */
 static double count_bytes(const struct attention *attention, uint64_t stages, const struct held *held, size_t count)
 {
     const struct problem *problem = attention->problem;
