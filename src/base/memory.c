@@ -50,13 +50,15 @@ static void release(void *memory, size_t mapped)
         free(memory);
 }
 
-/* A mapping of *bytes, rounded up to whole pages, on a boundary of large ones; NULL where there is none. */
+/* A mapping of *bytes, rounded up to whole pages, the last one large where half of it is needed, on a boundary of large
+ * ones; NULL where there is none. */
 static void *map_large(size_t *bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (*bytes > SIZE_MAX / 2)
         return NULL;
-    *bytes = (*bytes + page - 1) / page * page;
+    const size_t last = *bytes % LARGE_PAGE > LARGE_PAGE / 2 ? LARGE_PAGE : page;
+    *bytes = (*bytes + last - 1) / last * last;
     char *mapped = mmap(NULL, *bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED)
         return NULL;
