@@ -1281,7 +1281,15 @@ static void check_found(void)
     for (size_t i = 0; i < kernel_count; i++) {
         job.kernel = kernels[i];
         run(&job);
-        CHECK(!found.key && !found.value, "%s: expected nothing, all is finite", job.kernel->name);
+        CHECK(!found.key && !found.value && !found.query, "%s: expected nothing, all is finite", job.kernel->name);
+        for (size_t at = 0; at < HEADS * TOKENS; at += 331) {
+            const number kept = query[at * WIDTH + 5];
+            query[at * WIDTH + 5] = at % 2 ? NAN : INFINITY;
+            run(&job);
+            CHECK(found.query && !found.key && !found.value, "%s: query %zu: expected to hear of it", job.kernel->name,
+                  at);
+            query[at * WIDTH + 5] = kept;
+        }
         for (size_t at = 0; at < HEADS / GROUP * TOKENS; at += 97) {
             const number kept_key = key[at * WIDTH + 3], kept_value = value[at * COLUMNS + 3];
             key[at * WIDTH + 3] = at % 2 ? NAN : -INFINITY;

@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "kernel/fused.h"
+#include "stage/operand_steps.h"
 
 #include <stdlib.h>
 
@@ -46,12 +47,15 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     return NULL;
 }
 
-/* Of what may go the fused path the query is looked at, all of it: whatever part of its rows is asked for takes the
- * path of the whole. Key and value, which may be large, are looked at as they are read. */
-static void check_query(struct problem *problem)
+/* Of what may go the fused path query, key and value are looked at as they are read. But a query of which not all rows
+ * are read, or not as they are given, is looked at here: any part of it takes the path of the whole. */
+static void check_query(const struct build *build)
 {
+    struct problem *problem = build->problem;
     const struct tensor *query = &problem->given[PROJECTION_QUERY];
-    if (problem->not_finite == NULL && query->rank > 0 && !tensor_finite(query, problem->threads))
+    const bool read_whole = problem->row_count == problem->queries && !options_format(build->options)->elides &&
+                            !operand_has_steps(problem, PROJECTION_QUERY);
+    if (problem->not_finite == NULL && query->rank > 0 && !read_whole && !tensor_finite(query, problem->threads))
         problem->not_finite = "query";
 }
 
@@ -76,7 +80,7 @@ enum status build_path(const struct build *build)
         return build->error->status;
     problem->threads = build->options->threads > 0 ? (unsigned)build->options->threads : threads_available();
     if (forced || (path == PATH_AUTO && large))
-        check_query(problem);
+        check_query(build);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";
     char text[160];
     const char *why = obstacle(problem, text, sizeof text);

@@ -170,7 +170,7 @@ enum status kernel_path_context(const struct attention *attention, struct fused_
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
     const bool split = attention->held[STAGE_CONTEXT].rank > 0;
     bool output = attention->held[STAGE_OUTPUT].rank > 0;
-    *found = (struct fused_found){false, false};
+    *found = (struct fused_found){false, false, false};
     struct arena scratch = {0};
     struct tensor joined = attention->held[STAGE_OUTPUT];
     enum status status = STATUS_OK;
@@ -179,7 +179,8 @@ enum status kernel_path_context(const struct attention *attention, struct fused_
     if (status == STATUS_OK)
         status = split ? attend(attention, attention->held[STAGE_CONTEXT].data, 0, found, error)
                        : attend(attention, joined.data, problem->heads, found, error);
-    if (found->key || found->value)
+    found->query = found->query && attention->held[STAGE_QUERY].data == problem->given[PROJECTION_QUERY].data;
+    if (found->key || found->value || found->query)
         output = false;
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);

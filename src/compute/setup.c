@@ -168,12 +168,15 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
     struct fused_found found;
     if (!attention->fused || (stages & (STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE))) == 0)
         return STATUS_OK;
-    if (kernel_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value))
+    if (kernel_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value && !found.query))
         return error->status;
     if (problem->forced)
         return error_usage(error,
                            "--kernel fused: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
-                           found.key ? "key" : "value", made ? "overflowed in " : "holds NaN or infinity",
+                           found.query ? "query"
+                           : found.key ? "key"
+                                       : "value",
+                           made ? "overflowed in " : "holds NaN or infinity",
                            made ? dtype_title(problem->kernel->number) : "", made ? "; expected --kernel auto" : "");
     attention->fused = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;

@@ -44,7 +44,7 @@ struct plan {
     size_t block_bytes;    /* scratch for a block of keys, */
     size_t keys_bytes;     /* and in it, what the kernel makes of them */
     char *scratch;
-    atomic_bool wrong_key, wrong_value; /* something is not finite */
+    atomic_bool wrong_key, wrong_value, wrong_query; /* something is not finite */
     struct work_counter counter;
 };
 
@@ -331,18 +331,20 @@ static struct tile lay_tile(const struct plan *plan, size_t first, char *scratch
     return tile;
 }
 
-static void open_tile(const struct plan *plan, const struct place *place, struct tile *tile)
+static void open_tile(struct plan *plan, const struct place *place, struct tile *tile)
 {
     const struct fused_job *job = plan->job;
     const struct kernel *kernel = plan->kernel;
     const size_t context = kernel->context_bytes(job->d_v);
+    const char *query = (const char *)job->query + (place->head * job->queries + tile->first) * plan->key_row;
     tile->queries = memory_smaller(kernel->lanes, job->queries - tile->first);
     tile->count = tile->queries * plan->heads_per_tile;
     tile->any = joint_span(job, place->item, tile->first, tile->queries);
     tile->all = (struct span){query_span(job, place->item, tile->first + tile->queries - 1).first,
                               query_span(job, place->item, tile->first).end};
-    kernel->pack_query((const char *)job->query + (place->head * job->queries + tile->first) * plan->key_row,
-                       tile->count, job->d, plan->fold, tile->query);
+    if (job->found != NULL && !dtype_finite(kernel->dtype, query, tile->count * job->d))
+        atomic_store_explicit(&plan->wrong_query, true, memory_order_relaxed);
+    kernel->pack_query(query, tile->count, job->d, plan->fold, tile->query);
     memset(tile->context, 0, context);
     if (plan->grouped)
         memset(tile->earlier_context, 0, context);
@@ -780,7 +782,7 @@ enum status fused_context(const struct fused_job *job, struct error *error)
         return error->status;
     threads_run(plan.threads, job->heads / plan.heads_per_tile * plan.blocks, attend_task, &plan);
     if (job->found != NULL)
-        *job->found = (struct fused_found){plan.wrong_key, plan.wrong_value};
+        *job->found = (struct fused_found){plan.wrong_key, plan.wrong_value, plan.wrong_query};
     arena_free(&arena);
     work_end(&job->progress);
     return STATUS_OK;

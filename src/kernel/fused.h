@@ -26,9 +26,9 @@
 #include "kernel/work.h"
 #include "model/mask.h"
 
-/* Which of them hold NaN or infinity. */
+/* Which of them hold NaN or infinity. In the query each row is its own matter: the others are what they are. */
 struct fused_found {
-    bool key, value;
+    bool key, value, query;
 };
 
 /* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. query, key and value
