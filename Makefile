@@ -7,7 +7,7 @@
 # make check-valgrind, check-tsan, check-msan
 #                     the tests, or those that it concerns, under valgrind, ThreadSanitizer, MemorySanitizer (clang)
 # make analyze        gcc -fanalyzer, clang-tidy and cppcheck over src: no output, or it fails
-# make bench          the benchmarks (PYTHON: an interpreter that has PyTorch)
+# make bench          the benchmarks (PYTHON: an interpreter that has PyTorch; BENCH: parts, such as decode)
 # make install        PREFIX and DESTDIR as usual, with the completion of bash, zsh and fish; make uninstall takes
 #                     it away again
 # make dist           build/attn-VERSION.tar.gz and its .sha256, the same bytes each time; make distcheck proves it
@@ -286,18 +286,16 @@ $(REPLAYS): $(BUILD)/replay_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
 
 $(BUILD)/test_fuzz: $(REPLAYS)
 
-# All of them run, and one that fell short fails the whole.
-bench: attn $(BUILD)/bench_baseline $(BUILD)/bench_processes $(BUILD)/bench_measure $(BUILD)/bench_kernel
-	sh tests/bench/run.sh $(BUILD); first=$$?; sh tests/bench/kernel.sh $(BUILD); second=$$?; \
-		sh tests/bench/why.sh $(BUILD); third=$$?; sh tests/bench/layer.sh $(BUILD); fourth=$$?; \
-		sh tests/bench/long.sh $(BUILD) && [ $$first$$second$$third$$fourth -eq 0 ]
+# All of them, or the parts that BENCH names: tests/bench/run.sh.
+bench: attn $(addprefix $(BUILD)/bench_,baseline files kernel measure processes)
+	sh tests/bench/run.sh $(BUILD) $(BENCH)
 
 # BLIS, a peer that is measured where it links.
 BLIS = $(shell echo 'void sgemm_(void); int main(void) { sgemm_(); }' | \
 	$(CC) -x c - -lblis -o /dev/null 2>/dev/null && echo -DHAVE_BLIS -lblis)
 
-$(BUILD)/bench_kernel: tests/bench/bench_kernel.c $(LIBRARY) | $(BUILD)
-	$(CC) $(STRICT) -Isrc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(BLIS) $(LIBS)
+$(BUILD)/bench_kernel $(BUILD)/bench_files: $(BUILD)/%: tests/bench/%.c $(LIBRARY) | $(BUILD)
+	$(CC) $(STRICT) -Isrc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(if $(filter %_kernel,$@),$(BLIS)) $(LIBS)
 
 $(BUILD)/bench_%: tests/bench/%.c | $(BUILD)
 	$(CC) $(STRICT) $(CFLAGS) $(LDFLAGS) -o $@ $<

@@ -1,19 +1,31 @@
 /* Measures the fused path, on request: it reads lines from standard input and answers each with one line, so that a
  * script can measure it and its peers in turn.
  *
- *     attention ISA HEADS TOKENS D CAUSAL THREADS    GF/s of 4 H T^2 D operations, half where CAUSAL is 1
- *     scratch ISA HEADS TOKENS D CAUSAL THREADS      bytes that the same job allocates
- *     masked ISA HEADS TOKENS D KIND THREADS         GF/s of 4 H D operations for each key that a query sees: KIND is
- *                                                    whole, causal, past, window, lengths, boolean, float, alibi, softcap
- *     project ISA ROWS D_IN D_OUT THREADS            GF/s of 2 ROWS D_IN D_OUT operations
- *     sgemm ROWS D_IN D_OUT THREADS                  the same by BLIS; "missing" where it was built without
- *     isas                                           the instruction sets that this processor has
+ *     attention KERNEL DTYPE HEADS TOKENS D KIND THREADS
+ *                                        GF/s of 4 H D operations for each key that a query sees: KIND is whole, causal,
+ *                                        past, window, lengths, boolean, float, alibi, softcap
+ *     scratch KERNEL DTYPE HEADS TOKENS D KIND THREADS
+ *                                        bytes that the same job allocates
+ *     project ISA ROWS D_IN D_OUT THREADS
+ *                                        GF/s of 2 ROWS D_IN D_OUT operations, in float32
+ *     sgemm ROWS D_IN D_OUT THREADS      the same by BLIS; "missing" where it was built without
+ *     draw DTYPE CASE FOLDER             makes query, key and value of a case of the accuracy, and their exact context;
+ *                                        writes the numbers as they lie into FOLDER/query, key, value, and answers with
+ *                                        DTYPE HEADS QUERIES KEYS D. CASE is normal, tenfold, constant, million
+ *     error KERNEL                       of the case: the largest error of the context, before it is rounded to the dtype
+ *                                        and as it comes out, as a share of the largest number of the exact one
+ *     compare FILE                       the same of a context that another has written, as it lies
+ *     kernels DTYPE                      the KERNELs that this processor has for it
+ *     isas, absent                       the instruction sets that this processor has, and has not
  *
- * ISA "-" is the fastest. Each result is checked against sums in double before it is timed: an answer that begins with
- * "wrong" says what was found. A figure is the best of the runs that a short while allows. */
+ * KERNEL is an instruction set, or "-" for the fastest; with "/fast16" behind it, with weights in one part. The answer is
+ * "missing" where there is no such kernel. Each result is checked against sums in double before it is timed: an answer
+ * that begins with "wrong" says what was found. A figure is the best of the runs that a short while allows. */
+#include "base/threads.h"
 #include "kernel/fused.h"
 #include "kernel/project.h"
 #include "model/torch_random.h"
+#include "tensor/dtype.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +40,8 @@ void sgemm_(const char *transpose_a, const char *transpose_b, const int *m, cons
             float *c, const int *ldc);
 #endif
 
-static const double SECONDS = 0.5;
-enum { LEAST_RUNS = 2, CHECKED_ROWS = 16 };
+static const double SECONDS = 0.3;
+enum { CHECKED_ROWS = 16, DRAWN_AT_ONCE = 1 << 20 };
 
 static double now(void)
 {
@@ -44,46 +56,85 @@ static void give_up(const char *what)
     exit(1);
 }
 
-static float *allocate(size_t count)
+static void *allocate(size_t bytes)
 {
-    float *values = aligned_alloc(64, (count * sizeof *values + 63) / 64 * 64);
-    if (values == NULL)
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory == NULL)
         give_up("no memory");
+    return memory;
+}
+
+/* `count` normal numbers times a factor, rounded to the dtype, as they lie in memory. */
+static void *draw_as(enum dtype dtype, size_t count, uint64_t seed, double factor)
+{
+    static float drawn[DRAWN_AT_ONCE];
+    static double numbers[DRAWN_AT_ONCE];
+    struct torch_random generator;
+    char *values = allocate(count * dtype_size(dtype));
+    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, seed);
+    for (size_t first = 0, some; first < count; first += some) {
+        some = count - first < DRAWN_AT_ONCE ? count - first : DRAWN_AT_ONCE;
+        torch_random_normal(&generator, drawn, some);
+        for (size_t i = 0; i < some; i++)
+            numbers[i] = drawn[i] * factor;
+        dtype_encode(dtype, numbers, some, (unsigned char *)values + first * dtype_size(dtype));
+    }
     return values;
 }
 
 static float *draw(size_t count, uint64_t seed)
 {
-    struct torch_random generator;
-    float *values = allocate(count);
-    torch_random_seed(&generator, TORCH_RANDOM_VECTOR, seed);
-    torch_random_normal(&generator, values, count);
-    return values;
+    return draw_as(DTYPE_F32, count, seed, 1);
 }
 
 /* Seconds of the best run. */
 static double best_of(void (*run)(void *job), void *job)
 {
     double best = INFINITY, begin = now();
-    for (int runs = 0; runs < LEAST_RUNS || now() - begin < SECONDS; runs++) {
+    do {
         const double start = now();
         run(job);
         const double seconds = now() - start;
         best = seconds < best ? seconds : best;
-    }
+    } while (now() - begin < SECONDS);
     return best;
 }
 
-static const struct kernel *find_kernel(const char *isa)
+/* The kernel of that name; where there is none, the answer is "missing" and the result NULL. */
+static const struct kernel *find_kernel(const char *name, enum dtype dtype)
 {
     struct error error = {0};
-    const struct kernel *kernel = kernel_choose(strcmp(isa, "-") == 0 ? NULL : isa, &error);
+    const struct kernel *kernel = kernel_choose(name[0] == '-' ? NULL : name, &error);
+    if (dtype != DTYPE_F32 || strchr(name, '/') != NULL) {
+        printf("missing\n");
+        return NULL;
+    }
     if (kernel == NULL)
         give_up(error.message);
     return kernel;
 }
 
+static enum dtype find_dtype(const char *name)
+{
+    const enum dtype dtype = dtype_find(dtype_name, name);
+    if (dtype == DTYPE_COUNT || !dtype_is_working(dtype))
+        give_up("this dtype is unknown");
+    return dtype;
+}
+
 /* --- attention --------------------------------------------------------------------------------------------------- */
+
+struct operands {
+    enum dtype dtype;
+    size_t heads, queries, keys, d;
+    void *query, *key, *value; /* (heads, queries, d), (heads, keys, d) twice */
+};
+
+/* Row `row` of a matrix of rows of d numbers. */
+static void load_row(enum dtype dtype, const void *matrix, size_t row, size_t d, double *numbers)
+{
+    dtype_load(dtype, (const char *)matrix + row * d * dtype_size(dtype), d, numbers);
+}
 
 static void run_attention(void *job)
 {
@@ -92,52 +143,67 @@ static void run_attention(void *job)
         give_up(error.message);
 }
 
-/* The largest error of one row of one head. */
-static double row_error(const struct fused_job *job, size_t head, size_t row)
+/* sums[c], the context of a query of a head under the job's mask, and the factor of its scores. */
+static void exact_row(const struct operands *operands, const struct fused_job *job, size_t head, size_t row,
+                      long double *sums)
 {
-    const size_t d = job->d;
-    const struct span span = mask_span(job->mask, 0, row);
-    const float *query = job->query + (head * job->queries + row) * d, *key = job->key + head * job->keys * d;
-    const float *value = job->value + head * job->keys * d, *context = job->context + (head * job->queries + row) * d;
-    double *sums = calloc(d, sizeof *sums), total = 0, worst = 0;
-    if (sums == NULL)
-        give_up("no memory");
+    const size_t d = operands->d;
+    const struct span span = job->mask != NULL ? mask_span(job->mask, 0, row) : (struct span){.end = operands->keys};
+    double *query = allocate(3 * d * sizeof *query), *key = query + d, *value = key + d, bias = 0;
+    long double total = 0;
+    load_row(operands->dtype, operands->query, head * operands->queries + row, d, query);
+    memset(sums, 0, d * sizeof *sums);
     for (size_t j = span.first; j < span.end; j++) {
-        double score = 0, bias;
+        long double score = 0;
+        load_row(operands->dtype, operands->key, head * operands->keys + j, d, key);
+        load_row(operands->dtype, operands->value, head * operands->keys + j, d, value);
         for (size_t k = 0; k < d; k++)
-            score += (double)query[k] * key[j * d + k] * job->scale;
-        mask_bias(job->mask, 0, head, row, j, 1, &bias);
-        score = job->softcap > 0 ? job->softcap * tanh(score / job->softcap) : score;
-        const double weight = exp(score + bias); /* normals of these sizes overflow nothing */
+            score += (long double)query[k] * key[k];
+        score *= job->scale;
+        if (job->mask != NULL)
+            mask_bias(job->mask, 0, head, row, j, 1, &bias);
+        score = job->softcap > 0 ? job->softcap * tanhl(score / job->softcap) : score;
+        const long double weight = expl(score + bias); /* what is drawn here overflows nothing */
         total += weight;
         for (size_t c = 0; c < d; c++)
-            sums[c] += weight * value[j * d + c];
+            sums[c] += weight * value[c];
     }
     for (size_t c = 0; c < d; c++)
-        if (!(fabs(sums[c] / total - context[c]) <= worst))
-            worst = fabs(sums[c] / total - context[c]);
-    free(sums);
-    return worst;
+        sums[c] /= total;
+    free(query);
 }
 
-static void check_attention(const struct fused_job *job)
+/* What a kernel may be off, where numbers have unit variance. */
+static double tolerance(const struct kernel *kernel)
 {
+    return kernel != NULL ? 2e-6 : 0;
+}
+
+static void check_attention(const struct operands *operands, const struct fused_job *job)
+{
+    const size_t d = operands->d;
+    long double *exact = allocate(d * sizeof *exact);
+    double *got = allocate(d * sizeof *got);
     for (size_t i = 0; i < CHECKED_ROWS; i++) {
         const size_t row = i * (job->queries - 1) / (CHECKED_ROWS - 1), head = i % job->heads;
-        if (!(row_error(job, head, row) <= 2e-6))
-            give_up("a row of the context differs from the sums in double by more than 2e-6");
+        exact_row(operands, job, head, row, exact);
+        load_row(DTYPE_F32, job->context, head * job->queries + row, d, got);
+        for (size_t c = 0; c < d; c++)
+            if (!(fabsl(exact[c] - got[c]) <= tolerance(job->kernel)))
+                give_up("a row of the context differs from the sums in double");
     }
+    free(exact), free(got);
 }
 
 /* A causal attn_mask, (T, T), of that dtype: F32 or BOOL. */
 static struct tensor causal_tensor(enum dtype dtype, size_t tokens)
 {
-    float *data = allocate(tokens * tokens);
+    void *data = allocate(tokens * tokens * dtype_size(dtype));
     for (size_t i = 0; i < tokens * tokens; i++)
         if (dtype == DTYPE_BOOL)
             ((uint8_t *)data)[i] = i % tokens <= i / tokens;
         else
-            data[i] = i % tokens <= i / tokens ? 0 : -INFINITY;
+            ((float *)data)[i] = i % tokens <= i / tokens ? 0 : -INFINITY;
     return (struct tensor){.rank = 2, .shape = {tokens, tokens}, .dtype = dtype, .data = data};
 }
 
@@ -167,35 +233,163 @@ static struct mask make_mask(const char *kind, size_t tokens, size_t heads, doub
     return mask;
 }
 
-static void attention(const char *isa, size_t heads, size_t tokens, size_t d, const char *kind, unsigned threads,
-                      bool scratch)
+static struct operands draw_operands(enum dtype dtype, size_t heads, size_t queries, size_t keys, size_t d,
+                                     double factor)
 {
-    const size_t count = heads * tokens * d;
+    return (struct operands){.dtype = dtype,
+                             .heads = heads,
+                             .queries = queries,
+                             .keys = keys,
+                             .d = d,
+                             .query = draw_as(dtype, heads * queries * d, 1, factor),
+                             .key = draw_as(dtype, heads * keys * d, 2, 1),
+                             .value = draw_as(dtype, heads * keys * d, 3, 1)};
+}
+
+/* A job with room for its context, which the caller frees. */
+static struct fused_job job_of(const struct operands *operands, const struct kernel *kernel)
+{
+    return (struct fused_job){.query = operands->query,
+                              .key = operands->key,
+                              .value = operands->value,
+                              .context =
+                                  allocate(operands->heads * operands->queries * operands->d * dtype_size(DTYPE_F32)),
+                              .heads = operands->heads,
+                              .queries = operands->queries,
+                              .keys = operands->keys,
+                              .d = operands->d,
+                              .d_v = operands->d,
+                              .scale = 1 / sqrt((double)operands->d),
+                              .kernel = kernel};
+}
+
+static void free_operands(struct operands *operands)
+{
+    free(operands->query), free(operands->key), free(operands->value);
+    *operands = (struct operands){0};
+}
+
+struct request {
+    char kernel[32], dtype[8], kind[16];
+    size_t heads, tokens, d;
+    unsigned threads;
+};
+
+static void attention(const struct request *request, bool scratch)
+{
+    const enum dtype dtype = find_dtype(request->dtype);
+    const struct kernel *kernel = find_kernel(request->kernel, dtype);
+    if (kernel == NULL)
+        return;
     double pairs;
-    float *query = draw(count, 1), *key = draw(count, 2), *value = draw(count, 3), *context = allocate(count);
-    const struct mask mask = make_mask(kind, tokens, heads, &pairs);
-    struct fused_job job = {.query = query,
-                            .key = key,
-                            .value = value,
-                            .context = context,
-                            .heads = heads,
-                            .queries = tokens,
-                            .keys = tokens,
-                            .d = d,
-                            .d_v = d,
-                            .mask = &mask,
-                            .scale = 1 / sqrt((double)d),
-                            .softcap = strcmp(kind, "softcap") == 0 ? 30 : 0,
-                            .threads = threads,
-                            .kernel = find_kernel(isa)};
+    const struct mask mask = make_mask(request->kind, request->tokens, request->heads, &pairs);
+    struct operands operands = draw_operands(dtype, request->heads, request->tokens, request->tokens, request->d, 1);
+    struct fused_job job = job_of(&operands, kernel);
+    job.mask = &mask;
+    job.softcap = strcmp(request->kind, "softcap") == 0 ? 30 : 0;
+    job.threads = request->threads;
     if (scratch) {
         printf("%zu\n", fused_scratch_bytes(&job));
     } else {
         run_attention(&job);
-        check_attention(&job);
-        printf("%.1f\n", 4.0 * (double)(heads * d) * pairs / best_of(run_attention, &job) * 1e-9);
+        check_attention(&operands, &job);
+        printf("%.1f\n", 4.0 * (double)(job.heads * job.d) * pairs / best_of(run_attention, &job) * 1e-9);
     }
-    free(query), free(key), free(value), free(context), free(mask.attn_mask.data);
+    free(job.context), free(mask.attn_mask.data);
+    free_operands(&operands);
+}
+
+/* --- accuracy ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+    struct operands operands;
+    long double *exact; /* (heads, queries, d) */
+    double largest;
+} accuracy;
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t length)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
+        give_up("a file cannot be written");
+}
+
+static void exact_task(void *context, size_t task, unsigned thread)
+{
+    const struct operands *operands = &accuracy.operands;
+    (void)thread;
+    exact_row(operands, context, task / operands->queries, task % operands->queries,
+              accuracy.exact + task * operands->d);
+}
+
+static void draw_case(const char *dtype_word, const char *name, const char *folder)
+{
+    const bool million = strcmp(name, "million") == 0;
+    const enum dtype dtype = find_dtype(dtype_word);
+    const size_t size = dtype_size(dtype);
+    struct operands *operands = &accuracy.operands;
+    free_operands(operands), free(accuracy.exact);
+    *operands = draw_operands(dtype, million ? 1 : 2, million ? 4 : 512, million ? 1000000 : 2048, 64,
+                              strcmp(name, "tenfold") == 0 ? 10 : 1);
+    const size_t d = operands->d, rows = operands->heads * operands->queries, keys = operands->heads * operands->keys;
+    for (size_t j = 1; strcmp(name, "constant") == 0 && j < keys; j++)
+        memcpy((char *)operands->value + j * d * size, operands->value, d * size);
+    accuracy.exact = allocate(rows * d * sizeof *accuracy.exact);
+    struct fused_job job = {.scale = 1 / sqrt((double)d)};
+    threads_run(2, rows, exact_task, &job);
+    accuracy.largest = 0;
+    for (size_t i = 0; i < rows * d; i++)
+        accuracy.largest = fmax(accuracy.largest, fabs((double)accuracy.exact[i]));
+    write_file(folder, "query", operands->query, rows * d * size);
+    write_file(folder, "key", operands->key, keys * d * size);
+    write_file(folder, "value", operands->value, keys * d * size);
+    printf("%s %zu %zu %zu %zu\n", dtype_word, operands->heads, operands->queries, operands->keys, d);
+}
+
+/* The largest error of a context as a share of the largest number: of numbers of `stored`, rounded to `rounded`. */
+static double error_of(enum dtype stored, const void *context, enum dtype rounded)
+{
+    const size_t d = accuracy.operands.d, rows = accuracy.operands.heads * accuracy.operands.queries;
+    double *numbers = allocate(d * sizeof *numbers);
+    long double worst = 0;
+    for (size_t row = 0; row < rows; row++) {
+        load_row(stored, context, row, d, numbers);
+        dtype_round(rounded, numbers, d);
+        for (size_t c = 0; c < d; c++) {
+            const long double off = fabsl(accuracy.exact[row * d + c] - numbers[c]);
+            worst = off <= worst ? worst : off; /* NaN stays */
+        }
+    }
+    free(numbers);
+    return (double)worst / accuracy.largest;
+}
+
+static void error_of_kernel(const char *name)
+{
+    const enum dtype dtype = accuracy.operands.dtype;
+    const struct kernel *kernel = find_kernel(name, dtype);
+    if (kernel == NULL)
+        return;
+    struct fused_job job = job_of(&accuracy.operands, kernel);
+    job.threads = 2;
+    run_attention(&job);
+    printf("%.2e %.2e\n", error_of(DTYPE_F32, job.context, DTYPE_F32), error_of(DTYPE_F32, job.context, dtype));
+    free(job.context);
+}
+
+static void error_of_file(const char *path)
+{
+    const struct operands *operands = &accuracy.operands;
+    const size_t bytes = operands->heads * operands->queries * operands->d * dtype_size(operands->dtype);
+    void *context = allocate(bytes);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL || fread(context, 1, bytes, file) != bytes)
+        give_up("a context cannot be read");
+    fclose(file);
+    printf("%.2e\n", error_of(operands->dtype, context, operands->dtype));
+    free(context);
 }
 
 /* --- projections ------------------------------------------------------------------------------------------------- */
@@ -239,7 +433,7 @@ static void check_product(const struct project_job *projection)
 
 static void project(const char *isa, size_t rows, size_t d_in, size_t d_out, unsigned threads, bool blis)
 {
-    float *x = draw(rows * d_in, 1), *weight = draw(d_in * d_out, 2), *y = allocate(rows * d_out);
+    float *x = draw(rows * d_in, 1), *weight = draw(d_in * d_out, 2), *y = allocate(rows * d_out * sizeof *y);
     struct product product = {.blis = blis,
                               .projection = {.x = x,
                                              .weight = weight,
@@ -251,7 +445,7 @@ static void project(const char *isa, size_t rows, size_t d_in, size_t d_out, uns
                                              .d_head = d_out,
                                              .row_stride = d_out,
                                              .threads = threads,
-                                             .kernel = find_kernel(isa)}};
+                                             .kernel = find_kernel(isa, DTYPE_F32)}};
     run_product(&product);
     check_product(&product.projection);
     const double operations = 2.0 * (double)rows * (double)d_in * (double)d_out;
@@ -270,37 +464,52 @@ static void sgemm(size_t rows, size_t d_in, size_t d_out, unsigned threads)
 #endif
 }
 
-static void list_isas(void)
+static void list_isas(bool present)
 {
     struct error error = {0};
     for (size_t i = 0; kernel_isa(i) != NULL; i++)
-        if (kernel_choose(kernel_isa(i), &error) != NULL)
+        if ((kernel_choose(kernel_isa(i), &error) != NULL) == present)
             printf("%s ", kernel_isa(i));
     printf("\n");
 }
 
+static void list_kernels(enum dtype dtype)
+{
+    if (dtype == DTYPE_F32)
+        list_isas(true);
+    else
+        printf("\n");
+}
+
 int main(void)
 {
-    char line[256], isa[16], kind[16];
+    char line[600], isa[32], dtype[8], folder[512];
     size_t a, b, c;
-    int causal;
     unsigned threads;
+    struct request request;
     while (fgets(line, sizeof line, stdin) != NULL) {
-        if (sscanf(line, "attention %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
-            attention(isa, a, b, c, causal != 0 ? "causal" : "whole", threads, false);
-        else if (sscanf(line, "scratch %15s %zu %zu %zu %d %u", isa, &a, &b, &c, &causal, &threads) == 6)
-            attention(isa, a, b, c, causal != 0 ? "causal" : "whole", threads, true);
-        else if (sscanf(line, "masked %15s %zu %zu %zu %15s %u", isa, &a, &b, &c, kind, &threads) == 6)
-            attention(isa, a, b, c, kind, threads, false);
-        else if (sscanf(line, "project %15s %zu %zu %zu %u", isa, &a, &b, &c, &threads) == 5)
+        char what[16] = "";
+        if (sscanf(line, "%15s %31s %7s %zu %zu %zu %15s %u", what, request.kernel, request.dtype, &request.heads,
+                   &request.tokens, &request.d, request.kind, &request.threads) == 8)
+            attention(&request, strcmp(what, "scratch") == 0);
+        else if (sscanf(line, "project %31s %zu %zu %zu %u", isa, &a, &b, &c, &threads) == 5)
             project(isa, a, b, c, threads, false);
         else if (sscanf(line, "sgemm %zu %zu %zu %u", &a, &b, &c, &threads) == 4)
             sgemm(a, b, c, threads);
-        else if (strcmp(line, "isas\n") == 0)
-            list_isas();
+        else if (sscanf(line, "draw %7s %31s %511s", dtype, isa, folder) == 3)
+            draw_case(dtype, isa, folder);
+        else if (sscanf(line, "error %31s", isa) == 1)
+            error_of_kernel(isa);
+        else if (sscanf(line, "compare %511s", folder) == 1)
+            error_of_file(folder);
+        else if (sscanf(line, "kernels %7s", dtype) == 1)
+            list_kernels(find_dtype(dtype));
+        else if (strcmp(line, "isas\n") == 0 || strcmp(line, "absent\n") == 0)
+            list_isas(line[0] == 'i');
         else
             give_up("this request is unknown");
         fflush(stdout);
     }
+    free_operands(&accuracy.operands), free(accuracy.exact);
     return 0;
 }

@@ -8,101 +8,87 @@ python=${PYTHON:-python3}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
-worst=0
-
-# A process that answers requests: its requests on descriptor $1, its answers on descriptor $2.
-serve() {
-    to=$1 from=$2
-    shift 2
-    mkfifo "$scratch/$to" "$scratch/$from"
-    "$@" <"$scratch/$to" >"$scratch/$from" &
-    eval "exec $to>\"\$scratch/$to\" $from<\"\$scratch/$from\""
-}
-
-# What side $1 answers to the request $2; nothing where it is missing.
-ask() {
-    case $1 in
-    attn) echo "$2" >&3 && read -r answer <&4 ;;
-    BLIS) echo "$2" >&5 && read -r answer <&6 ;;
-    PyTorch) [ -n "$torch" ] && echo "$2" >&7 && read -r answer <&8 ;;
-    esac || return 1
-    case $answer in
-    wrong*) echo "$1: $2: $answer" >&2 && exit 1 ;;
-    missing) return 1 ;;
-    esac
-    echo "$answer"
-}
-
-# row LABEL REQUIRED REQUEST PEER PEER_REQUEST
-row() {
-    round=0
-    : >"$scratch/times"
-    while [ $round -lt "$rounds" ]; do
-        ours=$(ask attn "$3") || exit 1
-        theirs=$(ask "$4" "$5") || break
-        echo "$ours $theirs" >>"$scratch/times"
-        round=$((round + 1))
-    done
-    if [ $round -eq 0 ]; then
-        printf '%-40s %8s   skipped: its peer, %s, is missing\n' "$1" "$ours" "$4"
-        return
-    fi
-    awk -v label="$1" -v required="$2" -v peer="$4" '
-        $1 > ours { ours = $1 }
-        $2 > theirs { theirs = $2 }
-        END {
-            ratio = ours / theirs
-            printf "%-40s %8.1f %8.1f  %-8s %5.2f %9.2f  %s\n", label, ours, theirs, peer, ratio, required,
-                (ratio >= required ? "yes" : "NO")
-            exit (ratio < required)
-        }' "$scratch/times" || worst=1
-}
-
-# attention LABEL REQUIRED SHAPE against PyTorch
-attention() {
-    row "$1" "$2" "attention - $3" PyTorch "attention - $3"
-}
-
+. tests/bench/peers.sh
 serve 3 4 "$build/bench_kernel"
 OMP_WAIT_POLICY=passive serve 5 6 "$build/bench_kernel"
-torch=
-if "$python" -c 'import torch' 2>/dev/null; then
-    OMP_WAIT_POLICY=passive serve 7 8 "$python" tests/bench/peer_torch.py
-    torch=yes
-fi
+serve_torch
+isas=$(ask attn isas) absent=$(ask attn absent)
 
-echo "processor:$(grep -m 1 '^model name' /proc/cpuinfo 2>/dev/null | cut -d: -f2), $(nproc) cores"
-echo "instruction sets: $(ask attn isas)"
-echo "PyTorch: $(ask PyTorch version || echo missing)"
-printf '%-40s %8s %8s  %-8s %5s %9s\n' "GF/s, best of $rounds in turn" attn peer "" ratio required
+# attention LABEL GOAL SHAPE against PyTorch: SHAPE is DTYPE HEADS TOKENS D KIND THREADS. Of a kernel that there is not
+# nothing is measured.
+attention() {
+    kernel_row "$1" "$2" - "$3"
+}
+kernel_row() { # LABEL GOAL KERNEL SHAPE
+    if ask attn "attention $3 ${4%% *} 1 32 8 whole 1" >/dev/null; then
+        row "$1" "$2" attn "attention $3 $4" PyTorch "attention - $4"
+    else
+        printf '%-44s skipped: this processor has no such kernel\n' "$1"
+    fi
+}
+both() { # LABEL WHOLE_GOAL CAUSAL_GOAL KERNEL "DTYPE HEADS TOKENS D"
+    kernel_row "$1, whole" "$2" "$4" "$5 whole 2"
+    kernel_row "$1, causal" "$3" "$4" "$5 causal 2"
+}
+
+heading "GF/s in float32"
+both "T 4096" "$(goal 1.22 1.2)" "$(goal 1.95 1.85)" - "f32 1 4096 64"
+both "T 16384" "$(goal 1.2)" "$(goal 1.85)" - "f32 1 16384 64"
 for tokens in 4096 16384; do
-    attention "T $tokens, whole" 1.2 "1 $tokens 64 0 2"
-    row "T $tokens, whole : sgemm n = 2048" 0.93 "attention - 1 $tokens 64 0 2" BLIS "sgemm 2048 2048 2048 2"
-    attention "T $tokens, causal" 1.85 "1 $tokens 64 1 2"
+    row "T $tokens, whole : sgemm n = 2048" "$(goal 0.93)" attn "attention - f32 1 $tokens 64 whole 2" BLIS "sgemm 2048 2048 2048 2"
 done
-attention "12 heads, T 1024, causal" 1.6 "12 1024 64 1 2"
-attention "8 heads, T 2048, d 128, whole" 1.1 "8 2048 128 0 2"
-attention "8 heads, T 2048, d 128, causal" 1.35 "8 2048 128 1 2"
-attention "T 65536, causal" 1.75 "1 65536 64 1 2"
-attention "one thread, T 4096, whole" 1.15 "1 4096 64 0 1"
-attention "one thread, T 4096, causal" 1.3 "1 4096 64 1 1"
+attention "12 heads, T 1024, causal" "$(goal 1.6)" "f32 12 1024 64 causal 2"
+both "8 heads, T 2048, d 128" "$(goal 1.15 1.1)" "$(goal 1.45 1.35)" - "f32 8 2048 128"
+attention "one thread, T 4096, whole" "$(goal 1.15)" "f32 1 4096 64 whole 1"
+attention "one thread, T 4096, causal" "$(goal 1.3)" "f32 1 4096 64 causal 1"
+once=$rounds rounds=2
+attention "T 65536, causal, best of $rounds" "$(goal 1.75)" "f32 1 65536 64 causal 2"
+rounds=$once
+
+# What bfloat16 is asked for follows from what multiplies it: tiles, dot products of pairs, or float32.
+heading "GF/s in other dtypes"
+case $vendor,$isas in
+*amx*) narrow_whole=1.35 narrow_causal=1.75 fast_whole=1.65 fast_causal=1.95 widened=- ;;
+AMD,*avx512bf16*) narrow_whole=- narrow_causal=- fast_whole=- fast_causal=- widened=1.5 ;;
+*) narrow_whole=- narrow_causal=- fast_whole=- fast_causal=- widened=$(goal 1) ;;
+esac
+both "bf16, T 16384" $narrow_whole $narrow_causal - "bf16 1 16384 64"
+both "bf16, T 16384, fast16" $fast_whole $fast_causal -/fast16 "bf16 1 16384 64"
+both "f16, T 4096" "$(goal 1.7)" "$(goal 1.7)" - "f16 1 4096 64"
+once=$rounds rounds=2
+both "f64, 12 heads, T 4096, best of $rounds" "$(goal 1.2)" "$(goal 1.2)" - "f64 12 4096 64"
+rounds=$once
+
+heading "GF/s of attn, one kernel or mask to another"
+for kind in whole causal; do
+    if ask attn "attention - bf16 1 32 8 whole 1" >/dev/null; then
+        row "T 16384, $kind, bf16 : f32" "$widened" attn "attention - bf16 1 16384 64 $kind 2" \
+            attn "attention - f32 1 16384 64 $kind 2"
+    fi
+done
 # Each mask against the plain path: operations for each key that a query sees.
-for kind in causal:0.8 past:0.8 window:0.8 lengths:0.8 boolean:0.8 alibi:0.8 softcap:0.75 float:0.6; do
-    row "T 4096, ${kind%:*} : whole" "${kind#*:}" "masked - 1 4096 64 ${kind%:*} 2" attn "masked - 1 4096 64 whole 2"
+for kind in causal:0.8 past:0.8 window:0.8 lengths:0.8 boolean:0.8 alibi:0.8 softcap:0.75 float:0.65; do
+    row "T 4096, ${kind%:*} : whole" "$(goal "${kind#*:}" "$(echo "${kind#*:}" | sed s/0.65/0.6/)")" \
+        attn "attention - f32 1 4096 64 ${kind%:*} 2" attn "attention - f32 1 4096 64 whole 2"
 done
 for threads in 2 1; do
     shape="4096 768 768 $threads"
-    row "4096 x 768 by 768 x 768, $threads thread(s)" 0.97 "project - $shape" BLIS "sgemm $shape"
+    row "4096 x 768 by 768 x 768, $threads thread(s)" "$(goal 0.97)" attn "project - $shape" BLIS "sgemm $shape"
 done
-case $(ask attn isas) in
-*avx512*)
-    row "AVX2 : AVX-512, T 4096, whole" 0.9 "attention avx2 1 4096 64 0 2" attn "attention avx512 1 4096 64 0 2"
-    row "AVX2 : AVX-512, T 4096, causal" 0.9 "attention avx2 1 4096 64 1 2" attn "attention avx512 1 4096 64 1 2"
-    ;;
-esac
-bytes=$(ask attn "scratch - 1 65536 64 1 2") || exit 1
-printf '%-40s %8d bytes, at most 2000000: %s\n' "memory of its own, T 65536" "$bytes" \
-    "$([ "$bytes" -le 2000000 ] && echo yes || { echo NO && false; })" || worst=1
+# Information: each instruction set against the best of its dtype.
+once=$rounds rounds=2
+for dtype in f32 f64 f16 bf16; do
+    for kernel in $(ask attn "kernels $dtype"); do
+        row "T 4096, whole, $dtype: $kernel : best" - attn "attention $kernel $dtype 1 4096 64 whole 2" \
+            attn "attention - $dtype 1 4096 64 whole 2"
+    done
+done
+rounds=$once
+[ -z "${absent% }" ] || echo "untried, as this processor lacks them: $absent"
+
+bytes=$(ask attn "scratch - f32 1 65536 64 causal 2") || exit 1
+held=$(verdict "$bytes" at-most 2000000) || worst=1
+printf '%-44s %8d bytes, at most 2000000: %s\n' "memory of its own, T 65536" "$bytes" "$held"
 exec 3>&- 5>&- 7>&-
 wait
 exit $worst

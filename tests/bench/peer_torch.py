@@ -1,38 +1,61 @@
-"""Measures PyTorch's scaled_dot_product_attention on request, as bench_kernel does the fused path: reads lines
+"""Measures PyTorch's scaled_dot_product_attention on request, as bench_kernel does the fused path: reads lines from
+standard input and answers each with one line.
 
-    attention - HEADS TOKENS D CAUSAL THREADS
-
-from standard input and answers each with GF/s, the best of the runs that a short while allows; "version" is answered
-with PyTorch's."""
+    attention - DTYPE HEADS TOKENS D KIND THREADS    GF/s, the best of the runs that a short while allows; KIND is whole or
+                                                     causal
+    context DTYPE HEADS QUERIES KEYS D FOLDER        reads FOLDER/query, key and value as they lie, and writes their
+                                                     FOLDER/context
+    version                                          PyTorch's
+"""
+import os
 import sys
 import time
 
 import torch
 
-SECONDS = 0.5
-LEAST_RUNS = 2
+SECONDS = 0.3
+DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
-def attention(heads, tokens, d, causal, threads):
+def attention(dtype, heads, tokens, d, kind, threads):
     torch.set_num_threads(threads)
-    query, key, value = (torch.randn(1, heads, tokens, d) for _ in range(3))
-    operations = 4 * heads * tokens * tokens * d / (2 if causal else 1)
-    best = float("inf")
-    begin = time.perf_counter()
-    runs = 0
+    query, key, value = (torch.randn(1, heads, tokens, d).to(DTYPES[dtype]) for _ in range(3))
+    causal = kind == "causal"
+    operations = 4 * heads * (tokens * (tokens + 1) // 2 if causal else tokens * tokens) * d
+
+    def run():
+        start = time.perf_counter()
+        torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
+        return time.perf_counter() - start
+
     with torch.inference_mode():
-        while runs <= LEAST_RUNS or time.perf_counter() - begin < SECONDS:
-            start = time.perf_counter()
-            torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
-            best = min(best, time.perf_counter() - start)
-            runs += 1
+        run()  # the first one takes memory
+        begin = time.perf_counter()
+        best = run()
+        while time.perf_counter() - begin < SECONDS:
+            best = min(best, run())
     return operations / best * 1e-9
+
+
+def context(dtype, heads, queries, keys, d, folder):
+    def read(name, rows):
+        path, count = os.path.join(folder, name), heads * rows * d
+        return torch.from_file(path, size=count, dtype=DTYPES[dtype]).view(1, heads, rows, d)
+
+    with torch.inference_mode():
+        operands = read("query", queries), read("key", keys), read("value", keys)
+        result = torch.nn.functional.scaled_dot_product_attention(*operands).contiguous()
+    result.view(torch.uint8).numpy().tofile(os.path.join(folder, "context"))
 
 
 for line in sys.stdin:
     words = line.split()
     if words == ["version"]:
         print(torch.__version__, flush=True)
+    elif words[0] == "attention":
+        dtype, heads, tokens, d, kind, threads = words[2:]
+        print(f"{attention(dtype, int(heads), int(tokens), int(d), kind, int(threads)):.1f}", flush=True)
     else:
-        heads, tokens, d, causal, threads = map(int, words[2:])
-        print(f"{attention(heads, tokens, d, bool(causal), threads):.1f}", flush=True)
+        dtype, heads, queries, keys, d, folder = words[1:]
+        context(dtype, int(heads), int(queries), int(keys), int(d), folder)
+        print("written", flush=True)

@@ -1,0 +1,81 @@
+#!/bin/sh
+# How far the context is from the exact one, of each dtype and kernel: against sums in long double, next to PyTorch's
+# scaled_dot_product_attention on the same numbers. Usage: tests/bench/accuracy.sh BUILD; PYTHON says which Python has
+# PyTorch. Exits 1 where a kernel is further off than it may be.
+#
+# The cases: 2 heads, 512 queries, 2048 keys, d 64, normal numbers; the same with a query ten times as large; with the
+# same value for every key; and 4 queries of a million keys.
+build=${1:?usage: tests/bench/accuracy.sh BUILD}
+python=${PYTHON:-python3}
+rounds=1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+. tests/bench/peers.sh
+cases='normal tenfold constant million'
+
+free=$(df -kP "$scratch" | awk 'NR == 2 { print int($4 / 1024) }')
+memory=$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null)
+if [ "$free" -lt 1500 ] || [ "${memory:-4000}" -lt 4000 ]; then
+    cases='normal tenfold constant'
+    echo "skipped: the accuracy over a million keys needs 1.5 GB of disk and 4 GB of memory; there are $free and $memory MB"
+fi
+serve 3 4 "$build/bench_kernel"
+serve_torch
+mkdir "$scratch/case"
+
+# The errors of a case, a line for each kernel and one of PyTorch: DTYPE CASE KERNEL BEFORE AFTER
+measure() { # DTYPE CASE
+    drawn=$(ask attn "draw $1 $2 $scratch/case") || exit 1
+    for kernel in $(ask attn "kernels $1"); do
+        echo "$1 $2 $kernel $(ask attn "error $kernel")"
+    done
+    ask PyTorch "context $drawn $scratch/case" >/dev/null || return 0
+    echo "$1 $2 PyTorch - $(ask attn "compare $scratch/case/context")"
+}
+for dtype in f32 f64 f16 bf16; do
+    for case in $cases; do
+        measure $dtype $case >>"$scratch/errors" || exit 1
+    done
+done
+
+# What is asked: in f16 and bf16 a hundredth of PyTorch's error before the last rounding, with weights in one part all of it;
+# in f64 twice PyTorch's. Where PyTorch is exact the rounded result is to be so, too.
+cat <<END
+
+largest error of the context, as a share of its largest number: before it is rounded to the dtype / as it comes out
+END
+awk -v cases="$cases" '
+    BEGIN { count = split(cases, names) }
+    $3 == "PyTorch" { peer[$1, $2] = $5; next }
+    { if (!(($1, $3) in seen)) { seen[$1, $3] = ++rows; dtype[rows] = $1; kernel[rows] = $3 }
+      before[$1, $3, $2] = $4; after[$1, $3, $2] = $5 }
+    function asked(type, name) { return name ~ /fast16/ ? 1 : type == "f64" ? 2 : type == "f32" ? 0 : 0.01 }
+    END {
+        printf "%-6s%-18s", "dtype", "kernel"
+        for (i = 1; i <= count; i++) printf "%-22s", names[i]
+        print "of PyTorch"
+        for (row = 1; row <= rows; row++) {
+            type = dtype[row]; name = kernel[row]; share = asked(type, name); fell = ""
+            printf "%-6s%-18s", type, name
+            for (i = 1; i <= count; i++) {
+                one = before[type, name, names[i]]; other = after[type, name, names[i]]; torch = peer[type, names[i]]
+                printf "%-22s", type == "f32" || type == "f64" ? one : one " / " other
+                if (torch != "" && share && !(one <= share * torch || (torch + 0 == 0 && other + 0 == 0)))
+                    fell = fell " " names[i]
+            }
+            known = (type, names[1]) in peer
+            print !share || !known ? "no goal" : fell == "" ? "at most " share ": yes" : "at most " share ": NO:" fell
+            if (fell != "") worst = 1
+            if (dtype[row + 1] != type && known) {
+                printf "%-6s%-18s", type, "PyTorch"
+                for (i = 1; i <= count; i++) printf "%-22s", peer[type, names[i]]
+                print ""
+            }
+        }
+        exit worst
+    }' "$scratch/errors" || worst=1
+[ -n "$torch" ] || echo "skipped: PyTorch's own errors: it is not installed (PYTHON names an interpreter)"
+exec 3>&- 7>&-
+wait
+exit $worst
