@@ -1,26 +1,29 @@
-/* Measures the fused path, on request: it reads lines from standard input and answers each with one line, so that a
- * script can measure it and its peers in turn.
+/* Measures the fused path, on request: it reads lines from standard input and
+ * answers each with one line, so that a script can measure it and its peers in
+ * turn.
  *
  *     attention KERNEL DTYPE HEADS TOKENS D KIND THREADS
- *                                        GF/s of 4 H D operations for each key that a query sees: KIND is whole, causal,
- *                                        past, window, lengths, boolean, float, alibi, softcap
- *     scratch KERNEL DTYPE HEADS TOKENS D KIND THREADS
- *                                        bytes that the same job allocates
- *     project ISA ROWS D_IN D_OUT THREADS
- *                                        GF/s of 2 ROWS D_IN D_OUT operations, in float32
- *     sgemm ROWS D_IN D_OUT THREADS      the same by BLIS; "missing" where it was built without
- *     draw DTYPE CASE FOLDER             makes query, key and value of a case of the accuracy, and their exact context;
- *                                        writes the numbers as they lie into FOLDER/query, key, value, and answers with
- *                                        DTYPE HEADS QUERIES KEYS D. CASE is normal, tenfold, constant, million
- *     error KERNEL                       of the case: the largest error of the context, before it is rounded to the dtype
- *                                        and as it comes out, as a share of the largest number of the exact one
- *     compare FILE                       the same of a context that another has written, as it lies
- *     kernels DTYPE                      the KERNELs that this processor has for it
- *     isas, absent                       the instruction sets that this processor has, and has not
+ *                                        GF/s of 4 H D operations for each key
+ * that a query sees: KIND is whole, causal, past, window, lengths, boolean,
+ * float, alibi, softcap scratch KERNEL DTYPE HEADS TOKENS D KIND THREADS bytes
+ * that the same job allocates project ISA ROWS D_IN D_OUT THREADS GF/s of 2
+ * ROWS D_IN D_OUT operations, in float32 sgemm ROWS D_IN D_OUT THREADS      the
+ * same by BLIS; "missing" where it was built without draw DTYPE CASE FOLDER
+ * makes query, key and value of a case of the accuracy, and their exact
+ * context; writes the numbers as they lie into FOLDER/query, key, value, and
+ * answers with DTYPE HEADS QUERIES KEYS D. CASE is normal, tenfold, constant,
+ * million error KERNEL                       of the case: the largest error of
+ * the context, before it is rounded to the dtype and as it comes out, as a
+ * share of the largest number of the exact one compare FILE the same of a
+ * context that another has written, as it lies kernels DTYPE the KERNELs that
+ * this processor has for it isas, absent                       the instruction
+ * sets that this processor has, and has not
  *
- * KERNEL is an instruction set, or "-" for the fastest; with "/fast16" behind it, with weights in one part. The answer is
- * "missing" where there is no such kernel. Each result is checked against sums in double before it is timed: an answer
- * that begins with "wrong" says what was found. A figure is the best of the runs that a short while allows. */
+ * KERNEL is an instruction set, or "-" for the fastest; with "/fast16" behind
+ * it, with weights in one part. The answer is "missing" where there is no such
+ * kernel. Each result is checked against sums in double before it is timed: an
+ * answer that begins with "wrong" says what was found. A figure is the best of
+ * the runs that a short while allows. */
 #include "base/threads.h"
 #include "kernel/fused.h"
 #include "kernel/project.h"
@@ -64,7 +67,8 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-/* `count` normal numbers times a factor, rounded to the dtype, as they lie in memory. */
+/* `count` normal numbers times a factor, rounded to the dtype, as they lie in
+ * memory. */
 static void *draw_as(enum dtype dtype, size_t count, uint64_t seed, double factor)
 {
     static float drawn[DRAWN_AT_ONCE];
@@ -100,18 +104,22 @@ static double best_of(void (*run)(void *job), void *job)
     return best;
 }
 
-/* The kernel of that name; where there is none, the answer is "missing" and the result NULL. */
+/* The kernel of that name; where there is none, the answer is "missing" and the
+ * result NULL. */
 static const struct kernel *find_kernel(const char *name, enum dtype dtype)
 {
     struct error error = {0};
-    const struct kernel *kernel = kernel_choose(name[0] == '-' ? NULL : name, &error);
-    if (dtype != DTYPE_F32 || strchr(name, '/') != NULL) {
-        printf("missing\n");
-        return NULL;
-    }
+    char isa[32];
+    const size_t length = strcspn(name, "/");
+    const bool one_part = name[length] == '/', free_choice = name[0] == '-';
+    snprintf(isa, sizeof isa, "%.*s", (int)length, name);
+    const struct kernel *kernel = kernel_choose(free_choice ? NULL : isa, dtype, one_part, &error);
     if (kernel == NULL)
         give_up(error.message);
-    return kernel;
+    if (kernel->one_part == one_part && (free_choice || strcmp(kernel->name, isa) == 0))
+        return kernel;
+    printf("missing\n");
+    return NULL;
 }
 
 static enum dtype find_dtype(const char *name)
@@ -122,7 +130,9 @@ static enum dtype find_dtype(const char *name)
     return dtype;
 }
 
-/* --- attention --------------------------------------------------------------------------------------------------- */
+/* --- attention
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 struct operands {
     enum dtype dtype;
@@ -143,7 +153,8 @@ static void run_attention(void *job)
         give_up(error.message);
 }
 
-/* sums[c], the context of a query of a head under the job's mask, and the factor of its scores. */
+/* sums[c], the context of a query of a head under the job's mask, and the
+ * factor of its scores. */
 static void exact_row(const struct operands *operands, const struct fused_job *job, size_t head, size_t row,
                       long double *sums)
 {
@@ -176,7 +187,7 @@ static void exact_row(const struct operands *operands, const struct fused_job *j
 /* What a kernel may be off, where numbers have unit variance. */
 static double tolerance(const struct kernel *kernel)
 {
-    return kernel != NULL ? 2e-6 : 0;
+    return kernel->one_part ? 2e-3 : kernel->number == DTYPE_F64 ? 4e-15 : 2e-6;
 }
 
 static void check_attention(const struct operands *operands, const struct fused_job *job)
@@ -187,7 +198,7 @@ static void check_attention(const struct operands *operands, const struct fused_
     for (size_t i = 0; i < CHECKED_ROWS; i++) {
         const size_t row = i * (job->queries - 1) / (CHECKED_ROWS - 1), head = i % job->heads;
         exact_row(operands, job, head, row, exact);
-        load_row(DTYPE_F32, job->context, head * job->queries + row, d, got);
+        load_row(job->kernel->number, job->context, head * job->queries + row, d, got);
         for (size_t c = 0; c < d; c++)
             if (!(fabsl(exact[c] - got[c]) <= tolerance(job->kernel)))
                 give_up("a row of the context differs from the sums in double");
@@ -195,7 +206,7 @@ static void check_attention(const struct operands *operands, const struct fused_
     free(exact), free(got);
 }
 
-/* A causal attn_mask, (T, T), of that dtype: F32 or BOOL. */
+/* A causal attn_mask, (T, T), of that dtype: BOOL, F32 or F64. */
 static struct tensor causal_tensor(enum dtype dtype, size_t tokens)
 {
     void *data = allocate(tokens * tokens * dtype_size(dtype));
@@ -207,8 +218,9 @@ static struct tensor causal_tensor(enum dtype dtype, size_t tokens)
     return (struct tensor){.rank = 2, .shape = {tokens, tokens}, .dtype = dtype, .data = data};
 }
 
-/* The mask of that kind; the operations of 4 H D that its keys are go to *pairs. */
-static struct mask make_mask(const char *kind, size_t tokens, size_t heads, double *pairs)
+/* The mask of that kind, for a kernel of these numbers; the operations of 4 H D that its keys are go to
+ * *pairs. */
+static struct mask make_mask(const char *kind, enum dtype number, size_t tokens, size_t heads, double *pairs)
 {
     static int64_t length;
     static double slopes[64];
@@ -227,7 +239,7 @@ static struct mask make_mask(const char *kind, size_t tokens, size_t heads, doub
         *pairs += (double)(mask_span(&mask, 0, i).end - mask_span(&mask, 0, i).first);
     mask.causal = mask.causal && !given;
     if (given)
-        mask.attn_mask = causal_tensor(boolean ? DTYPE_BOOL : DTYPE_F32, tokens);
+        mask.attn_mask = causal_tensor(boolean ? DTYPE_BOOL : number, tokens);
     mask.strides[2] = tokens;
     mask.strides[3] = 1;
     return mask;
@@ -249,18 +261,18 @@ static struct operands draw_operands(enum dtype dtype, size_t heads, size_t quer
 /* A job with room for its context, which the caller frees. */
 static struct fused_job job_of(const struct operands *operands, const struct kernel *kernel)
 {
-    return (struct fused_job){.query = operands->query,
-                              .key = operands->key,
-                              .value = operands->value,
-                              .context =
-                                  allocate(operands->heads * operands->queries * operands->d * dtype_size(DTYPE_F32)),
-                              .heads = operands->heads,
-                              .queries = operands->queries,
-                              .keys = operands->keys,
-                              .d = operands->d,
-                              .d_v = operands->d,
-                              .scale = 1 / sqrt((double)operands->d),
-                              .kernel = kernel};
+    return (struct fused_job){
+        .query = operands->query,
+        .key = operands->key,
+        .value = operands->value,
+        .context = allocate(operands->heads * operands->queries * operands->d * dtype_size(kernel->number)),
+        .heads = operands->heads,
+        .queries = operands->queries,
+        .keys = operands->keys,
+        .d = operands->d,
+        .d_v = operands->d,
+        .scale = 1 / sqrt((double)operands->d),
+        .kernel = kernel};
 }
 
 static void free_operands(struct operands *operands)
@@ -282,7 +294,7 @@ static void attention(const struct request *request, bool scratch)
     if (kernel == NULL)
         return;
     double pairs;
-    const struct mask mask = make_mask(request->kind, request->tokens, request->heads, &pairs);
+    const struct mask mask = make_mask(request->kind, kernel->number, request->tokens, request->heads, &pairs);
     struct operands operands = draw_operands(dtype, request->heads, request->tokens, request->tokens, request->d, 1);
     struct fused_job job = job_of(&operands, kernel);
     job.mask = &mask;
@@ -299,7 +311,9 @@ static void attention(const struct request *request, bool scratch)
     free_operands(&operands);
 }
 
-/* --- accuracy ---------------------------------------------------------------------------------------------------- */
+/* --- accuracy
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static struct {
     struct operands operands;
@@ -314,6 +328,18 @@ static void write_file(const char *folder, const char *name, const void *bytes, 
     FILE *file = fopen(path, "wb");
     if (file == NULL || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
         give_up("a file cannot be written");
+}
+
+/* The context is the value that all keys have. */
+static void constant_task(void *context, size_t task, unsigned thread)
+{
+    const struct operands *operands = &accuracy.operands;
+    double *value = allocate(operands->d * sizeof *value);
+    (void)context, (void)thread;
+    load_row(operands->dtype, operands->value, 0, operands->d, value);
+    for (size_t c = 0; c < operands->d; c++)
+        accuracy.exact[task * operands->d + c] = value[c];
+    free(value);
 }
 
 static void exact_task(void *context, size_t task, unsigned thread)
@@ -334,11 +360,12 @@ static void draw_case(const char *dtype_word, const char *name, const char *fold
     *operands = draw_operands(dtype, million ? 1 : 2, million ? 4 : 512, million ? 1000000 : 2048, 64,
                               strcmp(name, "tenfold") == 0 ? 10 : 1);
     const size_t d = operands->d, rows = operands->heads * operands->queries, keys = operands->heads * operands->keys;
-    for (size_t j = 1; strcmp(name, "constant") == 0 && j < keys; j++)
+    const bool constant = strcmp(name, "constant") == 0;
+    for (size_t j = 1; constant && j < keys; j++)
         memcpy((char *)operands->value + j * d * size, operands->value, d * size);
     accuracy.exact = allocate(rows * d * sizeof *accuracy.exact);
     struct fused_job job = {.scale = 1 / sqrt((double)d)};
-    threads_run(2, rows, exact_task, &job);
+    threads_run(2, rows, constant ? constant_task : exact_task, &job);
     accuracy.largest = 0;
     for (size_t i = 0; i < rows * d; i++)
         accuracy.largest = fmax(accuracy.largest, fabs((double)accuracy.exact[i]));
@@ -348,7 +375,8 @@ static void draw_case(const char *dtype_word, const char *name, const char *fold
     printf("%s %zu %zu %zu %zu\n", dtype_word, operands->heads, operands->queries, operands->keys, d);
 }
 
-/* The largest error of a context as a share of the largest number: of numbers of `stored`, rounded to `rounded`. */
+/* The largest error of a context as a share of the largest number: of numbers
+ * of `stored`, rounded to `rounded`. */
 static double error_of(enum dtype stored, const void *context, enum dtype rounded)
 {
     const size_t d = accuracy.operands.d, rows = accuracy.operands.heads * accuracy.operands.queries;
@@ -375,7 +403,8 @@ static void error_of_kernel(const char *name)
     struct fused_job job = job_of(&accuracy.operands, kernel);
     job.threads = 2;
     run_attention(&job);
-    printf("%.2e %.2e\n", error_of(DTYPE_F32, job.context, DTYPE_F32), error_of(DTYPE_F32, job.context, dtype));
+    printf("%.2e %.2e\n", error_of(kernel->number, job.context, kernel->number),
+           error_of(kernel->number, job.context, dtype));
     free(job.context);
 }
 
@@ -392,7 +421,9 @@ static void error_of_file(const char *path)
     free(context);
 }
 
-/* --- projections ------------------------------------------------------------------------------------------------- */
+/* --- projections
+ * -------------------------------------------------------------------------------------------------
+ */
 
 struct product {
     struct project_job projection;
@@ -418,14 +449,14 @@ static void run_product(void *job)
 
 static void check_product(const struct project_job *projection)
 {
-    const float *weight = projection->weight;
+    const float *x = projection->x, *weight = projection->weight, *y = projection->y;
     for (size_t i = 0; i < CHECKED_ROWS; i++) {
         const size_t row = i * (projection->rows - 1) / (CHECKED_ROWS - 1), d_in = projection->d_in;
         for (size_t j = 0; j < projection->d_out; j++) {
             double sum = 0;
             for (size_t k = 0; k < d_in; k++)
-                sum += (double)projection->x[row * d_in + k] * weight[k * projection->d_out + j];
-            if (!(fabs(sum - projection->y[row * projection->d_out + j]) <= 1e-6 * (double)d_in))
+                sum += (double)x[row * d_in + k] * weight[k * projection->d_out + j];
+            if (!(fabs(sum - y[row * projection->d_out + j]) <= 1e-6 * (double)d_in))
                 give_up("a product differs from the sum in double");
         }
     }
@@ -437,6 +468,7 @@ static void project(const char *isa, size_t rows, size_t d_in, size_t d_out, uns
     struct product product = {.blis = blis,
                               .projection = {.x = x,
                                              .weight = weight,
+                                             .weight_dtype = DTYPE_F32,
                                              .y = y,
                                              .items = 1,
                                              .rows = rows,
@@ -468,17 +500,17 @@ static void list_isas(bool present)
 {
     struct error error = {0};
     for (size_t i = 0; kernel_isa(i) != NULL; i++)
-        if ((kernel_choose(kernel_isa(i), &error) != NULL) == present)
+        if ((kernel_check(kernel_isa(i), &error) == STATUS_OK) == present)
             printf("%s ", kernel_isa(i));
     printf("\n");
 }
 
 static void list_kernels(enum dtype dtype)
 {
-    if (dtype == DTYPE_F32)
-        list_isas(true);
-    else
-        printf("\n");
+    for (size_t i = 0; kernel_row(i) != NULL; i++)
+        if (kernel_row(i)->dtype == dtype && kernel_present(kernel_row(i)))
+            printf("%s%s ", kernel_row(i)->name, kernel_row(i)->one_part ? "/fast16" : "");
+    printf("\n");
 }
 
 int main(void)

@@ -23,7 +23,7 @@ kernel_row() { # LABEL GOAL KERNEL SHAPE
     if ask attn "attention $3 ${4%% *} 1 32 8 whole 1" >/dev/null; then
         row "$1" "$2" attn "attention $3 $4" PyTorch "attention - $4"
     else
-        printf '%-44s skipped: this processor has no such kernel\n' "$1"
+        printf '%-46s skipped: this processor has no such kernel\n' "$1"
     fi
 }
 both() { # LABEL WHOLE_GOAL CAUSAL_GOAL KERNEL "DTYPE HEADS TOKENS D"
@@ -59,7 +59,7 @@ once=$rounds rounds=2
 both "f64, 12 heads, T 4096, best of $rounds" "$(goal 1.2)" "$(goal 1.2)" - "f64 12 4096 64"
 rounds=$once
 
-heading "GF/s of attn, one kernel or mask to another"
+heading "GF/s of attn itself"
 for kind in whole causal; do
     if ask attn "attention - bf16 1 32 8 whole 1" >/dev/null; then
         row "T 16384, $kind, bf16 : f32" "$widened" attn "attention - bf16 1 16384 64 $kind 2" \
@@ -88,7 +88,7 @@ rounds=$once
 
 bytes=$(ask attn "scratch - f32 1 65536 64 causal 2") || exit 1
 held=$(verdict "$bytes" at-most 2000000) || worst=1
-printf '%-44s %8d bytes, at most 2000000: %s\n' "memory of its own, T 65536" "$bytes" "$held"
+printf '%-46s %8d bytes, at most 2000000: %s\n' "memory of its own, T 65536" "$bytes" "$held"
 exec 3>&- 5>&- 7>&-
 wait
 exit $worst

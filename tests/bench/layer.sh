@@ -46,14 +46,14 @@ while [ $round -lt "$rounds" ]; do
     round=$((round + 1))
 done
 exec 3>&- 4<&-
-printf '%-44s %9s %9s %9s %7s %9s\n' "seconds, best of $rounds in turn" attn float32 bfloat16 ratio required
+printf '%-46s %9s %9s %9s %7s %9s\n' "seconds, best of $rounds in turn" attn float32 bfloat16 ratio required
 awk -v required=$required '
     NR == 1 || $1 < ours { ours = $1 }
     NR == 1 || $2 < wide { wide = $2 }
     NR == 1 || $3 < narrow { narrow = $3 }
     END {
         ratio = wide / ours
-        printf "%-44s %9.3f %9.3f %9.3f %7.2f %9.2f  %s\n", "4096 wide, 32 heads of 128, 8 of keys, T 2048", ours, wide, narrow,
+        printf "%-46s %9.3f %9.3f %9.3f %7.2f %9.2f  %s\n", "4096 wide, 32 heads of 128, 8 of keys, T 2048", ours, wide, narrow,
             ratio, required, (ratio >= required ? "yes" : "NO")
         exit (ratio < required)
     }' "$scratch/times"

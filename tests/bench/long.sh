@@ -23,7 +23,7 @@ if "$python" -c 'import torch, numpy' 2>/dev/null; then
     $peer make "$scratch/x.npy" 4096 768
     "$attn" multihead -H 12 "$scratch/x.npy" --stages output -o "$scratch/a.npy" || exit 1
     $peer run "$scratch/x.npy" "$scratch/b.npy" 12 && $peer check "$scratch/a.npy" "$scratch/b.npy" || exit 1
-    printf '%-44s %12s %12s\n' "whole processes, files in and out" attn PyTorch
+    printf '%-46s %12s %12s\n' "whole processes, files in and out" attn PyTorch
     "$build/bench_processes" 5 0.2 "multihead 4096 x 768, 12 heads" \
         "$attn multihead -H 12 $scratch/x.npy --stages output -o $scratch/a.npy" \
         "$peer run $scratch/x.npy $scratch/b.npy 12" || worst=1

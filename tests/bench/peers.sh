@@ -35,7 +35,7 @@ ask() {
 }
 
 heading() {
-    printf '\n%-44s %8s %8s  %-8s %5s %7s\n' "$1, best of $rounds in turn" attn peer "" ratio goal
+    printf '\n%-46s %8s %8s  %-8s %5s %7s\n' "$1, best of $rounds in turn" attn peer "" ratio goal
 }
 
 # row LABEL GOAL SIDE REQUEST PEER PEER_REQUEST
@@ -49,11 +49,11 @@ row() {
         round=$((round + 1))
     done
     if [ $round -eq 0 ]; then
-        printf '%-44s %8s   skipped: its peer, %s, is missing\n' "$1" "$ours" "$5"
+        printf '%-46s %8s   skipped: its peer, %s, is missing\n' "$1" "$ours" "$5"
         return
     fi
     set -- "$1" "$2" "$5" $(awk '$1 > ours { ours = $1 } $2 > theirs { theirs = $2 }
         END { printf "%.1f %.1f %.3f", ours, theirs, ours / theirs }' "$scratch/times")
     held=$(verdict "$6" at-least "$2") || worst=1
-    printf '%-44s %8s %8s  %-8s %5.2f %7s  %s\n' "$1" "$4" "$5" "$3" "$6" "$2" "$held"
+    printf '%-46s %8s %8s  %-8s %5.2f %7s  %s\n' "$1" "$4" "$5" "$3" "$6" "$2" "$held"
 }

@@ -17,11 +17,11 @@ within() { # NAME RUNS SECONDS FORMAT STAGE MISTAKES COMMAND...
         { echo "the answer is wrong"; cat "$scratch/answer.json"; exit 1; }
     tried=$(sed -n 's/.*"tried": {"mistakes": \([0-9]*\), "pairs": \([0-9]*\),.*/\1 alone, \2 pairs/p' "$scratch/answer.json")
     "$build/bench_measure" "$runs" "$attn" why "$@" --mine "$mine" | awk -v name="$name" -v tried="$tried" -v most="$most" '{
-        printf "%-44s %9.3f ms %25s (at most %g ms: %s)\n", name, 1000 * $1, tried, 1000 * most, $1 <= most ? "yes" : "NO"
+        printf "%-46s %9.3f ms %25s (at most %g ms: %s)\n", name, 1000 * $1, tried, 1000 * most, $1 <= most ? "yes" : "NO"
         held = $1 <= most } END { exit !held }' || worst=1
 }
 
-printf '%-44s %12s %25s\n' "attn why, best of several" attn tried
+printf '%-46s %12s %25s\n' "attn why, best of several" attn tried
 within "the book's six tokens, one mistake" 20 0.05 json context softmax-queries causal data/inputs.json -s 789
 within "the same, two" 10 2 json context scale-missing,softmax-queries causal data/inputs.json -s 789
 within "sdpa, T 128, 8 heads of 64, one mistake" 5 2 npy context scale-missing sdpa --causal --random 8x128x64
