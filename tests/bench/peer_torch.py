@@ -13,7 +13,7 @@ import time
 
 import torch
 
-SECONDS = 0.3
+SECONDS = 0.25
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16}
 
 

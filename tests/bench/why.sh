@@ -4,6 +4,7 @@
 build=${1:?usage: tests/bench/why.sh BUILD}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+. tests/bench/processor.sh
 attn=$build/attn
 worst=0
 
@@ -16,14 +17,15 @@ within() { # NAME RUNS SECONDS FORMAT STAGE MISTAKES COMMAND...
     grep -qF "\"explanations\": [{\"mistakes\": [\"$names\"]" "$scratch/answer.json" ||
         { echo "the answer is wrong"; cat "$scratch/answer.json"; exit 1; }
     tried=$(sed -n 's/.*"tried": {"mistakes": \([0-9]*\), "pairs": \([0-9]*\),.*/\1 alone, \2 pairs/p' "$scratch/answer.json")
-    "$build/bench_measure" "$runs" "$attn" why "$@" --mine "$mine" | awk -v name="$name" -v tried="$tried" -v most="$most" '{
-        printf "%-46s %9.3f ms %25s (at most %g ms: %s)\n", name, 1000 * $1, tried, 1000 * most, $1 <= most ? "yes" : "NO"
-        held = $1 <= most } END { exit !held }' || worst=1
+    seconds=$("$build/bench_measure" "$runs" "$attn" why "$@" --mine "$mine") || exit 1
+    seconds=${seconds% *}
+    held=$(verdict "$seconds" at-most "$most") || worst=1
+    printf '%-46s %9.4f s %26s (at most %s s: %s)\n' "$name" "$seconds" "$tried" "$most" "$held"
 }
 
 printf '%-46s %12s %25s\n' "attn why, best of several" attn tried
-within "the book's six tokens, one mistake" 20 0.05 json context softmax-queries causal data/inputs.json -s 789
-within "the same, two" 10 2 json context scale-missing,softmax-queries causal data/inputs.json -s 789
-within "sdpa, T 128, 8 heads of 64, one mistake" 5 2 npy context scale-missing sdpa --causal --random 8x128x64
-within "multihead, T 128, 8 heads of 64, one mistake" 5 2 npy output merge-view multihead -H 8 --random 128x512
+within "the book's six tokens, one mistake" 20 "$(goal 0.05)" json context softmax-queries causal data/inputs.json -s 789
+within "the same, two" 10 "$(goal 2)" json context scale-missing,softmax-queries causal data/inputs.json -s 789
+within "sdpa, T 128, 8 heads of 64, one mistake" 5 "$(goal 2)" npy context scale-missing sdpa --causal --random 8x128x64
+within "multihead, T 128, 8 heads of 64, one mistake" 5 "$(goal 2)" npy output merge-view multihead -H 8 --random 128x512
 exit $worst
