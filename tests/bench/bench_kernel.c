@@ -391,6 +391,8 @@ static double error_of(enum dtype stored, const void *context, enum dtype rounde
         }
     }
     free(numbers);
+    if (!(worst < 0.1 * accuracy.largest))
+        give_up("the context is nowhere near the exact one");
     return (double)worst / accuracy.largest;
 }
 
