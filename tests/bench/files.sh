@@ -12,9 +12,7 @@ trap 'exit 1' HUP INT TERM
 serve_torch
 attn=$build/attn files=$build/bench_files measure=$build/bench_measure
 
-"$files" make "$scratch/tiny" f32 1 1 1 1 8 || exit 1
-
-# GF/s of one command on a file, less what the same takes for one query of one key: OPERATIONS FILE OPTION...
+# GF/s of one command on a file, less what the same takes for six tokens: OPERATIONS FILE OPTION...
 process() {
     operations=$1 file=$2
     shift 2
@@ -27,7 +25,7 @@ process() {
 # attention LABEL GOAL HEADS TOKENS THREADS, causal, d 64
 attention() {
     file=$scratch/qkv
-    "$files" make "$file" f32 "$3" "$3" "$4" "$4" 64 || exit 1
+    "$files" make "$file" f32 "$3" "$3" "$4" "$4" 64 && "$files" make "$scratch/tiny" f32 "$3" "$3" 6 6 64 || exit 1
     "$attn" sdpa --causal "$file" --stages context -o "$scratch/out" -f safetensors -t "$5" || exit 1
     "$files" check "$scratch/out" f32 "$3" "$3" "$4" "$4" 64 1 || exit 1
     row "$1" "$2" process "$((2 * $3 * 64 * $4 * ($4 + 1))) $file --causal -t $5" \

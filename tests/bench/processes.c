@@ -43,7 +43,7 @@ static double run(char **words)
 {
     posix_spawn_file_actions_t actions;
     pid_t child;
-    int status;
+    int status = 0;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     double start = now();
