@@ -36,8 +36,8 @@ decode() {
     held=$(verdict "$share" at-least "$(goal 0.6)") || worst=1
     printf '%-34s %8s %8s %8s %7.2f %7s  %s\n' "one query, 131072 keys, $1" "$(speed "$2")" "$(speed "$3")" "$(speed "$4")" \
         "$share" "$(goal 0.6)" "$held; of the mapped $of_mapped"
-    held=$(verdict "$own" at-most 50) || worst=1
-    printf '%-34s %8s MB, at most 50: %s\n' "memory beyond the mapped file, $1" "$own" "$held"
+    held=$(at_most "$own" 50 MB) || worst=1
+    printf '%-34s %8s MB, %s\n' "memory beyond the mapped file, $1" "$own" "$held"
     rm "$file"
 }
 

@@ -87,8 +87,8 @@ rounds=$once
 [ -z "${absent% }" ] || echo "untried, as this processor lacks them: $absent"
 
 bytes=$(ask attn "scratch - f32 1 65536 64 causal 2") || exit 1
-held=$(verdict "$bytes" at-most 2000000) || worst=1
-printf '%-46s %8d bytes, at most 2000000: %s\n' "memory of its own, T 65536" "$bytes" "$held"
+held=$(at_most "$bytes" 2000000 bytes) || worst=1
+printf '%-46s %8d bytes, %s\n' "memory of its own, T 65536" "$bytes" "$held"
 exec 3>&- 5>&- 7>&-
 wait
 exit $worst

@@ -6,7 +6,8 @@
 build=${1:?usage: tests/bench/layer.sh BUILD}
 rounds=${ROUNDS:-5}
 python=${PYTHON:-python3}
-required=1.5
+. tests/bench/processor.sh
+required=$(goal 1.5)
 attn=$build/attn
 
 if ! "$python" -c 'import transformers, torch, numpy' 2>/dev/null; then
@@ -46,14 +47,11 @@ while [ $round -lt "$rounds" ]; do
     round=$((round + 1))
 done
 exec 3>&- 4<&-
-printf '%-46s %9s %9s %9s %7s %9s\n' "seconds, best of $rounds in turn" attn float32 bfloat16 ratio required
-awk -v required=$required '
-    NR == 1 || $1 < ours { ours = $1 }
-    NR == 1 || $2 < wide { wide = $2 }
-    NR == 1 || $3 < narrow { narrow = $3 }
-    END {
-        ratio = wide / ours
-        printf "%-46s %9.3f %9.3f %9.3f %7.2f %9.2f  %s\n", "4096 wide, 32 heads of 128, 8 of keys, T 2048", ours, wide, narrow,
-            ratio, required, (ratio >= required ? "yes" : "NO")
-        exit (ratio < required)
-    }' "$scratch/times"
+printf '\n%-46s %9s %9s %9s %7s %9s\n' "seconds, best of $rounds in turn" attn float32 bfloat16 ratio goal
+set -- $(awk 'function least(a, b) { return NR == 1 || b < a ? b : a }
+    { ours = least(ours, $1); wide = least(wide, $2); narrow = least(narrow, $3) }
+    END { printf "%.3f %.3f %.3f %.2f", ours, wide, narrow, wide / ours }' "$scratch/times")
+held=$(verdict "$4" at-least "$required")
+fell=$?
+printf '%-46s %9s %9s %9s %7s %9s  %s\n' "4096 wide, 32 heads of 128, 8 of keys, T 2048" "$@" "$required" "$held"
+exit $fell

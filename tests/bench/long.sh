@@ -3,6 +3,7 @@
 # PYTHON names the interpreter that has NumPy and PyTorch.
 build=${1:?usage: tests/bench/long.sh BUILD}
 python=${PYTHON:-python3}
+. tests/bench/processor.sh
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 attn=$build/attn
@@ -23,8 +24,8 @@ if "$python" -c 'import torch, numpy' 2>/dev/null; then
     $peer make "$scratch/x.npy" 4096 768
     "$attn" multihead -H 12 "$scratch/x.npy" --stages output -o "$scratch/a.npy" || exit 1
     $peer run "$scratch/x.npy" "$scratch/b.npy" 12 && $peer check "$scratch/a.npy" "$scratch/b.npy" || exit 1
-    printf '%-46s %12s %12s\n' "whole processes, files in and out" attn PyTorch
-    "$build/bench_processes" 5 0.2 "multihead 4096 x 768, 12 heads" \
+    printf '\n%-46s %12s %12s\n' "whole processes, files in and out" attn PyTorch
+    "$build/bench_processes" 5 "$(goal 0.2)" "multihead 4096 x 768, 12 heads" \
         "$attn multihead -H 12 $scratch/x.npy --stages output -o $scratch/a.npy" \
         "$peer run $scratch/x.npy $scratch/b.npy 12" || worst=1
 else

@@ -26,6 +26,14 @@ verdict() {
     }'
 }
 
+# The same as words: at_most VALUE GOAL UNIT
+at_most() {
+    if held=$(verdict "$1" at-most "$2"); then fell=0; else fell=1; fi
+    [ "$2" = - ] || held="at most $2 $3: $held"
+    echo "$held"
+    return $fell
+}
+
 # Whether a row has room: room FOLDER MEGABYTES_OF_DISK MEGABYTES_OF_MEMORY; else $lacking says what is short.
 room() {
     disk=$(df -kP "$1" | awk 'NR == 2 { print int($4 / 1024) }')

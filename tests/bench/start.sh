@@ -24,8 +24,8 @@ awk 'BEGIN { srand(1); printf "{\"inputs\": ["
 "$attn" self "$scratch/x128.json" --stages weights -f svg | grep -q '<path class="s48"' || { echo "the picture is wrong"; exit 1; }
 "$build/bench_measure" 20 "$attn" self "$scratch/x128.json" --stages weights -f svg >"$scratch/time" || exit 1
 read -r seconds memory <"$scratch/time"
-held=$(verdict "$seconds" at-most "$(goal 0.05)") || worst=1
-printf '%-46s %9.3f s %26s (at most %s s: %s)\n' "128 x 128 weights as SVG" "$seconds" "" "$(goal 0.05)" "$held"
+held=$(at_most "$seconds" "$(goal 0.05)" s) || worst=1
+printf '%-46s %9.3f s %26s (%s)\n' "128 x 128 weights as SVG" "$seconds" "" "$held"
 # A page holds query, key and value of all heads; its peer copies the same bytes.
 awk 'BEGIN { srand(1); printf "{\"inputs\": ["
     for (i = 0; i < 512; i++) {

@@ -19,11 +19,11 @@ within() { # NAME RUNS SECONDS FORMAT STAGE MISTAKES COMMAND...
     tried=$(sed -n 's/.*"tried": {"mistakes": \([0-9]*\), "pairs": \([0-9]*\),.*/\1 alone, \2 pairs/p' "$scratch/answer.json")
     seconds=$("$build/bench_measure" "$runs" "$attn" why "$@" --mine "$mine") || exit 1
     seconds=${seconds% *}
-    held=$(verdict "$seconds" at-most "$most") || worst=1
-    printf '%-46s %9.4f s %26s (at most %s s: %s)\n' "$name" "$seconds" "$tried" "$most" "$held"
+    held=$(at_most "$seconds" "$most" s) || worst=1
+    printf '%-46s %9.4f s %26s (%s)\n' "$name" "$seconds" "$tried" "$held"
 }
 
-printf '%-46s %12s %25s\n' "attn why, best of several" attn tried
+printf '\n%-46s %12s %25s\n' "attn why, best of several" attn tried
 within "the book's six tokens, one mistake" 20 "$(goal 0.05)" json context softmax-queries causal data/inputs.json -s 789
 within "the same, two" 10 "$(goal 2)" json context scale-missing,softmax-queries causal data/inputs.json -s 789
 within "sdpa, T 128, 8 heads of 64, one mistake" 5 "$(goal 2)" npy context scale-missing sdpa --causal --random 8x128x64
