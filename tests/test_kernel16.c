@@ -164,6 +164,28 @@ static void check_all_scores(const struct kernel *kernel)
     }
 }
 
+/* One column: two numbers with all their bits, whose product a float holds. */
+static void check_products(const struct kernel *kernel)
+{
+    begin_test(kernel, "products of numbers with all their bits");
+    const size_t lanes = kernel->lanes;
+    for (size_t i = 0; i < lanes; i++)
+        query_worth[i] = 1 + (double)(i * 797 % 1021) / 1021;
+    for (size_t i = 0; i < KERNEL_KEYS; i++)
+        key_worth[i] = -1 - (double)(i * 601 % 1019) / 1019;
+    dtype_round(kernel->dtype, query_worth, lanes);
+    dtype_round(kernel->dtype, key_worth, KERNEL_KEYS);
+    narrow(kernel, query_worth, lanes, query);
+    narrow(kernel, key_worth, KERNEL_KEYS, key);
+    const struct setting setting = begin(kernel, lanes, KERNEL_KEYS, 1, 1, 1);
+    kernel->scores(&setting.keys, 0, KERNEL_KEYS, setting.query, NULL, NULL, scores, NULL);
+    for (size_t i = 0; i < KERNEL_KEYS * lanes; i++) {
+        const double expected = query_worth[i % lanes] * key_worth[i / lanes];
+        CHECK(expected == scores[i], "expected %.17g, got %.9g", expected, scores[i]);
+    }
+    end(&setting);
+}
+
 /* --- weights that are powers of two ------------------------------------------------------------------------------ */
 
 /* Key j weighs 2^-((j + lane) % 7) to a lane, the largest of a block 1; the context so far counts for a half. */
@@ -344,6 +366,7 @@ int main(void)
             continue;
         }
         check_all_scores(kernel);
+        check_products(kernel);
         check_all_values(kernel);
         check_weights(kernel);
         check_cut(kernel);
