@@ -88,6 +88,10 @@ enum status build_path(const struct build *build)
         return error_usage(build->error, "--kernel %s: %s", name, why);
     if (forced && problem->recipe != NULL)
         return error_usage(build->error, "--kernel %s: it makes no mistakes; expected --kernel auto", name);
+    if (path == PATH_FAST16 && problem_projects(problem))
+        return error_usage(build->error,
+                           "--kernel fast16 is for sdpa: what is projected is held in %s; expected --kernel fused",
+                           dtype_title(problem->projector->number));
     if (path == PATH_FAST16 && dtype_size(problem->dtype) != 2)
         return error_usage(build->error,
                            "--kernel fast16 is for numbers of 16 bits, and these are %s; expected --dtype bf16 or f16",
