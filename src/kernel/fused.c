@@ -342,7 +342,7 @@ static void open_tile(struct plan *plan, const struct place *place, struct tile 
     tile->any = joint_span(job, place->item, tile->first, tile->queries);
     tile->all = (struct span){query_span(job, place->item, tile->first + tile->queries - 1).first,
                               query_span(job, place->item, tile->first).end};
-    if (job->found != NULL && !dtype_finite(kernel->dtype, query, tile->count * job->d))
+    if (job->found != NULL && !kernel->finite(query, tile->count * job->d))
         atomic_store_explicit(&plan->wrong_query, true, memory_order_relaxed);
     kernel->pack_query(query, tile->count, job->d, plan->fold, tile->query);
     memset(tile->context, 0, context);
@@ -683,12 +683,12 @@ static void attend_block(const struct plan *plan, const struct place *place, str
 static void look_at(struct plan *plan, const struct place *place, size_t first, size_t end)
 {
     const struct fused_job *job = plan->job;
-    const enum dtype dtype = plan->kernel->dtype;
+    const struct kernel *kernel = plan->kernel;
     for (size_t count; first < end; first += count) {
         count = memory_smaller(KERNEL_KEYS, end - first);
-        if (!dtype_finite(dtype, place->key + first * plan->key_row, count * job->d))
+        if (!kernel->finite(place->key + first * plan->key_row, count * job->d))
             atomic_store_explicit(&plan->wrong_key, true, memory_order_relaxed);
-        if (!dtype_finite(dtype, place->value + first * plan->value_row, count * job->d_v))
+        if (!kernel->finite(place->value + first * plan->value_row, count * job->d_v))
             atomic_store_explicit(&plan->wrong_value, true, memory_order_relaxed);
     }
 }

@@ -285,6 +285,7 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
         .keys_bytes = keys_bytes_##operands,                                                                           \
         .context_bytes = packed_bytes,                                                                                 \
         .pack_query = pack_##operands,                                                                                 \
+        .finite = finite_##operands,                                                                                   \
         .load = load_##operands,                                                                                       \
         .scores = scores_##operands,                                                                                   \
         .adjust = adjust,                                                                                              \
@@ -296,6 +297,8 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
         .pack = pack,                                                                                                  \
     };
 
+FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
+FINITE(finite_f16, uint16_t, 1 << 15, 1 << 10)
 OPERANDS(bf16, 1)
 OPERANDS(f16, 2)
 KERNEL(bf16, bf16, 1, DTYPE_BF16, 2, false)

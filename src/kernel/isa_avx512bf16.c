@@ -150,6 +150,8 @@ INLINE void values_of(size_t parts, const struct kernel_keys *keys, size_t first
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
+FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
+
 #define KERNEL(table, parts)                                                                                           \
     static void softmax_##table(void *scores, size_t count, double factor, const void *peak, void *maximum, void *sum, \
                                 void *rescale)                                                                         \
@@ -176,6 +178,7 @@ INLINE void values_of(size_t parts, const struct kernel_keys *keys, size_t first
         .keys_bytes = keys_bytes,                                                                                      \
         .context_bytes = packed_bytes,                                                                                 \
         .pack_query = pack_query,                                                                                      \
+        .finite = finite_bf16,                                                                                         \
         .load = load,                                                                                                  \
         .scores = scores,                                                                                              \
         .adjust = adjust,                                                                                              \

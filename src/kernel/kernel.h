@@ -100,6 +100,9 @@ struct kernel {
      *   packed  query_bytes(d) written */
     void (*pack_query)(const void *query, size_t count, size_t d, double factor, void *packed);
 
+    /* Whether all of `count` numbers of the kernel's dtype are finite. */
+    bool (*finite)(const void *numbers, size_t count);
+
     /* Before the first use of a block: packed is made, of key and value; both stay readable until the last use. */
     void (*load)(const struct kernel_keys *keys);
 

@@ -223,15 +223,25 @@ static void load_nothing(const struct kernel_keys *keys)
 #ifdef DOUBLES
 #define OWN(isa) TABLE_OF(isa, _f64)
 #define OWN_DTYPE DTYPE_F64
+FINITE(finite_own, uint64_t, UINT64_C(1) << 63, UINT64_C(1) << 52)
 #else
 #define OWN(isa) TABLE_OF(isa, _f32)
 #define OWN_DTYPE DTYPE_F32
+FINITE(finite_own, uint32_t, UINT32_C(1) << 31, 1 << 23)
 #endif
 
 const struct kernel OWN(ISA) = {
-    VECTOR_KERNEL,          .dtype = OWN_DTYPE,       .number = OWN_DTYPE,  .query_bytes = packed_bytes,
-    .keys_bytes = no_bytes, .pack_query = pack_query, .load = load_nothing, .scores = scores,
-    .values = values,       .project = project,
+    VECTOR_KERNEL,
+    .finite = finite_own,
+    .dtype = OWN_DTYPE,
+    .number = OWN_DTYPE,
+    .query_bytes = packed_bytes,
+    .keys_bytes = no_bytes,
+    .pack_query = pack_query,
+    .load = load_nothing,
+    .scores = scores,
+    .values = values,
+    .project = project,
 };
 
 /* --- numbers of 16 bits, widened --------------------------------------------------------------------------------- */
@@ -293,7 +303,7 @@ static void values_widened(const struct kernel_keys *keys, size_t first, size_t 
 }
 
 /* A dtype of 16 bits: its rows, and its table of functions. */
-#define WIDENED(name, id)                                                                                      \
+#define WIDENED(name, id, one)                                                                                 \
     static void widen_all_##name(const void *from, size_t count, float *to)                                    \
     {                                                                                                          \
         for (size_t i = 0; i < count; i++)                                                                     \
@@ -313,6 +323,7 @@ static void values_widened(const struct kernel_keys *keys, size_t first, size_t 
         widen_all_##name(keys->value, keys->count * keys->d_v, (float *)keys->packed + keys->count * keys->d); \
     }                                                                                                          \
                                                                                                                \
+    FINITE(finite_##name, uint16_t, 1 << 15, one)                                                              \
     const struct kernel TABLE_OF(ISA, _##name) = {                                                             \
         VECTOR_KERNEL,                                                                                         \
         .dtype = id,                                                                                           \
@@ -320,12 +331,13 @@ static void values_widened(const struct kernel_keys *keys, size_t first, size_t 
         .query_bytes = widened_query_bytes,                                                                    \
         .keys_bytes = widened_keys_bytes,                                                                      \
         .pack_query = pack_##name,                                                                             \
+        .finite = finite_##name,                                                                               \
         .load = load_##name,                                                                                   \
         .scores = scores_widened,                                                                              \
         .values = values_widened,                                                                              \
     };
 
-WIDENED(bf16, DTYPE_BF16)
-WIDENED(f16, DTYPE_F16)
+WIDENED(bf16, DTYPE_BF16, 1 << 7)
+WIDENED(f16, DTYPE_F16, 1 << 10)
 
 #endif

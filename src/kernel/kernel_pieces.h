@@ -192,6 +192,16 @@ static void transpose(const number *from, size_t from_stride, size_t rows, size_
     }
 }
 
+/* Whether all are finite, by their bits: a 1 added to the exponent of one that is not runs into its sign. */
+#define FINITE(name, type, sign, one)                                                        \
+    static bool name(const void *numbers, size_t count)                                      \
+    {                                                                                        \
+        type beyond = 0;                                                                     \
+        for (size_t i = 0; i < count; i++)                                                   \
+            beyond |= (type)((((const type *)numbers)[i] & (type)((sign)-1)) + (type)(one)); \
+        return (beyond & (sign)) == 0;                                                       \
+    }
+
 /* As struct kernel has it, times a factor. */
 INLINE void pack_numbers(const number *matrix, size_t stride, size_t count, size_t d, number factor, number *packed)
 {
