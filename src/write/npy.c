@@ -24,7 +24,7 @@ static int format_dict(const struct result_table *table, enum dtype dtype, char 
 
 enum status check_npy(const struct writing *writing)
 {
-    return write_raw_expect(writing);
+    return write_raw_expect(writing, 0);
 }
 
 enum status write_npy(const struct writing *writing)
@@ -39,6 +39,8 @@ enum status write_npy(const struct writing *writing)
     const int length = format_dict(table, table->dtype, dict);
     const int whole = (PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const int header = whole - PREFIX_BYTES;
+    if (write_raw_expect(writing, (size_t)whole) != STATUS_OK)
+        return writing->error->status;
     output_write(output, "\x93NUMPY\1\0", PREFIX_BYTES - 2);
     const char bytes[] = {(char)(header & 0xff), (char)(header >> 8)};
     output_write(output, bytes, sizeof bytes);

@@ -11,10 +11,10 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
     return STATUS_OK;
 }
 
-enum status write_raw_expect(const struct writing *writing)
+enum status write_raw_expect(const struct writing *writing, size_t header)
 {
     const struct result *result = writing->result;
-    size_t all = 0, size;
+    size_t all = header, size;
     for (size_t i = 0; i < result->table_count; i++) {
         if (write_raw_size(&result->tables[i], &size, writing->error) != STATUS_OK)
             return writing->error->status;

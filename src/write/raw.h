@@ -10,8 +10,9 @@
 /* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
 
-/* The file gets room for all tables before the work. STATUS_SYSTEM where there is none. */
-enum status write_raw_expect(const struct writing *writing);
+/* The file gets room for all tables before the work, and once more for all and a header of so many bytes when that is
+ * known: to the last byte, or a file that is replaced would wait for the disk. STATUS_SYSTEM where there is none. */
+enum status write_raw_expect(const struct writing *writing, size_t header);
 
 /* Room for some rows of any of its tables, twice; NULL where memory is short. */
 unsigned char *write_raw_room(const struct result *result, struct arena *arena, struct error *error);

@@ -118,7 +118,7 @@ enum status check_safetensors(const struct writing *writing)
 {
     size_t length, padding;
     const struct problem *problem = writing->result->problem;
-    if (write_raw_expect(writing) != STATUS_OK)
+    if (write_raw_expect(writing, 0) != STATUS_OK)
         return writing->error->status;
     if (problem_tokens(problem)->texts == NULL || problem->parts > 0) /* whose header says what all numbers come to */
         return STATUS_OK;
@@ -136,7 +136,8 @@ enum status write_safetensors(const struct writing *writing)
     unsigned char *room = header != NULL ? write_raw_room(result, writing->arena, error) : NULL;
     if (room == NULL)
         return error->status;
-    if (check_length(length, &padding, error) != STATUS_OK)
+    if (check_length(length, &padding, error) != STATUS_OK ||
+        write_raw_expect(writing, SAFETENSORS_LENGTH_BYTES + length + padding) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
         output_write(output, (const char[]){(char)((uint64_t)(length + padding) >> 8 * i & 0xff)}, 1);
