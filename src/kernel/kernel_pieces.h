@@ -138,19 +138,19 @@ enum { TILE_OF_8 = ROWS > 8 ? 8 : 0 };
 
 /* Calls part(rows, first) for tiles that cover 0 .. count, each with a constant number of rows: as many as fit, then
  * 8 where that is less, 4, 2 and 1, so that an odd shape does not crawl row by row. 16 are twice 8, not 12 and 4. */
-#define FOR_TILES(count, part)                                                                               \
-    do {                                                                                                     \
-        size_t tile_first = 0;                                                                               \
-        for (; tile_first + ROWS <= (count) && !(TILE_OF_8 && (count)-tile_first == 16); tile_first += ROWS) \
-            part(ROWS, tile_first);                                                                          \
-        for (; TILE_OF_8 && tile_first + TILE_OF_8 <= (count); tile_first += TILE_OF_8)                      \
-            part(TILE_OF_8, tile_first);                                                                     \
-        for (; tile_first + 4 <= (count); tile_first += 4)                                                   \
-            part(4, tile_first);                                                                             \
-        for (; tile_first + 2 <= (count); tile_first += 2)                                                   \
-            part(2, tile_first);                                                                             \
-        for (; tile_first < (count); tile_first++)                                                           \
-            part(1, tile_first);                                                                             \
+#define FOR_TILES(count, part)                                                                                   \
+    do {                                                                                                         \
+        size_t tile_first = 0;                                                                                   \
+        for (; tile_first + ROWS <= (count) && !(TILE_OF_8 > 0 && (count)-tile_first == 16); tile_first += ROWS) \
+            part(ROWS, tile_first);                                                                              \
+        for (; TILE_OF_8 > 0 && tile_first + TILE_OF_8 <= (count); tile_first += TILE_OF_8)                      \
+            part(TILE_OF_8, tile_first);                                                                         \
+        for (; tile_first + 4 <= (count); tile_first += 4)                                                       \
+            part(4, tile_first);                                                                                 \
+        for (; tile_first + 2 <= (count); tile_first += 2)                                                       \
+            part(2, tile_first);                                                                                 \
+        for (; tile_first < (count); tile_first++)                                                               \
+            part(1, tile_first);                                                                                 \
     } while (0)
 
 /* --- packing ----------------------------------------------------------------------------------------------------- */
