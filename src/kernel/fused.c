@@ -323,7 +323,7 @@ static struct tile lay_tile(const struct plan *plan, size_t first, char *scratch
     tile.peak = at += context;
     tile.maximum = at += plan->row;
     tile.sum = at += plan->row;
-    tile.seen = (int32_t *)(void *)(at += plan->row);
+    tile.seen = (int32_t *)(void *)(at + plan->row);
     at = (char *)tile.peak + kernel->context_bytes(TILE_ROWS);
     tile.earlier_context = at;
     tile.earlier_maximum = at += context;

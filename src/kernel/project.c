@@ -50,8 +50,6 @@ static size_t make_plan(struct plan *plan, const struct project_job *projection)
     plan->counter.total = (double)all_rows(projection) * (double)panels;
     size_t packed;
     plan->panel_bytes = work_bytes(projection->d_in, lanes, plan->size);
-    if (plan->panel_bytes == SIZE_MAX)
-        return SIZE_MAX;
     const size_t most = at_least_one(PIECE_BYTES / plan->panel_bytes);
     plan->task_panels = memory_smaller(TASK_PANELS, most);
     plan->piece_panels = memory_smaller(panels, most / plan->task_panels * plan->task_panels * plan->threads);

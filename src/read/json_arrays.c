@@ -73,16 +73,16 @@ bool json_arrays_number(struct json_arrays *arrays, const char *text, size_t len
 /* The present array is whole, and one of those that were found. */
 static bool keep(struct json_arrays *arrays, const char *end)
 {
+    struct json_array *array = &arrays->present;
     struct json_array *found = grown(arrays->found, arrays->count, sizeof found[0], &arrays->room);
     if (found == NULL)
         return false;
     arrays->found = found;
-    struct json_array *array = &found[arrays->count++];
-    *array = arrays->present;
-    array->end = end;
     double *fitting = realloc(array->numbers, arrays->read * sizeof fitting[0]);
     array->numbers = fitting != NULL ? fitting : array->numbers;
-    arrays->present.numbers = NULL;
+    array->end = end;
+    found[arrays->count++] = *array;
+    array->numbers = NULL;
     arrays->numbers_room = 0;
     return true;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 8 };
+enum { MOST_PAIRS = 8, MOST_COLUMNS = 2 * MOST_PAIRS };
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
@@ -48,7 +48,7 @@ static void weigh_column(const struct weighed *of, size_t column, double *contex
 static void weigh(const struct weighed *of, double *context)
 {
     size_t column = 0;
-    for (; column + 2 * MOST_PAIRS <= of->d; column += 2 * MOST_PAIRS)
+    for (; column + MOST_COLUMNS <= of->d; column += MOST_COLUMNS)
         weigh_pairs(of, column, MOST_PAIRS, context);
     for (; column + 2 <= of->d; column += 2)
         weigh_pairs(of, column, 1, context);
