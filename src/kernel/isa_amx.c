@@ -53,7 +53,7 @@ INLINE void load_a(const char *slab)
     _tile_loadd(5, slab + TILE_BYTES, 64);
 }
 
-INLINE void load_b(const char *rows, int stride)
+INLINE void load_b(const char *rows, size_t stride)
 {
     _tile_loadd(6, rows, stride);
     _tile_loadd(7, rows + VECTOR_BYTES, stride);
@@ -65,7 +65,7 @@ INLINE void load_b(const char *rows, int stride)
 INLINE void multiply_slabs(size_t a_parts, size_t b_parts, const char *a, size_t a_step, const char *b, size_t count,
                            float *sums)
 {
-    const int stride = (int)b_parts * PART_BYTES;
+    const size_t stride = b_parts * PART_BYTES;
     __asm__ volatile("" ::: "memory"); /* the intrinsics do not tell the compiler that they read memory */
     _tile_zero(0);
     _tile_zero(1);
@@ -90,8 +90,8 @@ INLINE void multiply_slabs(size_t a_parts, size_t b_parts, const char *a, size_t
     }
     _tile_stored(0, sums, PART_BYTES);
     _tile_stored(1, sums + VECTOR_LANES, PART_BYTES);
-    _tile_stored(2, sums + TILE_ROWS * LANES, PART_BYTES);
-    _tile_stored(3, sums + TILE_ROWS * LANES + VECTOR_LANES, PART_BYTES);
+    _tile_stored(2, sums + (size_t)TILE_ROWS * LANES, PART_BYTES);
+    _tile_stored(3, sums + (size_t)TILE_ROWS * LANES + VECTOR_LANES, PART_BYTES);
 }
 
 /* --- packing ----------------------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static size_t rest_of_row(size_t row, size_t rows, size_t column, size_t columns
 INLINE void load_key(bool two, const uint16_t *key, size_t count, size_t d, char *slab)
 {
     for (size_t first = 0; first < count; first += KEY_STEP)
-        for (size_t column = 0; column < d; column += COLUMNS, slab += (two ? 2 : 1) * SLAB_BYTES)
+        for (size_t column = 0; column < d; column += COLUMNS, slab += (size_t)(two ? 2 : 1) * SLAB_BYTES)
             for (size_t i = 0; i < KEY_STEP; i++) {
                 __m512i parts[MOST_PARTS];
                 load_parts(two, key + (first + i) * d + column, rest_of_row(first + i, count, column, d), parts);
@@ -151,7 +151,7 @@ INLINE void store_columns(const __m512i rows[2 * SQUARE], char *slab)
 INLINE void load_value(bool two, const uint16_t *value, size_t count, size_t d_v, char *slab)
 {
     for (size_t first = 0; first < count; first += KEY_STEP)
-        for (size_t column = 0; column < d_v; column += COLUMNS, slab += (two ? 2 : 1) * SLAB_BYTES) {
+        for (size_t column = 0; column < d_v; column += COLUMNS, slab += (size_t)(two ? 2 : 1) * SLAB_BYTES) {
             __m512i rows[MOST_PARTS][KEY_STEP];
             for (size_t i = 0; i < KEY_STEP; i++) {
                 const size_t row = first + i, place = i % 2 * SQUARE + i / 2;
@@ -203,7 +203,7 @@ INLINE void scores_of(size_t parts, const struct kernel_keys *keys, size_t first
 {
     const size_t slabs = slabs_of(keys->d), group = slabs * parts * SLAB_BYTES;
     const char *key = (const char *)keys->packed + first / KEY_STEP * group;
-    for (size_t at = 0; at < count; at += KEY_STEP, key += group, scores += KEY_STEP * LANES) {
+    for (size_t at = 0; at < count; at += KEY_STEP, key += group, scores += (size_t)KEY_STEP * LANES) {
         const size_t rows = count - at < KEY_STEP ? count - at : KEY_STEP;
         multiply_slabs(parts, parts, key, parts * SLAB_BYTES, query, slabs, scores);
         if (peak != NULL && from != NULL)
@@ -272,14 +272,14 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
     }                                                                                                                  \
     const struct kernel kernel_amx_##table = {                                                                         \
         .name = "amx",                                                                                                 \
-        .dtype = id,                                                                                                   \
+        .dtype = (id),                                                                                                 \
         .number = DTYPE_F32,                                                                                           \
         .lanes = LANES,                                                                                                \
         .rows = COLUMNS,                                                                                               \
         .task_queries = 512,                                                                                           \
         .key_step = KEY_STEP,                                                                                          \
         .folds = false,                                                                                                \
-        .one_part = one,                                                                                               \
+        .one_part = (one),                                                                                             \
         .weight_error = (weight_parts) == 1 ? 0x1p-8 : 0x1p-17,                                                        \
         .query_bytes = query_bytes_##operands,                                                                         \
         .keys_bytes = keys_bytes_##operands,                                                                           \

@@ -326,7 +326,7 @@ static void values_widened(const struct kernel_keys *keys, size_t first, size_t 
     FINITE(finite_##name, uint16_t, 1 << 15, one)                                                              \
     const struct kernel TABLE_OF(ISA, _##name) = {                                                             \
         VECTOR_KERNEL,                                                                                         \
-        .dtype = id,                                                                                           \
+        .dtype = (id),                                                                                         \
         .number = DTYPE_F32,                                                                                   \
         .query_bytes = widened_query_bytes,                                                                    \
         .keys_bytes = widened_keys_bytes,                                                                      \

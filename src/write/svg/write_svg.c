@@ -246,7 +246,7 @@ enum status write_svg(const struct writing *writing)
 {
     struct svg_picture picture;
     char settings[CAPTION_BYTES];
-    bool flow;
+    bool flow = false;
     if (begin_picture(writing, &picture, &flow) || (flow ? svg_flow_layout(&picture) : svg_grid_layout(&picture)) ||
         settings_text(&picture, settings))
         return writing->error->status;
