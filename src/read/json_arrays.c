@@ -79,7 +79,8 @@ static bool keep(struct json_arrays *arrays, const char *end)
         return false;
     arrays->found = found;
     double *fitting = realloc(array->numbers, arrays->read * sizeof fitting[0]);
-    array->numbers = fitting != NULL ? fitting : array->numbers;
+    if (fitting != NULL)
+        array->numbers = fitting;
     array->end = end;
     found[arrays->count++] = *array;
     array->numbers = NULL;
