@@ -463,6 +463,29 @@ static void check_choice(void)
           "expected what this machine has, got: %s", error.message);
 }
 
+/* Runs of 0, of minus 0 and of minus infinity, and one of them with a stranger at each place. */
+static void check_scan(const struct kernel *kernel)
+{
+    static const double entries[] = {0, -0.0, -INFINITY, 1, -1, -NUMBER_MAX, -0x1p-149, 0x1p-126};
+    static const unsigned says[COUNT(entries)] = {MASK_SAYS_PLAIN, MASK_SAYS_PLAIN, MASK_SAYS_FORBIDDEN,
+                                                  MASK_SAYS_MORE,  MASK_SAYS_MORE,  MASK_SAYS_MORE,
+                                                  MASK_SAYS_MORE,  MASK_SAYS_MORE};
+    number *const run = rows + 1; /* aligned to its type alone, and the ends say something else */
+    check_begin("%s: scans of numbers", kernel->name);
+    for (size_t count = 1; count < 150; count++)
+        for (size_t most = 0; most < 3; most++)
+            for (size_t other = 0; other < COUNT(entries); other++)
+                for (size_t at = 0; at < count; at++) {
+                    fill(rows, count + 2, 1);
+                    fill(run, count, entries[most]);
+                    run[at] = (number)entries[other];
+                    const unsigned alone = count == 1 || says[other] == says[most] ? says[other] : MASK_SAYS_MORE;
+                    const unsigned got = kernel->scan(run, count);
+                    CHECK(got == alone, "%zu of %g, %g at %zu: expected %u, got %u", count, entries[most],
+                          entries[other], at, alone, got);
+                }
+}
+
 static void check_kernels(const char *name)
 {
     struct error error = {0};
@@ -483,6 +506,7 @@ static void check_kernels(const char *name)
     CHECK(KERNEL_KEYS % kernel->key_step == 0, "a block is no whole number of steps of %zu", kernel->key_step);
     check_pack(kernel);
     check_merge(kernel);
+    check_scan(kernel);
     check_products(kernel);
     check_exponentials(kernel);
     check_softmax(kernel);

@@ -487,8 +487,8 @@ static unsigned scan_keys(const struct plan *plan, const struct place *place, co
     const size_t rows = mask_rows(plan, tile);
     unsigned says = 0;
     for (size_t i = 0; i < rows && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
-        says |=
-            mask_scan(plan->job->mask, place->item, mask_head(place, tile, i), mask_query(plan, tile, i), first, count);
+        says |= mask_scan(plan->job->mask, plan->kernel->scan, place->item, mask_head(place, tile, i),
+                          mask_query(plan, tile, i), first, count);
     return says;
 }
 

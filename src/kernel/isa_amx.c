@@ -294,6 +294,7 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
         .merge = merge,                                                                                                \
         .normalise = normalise,                                                                                        \
         .unpack = unpack_and_release,                                                                                  \
+        .scan = scan,                                                                                                  \
         .pack = pack,                                                                                                  \
     };
 

@@ -187,6 +187,7 @@ FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
         .merge = merge,                                                                                                \
         .normalise = normalise,                                                                                        \
         .unpack = unpack,                                                                                              \
+        .scan = scan,                                                                                                  \
         .pack = pack,                                                                                                  \
     };
 

@@ -38,6 +38,7 @@
 #define ATTN_KERNEL_KERNEL_H
 
 #include "base/error.h"
+#include "model/mask.h"
 #include "tensor/dtype.h"
 
 #include <stdbool.h>
@@ -160,6 +161,9 @@ struct kernel {
      *   context  (d_v, W)
      *   rows     (count, d_v) numbers written, rows `stride` apart */
     void (*unpack)(const void *context, size_t lane, size_t count, size_t d_v, void *rows, size_t stride);
+
+    /* What numbers of an attn_mask say. */
+    mask_scanner *scan;
 
     /* packed[k][lane] = matrix[lane][k]; 0 in the lanes from `count` on.
      *   matrix  (count, d) numbers, rows `stride` apart; count <= W

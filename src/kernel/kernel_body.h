@@ -218,7 +218,7 @@ static void load_nothing(const struct kernel_keys *keys)
 #define VECTOR_KERNEL                                                                                             \
     .name = TEXT_OF(ISA), .lanes = LANES, .rows = ROWS, .task_queries = 128, .key_step = KEY_STEP, .folds = true, \
     .context_bytes = packed_bytes, .adjust = adjust, .softmax = softmax, .merge = merge, .normalise = normalise,  \
-    .unpack = unpack, .pack = pack
+    .unpack = unpack, .scan = scan, .pack = pack
 
 #ifdef DOUBLES
 #define OWN(isa) TABLE_OF(isa, _f64)

@@ -258,6 +258,23 @@ INLINE vector forbid(vector scores, size_t key, const int32_t *first, const int3
     return select_vector(seen, scores, broadcast(-INFINITY));
 }
 
+/* --- attn_mask --------------------------------------------------------------------------------------------------- */
+
+/* By their bits, as whole numbers are compared faster: zero has none beside the sign. A plain loop, of which compilers
+ * make vectors. */
+static unsigned scan(const void *numbers, size_t count)
+{
+    const number infinity = -INFINITY;
+    natural biased = 0, allowed = 0, lowest, bits;
+    memcpy(&lowest, &infinity, sizeof lowest);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&bits, (const number *)numbers + i, sizeof bits);
+        biased |= bits;
+        allowed |= bits ^ lowest;
+    }
+    return (natural)(biased << 1) == 0 ? MASK_SAYS_PLAIN : allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
+}
+
 /* --- adjustment -------------------------------------------------------------------------------------------------- */
 
 /* A number that overflowed becomes the nearest that did not; no NaN comes here. */

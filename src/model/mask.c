@@ -200,20 +200,6 @@ bool mask_is_empty(const struct mask *mask, size_t item, size_t head, size_t que
 
 enum { CACHE_LINE = 64 };
 
-/* By their bits, as whole numbers are compared faster: zero has none beside the sign, minus infinity those of `lowest`
- * alone. */
-static unsigned scan_floats(const float *numbers, size_t count)
-{
-    const uint32_t lowest = 0xff800000;
-    uint32_t biased = 0, allowed = 0, bits;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&bits, numbers + i, sizeof bits);
-        biased |= bits;
-        allowed |= bits ^ lowest;
-    }
-    return biased << 1 == 0 ? MASK_SAYS_PLAIN : allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
-}
-
 /* memchr and memcmp are the C library's for this processor, faster than a loop here. If every byte equals the one
  * behind it, all of them equal the first. */
 static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_drops)
@@ -225,32 +211,18 @@ static unsigned scan_booleans(const uint8_t *booleans, size_t count, bool true_d
     return (some_true ? of_true : 0) | (some_false ? of_false : 0);
 }
 
-static unsigned scan_doubles(const double *numbers, size_t count)
-{
-    const uint64_t lowest = 0xfff0000000000000;
-    uint64_t biased = 0, allowed = 0, bits;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&bits, numbers + i, sizeof bits);
-        biased |= bits;
-        allowed |= bits ^ lowest;
-    }
-    return biased << 1 == 0 ? MASK_SAYS_PLAIN : allowed == 0 ? MASK_SAYS_FORBIDDEN : MASK_SAYS_MORE;
-}
-
 /* Number `at` of attn_mask. */
 static const void *number_at(const struct mask *mask, size_t at)
 {
     return (const char *)mask->attn_mask.data + at * dtype_size(mask->attn_mask.dtype);
 }
 
-unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count)
+unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t first,
+                   size_t count)
 {
-    const size_t stride = mask->strides[3];
+    const size_t stride = mask->strides[3], numbers = stride == 0 ? 1 : count;
     const void *row = number_at(mask, row_start(mask, item, head, query) + first * stride);
-    const size_t numbers = stride == 0 ? 1 : count;
-    if (dtype_is_boolean(mask->attn_mask.dtype))
-        return scan_booleans(row, numbers, mask->true_drops);
-    return mask->attn_mask.dtype == DTYPE_F64 ? scan_doubles(row, numbers) : scan_floats(row, numbers);
+    return dtype_is_boolean(mask->attn_mask.dtype) ? scan_booleans(row, numbers, mask->true_drops) : scan(row, numbers);
 }
 
 static void load_booleans(const uint8_t *booleans, size_t count, bool true_drops, enum dtype number, char *bias)

@@ -124,7 +124,12 @@ enum {
     MASK_SAYS_MORE = 4,      /* numbers that are not all 0 nor all minus infinity: this bit alone */
 };
 
-unsigned mask_scan(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count);
+/* Says so of `count` numbers, at least 1, that follow one another and have the dtype of attn_mask; a kernel has one. A
+ * boolean attn_mask needs none. */
+typedef unsigned mask_scanner(const void *numbers, size_t count);
+
+unsigned mask_scan(const struct mask *mask, mask_scanner *scan, size_t item, size_t head, size_t query, size_t first,
+                   size_t count);
 
 /* What it adds: bias (count) written, in numbers of F32 or F64. */
 void mask_load(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
