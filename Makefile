@@ -253,7 +253,7 @@ $(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(HEADERS) Makefile
 	gcc $(ANALYZED_AS) $(call ISA_FLAGS,$<) $(call MODEL,$<) -Werror -O1 -fanalyzer \
 		$(if $(filter src/read/load.c,$<),-Wno-analyzer-use-of-uninitialized-value) \
 		$(if $(filter $(ISAS),$<),-Wno-psabi -Wno-analyzer-shift-count-overflow) -c -o /dev/null $<
-	clang-tidy --quiet --checks='$(TIDY)' --header-filter=kernel_body --warnings-as-errors='*' $< -- \
+	clang-tidy --quiet --checks='$(TIDY)' --header-filter='kernel_|functions_' --warnings-as-errors='*' $< -- \
 		$(ANALYZED_AS) $(call ISA_FLAGS,$<) $(call MODEL,$<)
 	@touch $@
 
