@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    CHUNK = 1024,      /* pairs that are loaded at once */
+    CHUNK = 256,       /* pairs that are loaded at once: on a narrow stack */
     PARTS = 64,        /* of the pairs, each of whole chunks, which the threads share out */
     FOR_ONE = 1 << 17, /* so many pairs are compared before another thread has started */
 };
