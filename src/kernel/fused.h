@@ -71,7 +71,7 @@ enum status fused_context(const struct fused_job *job, struct error *error);
 
 /* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
  * d = d_v = 64, 125 KB for more than 12288 keys, and growing with d + d_v, but not further with the number of tokens; a
- * quarter more where there is an attn_mask, 100 KB more where the kernel makes something of its keys.
+ * quarter more where there is an attn_mask, up to 400 KB more where the kernel makes something of its keys.
  * SIZE_MAX where no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
 

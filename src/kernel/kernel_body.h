@@ -215,9 +215,9 @@ static void load_nothing(const struct kernel_keys *keys)
 #define TEXT_OF(isa) TEXT(isa)
 
 /* What all tables have. */
-#define VECTOR_KERNEL                                                                                             \
-    .name = TEXT_OF(ISA), .lanes = LANES, .rows = ROWS, .task_queries = 128, .key_step = KEY_STEP, .folds = true, \
-    .context_bytes = packed_bytes, .adjust = adjust, .softmax = softmax, .merge = merge, .normalise = normalise,  \
+#define VECTOR_KERNEL                                                                                            \
+    .name = TEXT_OF(ISA), .lanes = LANES, .rows = ROWS, .key_step = KEY_STEP, .folds = true,                     \
+    .context_bytes = packed_bytes, .adjust = adjust, .softmax = softmax, .merge = merge, .normalise = normalise, \
     .unpack = unpack, .scan = scan, .pack = pack
 
 #ifdef DOUBLES
@@ -231,17 +231,10 @@ FINITE(finite_own, uint32_t, UINT32_C(1) << 31, 1 << 23)
 #endif
 
 const struct kernel OWN(ISA) = {
-    VECTOR_KERNEL,
-    .finite = finite_own,
-    .dtype = OWN_DTYPE,
-    .number = OWN_DTYPE,
-    .query_bytes = packed_bytes,
-    .keys_bytes = no_bytes,
-    .pack_query = pack_query,
-    .load = load_nothing,
-    .scores = scores,
-    .values = values,
-    .project = project,
+    VECTOR_KERNEL,          .finite = finite_own,     .dtype = OWN_DTYPE,
+    .number = OWN_DTYPE,    .task_queries = 128,      .query_bytes = packed_bytes,
+    .keys_bytes = no_bytes, .pack_query = pack_query, .load = load_nothing,
+    .scores = scores,       .values = values,         .project = project,
 };
 
 /* --- numbers of 16 bits, widened --------------------------------------------------------------------------------- */
@@ -328,6 +321,7 @@ static void values_widened(const struct kernel_keys *keys, size_t first, size_t 
         VECTOR_KERNEL,                                                                                         \
         .dtype = (id),                                                                                         \
         .number = DTYPE_F32,                                                                                   \
+        .task_queries = 256,                                                                                   \
         .query_bytes = widened_query_bytes,                                                                    \
         .keys_bytes = widened_keys_bytes,                                                                      \
         .pack_query = pack_##name,                                                                             \
