@@ -158,7 +158,7 @@ $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY
 # The whole program with wrappers before what the system gives it, and each allocation a block of its own.
 FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen getrlimit stat64 open64 fstat64 \
 	lseek64 mmap64 mkstemp64 fopen64 getrlimit64 munmap read write close access readlink __read_chk __readlink_chk \
-	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64
+	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64
 FAULT_OBJECTS := $(BUILD)/faults/main.o $(BUILD)/faults/base/memory.o
 
 $(FAULT_OBJECTS): $(BUILD)/faults/%.o: src/%.c Makefile

@@ -31,21 +31,35 @@
 #define __wrap_fopen __wrap_fopen64
 #define __real_getrlimit __real_getrlimit64
 #define __wrap_getrlimit __wrap_getrlimit64
+#define __real_pwrite __real_pwrite64
+#define __wrap_pwrite __wrap_pwrite64
 #define __real_fallocate __real_fallocate64
 #define __wrap_fallocate __wrap_fallocate64
 #endif
 
-const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",         "open",
-                                             "stat",           "fstat",
-                                             "lseek",          "mmap",
-                                             "read",           "write",
-                                             "close",          "close of the result",
-                                             "access",         "readlink",
-                                             "mkstemp",        "fchmod",
-                                             "fchown",         "open of an unnamed file",
-                                             "linkat",         "rename",
-                                             "pthread_create", "newlocale",
-                                             "fopen",          "sysconf",
+const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",
+                                             "open",
+                                             "stat",
+                                             "fstat",
+                                             "lseek",
+                                             "mmap",
+                                             "read",
+                                             "write",
+                                             "pwrite",
+                                             "close",
+                                             "close of the result",
+                                             "access",
+                                             "readlink",
+                                             "mkstemp",
+                                             "fchmod",
+                                             "fchown",
+                                             "open of an unnamed file",
+                                             "linkat",
+                                             "rename",
+                                             "pthread_create",
+                                             "newlocale",
+                                             "fopen",
+                                             "sysconf",
                                              "fallocate"};
 
 static struct faults no_plan;
@@ -237,6 +251,18 @@ ssize_t __wrap_write(int file, const void *bytes, size_t length)
     if (kind == FAULT_FAIL || kind == FAULT_NOTHING)
         return kind == FAULT_FAIL ? -1 : 0;
     const ssize_t result = __real_write(file, bytes, shorten(kind, length));
+    end(kind);
+    return result;
+}
+
+ssize_t __real_pwrite(int file, const void *bytes, size_t length, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t length, off_t offset);
+ssize_t __wrap_pwrite(int file, const void *bytes, size_t length, off_t offset)
+{
+    const enum fault_kind kind = begin(CALL_PART);
+    if (kind == FAULT_FAIL || kind == FAULT_NOTHING)
+        return kind == FAULT_FAIL ? -1 : 0;
+    const ssize_t result = __real_pwrite(file, bytes, shorten(kind, length), offset);
     end(kind);
     return result;
 }

@@ -343,6 +343,32 @@ void output_write(struct output *output, const char *bytes, size_t length)
     }
 }
 
+bool output_takes_parts(const struct output *output)
+{
+    return output->target != NULL;
+}
+
+bool output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = pwrite(output->file, bytes, length, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        offset += (uint64_t)written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+bool output_skip(struct output *output, size_t length)
+{
+    output_flush(output);
+    return !output->failed && lseek(output->file, (off_t)length, SEEK_CUR) >= 0;
+}
+
 void output_print(struct output *output, const char *format, ...)
 {
     char text[PRINT_BYTES];

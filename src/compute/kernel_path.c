@@ -131,11 +131,18 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * slots + slot) * width + head * d, from, d);
 }
 
+static void send_rows(void *context, const void *numbers, size_t first, size_t count)
+{
+    ahead_rows(context, numbers, first, count);
+}
+
 static enum status attend(const struct attention *attention, void *context, size_t side_by_side,
                           struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
+    const bool ahead = attention->ahead->output != NULL && side_by_side == 0;
+    attention->ahead->begun = ahead;
     const struct fused_job job = {
         .query = attention->held[STAGE_QUERY].data,
         .key = attention->held[STAGE_KEY].data,
@@ -156,6 +163,7 @@ static enum status attend(const struct attention *attention, void *context, size
         .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
+        .listener = {ahead ? send_rows : NULL, attention->ahead},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };

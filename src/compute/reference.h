@@ -10,6 +10,7 @@
 #define ATTN_COMPUTE_REFERENCE_H
 
 #include "base/progress.h"
+#include "compute/ahead.h"
 #include "stage/head.h"
 
 /* What one row needs on its way; a thread has its own. setup.c lays it out. */
@@ -20,12 +21,13 @@ struct attention_scratch {
     double *rows[STAGE_COUNT]; /* the present row, rounded, of each stage that is made row by row, and of query */
 };
 
-/* Made by setup_attention. */
+/* Made by setup_attention, from its first five. */
 struct attention {
     const struct problem *problem;
     struct progress *progress; /* where the work tells how far it is */
     const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
     size_t slots;              /* S */
+    struct ahead *ahead;       /* where rows of the context go as they are made */
     bool fused;                /* context, output and lse are made by the fused path */
     /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
      * rounded to the working dtype, where a stage asked for needs them; lse (B, H, S); and where the fused path has

@@ -255,11 +255,10 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
             return error->status;
         result->rows = (struct row_stream){.problem = problem, .attention = &result->attention};
     } else if (stages != 0) {
-        const size_t *positions;
-        size_t slots;
-        if (choose_rows(result, &positions, &slots, arena, error) ||
-            setup_attention(&result->attention, problem, result->progress, positions, slots, stage_closure(stages),
-                            arena, error))
+        struct attention *attention = &result->attention;
+        *attention = (struct attention){.problem = problem, .progress = result->progress, .ahead = &result->ahead};
+        if (choose_rows(result, &attention->positions, &attention->slots, arena, error) ||
+            setup_attention(attention, stage_closure(stages), arena, error))
             return error->status;
         if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
             return error->status;

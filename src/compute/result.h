@@ -44,6 +44,7 @@ struct result {
      * "". */
     char lacks[RESULT_LACKS_BYTES];
     struct attention attention;
+    struct ahead ahead; /* of the context; set by a writer before the work */
     struct row_stream rows;
     bool elided;                 /* only the rows that an elided table shows will be asked for */
     struct result_table *tables; /* in the order asked for */

@@ -178,7 +178,7 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
                                        : "value",
                            made ? "overflowed in " : "holds NaN or infinity",
                            made ? dtype_title(problem->kernel->number) : "", made ? "; expected --kernel auto" : "");
-    attention->fused = false;
+    attention->fused = attention->ahead->begun = false;
     attention->held[STAGE_CONTEXT].rank = attention->held[STAGE_OUTPUT].rank = 0;
     return STATUS_OK;
 }
@@ -227,16 +227,11 @@ static void make_lses(struct attention *attention)
     progress_end(attention->progress);
 }
 
-enum status setup_attention(struct attention *attention, const struct problem *problem, struct progress *progress,
-                            const size_t *positions, size_t slots, uint64_t stages, struct arena *arena,
-                            struct error *error)
+enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
-    *attention = (struct attention){.problem = problem,
-                                    .progress = progress,
-                                    .positions = positions,
-                                    .slots = slots,
-                                    .fused = problem->fused,
-                                    .output_threads = 1};
+    const struct problem *problem = attention->problem;
+    attention->fused = problem->fused;
+    attention->output_threads = 1;
     if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */
@@ -261,8 +256,8 @@ enum status setup_attention(struct attention *attention, const struct problem *p
     if ((stages & STAGE_BIT(STAGE_OUTPUT)) == 0 || !problem->plan.has_out)
         return STATUS_OK;
     attention->output_threads =
-        setup_threads(problem, (double)problem->items * (double)slots * (double)(problem->heads * problem->d_value) *
-                                   (double)problem->plan.d_output);
+        setup_threads(problem, (double)problem->items * (double)attention->slots *
+                                   (double)(problem->heads * problem->d_value) * (double)problem->plan.d_output);
     if (projection_weight(&problem->parameters.out, &attention->out_weight, arena, error) != STATUS_OK)
         return error->status;
     return projection_bias(&problem->parameters.out, &attention->out_bias, arena, error);

@@ -7,12 +7,10 @@
 
 #include "compute/reference.h"
 
-/* Prepares what the stages (closed under stage_closure) need for the queries at `positions` (S),
- * which the attention goes on to point to. What is held comes from the arena. STATUS_SYSTEM where memory is short, said
- * before the work starts; STATUS_USAGE where --kernel fused was asked for and key or value overflow float32. */
-enum status setup_attention(struct attention *attention, const struct problem *problem, struct progress *progress,
-                            const size_t *positions, size_t slots, uint64_t stages, struct arena *arena,
-                            struct error *error);
+/* Prepares what the stages (closed under stage_closure) need. Of the attention only what it is made from is set. What is
+ * held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts; STATUS_USAGE where
+ * --kernel fused was asked for and key or value overflow float32. */
+enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
 /* How many threads are worth while for so much work. */
 unsigned setup_threads(const struct problem *problem, double multiply_adds);

@@ -739,6 +739,16 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
         look_at(plan, place, looked, plan->job->keys);
 }
 
+/* The rows of a task lie one behind the other; those of heads that share a tile are whole heads. */
+static void tell_made(const struct plan *plan, size_t head, size_t first, size_t count)
+{
+    const struct fused_job *job = plan->job;
+    const size_t at = (head * job->queries + first) * job->d_v;
+    if (job->listener.made != NULL && job->side_by_side <= 1)
+        job->listener.made(job->listener.context, (const char *)job->context + at * plan->size, at,
+                           plan->heads_per_tile * count * job->d_v);
+}
+
 /* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
  * keys, to the first: the very last task is among the lightest, and all threads end together. The first task of a key
  * head looks at all of its keys. */
@@ -763,6 +773,7 @@ static void attend_task(void *context, size_t task, unsigned thread)
     attend_tiles(plan, &place, tiles, tile_count, looks, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
+    tell_made(plan, head, first, count);
     work_count(&plan->counter, plan->heads_per_tile * block_work(job, place.item, first, count), thread);
 }
 

@@ -31,6 +31,13 @@ struct fused_found {
     bool key, value, query;
 };
 
+/* Who is told of rows of the context as they are made: `count` of its numbers, from the one at `first` on. Each thread
+ * tells of its own, while others go on. */
+struct fused_listener {
+    void (*made)(void *context, const void *numbers, size_t first, size_t count); /* NULL: nobody */
+    void *context;
+};
+
 /* The job borrows everything; `context` and `lse` must not overlap the rest. Sizes are at least 1. query, key and value
  * are of the kernel's dtype, context and lse of its numbers. */
 struct fused_job {
@@ -55,6 +62,7 @@ struct fused_job {
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
     struct fused_found *found; /* written where the whole key and value are to be looked at; or NULL */
+    struct fused_listener listener; /* told where heads are not side by side */
     struct work_progress progress;
 };
 

@@ -22,9 +22,21 @@ static int format_dict(const struct result_table *table, enum dtype dtype, char 
     return (int)text.length;
 }
 
+/* What stands in front of the numbers: dict, and bytes in all. */
+static size_t measure(const struct result_table *table, char *dict)
+{
+    const int length = format_dict(table, table->dtype, dict);
+    return (size_t)(PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 enum status check_npy(const struct writing *writing)
 {
-    return write_raw_expect(writing, 0);
+    char dict[HEADER_BYTES];
+    const size_t whole = measure(&writing->result->tables[0], dict);
+    if (write_raw_expect(writing, whole) != STATUS_OK)
+        return writing->error->status;
+    write_raw_run_ahead(writing, whole);
+    return STATUS_OK;
 }
 
 enum status write_npy(const struct writing *writing)
@@ -36,11 +48,7 @@ enum status write_npy(const struct writing *writing)
     unsigned char *room = write_raw_room(result, writing->arena, writing->error);
     if (room == NULL)
         return writing->error->status;
-    const int length = format_dict(table, table->dtype, dict);
-    const int whole = (PREFIX_BYTES + length + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    const int header = whole - PREFIX_BYTES;
-    if (write_raw_expect(writing, (size_t)whole) != STATUS_OK)
-        return writing->error->status;
+    const int header = (int)measure(table, dict) - PREFIX_BYTES;
     output_write(output, "\x93NUMPY\1\0", PREFIX_BYTES - 2);
     const char bytes[] = {(char)(header & 0xff), (char)(header >> 8)};
     output_write(output, bytes, sizeof bytes);

@@ -118,12 +118,13 @@ enum status check_safetensors(const struct writing *writing)
 {
     size_t length, padding;
     const struct problem *problem = writing->result->problem;
-    if (write_raw_expect(writing, 0) != STATUS_OK)
-        return writing->error->status;
-    if (problem_tokens(problem)->texts == NULL || problem->parts > 0) /* whose header says what all numbers come to */
-        return STATUS_OK;
+    if (problem->parts > 0) /* whose header says what all numbers come to */
+        return write_raw_expect(writing, 0);
     const char *header = make_header(writing->result, &length, writing->arena, writing->error);
-    return header == NULL ? writing->error->status : check_length(length, &padding, writing->error);
+    if (header == NULL || check_length(length, &padding, writing->error) != STATUS_OK)
+        return writing->error->status;
+    write_raw_run_ahead(writing, SAFETENSORS_LENGTH_BYTES + length + padding);
+    return write_raw_expect(writing, SAFETENSORS_LENGTH_BYTES + length + padding);
 }
 
 enum status write_safetensors(const struct writing *writing)
@@ -136,7 +137,9 @@ enum status write_safetensors(const struct writing *writing)
     unsigned char *room = header != NULL ? write_raw_room(result, writing->arena, error) : NULL;
     if (room == NULL)
         return error->status;
-    if (check_length(length, &padding, error) != STATUS_OK ||
+    if (check_length(length, &padding, error) != STATUS_OK)
+        return error->status;
+    if (result->problem->parts > 0 &&
         write_raw_expect(writing, SAFETENSORS_LENGTH_BYTES + length + padding) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < SAFETENSORS_LENGTH_BYTES; i++)
