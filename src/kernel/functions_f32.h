@@ -2,33 +2,18 @@
 
 static const double LOG2_E = 0x1.715476p+0;
 
-/* 2^x for x < 1, exactly 1 at 0 and exactly 0 below -125; relative error below 1.8e-7; NaN stays NaN.
- *
- * The sum with 1.5 x 2^23 leaves round(x) in the low bits of the mantissa; what remains, within 1/2, goes through a
- * polynomial of least relative error (Remez's problem with the constant held at 1, solved by Lawson's reweighting),
- * and round(x) is added to its exponent. Where the set has instructions for both ends, these give the same bits. */
-INLINE vector exp2_vector(vector x)
+enum { MANTISSA_BITS = 23, LEAST_EXPONENT = -125 };
+
+/* 2^x for x within 1/2, exactly 1 at 0, relative error below 1.8e-7: a polynomial of least relative error (Remez's
+ * problem with the constant held at 1, solved by Lawson's reweighting). */
+INLINE vector exp2_near_zero(vector x)
 {
-    const vector least = broadcast(-125.0f);
-#ifdef REMAINDER
-    const vector f = (vector)REMAINDER(x);
-#else
-    const vector magic = broadcast(0x1.8p23f);
-    const vector shifted = x + magic;
-    const vector f = x - (shifted - magic);
-#endif
     vector p = broadcast(0x1.5bba14p-10f);
-    p = multiply_add(p, f, broadcast(0x1.3cea88p-7f));
-    p = multiply_add(p, f, broadcast(0x1.c6b752p-5f));
-    p = multiply_add(p, f, broadcast(0x1.ebf9bcp-3f));
-    p = multiply_add(p, f, broadcast(0x1.62e42ap-1f));
-    p = multiply_add(p, f, broadcast(1.0f));
-#ifdef TIMES_POWER
-    return (vector)TIMES_POWER(p, x - f, x, least);
-#else
-    const naturals scaled = (naturals)p + ((naturals)shifted << 23);
-    return (vector)(scaled & ~(naturals)(x < least));
-#endif
+    p = multiply_add(p, x, broadcast(0x1.3cea88p-7f));
+    p = multiply_add(p, x, broadcast(0x1.c6b752p-5f));
+    p = multiply_add(p, x, broadcast(0x1.ebf9bcp-3f));
+    p = multiply_add(p, x, broadcast(0x1.62e42ap-1f));
+    return multiply_add(p, x, broadcast(1.0f));
 }
 
 /* height tanh(x), within 4e-7 of its value also where that is small, never beyond the height, and exactly that from

@@ -3,9 +3,10 @@
 
 static const double LOG2_E = 0x1.71547652b82fep+0;
 
-/* 2^x for x < 1, exactly 1 at 0 and exactly 0 below -1021; relative error below 3e-16; NaN stays NaN. As in float, with
- * the sum with 1.5 x 2^52 and a polynomial of degree 11. */
-INLINE vector exp2_vector(vector x)
+enum { MANTISSA_BITS = 52, LEAST_EXPONENT = -1021 };
+
+/* 2^x for x within 1/2, exactly 1 at 0, relative error below 3e-16. */
+INLINE vector exp2_near_zero(vector x)
 {
     static const double terms[] = {0x1.e61b4ff5634d2p-28,
                                    0x1.b5267ce4b924ap-24,
@@ -18,23 +19,10 @@ INLINE vector exp2_vector(vector x)
                                    0x1.ebfbdff82c5a4p-3,
                                    0x1.62e42fefa39efp-1,
                                    1.0};
-    const vector least = broadcast(-1021.0);
-#ifdef REMAINDER
-    const vector f = (vector)REMAINDER(x);
-#else
-    const vector magic = broadcast(0x1.8p52);
-    const vector shifted = x + magic;
-    const vector f = x - (shifted - magic);
-#endif
     vector p = broadcast(0x1.e79bb03c04069p-32);
     UNROLLED (i, 11)
-        p = multiply_add(p, f, broadcast(terms[i]));
-#ifdef TIMES_POWER
-    return (vector)TIMES_POWER(p, x - f, x, least);
-#else
-    const naturals scaled = (naturals)p + ((naturals)shifted << 52);
-    return (vector)(scaled & ~(naturals)(x < least));
-#endif
+        p = multiply_add(p, x, broadcast(terms[i]));
+    return p;
 }
 
 /* height tanh(x), within 1e-15 of its value also where that is small, never beyond the height; NaN stays NaN.

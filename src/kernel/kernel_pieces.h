@@ -98,11 +98,37 @@ INLINE void store_marks(integers lanes, int32_t *row, size_t j)
     ((marks *)row)[j] = __builtin_convertvector(lanes, marks);
 }
 
+INLINE vector exp2_vector(vector x);
+
 #ifdef DOUBLES
 #include "kernel/functions_f64.h"
 #else
 #include "kernel/functions_f32.h"
 #endif
+
+/* 2^x for x < 1, exactly 1 at 0 and exactly 0 below LEAST_EXPONENT, as exact as exp2_near_zero; NaN stays NaN.
+ *
+ * The sum with 1.5 x 2^MANTISSA_BITS leaves round(x) in the low bits of the mantissa; what remains, within 1/2, goes
+ * through a polynomial, and round(x) is added to its exponent. Where the set has instructions for both ends, these give
+ * the same bits. */
+INLINE vector exp2_vector(vector x)
+{
+    const vector least = broadcast(LEAST_EXPONENT);
+#ifdef REMAINDER
+    const vector f = (vector)REMAINDER(x);
+#else
+    const vector magic = broadcast((number)((natural)3 << (MANTISSA_BITS - 1)));
+    const vector shifted = x + magic;
+    const vector f = x - (shifted - magic);
+#endif
+    const vector p = exp2_near_zero(f);
+#ifdef TIMES_POWER
+    return (vector)TIMES_POWER(p, x - f, x, least);
+#else
+    const naturals scaled = (naturals)p + ((naturals)shifted << MANTISSA_BITS);
+    return (vector)(scaled & ~(naturals)(x < least));
+#endif
+}
 
 /* sums[i][.] = sum over k of a[i x row_stride + k x column_stride] b[k][.], k ascending.
  *   a     (rows, depth) by its strides; rows is a constant where this is inlined, at most ROWS
