@@ -61,7 +61,7 @@ struct fused_job {
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
-    struct fused_found *found; /* written where the whole key and value are to be looked at; or NULL */
+    struct fused_found *found;      /* written where the whole key and value are to be looked at; or NULL */
     struct fused_listener listener; /* told where heads are not side by side */
     struct work_progress progress;
 };

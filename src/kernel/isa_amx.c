@@ -17,6 +17,7 @@
  * with zeros behind the last key and the last column. Sums take 32 columns or keys at a time, in ascending order.
  *
  * `load` configures the tiles of its thread, `unpack` releases them: what multiplies, softmax too, comes between. */
+
 /* The processor puts the unit to sleep after 1000 to 2000 cycles, fewer than a softmax takes, and needs another 1000 to
  * wake it. The sums that this spoils are of no use any more. */
 #define KEEP_AWAKE() _tile_dpbf16ps(0, 4, 6)

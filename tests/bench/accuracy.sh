@@ -14,11 +14,9 @@ trap 'exit 1' HUP INT TERM
 . tests/bench/peers.sh
 cases='normal tenfold constant million'
 
-free=$(df -kP "$scratch" | awk 'NR == 2 { print int($4 / 1024) }')
-memory=$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null)
-if [ "$free" -lt 1500 ] || [ "${memory:-4000}" -lt 4000 ]; then
+if ! room "$scratch" 1500 4000; then
     cases='normal tenfold constant'
-    echo "skipped: the accuracy over a million keys needs 1.5 GB of disk and 4 GB of memory; there are $free and $memory MB"
+    echo "skipped: the accuracy over a million keys: $lacking"
 fi
 serve 3 4 "$build/bench_kernel"
 serve_torch

@@ -1,29 +1,49 @@
-/* Measures the fused path, on request: it reads lines from standard input and
- * answers each with one line, so that a script can measure it and its peers in
- * turn.
+/* Measures the fused path, on request: it reads lines from standard input and answers each with one line, so that a
+ * script can measure it and its peers in turn.
  *
- *     attention KERNEL DTYPE HEADS TOKENS D KIND THREADS
- *                                        GF/s of 4 H D operations for each key
- * that a query sees: KIND is whole, causal, past, window, lengths, boolean,
- * float, alibi, softcap scratch KERNEL DTYPE HEADS TOKENS D KIND THREADS bytes
- * that the same job allocates project ISA ROWS D_IN D_OUT THREADS GF/s of 2
- * ROWS D_IN D_OUT operations, in float32 sgemm ROWS D_IN D_OUT THREADS      the
- * same by BLIS; "missing" where it was built without draw DTYPE CASE FOLDER
- * makes query, key and value of a case of the accuracy, and their exact
- * context; writes the numbers as they lie into FOLDER/query, key, value, and
- * answers with DTYPE HEADS QUERIES KEYS D. CASE is normal, tenfold, constant,
- * million error KERNEL                       of the case: the largest error of
- * the context, before it is rounded to the dtype and as it comes out, as a
- * share of the largest number of the exact one compare FILE the same of a
- * context that another has written, as it lies kernels DTYPE the KERNELs that
- * this processor has for it isas, absent                       the instruction
- * sets that this processor has, and has not
+ * attention KERNEL DTYPE HEADS TOKENS D KIND THREADS
  *
- * KERNEL is an instruction set, or "-" for the fastest; with "/fast16" behind
- * it, with weights in one part. The answer is "missing" where there is no such
- * kernel. Each result is checked against sums in double before it is timed: an
- * answer that begins with "wrong" says what was found. A figure is the best of
- * the runs that a short while allows. */
+ *     GF/s of 4 H D operations for each key that a query sees: KIND is whole, causal, past, window, lengths, boolean,
+ *     float, alibi, softcap
+ *
+ * scratch KERNEL DTYPE HEADS TOKENS D KIND THREADS
+ *
+ *     bytes that the same job allocates
+ *
+ * project ISA ROWS D_IN D_OUT THREADS
+ *
+ *     GF/s of 2 ROWS D_IN D_OUT operations, in float32
+ *
+ * sgemm ROWS D_IN D_OUT THREADS
+ *
+ *     the same by BLIS; "missing" where it was built without
+ *
+ * draw DTYPE CASE FOLDER
+ *
+ *     makes query, key and value of a case of the accuracy, and their exact context; writes the numbers as they lie
+ *     into FOLDER/query, key, value, and answers with DTYPE HEADS QUERIES KEYS D. CASE is normal, tenfold, constant,
+ *     million
+ *
+ * error KERNEL
+ *
+ *     of the case: the largest error of the context, before it is rounded to the dtype and as it comes out, as a share
+ *     of the largest number of the exact one
+ *
+ * compare FILE
+ *
+ *     the same of a context that another has written, as it lies
+ *
+ * kernels DTYPE
+ *
+ *     the KERNELs that this processor has for it
+ *
+ * isas, absent
+ *
+ *     the instruction sets that this processor has, and has not
+ *
+ * KERNEL is an instruction set, or "-" for the fastest; with "/fast16" behind it, with weights in one part. The answer
+ * is "missing" where there is no such kernel. Each result is checked against sums in double before it is timed: an
+ * answer that begins with "wrong" says what was found. A figure is the best of the runs that a short while allows. */
 #include "base/threads.h"
 #include "kernel/fused.h"
 #include "kernel/project.h"

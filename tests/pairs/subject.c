@@ -46,7 +46,8 @@ void words_make(struct command_words *words, const struct design_row *row, const
     for (size_t i = 0; i < row->count; i++) {
         const struct value *value = &subject.values.list[row->values[i]];
         const char *name = value->option->name;
-        if ((format == NULL || (strcmp(name, "format") != 0 && !is_look(name))) && (without == NULL || strcmp(name, without) != 0))
+        if ((format == NULL || (strcmp(name, "format") != 0 && !is_look(name))) &&
+            (without == NULL || strcmp(name, without) != 0))
             words->count += value_words(value, words->list + words->count, words->rooms[i]);
     }
     if (format != NULL) {
