@@ -159,6 +159,8 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
                        output_open(output, options.out, arena, error)
                    ? error->status
                    : write_result(&options, &result, output, arena, error);
+    if (options.mechanism == MECHANISM_COUNT) /* a lesson, which waits for a person */
+        return STATUS_OK;
     return compute(&options, output, arena, error);
 }
 
