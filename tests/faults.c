@@ -37,29 +37,18 @@
 #define __wrap_fallocate __wrap_fallocate64
 #endif
 
-const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",
-                                             "open",
-                                             "stat",
-                                             "fstat",
-                                             "lseek",
-                                             "mmap",
-                                             "read",
-                                             "write",
-                                             "pwrite",
-                                             "close",
-                                             "close of the result",
-                                             "access",
-                                             "readlink",
-                                             "mkstemp",
-                                             "fchmod",
-                                             "fchown",
-                                             "open of an unnamed file",
-                                             "linkat",
-                                             "rename",
-                                             "pthread_create",
-                                             "newlocale",
-                                             "fopen",
-                                             "sysconf",
+const char *const FAULT_CALLS[CALL_COUNT] = {"malloc",         "open",
+                                             "stat",           "fstat",
+                                             "lseek",          "mmap",
+                                             "read",           "write",
+                                             "pwrite",         "lseek of the result",
+                                             "close",          "close of the result",
+                                             "access",         "readlink",
+                                             "mkstemp",        "fchmod",
+                                             "fchown",         "open of an unnamed file",
+                                             "linkat",         "rename",
+                                             "pthread_create", "newlocale",
+                                             "fopen",          "sysconf",
                                              "fallocate"};
 
 static struct faults no_plan;
@@ -134,7 +123,8 @@ WRAP(CALL_ALLOCATE, NULL, void *, realloc, (void *memory, size_t size), (memory,
      add(&faults->blocks, memory == NULL && result != NULL))
 WRAP(CALL_STAT, -1, int, stat, (const char *path, struct stat *there), (path, there), )
 WRAP(CALL_FSTAT, -1, int, fstat, (int file, struct stat *there), (file, there), )
-WRAP(CALL_LSEEK, -1, off_t, lseek, (int file, off_t offset, int whence), (file, offset, whence), )
+WRAP(whence == SEEK_CUR && offset > 0 ? CALL_SKIP : CALL_LSEEK, -1, off_t, lseek, (int file, off_t offset, int whence),
+     (file, offset, whence), )
 WRAP(CALL_ACCESS, -1, int, access, (const char *path, int mode), (path, mode), )
 WRAP(CALL_READLINK, -1, ssize_t, readlink, (const char *path, char *link, size_t size), (path, link, size), )
 WRAP(CALL_READLINK, -1, ssize_t, __readlink_chk, (const char *path, char *link, size_t size, size_t room),

@@ -16,7 +16,8 @@ enum fault_call {
     CALL_MMAP,
     CALL_READ,
     CALL_WRITE,
-    CALL_PART,   /* pwrite: what it does not write is written later */
+    CALL_PART,   /* pwrite */
+    CALL_SKIP,   /* lseek beyond what pwrite wrote */
     CALL_CLOSE,  /* of what was read */
     CALL_FINISH, /* close of what was written */
     CALL_ACCESS,

@@ -312,6 +312,23 @@ static void check_subsets(const struct fused_job *job)
         check_rows(job, job->queries - 1, 1);
 }
 
+static void take_rows(void *context, const void *numbers, size_t first, size_t count)
+{
+    memcpy((number *)context + first, numbers, count * sizeof(number));
+}
+
+/* The rows as they are made, whoever makes them. */
+static void check_taken(const struct fused_job *job)
+{
+    static number rows[ROOM];
+    struct fused_job taken = *job;
+    taken.context = NULL;
+    taken.taker = (struct fused_taker){take_rows, rows};
+    memset(rows, 0, sizeof rows);
+    run(&taken);
+    check_bits(job->context, rows, job->heads * job->queries * job->d_v, "rows that are taken");
+}
+
 static void check_threads(const struct fused_job *job)
 {
     struct fused_job threaded = *job;
@@ -324,6 +341,8 @@ static void check_threads(const struct fused_job *job)
         check_bits(job->context, again, job->heads * job->queries * job->d_v, "other threads");
         if (job->lse != NULL)
             check_bits(job->lse, lse_again, job->heads * job->queries, "lse, other threads");
+        if (job->side_by_side <= 1)
+            check_taken(&threaded);
     }
 }
 

@@ -348,25 +348,26 @@ bool output_takes_parts(const struct output *output)
     return output->target != NULL;
 }
 
-bool output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length)
+int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length)
 {
     while (length > 0) {
         const ssize_t written = pwrite(output->file, bytes, length, (off_t)offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return false;
+            return written < 0 ? errno : EIO;
         bytes += written;
         offset += (uint64_t)written;
         length -= (size_t)written;
     }
-    return true;
+    return 0;
 }
 
-bool output_skip(struct output *output, size_t length)
+void output_skip(struct output *output, size_t length, int code)
 {
     output_flush(output);
-    return !output->failed && lseek(output->file, (off_t)length, SEEK_CUR) >= 0;
+    if (!output->failed && (code != 0 || lseek(output->file, (off_t)length, SEEK_CUR) < 0))
+        fail(output, code != 0 ? code : errno);
 }
 
 void output_print(struct output *output, const char *format, ...)

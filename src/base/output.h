@@ -58,12 +58,12 @@ void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes bytes at their place in a file that output_takes_parts, before those in front of them are there. Threads may do
- * it at the same time. False where that failed: then they are still to be written. */
+ * it at the same time. Returns 0, or what errno says. */
 bool output_takes_parts(const struct output *output);
-bool output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length);
+int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length);
 
-/* Goes on behind the next `length` bytes, which output_write_at has written. False where that cannot be. */
-bool output_skip(struct output *output, size_t length);
+/* Goes on behind the next `length` bytes, which output_write_at has written; `code` is what it returned. */
+void output_skip(struct output *output, size_t length, int code);
 
 /* Hands on what has been written so far, as before another process writes to the same stream. */
 void output_flush(struct output *output);

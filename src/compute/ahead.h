@@ -1,5 +1,5 @@
-/* Rows of the context that go to their place in the file while others are still computed: the work of writing is then
- * done beside that of computing, by whichever thread has made them. */
+/* A long context on its way into a file: each thread writes the rows that it has made to their place, while others are
+ * computed. They are held nowhere. */
 #ifndef ATTN_COMPUTE_AHEAD_H
 #define ATTN_COMPUTE_AHEAD_H
 
@@ -11,17 +11,14 @@
 #include <stdint.h>
 
 struct ahead {
-    const struct output *output; /* NULL: all is written at the end */
+    const struct output *output; /* NULL: what is made is held, and written later */
     uint64_t offset;             /* where the table begins in the file */
-    enum dtype dtype;            /* of its numbers, which lie as the file has them */
-    bool begun;                  /* rows come, and unless `failed` says otherwise, all of them */
-    atomic_bool failed;          /* some could not be written, or are not as a file has them */
+    enum dtype made, dtype;      /* of the numbers as they are made, and in the file */
+    bool begun;                  /* the rows come so, all of them */
+    atomic_int code;             /* of errno, where some could not be written */
 };
 
 /* `count` numbers of the table, from the one at `first` on, are made. Threads may say so at the same time. */
-void ahead_rows(struct ahead *ahead, const void *numbers, size_t first, size_t count);
-
-/* Whether the whole table is in the file. */
-bool ahead_is_done(const struct ahead *ahead);
+void ahead_write(struct ahead *ahead, const void *numbers, size_t first, size_t count);
 
 #endif

@@ -131,9 +131,9 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * slots + slot) * width + head * d, from, d);
 }
 
-static void send_rows(void *context, const void *numbers, size_t first, size_t count)
+static void take_rows(void *context, const void *numbers, size_t first, size_t count)
 {
-    ahead_rows(context, numbers, first, count);
+    ahead_write(context, numbers, first, count);
 }
 
 static enum status attend(const struct attention *attention, void *context, size_t side_by_side,
@@ -141,8 +141,6 @@ static enum status attend(const struct attention *attention, void *context, size
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
-    const bool ahead = attention->ahead->output != NULL && side_by_side == 0;
-    attention->ahead->begun = ahead;
     const struct fused_job job = {
         .query = attention->held[STAGE_QUERY].data,
         .key = attention->held[STAGE_KEY].data,
@@ -163,7 +161,7 @@ static enum status attend(const struct attention *attention, void *context, size
         .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .listener = {ahead ? send_rows : NULL, attention->ahead},
+        .taker = {context == NULL ? take_rows : NULL, attention->ahead},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };
@@ -176,7 +174,7 @@ enum status kernel_path_context(const struct attention *attention, struct fused_
 {
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
-    const bool split = attention->held[STAGE_CONTEXT].rank > 0;
+    const bool split = attention->held[STAGE_CONTEXT].rank > 0 || attention->ahead->begun;
     bool output = attention->held[STAGE_OUTPUT].rank > 0;
     *found = (struct fused_found){false, false, false};
     struct arena scratch = {0};

@@ -68,7 +68,7 @@ static bool is_made_whole(const struct attention *attention, enum stage stage)
         return stage_applies(problem, stage);
     if (!stage_has_columns(stage))
         return true;
-    if (stage == STAGE_CONTEXT && (problem->packed || !problem_shows_stage(problem, stage)))
+    if (stage == STAGE_CONTEXT && (attention->ahead->begun || problem->packed || !problem_shows_stage(problem, stage)))
         return false;
     return attention->fused && !STAGES[stage].repeats && !stage_is_square(stage);
 }
@@ -232,6 +232,8 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
     const struct problem *problem = attention->problem;
     attention->fused = problem->fused;
     attention->output_threads = 1;
+    attention->ahead->begun = attention->fused && attention->ahead->output != NULL &&
+                              stages & STAGE_BIT(STAGE_CONTEXT) && (stages & STAGE_BIT(STAGE_OUTPUT)) == 0;
     if (problem->fused && stages & STAGE_BIT(STAGE_LSE)) /* which comes with a context */
         stages |= STAGE_BIT(STAGE_VALUE);
     if (stages & (STAGE_BIT(STAGE_PROJECTED_QUERY) | STAGE_BIT(STAGE_NORMED_QUERY))) /* kept as query is made */

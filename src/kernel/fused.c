@@ -43,6 +43,7 @@ struct plan {
     size_t tile_bytes;     /* scratch of one tile */
     size_t block_bytes;    /* scratch for a block of keys, */
     size_t keys_bytes;     /* and in it, what the kernel makes of them */
+    size_t rows_bytes;     /* for the rows of a tile that `taker` takes */
     char *scratch;
     atomic_bool wrong_key, wrong_value, wrong_query; /* something is not finite */
     struct work_counter counter;
@@ -98,7 +99,8 @@ static bool plan_sizes(struct plan *plan)
     const struct kernel *kernel = plan->kernel;
     const size_t rows = plan->biased || plan->relative ? 2 * KERNEL_KEYS : KERNEL_KEYS;
     plan->keys_bytes = kernel->keys_bytes(job->d, job->d_v);
-    return add_bytes(kernel->query_bytes(job->d), &plan->tile_bytes) && add_rows(plan, job->d_v, &plan->tile_bytes) &&
+    return (job->taker.take == NULL || add_rows(plan, job->d_v, &plan->rows_bytes)) &&
+           add_bytes(kernel->query_bytes(job->d), &plan->tile_bytes) && add_rows(plan, job->d_v, &plan->tile_bytes) &&
            add_rows(plan, TILE_ROWS, &plan->tile_bytes) && add_rows(plan, rows + BLOCK_ROWS, &plan->block_bytes) &&
            add_bytes(plan->keys_bytes, &plan->block_bytes) &&
            (!plan->grouped ||
@@ -177,7 +179,7 @@ static void plan_tasks(struct plan *plan)
 
 static size_t thread_bytes(const struct plan *plan)
 {
-    return plan->block_bytes + plan->tiles * plan->tile_bytes;
+    return plan->block_bytes + plan->tiles * (plan->tile_bytes + plan->rows_bytes);
 }
 
 /* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
@@ -209,6 +211,8 @@ static size_t make_plan(struct plan *plan, const struct fused_job *job)
 struct place {
     size_t head, item, head_of_item; /* the first of them */
     const char *key, *value;         /* (Tk, d) and (Tk, d_v) */
+    char *context;                   /* where the rows of the context go, */
+    size_t first_row;                /* of which this one is the first that is there */
 };
 
 /* W is the kernel's lanes. Sums and context are those of one group of keys, beside those of the groups before it; where
@@ -253,15 +257,19 @@ static size_t lane_head(const struct tile *tile, size_t lane)
     return memory_smaller(lane, tile->count - 1) / tile->queries;
 }
 
-static struct place find_place(const struct plan *plan, size_t head)
+/* Of the task that begins with that query; `rows` is where its rows go that are taken. */
+static struct place find_place(const struct plan *plan, size_t head, size_t first, char *rows)
 {
     const struct fused_job *job = plan->job;
+    const bool taken = job->taker.take != NULL;
     const size_t key_head = head / (job->group > 0 ? job->group : 1);
     return (struct place){.head = head,
                           .item = head / plan->heads_per_item,
                           .head_of_item = head % plan->heads_per_item,
                           .key = (const char *)job->key + key_head * job->keys * plan->key_row,
-                          .value = (const char *)job->value + key_head * job->keys * plan->value_row};
+                          .value = (const char *)job->value + key_head * job->keys * plan->value_row,
+                          .context = taken ? rows : job->context,
+                          .first_row = taken ? head * job->queries + first : 0};
 }
 
 /* Numbers of all lanes, as the kernel has them. */
@@ -402,7 +410,7 @@ static char *context_row(const struct plan *plan, const struct place *place, con
     const struct fused_job *job = plan->job;
     const size_t n = job->side_by_side > 1 ? job->side_by_side : 1, head = place->head + lane_head(tile, lane);
     const size_t row = (head / n * job->queries + lane_query(tile, lane)) * n + head % n;
-    return (char *)job->context + row * job->d_v * plan->size;
+    return place->context + (row - place->first_row) * job->d_v * plan->size;
 }
 
 /* The rows of queries that saw no key: one is made, the others copy it. */
@@ -740,13 +748,12 @@ static void attend_tiles(struct plan *plan, const struct place *place, struct ti
 }
 
 /* The rows of a task lie one behind the other; those of heads that share a tile are whole heads. */
-static void tell_made(const struct plan *plan, size_t head, size_t first, size_t count)
+static void hand_over(const struct plan *plan, const struct place *place, size_t count)
 {
     const struct fused_job *job = plan->job;
-    const size_t at = (head * job->queries + first) * job->d_v;
-    if (job->listener.made != NULL && job->side_by_side <= 1)
-        job->listener.made(job->listener.context, (const char *)job->context + at * plan->size, at,
-                           plan->heads_per_tile * count * job->d_v);
+    if (job->taker.take != NULL)
+        job->taker.take(job->taker.context, place->context, place->first_row * job->d_v,
+                        plan->heads_per_tile * count * job->d_v);
 }
 
 /* Tasks go head by head, so that its keys stay in the cache, and in a head from the last queries, which see the most
@@ -761,8 +768,9 @@ static void attend_task(void *context, size_t task, unsigned thread)
                  head = task / plan->blocks * plan->heads_per_tile;
     const size_t first = query_block * width, count = memory_smaller(width, job->queries - first);
     const bool looks = job->found != NULL && task % plan->blocks == 0 && head % (job->group > 0 ? job->group : 1) == 0;
-    const struct place place = find_place(plan, head);
     char *scratch = plan->scratch + thread * thread_bytes(plan);
+    const struct place place =
+        find_place(plan, head, first, scratch + plan->block_bytes + plan->tiles * plan->tile_bytes);
     struct block block = open_block(plan, scratch);
     struct tile tiles[MOST_TILES];
     const size_t tile_count = work_ceil_divide(count, lanes);
@@ -773,7 +781,7 @@ static void attend_task(void *context, size_t task, unsigned thread)
     attend_tiles(plan, &place, tiles, tile_count, looks, &block);
     for (size_t i = 0; i < tile_count; i++)
         close_tile(plan, &place, &tiles[i]);
-    tell_made(plan, head, first, count);
+    hand_over(plan, &place, count);
     work_count(&plan->counter, plan->heads_per_tile * block_work(job, place.item, first, count), thread);
 }
 

@@ -31,10 +31,10 @@ struct fused_found {
     bool key, value, query;
 };
 
-/* Who is told of rows of the context as they are made: `count` of its numbers, from the one at `first` on. Each thread
- * tells of its own, while others go on. */
-struct fused_listener {
-    void (*made)(void *context, const void *numbers, size_t first, size_t count); /* NULL: nobody */
+/* Who takes rows of the context as they are made: `count` of its numbers, from the one at `first` on, which are there
+ * until it returns. Each thread hands over its own, while others go on. */
+struct fused_taker {
+    void (*take)(void *context, const void *numbers, size_t first, size_t count); /* NULL: nobody */
     void *context;
 };
 
@@ -44,7 +44,7 @@ struct fused_job {
     const void *query;     /* (H, Tq, d) */
     const void *key;       /* (H / group, Tk, d) */
     const void *value;     /* (H / group, Tk, d_v) */
-    void *context;         /* (H, Tq, d_v) written, or side by side: see below */
+    void *context;         /* (H, Tq, d_v) written, or side by side: see below; NULL: `taker` has it */
     void *lse;             /* (H, Tq) written, or NULL: see below */
     size_t heads;          /* H, of all items */
     size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
@@ -61,8 +61,8 @@ struct fused_job {
     double softcap;          /* logits become softcap x tanh(logit / softcap) before the mask; 0: they stay */
     unsigned threads;        /* at most; small jobs use one */
     const struct kernel *kernel;
-    struct fused_found *found;      /* written where the whole key and value are to be looked at; or NULL */
-    struct fused_listener listener; /* told where heads are not side by side */
+    struct fused_found *found; /* written where the whole key and value are to be looked at; or NULL */
+    struct fused_taker taker;  /* then `context` is NULL, and heads are not side by side */
     struct work_progress progress;
 };
 
@@ -79,7 +79,8 @@ enum status fused_context(const struct fused_job *job, struct error *error);
 
 /* The memory that fused_context allocates, beyond what the job points to: a scratch for each thread, about 90 KB at
  * d = d_v = 64, 125 KB for more than 12288 keys, and growing with d + d_v, but not further with the number of tokens; a
- * quarter more where there is an attn_mask, up to 400 KB more where the kernel makes something of its keys.
+ * quarter more where there is an attn_mask, up to 400 KB more where the kernel makes something of its keys, and
+ * the rows of a task where they are taken.
  * SIZE_MAX where no size_t holds it. */
 size_t fused_scratch_bytes(const struct fused_job *job);
 

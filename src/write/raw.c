@@ -30,15 +30,14 @@ enum status write_raw_expect(const struct writing *writing, size_t header)
     return writing->output->failed ? writing->error->status : STATUS_OK;
 }
 
-/* A long context of the fused path, in the numbers that it makes. */
+/* A long context of the fused path. */
 static bool runs_ahead(const struct writing *writing, const struct result_table *table)
 {
     const struct problem *problem = writing->result->problem;
     size_t size;
     return output_takes_parts(writing->output) && stage_exists(table->stage) &&
            problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->recipe == NULL && problem->fused &&
-           problem->kernel->number == table->dtype && write_raw_size(table, &size, writing->error) == STATUS_OK &&
-           size >= LEAST_AHEAD;
+           write_raw_size(table, &size, writing->error) == STATUS_OK && size >= LEAST_AHEAD;
 }
 
 void write_raw_run_ahead(const struct writing *writing, size_t header)
@@ -47,8 +46,10 @@ void write_raw_run_ahead(const struct writing *writing, size_t header)
     size_t offset = header, size;
     for (size_t i = 0; i < result->table_count; i++) {
         if (runs_ahead(writing, &result->tables[i])) {
-            result->ahead =
-                (struct ahead){.output = writing->output, .offset = offset, .dtype = result->tables[i].dtype};
+            result->ahead = (struct ahead){.output = writing->output,
+                                           .offset = offset,
+                                           .made = result->problem->kernel->number,
+                                           .dtype = result->tables[i].dtype};
             return;
         }
         if (write_raw_size(&result->tables[i], &size, writing->error) != STATUS_OK)
@@ -120,9 +121,10 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
     unsigned char *const halves[] = {room, room + block_bytes(result, table)};
     struct ready ready = {.output = output};
     size_t blocks = 0;
-    if (ahead_is_done(&result->ahead) && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT &&
-        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype)))
+    if (result->ahead.begun && problem_made_as(result->problem, table->stage) == STAGE_CONTEXT) {
+        output_skip(output, matrices * rows * result_columns(table) * dtype_size(table->dtype), result->ahead.code);
         return;
+    }
     if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
         write_held(table->tensor, table->dtype, output);
         return;

@@ -89,6 +89,6 @@ int main(int argc, char **argv)
         const double seconds = run(argv + 2, anonymous, &memory);
         best = seconds < best ? seconds : best;
     }
-    printf("%.4f %ld\n", best, memory);
+    printf("%.6f %ld\n", best, memory);
     return 0;
 }
