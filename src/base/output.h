@@ -57,8 +57,8 @@ void output_expect(struct output *output, size_t length);
 void output_write(struct output *output, const char *bytes, size_t length);
 void output_print(struct output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes bytes at their place in a file that output_takes_parts, before those in front of them are there. Threads may do
- * it at the same time. Returns 0, or what errno says. */
+/* Writes bytes at their place in a file that output_takes_parts, before those in front of them are there. Threads may
+ * do it at the same time. Returns 0, or what errno says. */
 bool output_takes_parts(const struct output *output);
 int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length);
 

@@ -7,8 +7,8 @@
 
 #include "compute/reference.h"
 
-/* Prepares what the stages (closed under stage_closure) need. Of the attention only what it is made from is set. What is
- * held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts; STATUS_USAGE where
+/* Prepares what the stages (closed under stage_closure) need. Of the attention only what it is made from is set. What
+ * is held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts; STATUS_USAGE where
  * --kernel fused was asked for and key or value overflow float32. */
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
