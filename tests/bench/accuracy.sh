@@ -6,11 +6,7 @@
 # The cases: 2 heads, 512 queries, 2048 keys, d 64, normal numbers; the same with a query ten times as large; with the
 # same value for every key; and 4 queries of a million keys.
 build=${1:?usage: tests/bench/accuracy.sh BUILD}
-python=${PYTHON:-python3}
 rounds=1
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 . tests/bench/peers.sh
 cases='normal tenfold constant million'
 

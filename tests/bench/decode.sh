@@ -4,13 +4,9 @@
 # wrong, or too slow, or takes too much memory.
 build=${1:?usage: tests/bench/decode.sh BUILD}
 rounds=${ROUNDS:-5}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-. tests/bench/processor.sh
-attn=$build/attn files=$build/bench_files file=$scratch/cache.safetensors result=$scratch/context.safetensors
+. tests/bench/begin.sh
+files=$build/bench_files file=$scratch/cache.safetensors result=$scratch/context.safetensors
 shape='32 8 1 131072 128'
-worst=0
 
 # decode DTYPE MEGABYTES
 decode() {

@@ -4,13 +4,9 @@
 # Python has PyTorch. Exits 1 where a result is wrong or falls short.
 build=${1:?usage: tests/bench/files.sh BUILD}
 rounds=${ROUNDS:-4}
-python=${PYTHON:-python3}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 . tests/bench/peers.sh
 serve_torch
-attn=$build/attn files=$build/bench_files measure=$build/bench_measure
+files=$build/bench_files measure=$build/bench_measure
 
 # GF/s of one command on a file, less what the same takes for six tokens: OPERATIONS FILE OPTION...
 process() {

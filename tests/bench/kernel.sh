@@ -4,10 +4,6 @@
 # wrong or a ratio falls short.
 build=${1:?usage: tests/bench/kernel.sh BUILD}
 rounds=${ROUNDS:-4}
-python=${PYTHON:-python3}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 . tests/bench/peers.sh
 serve 3 4 "$build/bench_kernel"
 OMP_WAIT_POLICY=passive serve 5 6 "$build/bench_kernel"

@@ -5,18 +5,13 @@
 # Exits 1 where the result is wrong or the ratio falls short.
 build=${1:?usage: tests/bench/layer.sh BUILD}
 rounds=${ROUNDS:-5}
-python=${PYTHON:-python3}
-. tests/bench/processor.sh
+. tests/bench/begin.sh
 required=$(goal 1.5)
-attn=$build/attn
 
 if ! "$python" -c 'import transformers, torch, numpy' 2>/dev/null; then
     echo "skipped: a layer of Llama 3 8B: its peer, transformers, is not installed (PYTHON names an interpreter)"
     exit 0
 fi
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
 mkfifo "$scratch/to" "$scratch/from" && "$python" tests/bench/peer_layer.py make "$scratch" || exit 1
 "$python" tests/bench/peer_layer.py serve "$scratch" <"$scratch/to" >"$scratch/from" &
 exec 3>"$scratch/to" 4<"$scratch/from"

@@ -2,12 +2,7 @@
 # Whole processes on long inputs: attn multihead against PyTorch, files in and out, and how time and memory grow with T.
 # PYTHON names the interpreter that has NumPy and PyTorch.
 build=${1:?usage: tests/bench/long.sh BUILD}
-python=${PYTHON:-python3}
-. tests/bench/processor.sh
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-attn=$build/attn
-worst=0
+. tests/bench/begin.sh
 
 make_inputs() { # T D
     awk -v tokens="$1" -v width="$2" 'BEGIN { srand(1); printf "{\"inputs\": ["

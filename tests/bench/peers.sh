@@ -1,7 +1,7 @@
-# Processes that answer requests, and rows of both sides in turn: read by the benchmarks with ".", which set $build,
-# $scratch, $python and $rounds, and end with $worst.
-. tests/bench/processor.sh
-worst=0 torch=
+# Processes that answer requests, and rows of both sides in turn: read by the benchmarks with ".", which set $build
+# and $rounds, and end with $worst.
+. tests/bench/begin.sh
+torch=
 
 # A process that answers requests: its requests on descriptor $1, its answers on descriptor $2.
 serve() {

@@ -2,12 +2,8 @@
 # Whole processes on small and middling inputs: each result is checked before it is timed, and each time is a ratio to a peer
 # measured in the same run. Usage: tests/bench/start.sh BUILD
 build=${1:?usage: tests/bench/start.sh BUILD}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-. tests/bench/processor.sh
-attn=$build/attn
+. tests/bench/begin.sh
 times=$build/bench_processes
-worst=0
 
 printf '\n%-46s %12s %12s\n' "whole processes, best of several" attn peer
 "$attn" self data/inputs.json --init rand | grep -q 'journey  0.3061  0.8210' || { echo "the result is wrong"; exit 1; }

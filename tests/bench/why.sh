@@ -2,11 +2,7 @@
 # How long attn why takes until it answers: every mistake alone, then every pair. The answer is checked before it is timed; no
 # peer asks such a question, so the bound is a time, of the best of several.
 build=${1:?usage: tests/bench/why.sh BUILD}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-. tests/bench/processor.sh
-attn=$build/attn
-worst=0
+. tests/bench/begin.sh
 
 within() { # NAME RUNS SECONDS FORMAT STAGE MISTAKES COMMAND...
     name=$1 runs=$2 most=$3 mine=$scratch/mine.$4 stage=$5 mistakes=$6
