@@ -62,7 +62,8 @@ void output_print(struct output *output, const char *format, ...) __attribute__(
 bool output_takes_parts(const struct output *output);
 int output_write_at(const struct output *output, uint64_t offset, const char *bytes, size_t length);
 
-/* Goes on behind the next `length` bytes, which output_write_at has written; `code` is what it returned. */
+/* Goes on behind the next `length` bytes, which output_write_at has written; `code` is 0, or what it returned where it
+ * failed. */
 void output_skip(struct output *output, size_t length, int code);
 
 /* Hands on what has been written so far, as before another process writes to the same stream. */

@@ -96,7 +96,7 @@ enum status build_path(const struct build *build)
         return error_usage(build->error,
                            "--kernel fast16 is for numbers of 16 bits, and these are %s; expected --dtype bf16 or f16",
                            dtype_title(problem->dtype));
-    problem->forced = forced;
+    problem->forced = forced ? name : NULL;
     problem->fused = forced || (path == PATH_AUTO && large && why == NULL);
     problem->fused = problem->fused && problem->recipe == NULL;
     problem->kernel_projections =

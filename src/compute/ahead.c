@@ -14,6 +14,8 @@ static void write_bytes(struct ahead *ahead, size_t first, const void *bytes, si
 
 void ahead_write(struct ahead *ahead, const void *numbers, size_t first, size_t count)
 {
+    if (atomic_load_explicit(&ahead->code, memory_order_relaxed) != 0)
+        return;
     double chunk[CHUNK];
     unsigned char bytes[CHUNK * sizeof(double)];
     if (ahead->made == ahead->dtype && dtype_is_encoded(ahead->dtype, numbers, count)) {

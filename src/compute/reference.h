@@ -31,7 +31,7 @@ struct attention {
     bool fused;                /* context, output and lse are made by the fused path */
     /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
      * rounded to the working dtype, where a stage asked for needs them; lse (B, H, S); and where the fused path has
-     * made them, not yet rounded, context (B, H, S, d_v) and output (B, S, columns). */
+     * made them, not yet rounded, output (B, S, columns) and, unless it goes ahead, context (B, H, S, d_v). */
     struct tensor held[STAGE_COUNT];
     struct tensor sources[2]; /* (B, Tq, d_in), (B, Tk, d_key_in): what query, and key and value, are made of */
     struct head *head;        /* whose rows are made at present, key and value as doubles; NULL where none are */

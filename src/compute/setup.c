@@ -170,9 +170,10 @@ static enum status make_fused(struct attention *attention, uint64_t stages, stru
         return STATUS_OK;
     if (kernel_path_context(attention, &found, error) != STATUS_OK || (!found.key && !found.value && !found.query))
         return error->status;
-    if (problem->forced)
+    if (problem->forced != NULL)
         return error_usage(error,
-                           "--kernel fused: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
+                           "--kernel %s: %s %s%s, which the reference alone keeps out of rows that may not see it%s",
+                           problem->forced,
                            found.query ? "query"
                            : found.key ? "key"
                                        : "value",

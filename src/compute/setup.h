@@ -1,5 +1,5 @@
-/* What reference.c needs before its first row: memory; query, key and value, projected in double or on the float32
- * kernels, or as they were given; lse; and what the fused path makes as a whole.
+/* What reference.c needs before its first row: memory; query, key and value, projected in double or on the kernels,
+ * or as they were given; lse; and what the fused path makes as a whole.
  *
  * B items of a batch, H heads, S queries asked for. */
 #ifndef ATTN_COMPUTE_SETUP_H
@@ -9,7 +9,7 @@
 
 /* Prepares what the stages (closed under stage_closure) need. Of the attention only what it is made from is set. What
  * is held comes from the arena. STATUS_SYSTEM where memory is short, said before the work starts; STATUS_USAGE where
- * --kernel fused was asked for and key or value overflow float32. */
+ * the fused path was asked for and query, key or value is not finite. */
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
 /* How many threads are worth while for so much work. */

@@ -91,8 +91,8 @@ struct problem {
     const struct kernel *kernel;    /* of attention, on query, key and value as they lie: what the processor has, */
     const struct kernel *projector; /* and of projections; or what ATTN_ISA names */
     bool fused;                     /* the fused path makes context, output and lse, if key and value are finite */
-    bool forced;                    /* --kernel fused was asked for; an overflow is then an error */
-    bool kernel_projections;        /* projections by the kernels */
+    const char *forced;      /* --kernel's word where it asked for the fused path: an overflow is then an error */
+    bool kernel_projections; /* projections by the kernels */
     enum stage stages[STAGE_NAMES]; /* what is to be shown, in order */
     size_t stage_count;
     bool stages_asked;                 /* by --stages; else all of the mechanism */

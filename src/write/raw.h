@@ -15,7 +15,7 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
  * none. */
 enum status write_raw_expect(const struct writing *writing, size_t header);
 
-/* Before the work: a long table is to be written while it is made, behind a header of so many bytes. */
+/* After that, and before the work: a long table is to be written while it is made, behind a header of so many bytes. */
 void write_raw_run_ahead(const struct writing *writing, size_t header);
 
 /* Room for some rows of any of its tables, twice; NULL where memory is short. */
