@@ -432,8 +432,9 @@ static const struct {
         "inputs: a storage that torch.save does not write"),
     ROW(NAMED(VIEW_OF(STORAGE_OF("FloatStorage", "0", "\x8a\x09\0\0\0\0\0\0\0\0\1"), "K\0", "K\4\x85", "K\1\x85")),
         "inputs: a storage that torch.save does not write"),
-    ROW(NAMED(VIEW_OF(STORAGE_OF("IntStorage", "0", "K\x10"), "K\0", "K\4\x85", "K\1\x85")),
-        "inputs: numbers of dtype 'IntStorage' are not read; expected float32, float64, float16, bfloat16, int64 or "
+    ROW(NAMED(VIEW_OF(STORAGE_OF("ShortStorage", "0", "K\x10"), "K\0", "K\4\x85", "K\1\x85")),
+        "inputs: numbers of dtype 'ShortStorage' are not read; expected float32, float64, float16, bfloat16, int32, "
+        "int64 or "
         "bool"),
     ROW(NAMED(VIEW_OF(STORAGE_OF("UntypedStorage", "0", "K\x40"), "K\0", "K\4\x85", "K\1\x85")),
         "inputs: a storage and a dtype that torch.save does not write together"),

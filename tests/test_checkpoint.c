@@ -111,7 +111,7 @@ static const struct {
     {"a shard cut short", {{"one", OTHER, 4}, {"i.json", MAP("\"b.weight\":\"one\""), 0}}, "i.json", "b.weight", "b.weight", NULL, 0, "one: b.weight: data_offsets: 0 to 8, but the data are 4 bytes; the file is cut short or its header wrong"},
     {"no tensor of that name", {{"one", OTHER, 8}}, "one", "b.weight", "c.weight", NULL, 0, "one: has no tensor c.weight"},
     /* what cannot be computed with */
-    {"F8", {{"m", "{\"f\":{\"dtype\":\"F8_E4M3\",\"shape\":[2,4],\"data_offsets\":[0,8]}}", 8}}, "m", "f", "f", NULL, 0, "m: f: numbers of dtype 'F8_E4M3' are not read; expected F32, F64, F16, BF16, I64 or BOOL; dequantize them first: load the model in bfloat16 and save it by save_pretrained"},
+    {"F8", {{"m", "{\"f\":{\"dtype\":\"F8_E4M3\",\"shape\":[2,4],\"data_offsets\":[0,8]}}", 8}}, "m", "f", "f", NULL, 0, "m: f: numbers of dtype 'F8_E4M3' are not read; expected F32, F64, F16, BF16, I32, I64 or BOOL; dequantize them first: load the model in bfloat16 and save it by save_pretrained"},
     {"U8", {{"m", "{\"f\":{\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}", 8}}, "m", "f", "f", NULL, 0, "m: f: numbers of dtype 'U8' are not read"},
     {"a single number", {{"m", "{" TENSOR("g", "[]", "4") "}", 4}}, "m", "g", "g", NULL, 0, "m: g: a single number; expected numbers in 1 to 4 axes"},
     {"five axes", {{"m", "{" TENSOR("g", "[1,1,1,1,1]", "4") "}", 4}}, "m", "g", "g", NULL, 0, "m: g: more axes than attn has; expected numbers in 1 to 4 axes"},

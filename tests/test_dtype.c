@@ -131,8 +131,8 @@ static void check_lists(void)
 {
     char text[DTYPE_LIST_BYTES], number[DECIMAL_BYTES];
     check_begin("lists");
-    CHECK_TEXT("f32, f64, f16, bf16, i64 or bool", dtype_list(dtype_name, text));
-    CHECK_TEXT("f4, f8, f2, i8 or b1", dtype_list(dtype_npy, text));
+    CHECK_TEXT("f32, f64, f16, bf16, i32, i64 or bool", dtype_list(dtype_name, text));
+    CHECK_TEXT("f4, f8, f2, i4, i8 or b1", dtype_list(dtype_npy, text));
     CHECK(dtype_find(dtype_npy, "f3") == DTYPE_COUNT, "expected no dtype f3");
     check_begin("decimals of what is not working");
     dtype_decimal(DTYPE_I64, -9007199254740991, number);

@@ -148,9 +148,9 @@ static const struct {
     {"{\"inputs\":{\"shape\":1}}", 0, "inputs: shape: expected an array, got a number"},
     {"{\"inputs\":{\"data_offsets\":{}}}", 0, "inputs: data_offsets: expected an array, got an object"},
     {"{\"inputs\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4,
-     "inputs: numbers of dtype 'F8_E4M3' are not read; expected F32, F64, F16, BF16, I64 or BOOL"},
+     "inputs: numbers of dtype 'F8_E4M3' are not read; expected F32, F64, F16, BF16, I32, I64 or BOOL"},
     {"{\"inputs\":{\"dtype\":\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
-     "inputs: numbers of dtype 'f32' are not read; expected F32, F64, F16, BF16, I64 or BOOL"},
+     "inputs: numbers of dtype 'f32' are not read; expected F32, F64, F16, BF16, I32, I64 or BOOL"},
     /* shapes */
     {"{\"inputs\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]}}", 4,
      "inputs is a single number; expected a list or more"},

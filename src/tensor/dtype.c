@@ -337,6 +337,23 @@ static size_t decimal_of_whole(const struct row *row, double number, char *text)
 
 static const struct codec WHOLES = {load_wholes, NULL, NULL, NULL, NULL, NULL, encode_wholes, decimal_of_whole};
 
+static void load_short_wholes(const struct row *row, const void *data, size_t count, double *numbers)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = ((const int32_t *)data)[i];
+}
+
+static void encode_short_wholes(const struct row *row, const double *numbers, size_t count, unsigned char *bytes)
+{
+    (void)row;
+    for (size_t i = 0; i < count; i++)
+        store_bytes((uint32_t)(int32_t)numbers[i], sizeof(int32_t), bytes + i * sizeof(int32_t));
+}
+
+static const struct codec SHORT_WHOLES = {load_short_wholes, NULL, NULL, NULL, NULL, NULL, encode_short_wholes,
+                                          decimal_of_whole};
+
 static void load_truths(const struct row *row, const void *data, size_t count, double *numbers)
 {
     (void)row;

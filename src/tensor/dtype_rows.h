@@ -40,6 +40,8 @@
     WORKING(BF16, "bf16", 1e-5, 1.6e-2, .title = "bfloat16", .safetensors = "BF16", .size = 2,                        \
             .torch = "BFloat16Storage", .codec = &CODED, .storage = DTYPE_F32,                                        \
             .fraction = 7, .smallest = 0x1p-133, .largest = 0x1.fep127, .infinite = true, .rounds_sums = true)        \
+    OTHER(I32, "i32", .title = "int32", .safetensors = "I32", .npy = "i4", .size = 4,                                 \
+          .torch = "IntStorage", .codec = &SHORT_WHOLES, .whole = true)                                               \
     OTHER(I64, "i64", .title = "int64", .safetensors = "I64", .npy = "i8", .size = 8,                                 \
           .torch = "LongStorage", .codec = &WHOLES, .whole = true)                                                    \
     OTHER(BOOL, "bool", .title = "bool", .safetensors = "BOOL", .npy = "b1", .size = 1,                               \
