@@ -40,7 +40,7 @@ for file in data/*.json; do
     name=$(basename "$file" .json)
     case $name in
     patterns | module) command=multihead ;;
-    grouped | kernel-*) command=sdpa ;;
+    grouped | packed | kernel-*) command=sdpa ;;
     *) command=causal ;;
     esac
     picture "$name" $command "$file"

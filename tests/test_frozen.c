@@ -1,4 +1,4 @@
-/* Every case of tests/golden/{onnx,sdpa,torch-multihead,float64}: an input with its settings in NAME.safetensors, what
+/* Every case of tests/golden/{onnx,sdpa,torch-multihead,float64,varlen}: an input with its settings in NAME.safetensors, what
  * others made of it in NAME.expected.safetensors. A line of cases.txt is "NAME STAGES RTOL ATOL". */
 #include "build/job_files.h"
 #include "build/problem_create.h"
@@ -15,8 +15,11 @@ enum { LINE_BYTES = 512, NAME_BYTES = 96, ONNX_HALVES = 11 };
 static const struct {
     const char *folder, *mechanism;
     size_t cases;
-} SUITES[] = {
-    {"onnx", "sdpa", 93}, {"sdpa", "sdpa", 45}, {"torch-multihead", "multihead", 10}, {"float64", "sdpa", 12}};
+} SUITES[] = {{"onnx", "sdpa", 93},
+              {"sdpa", "sdpa", 45},
+              {"torch-multihead", "multihead", 10},
+              {"float64", "sdpa", 12},
+              {"varlen", "sdpa", 28}};
 
 /* How near a case must come: |got - expected| <= atol + rtol |expected|. */
 struct tolerance {

@@ -30,7 +30,7 @@ static void check_mask_spans(const struct mask *mask)
             for (size_t j = 0; j < mask->keys; j++)
                 CHECK(naive_seen(mask, item, i, j) == (j >= span.first && j < span.end),
                       "causal %d, window %d,%d, offset %d, item %zu, query %zu, key %zu: expected %d, got %zu to %zu",
-                      mask->causal, (int)mask->left, (int)mask->right, (int)mask_offset(mask, item), item, i, j,
+                      mask->causal, (int)mask->left, (int)mask->right, (int)mask_offset(mask, item, i), item, i, j,
                       naive_seen(mask, item, i, j), span.first, span.end);
             for (size_t j = 0; j < mask->keys; j++)
                 CHECK(naive_seen(mask, item, i, j) == (mask_rule_of(mask, item, 0, i, j) == MASK_ALLOWS),
@@ -72,6 +72,52 @@ static void check_order(void)
             const struct span before = mask_span(&mask, 0, i - 1), span = mask_span(&mask, 0, i);
             CHECK(before.first <= span.first && before.end <= span.end, "query %zu: %zu to %zu after %zu to %zu", i,
                   span.first, span.end, before.first, before.end);
+        }
+    }
+}
+
+/* Against each sequence alone, a mask of its own. */
+static void check_sequences(void)
+{
+    static const int64_t queries[] = {0, 3, 3, 4, 9}, keys[] = {0, 2, 5, 5, 9};
+    static const size_t of_query[] = {0, 0, 0, 2, 3, 3, 3, 3, 3};
+    struct mask packed = {
+        .queries = 9, .keys = 9, .masked_keys = 9, .sequences = {4, queries, keys, of_query, .from_end = false}};
+    check_begin("spans of sequences are those of each alone");
+    for (int kind = 0; kind < 32; kind++) {
+        packed.causal = kind & 1;
+        packed.left = kind & 2 ? 1 : -1;
+        packed.right = kind & 4 ? 1 : -1;
+        packed.sequences.from_end = kind & 8;
+        packed.masked_keys = kind & 16 ? 7 : 9;
+        for (size_t i = 0; i < 9; i++) {
+            const size_t s = of_query[i], first = (size_t)keys[s], count = (size_t)keys[s + 1] - first;
+            const int64_t of_end = (int64_t)count - (queries[s + 1] - queries[s]);
+            const size_t left = packed.masked_keys > first ? packed.masked_keys - first : 0;
+            const struct mask alone = {.queries = (size_t)(queries[s + 1] - queries[s]),
+                                       .keys = count,
+                                       .masked_keys = left < count ? left : count,
+                                       .causal = packed.causal,
+                                       .left = packed.left,
+                                       .right = packed.right,
+                                       .offset = packed.sequences.from_end ? of_end : 0};
+            const size_t query = i - (size_t)queries[s];
+            const struct span span = mask_span(&packed, 0, i), expected = mask_span(&alone, 0, query);
+            CHECK(span.end - span.first == expected.end - expected.first, "query %zu: expected %zu keys, got %zu", i,
+                  expected.end - expected.first, span.end - span.first);
+            for (size_t j = 0; j < 9; j++) {
+                const bool own = j >= first && j < first + count;
+                const bool seen = own && !mask_forbids(&alone, 0, 0, query, j - first);
+                CHECK(mask_forbids(&packed, 0, 0, i, j) == !seen, "query %zu, key %zu: expected %s", i, j,
+                      seen ? "seen" : "forbidden");
+                CHECK((mask_rule_of(&packed, 0, 0, i, j) == MASK_SEQUENCE) == !own, "query %zu, key %zu: rule %d", i, j,
+                      mask_rule_of(&packed, 0, 0, i, j));
+            }
+            if (i > 0) {
+                const struct span before = mask_span(&packed, 0, i - 1);
+                CHECK(before.first <= span.first && before.end <= span.end, "query %zu: %zu to %zu after %zu to %zu", i,
+                      span.first, span.end, before.first, before.end);
+            }
         }
     }
 }
@@ -245,6 +291,7 @@ int main(void)
     for (size_t i = 0; i < COUNT(sizes); i++)
         check_spans(sizes[i][0], sizes[i][1]);
     check_order();
+    check_sequences();
     check_far();
     check_attn_mask();
     check_booleans();

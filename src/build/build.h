@@ -49,6 +49,15 @@ enum status build_names(const struct build *build);
  * depends on the lengths. STATUS_USAGE where they do not fit each other. */
 enum status build_operands(const struct build *build);
 
+/* Whether the input says where sequences begin: cu_seqlens_q, or cu_seqlens_k; then query, key and value are (T, H, d).
+ * And the sequences of the mask, once query and key are known. STATUS_USAGE where they do not fit them. */
+bool build_has_sequences(const struct build *build);
+enum status build_sequences(const struct build *build);
+
+/* The labels of tokens that have none of their own: "2.3" is the third token of the second sequence. Nothing where
+ * there are no sequences. */
+enum status build_sequence_labels(const struct build *build);
+
 /* What a causal module registers as `mask`, or `heads.N.mask`, says what the command says: its causal rule, for as many
  * tokens or more. STATUS_USAGE where it is anything else, which would be ignored. The parameters are known. */
 enum status build_buffers(const struct build *build);

@@ -112,9 +112,9 @@ static enum status take_attn_mask(const struct build *build)
     bool finite = true;
     if (dtype_is_whole(found->tensor.dtype))
         return error_usage(build->error,
-                           "%s: attn_mask holds whole numbers (I64); expected booleans, or floats that "
+                           "%s: attn_mask holds whole numbers (%s); expected booleans, or floats that "
                            "are added to the scores",
-                           source);
+                           source, dtype_safetensors(found->tensor.dtype));
     if (check_meaning(build, &found->tensor) || broadcast(build, &found->tensor))
         return build->error->status;
     mask->attn_mask = found->tensor;
@@ -213,7 +213,7 @@ enum status build_mask(const struct build *build)
         take_list(build, "sinks", &mask->sinks) || make_slopes(build) || take_relative(build))
         return build->error->status;
     set_places(build);
-    problem->masks =
-        mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
+    problem->masks = mask->sequences.count > 0 || mask->causal || mask->left >= 0 || mask->right >= 0 ||
+                     mask->lengths != NULL || mask_has_bias(mask);
     return STATUS_OK;
 }

@@ -10,15 +10,17 @@ struct operand {
     const char *name;
     const struct tensor *tensor; /* as it is in the file */
     size_t shape[4];             /* B, H, T, d */
-    bool packed;                 /* (B, T, H d) */
+    bool packed;                 /* (B, T, H d), or of sequences (T, H, d) */
 };
 
 static enum status check_floats(const struct build *build, const char *name, const struct tensor *tensor)
 {
-    if (!dtype_is_boolean(tensor->dtype) && tensor->dtype != DTYPE_I64)
-        return STATUS_OK;
-    return error_usage(build->error, "%s: %s holds %s; expected floats", build->inputs->source, name,
-                       dtype_is_boolean(tensor->dtype) ? "booleans" : "whole numbers (I64)");
+    if (dtype_is_boolean(tensor->dtype))
+        return error_usage(build->error, "%s: %s holds booleans; expected floats", build->inputs->source, name);
+    if (dtype_is_whole(tensor->dtype))
+        return error_usage(build->error, "%s: %s holds whole numbers (%s); expected floats", build->inputs->source,
+                           name, dtype_safetensors(tensor->dtype));
+    return STATUS_OK;
 }
 
 static enum status find_operands(const struct build *build, struct operand operands[3])
@@ -62,12 +64,36 @@ static enum status unpack_shape(const struct build *build, struct operand *opera
     return STATUS_OK;
 }
 
+/* (T, H, d) beside cu_seqlens_q: heads side by side, too, which have an axis of their own. */
+static enum status take_sequences(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
+{
+    const struct tensor *tensor = operand->tensor;
+    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
+    if (tensor->rank != 3)
+        return error_usage(build->error,
+                           "%s: %s is %s; expected T x H x d, all tokens of all sequences, beside cu_seqlens_q",
+                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape));
+    if (heads > 0 && heads != tensor->shape[1])
+        return error_usage(build->error,
+                           "%s: %s is %s, T x H x d beside cu_seqlens_q: %s %zu is another number of heads",
+                           build->inputs->source, operand->name, tensor_shape_text(tensor, shape),
+                           build_place(build, id, place, sizeof place), heads);
+    operand->packed = true;
+    operand->shape[0] = 1;
+    operand->shape[1] = tensor->shape[1];
+    operand->shape[2] = tensor->shape[0];
+    operand->shape[3] = tensor->shape[2];
+    return STATUS_OK;
+}
+
 /* `heads`: as many as the option says; 0: it says nothing. */
 static enum status take_shape(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
 {
     const struct tensor *tensor = operand->tensor;
     const size_t rank = tensor->rank;
     char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
+    if (build_has_sequences(build))
+        return take_sequences(build, operand, heads, id);
     if (rank < 2)
         return error_usage(build->error,
                            "%s: %s is %s; expected B x H x T x d, H x T x d or T x d, or B x T x H d "
@@ -90,9 +116,9 @@ static enum status misfit(const struct build *build, const struct operand *a, co
     char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
     return error_usage(build->error, "%s: %s is %s, %s is %s; expected %s%s", build->inputs->source, a->name,
                        tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected,
-                       !a->packed             ? ""
-                       : a->tensor->rank == 3 ? ", B x T x H d as --heads says"
-                                              : ", T x H d as --heads says");
+                       !a->packed || build_has_sequences(build) ? ""
+                       : a->tensor->rank == 3                   ? ", B x T x H d as --heads says"
+                                                                : ", T x H d as --heads says");
 }
 
 /* What query, key and value must have in common. */
@@ -266,7 +292,7 @@ static enum status take_all(const struct build *build, const struct operand *ope
     problem->has_past = past_key != NULL;
     problem->past = past_key != NULL ? past_key->shape[2] : 0;
     set_offset(build, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
-    return take_lengths(build);
+    return take_lengths(build) ? build->error->status : build_sequences(build);
 }
 
 /* How many heads lie side by side in query, key and value: what the option says, or 0 where they have an axis of
@@ -290,7 +316,7 @@ enum status build_operands(const struct build *build)
     char place[BUILD_PLACE_BYTES];
     if (find_operands(build, operands) != STATUS_OK)
         return build->error->status;
-    if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4)
+    if (heads == 0 && kv_heads > 0 && operands[1].tensor->rank < 4 && !build_has_sequences(build))
         return error_usage(
             build->error,
             "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
@@ -303,7 +329,7 @@ enum status build_operands(const struct build *build)
         return build->error->status;
     const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;
     problem->packed = operands[0].packed;
-    problem->has_batch = rank == 4 || (problem->packed && rank == 3);
+    problem->has_batch = (rank == 4 || (problem->packed && rank == 3)) && !build_has_sequences(build);
     problem->has_heads = rank > 2 || problem->packed;
     problem->items = query[0];
     problem->heads = query[1];

@@ -51,12 +51,26 @@ static void count_positions(const struct problem *problem, size_t *queries, size
 {
     const size_t fresh = problem->keys - problem->past;
     for (size_t item = 0; item < problem->items; item++) {
-        const int64_t offset = problem->crosses ? 0 : mask_offset(&problem->mask, item);
-        for (size_t i = 0; i < problem->queries; i++)
+        for (size_t i = 0; i < problem->queries; i++) {
+            const int64_t offset = problem->crosses ? 0 : mask_offset(&problem->mask, item, i);
             queries[item * problem->queries + i] = (int64_t)i + offset > 0 ? (size_t)((int64_t)i + offset) : 0;
+        }
         for (size_t i = 0; i < fresh; i++)
             keys[item * fresh + i] = problem->past + i;
     }
+}
+
+/* From the first key of each sequence on. */
+static void restart_positions(const struct mask *mask, size_t *queries, size_t *keys)
+{
+    const struct mask_sequences *sequences = &mask->sequences;
+    for (size_t i = 0; i < mask->queries && sequences->count > 0; i++) {
+        const size_t first = mask_sequence(mask, i).first;
+        queries[i] = queries[i] > first ? queries[i] - first : 0;
+    }
+    for (size_t i = 0; i < sequences->count; i++)
+        for (int64_t key = sequences->key_starts[i]; key < sequences->key_starts[i + 1]; key++)
+            keys[key] = (size_t)(key - sequences->key_starts[i]);
 }
 
 /* What --positions says of the new tokens: of keys, and of queries the same of where they stand among these. */
@@ -69,7 +83,8 @@ static enum status list_positions(const struct build *build, size_t *queries, si
         return build->error->status;
     for (size_t i = 0; i < problem->items * problem->queries; i++) {
         const size_t at = queries[i] - problem->past;
-        if (queries[i] < problem->past || at >= fresh)
+        if (queries[i] < problem->past || at >= fresh ||
+            queries[i] < mask_sequence(&problem->mask, i % problem->queries).first)
             return error_usage(build->error, "--positions: query %zu stands at none of the %zu new keys",
                                i % problem->queries + 1, fresh);
         queries[i] = listed[at];
@@ -120,7 +135,9 @@ enum status build_rope(const struct build *build)
     if (of_queries == NULL || of_keys == NULL)
         return build->error->status;
     count_positions(problem, of_queries, of_keys);
-    if (options->positions != NULL && list_positions(build, of_queries, of_keys) != STATUS_OK)
+    if (options->positions == NULL)
+        restart_positions(&problem->mask, of_queries, of_keys);
+    else if (list_positions(build, of_queries, of_keys) != STATUS_OK)
         return build->error->status;
     problem->positions = of_queries;
     problem->key_positions = of_keys;

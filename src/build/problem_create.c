@@ -233,7 +233,7 @@ static enum status take_tokens(const struct build *build)
 static size_t first_query(const struct problem *problem)
 {
     const struct mask *mask = &problem->mask;
-    if (problem->apart)
+    if (problem->apart || mask_sequences_differ(mask))
         return SIZE_MAX;
     if (problem->queries == problem->keys)
         return 0;
@@ -399,7 +399,7 @@ static enum status finish_problem(const struct build *build)
     if (problem->explains_config && problem->layer == NULL)
         return error_usage(build->error, "--explain config tells what a checkpoint's config says; expected attn layer "
                                          "with --weights MODEL");
-    if (!problem->parameters_only && (take_tokens(build) || build_queries(build)))
+    if (!problem->parameters_only && (take_tokens(build) || build_sequence_labels(build) || build_queries(build)))
         return build->error->status;
     if (problem->explains && problem->rounding == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain shows stages that are computed exactly and rounded once; expected "

@@ -25,8 +25,17 @@ static void add_beside(struct result *result, const struct input_tensor *given)
                                    .stage = STAGE_INPUTS,
                                    .tensor = tensor,
                                    .dtype = dtype_is_working(tensor->dtype) ? result->problem->dtype : tensor->dtype};
+    const enum stage stage = stage_find(given->name, strlen(given->name));
+    const bool of_tokens = result->problem->mask.sequences.count > 0 && tensor->rank == 3 && stage_exists(stage) &&
+                           STAGES[stage].operand; /* each with its heads, (T, H, d) */
+    const enum axis leading = stage_is_of_keys(stage) ? AXIS_TOKEN : AXIS_INPUT;
     for (size_t axis = 0; axis < tensor->rank; axis++)
-        add_axis(table, AXES[TENSOR_RANK - tensor->rank + axis], tensor->shape[axis]);
+        add_axis(table,
+                 !of_tokens  ? AXES[TENSOR_RANK - tensor->rank + axis]
+                 : axis == 0 ? leading
+                 : axis == 1 ? AXIS_HEAD
+                             : AXIS_COLUMN,
+                 tensor->shape[axis]);
 }
 
 /* Inputs, or those of the keys. */
@@ -308,6 +317,11 @@ bool result_is_of(const struct result_table *table, enum axis axis)
     return false;
 }
 
+bool result_is_of_tokens(const struct result_table *table)
+{
+    return table->rank > 2 && (table->axes[0] == AXIS_INPUT || table->axes[0] == AXIS_TOKEN);
+}
+
 enum axis result_row_axis(const struct result_table *table)
 {
     return table->rank > 1 ? table->axes[table->rank - 2] : AXIS_COLUMN;
@@ -342,7 +356,7 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 {
     *item = *head = 0;
     for (size_t axis = table->rank < 2 ? 0 : table->rank - 2; axis-- > 0;) {
-        *(table->axes[axis] == AXIS_ITEM ? item : head) = matrix % table->shape[axis];
+        *(table->axes[axis] == AXIS_HEAD ? head : item) = matrix % table->shape[axis];
         matrix /= table->shape[axis];
     }
 }

@@ -110,7 +110,10 @@ size_t result_rows_at_once(const struct result *result, const struct result_tabl
 /* Whether the matrices of the table are those of several items, or heads: that axis leads. */
 bool result_is_of(const struct result_table *table, enum axis axis);
 
-/* Which item and which head a matrix is (0 where there is no such axis). */
+/* Whether each matrix is that of a token, whose rows are its heads: sequences as they were given. */
+bool result_is_of_tokens(const struct result_table *table);
+
+/* Which item, or token, and which head a matrix is (0 where there is no such axis). */
 void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head);
 
 /* The label of a row or column of that axis: a token, or NULL where it has none; and its position from 1. */

@@ -124,7 +124,7 @@ static struct compare_tolerance tolerance_of(const struct options *options, enum
 /* Lengths are whole numbers, whatever the dtype of the others. */
 static enum dtype dtype_of(const struct diff_side *side, const struct file_tensor *named)
 {
-    if (named == NULL || (side->input.is_text && strcmp(named->name, "kv_lengths") == 0))
+    if (named == NULL || (side->input.is_text && input_file_is_whole(named->name)))
         return DTYPE_F64;
     return side->input.is_text && !dtype_is_boolean(named->tensor.dtype) ? side->dtype : named->tensor.dtype;
 }
@@ -145,11 +145,34 @@ struct diff_stage diff_pair(const struct diff *diff, const struct options *optio
     };
 }
 
+/* A context whose heads lie side by side, (T, H d_v), where the other has an axis of heads behind that of the tokens,
+ * (T, H, d_v): the same numbers in the same order. Which of them is flattened becomes a copy. */
+static enum status join_heads(const struct diffing *diffing, enum stage stage, const struct file_tensor **split,
+                              const struct tensor *joined)
+{
+    const struct tensor *tensor = &(*split)->tensor;
+    const size_t rank = joined->rank;
+    if (stage != STAGE_CONTEXT || rank < 2 || tensor->rank != rank + 1 ||
+        memcmp(tensor->shape, joined->shape, (rank - 1) * sizeof tensor->shape[0]) != 0 ||
+        tensor->shape[rank - 1] * tensor->shape[rank] != joined->shape[rank - 1])
+        return STATUS_OK;
+    struct file_tensor *flat = arena_allocate(diffing->arena, 1, sizeof *flat, diffing->error);
+    if (flat == NULL)
+        return diffing->error->status;
+    *flat = **split;
+    flat->tensor.rank = rank;
+    flat->tensor.shape[rank - 1] = joined->shape[rank - 1];
+    *split = flat;
+    return STATUS_OK;
+}
+
 static enum status add_stage(const struct diffing *diffing, enum stage stage, const struct file_tensor *a,
                              const struct file_tensor *b)
 {
     struct diff *diff = diffing->diff;
     struct diff_stage *added = &diff->stages[diff->count];
+    if (join_heads(diffing, stage, &a, &b->tensor) || join_heads(diffing, stage, &b, &a->tensor))
+        return diffing->error->status;
     *added = diff_pair(diff, diffing->options, stage_exists(stage) ? stage_name(stage) : NAMELESS, stage, a, b);
     diff->count++;
     if (diff_align(diff, added, diffing->arena, diffing->error) != STATUS_OK)

@@ -56,10 +56,20 @@ static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
     return has_heads ? DIFF_HEAD : DIFF_ITEM;
 }
 
+/* What sdpa is given in sequences, (T, H, d). */
+static bool is_of_sequences(const struct diff *diff, enum stage stage)
+{
+    return stage_exists(stage) && STAGES[stage].operand &&
+           (input_file_find(&diff->a.input, "cu_seqlens_q") != NULL ||
+            input_file_find(&diff->b.input, "cu_seqlens_q") != NULL);
+}
+
 static enum diff_axis axis_of(const struct diff *diff, enum stage stage, size_t rank, size_t axis)
 {
     if (rank == 1)
         return !stage_has_columns(stage) ? column_axis(stage) : DIFF_NUMBER;
+    if (rank == 3 && axis < 2 && is_of_sequences(diff, stage))
+        return axis == 1 ? DIFF_HEAD : stage_is_of_keys(stage) ? DIFF_KEY : DIFF_QUERY;
     if (axis + 2 >= rank)
         return axis + 2 == rank ? row_axis(diff, stage) : column_axis(stage);
     if (rank == 3)

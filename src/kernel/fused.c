@@ -613,11 +613,11 @@ static void measure_slopes(const struct plan *plan, const struct place *place, c
 {
     const struct fused_job *job = plan->job;
     const double largest = dtype_largest(plan->kernel->number);
-    const int64_t offset = mask_offset(job->mask, place->item) - (int64_t)block->start;
     double distances[KERNEL_MOST_LANES], slopes[KERNEL_MOST_LANES];
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         const double slope = job->mask->alibi_slopes[mask_head(place, tile, lane)] * LOG2_E;
-        distances[lane] = (double)((int64_t)mask_query(plan, tile, lane) + offset);
+        const size_t query = mask_query(plan, tile, lane);
+        distances[lane] = (double)((int64_t)query + mask_offset(job->mask, place->item, query) - (int64_t)block->start);
         slopes[lane] = fmax(-largest, fmin(largest, slope));
     }
     put_lanes(plan, distances, block->distance);

@@ -6,9 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char OF_ONE_SEQUENCE[] = "it is made in one sequence, and here lie several";
+
+/* Rules count over all keys of an item. */
 static const char *add_rule(struct recipe *recipe, void (*place)(struct recipe_mask *),
                             bool (*forbids)(const struct recipe_mask *, size_t, size_t), const char *formula)
 {
+    if (recipe->problem.mask.sequences.count > 0)
+        return OF_ONE_SEQUENCE;
     recipe->rules[recipe->rule_count++] = (struct recipe_rule){place, forbids};
     if (formula != NULL)
         recipe_tells(recipe, STAGE_MASKED, formula);
@@ -112,11 +117,14 @@ const char *mistake_mask_corner(struct recipe *recipe, double form)
 {
     (void)form;
     struct mask *mask = &recipe->problem.mask;
-    if (mask->queries == mask->keys)
+    if (mask->queries == mask->keys && !mask_sequences_differ(mask))
         return "there are as many queries as keys";
     if (mask->lengths != NULL || !asks_position(mask))
         return NO_POSITION;
-    mask->offset = mask->offset == 0 ? (int64_t)mask->keys - (int64_t)mask->queries : 0;
+    if (mask->sequences.count > 0)
+        mask->sequences.from_end = !mask->sequences.from_end;
+    else
+        mask->offset = mask->offset == 0 ? (int64_t)mask->keys - (int64_t)mask->queries : 0;
     return NULL;
 }
 
@@ -144,7 +152,7 @@ const char *mistake_mask_offset_missing(struct recipe *recipe, double form)
 {
     (void)form;
     const struct mask *mask = &recipe->problem.mask;
-    if (mask->lengths == NULL && mask->offset == 0)
+    if (mask->sequences.count == 0 && mask->lengths == NULL && mask->offset == 0)
         return "the first query stands at the first key";
     return move_queries(recipe, place_first, ", masked as if the first query stood at the first key");
 }
@@ -483,7 +491,7 @@ const char *mistake_empty_nan(struct recipe *recipe, double form)
 const char *mistake_empty_mean(struct recipe *recipe, double form)
 {
     (void)form;
-    return fill_empty(recipe, EMPTY_ROW_MEAN);
+    return recipe->problem.mask.sequences.count > 0 ? OF_ONE_SEQUENCE : fill_empty(recipe, EMPTY_ROW_MEAN);
 }
 
 /* --- keys -------------------------------------------------------------------------------------------------------- */
@@ -528,6 +536,8 @@ const char *mistake_keys_padding_counted(struct recipe *recipe, double form)
     recipe->padding = ceil(keys / form) * form - keys;
     if (problem->mask.causal || problem->mask.right >= 0 || problem->mask.lengths != NULL)
         return "the mask hides what is behind the last key";
+    if (problem->mask.sequences.count > 0)
+        return OF_ONE_SEQUENCE;
     if (recipe->padding == 0)
         return "the keys are a multiple of it";
     if ((problem->wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)

@@ -10,7 +10,7 @@ static struct recipe_mask place(const struct recipe *recipe, size_t item)
     const struct mask *mask = &recipe->problem.mask;
     struct recipe_mask placed = {
         .mask = *mask, .item = item, .limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys};
-    placed.mask.offset = mask_offset(mask, item);
+    placed.mask.offset = mask_offset(mask, item, 0);
     placed.mask.lengths = NULL;
     placed.past = recipe->past;
     for (size_t i = 0; i < recipe->rule_count; i++)
@@ -97,7 +97,7 @@ enum status recipe_mask(struct recipe *recipe)
     struct mask *mask = &recipe->problem.mask;
     if (recipe->rule_count > 0 && flatten(recipe) != STATUS_OK)
         return recipe->error->status;
-    recipe->problem.masks =
-        mask->causal || mask->left >= 0 || mask->right >= 0 || mask->lengths != NULL || mask_has_bias(mask);
+    recipe->problem.masks = mask->sequences.count > 0 || mask->causal || mask->left >= 0 || mask->right >= 0 ||
+                            mask->lengths != NULL || mask_has_bias(mask);
     return STATUS_OK;
 }

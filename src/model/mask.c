@@ -4,28 +4,54 @@
 #include <math.h>
 #include <string.h>
 
-int64_t mask_offset(const struct mask *mask, size_t item)
+int64_t mask_offset(const struct mask *mask, size_t item, size_t query)
 {
-    return mask->lengths != NULL ? mask->lengths[item] - (int64_t)mask->queries : mask->offset;
+    const struct mask_sequences *sequences = &mask->sequences;
+    if (sequences->count == 0)
+        return mask->lengths != NULL ? mask->lengths[item] - (int64_t)mask->queries : mask->offset;
+    const size_t edge = sequences->of_query[query] + (sequences->from_end ? 1 : 0);
+    return sequences->key_starts[edge] - sequences->query_starts[edge];
 }
 
-static size_t clamp(int64_t key, size_t keys)
+struct span mask_sequence(const struct mask *mask, size_t query)
 {
-    return key < 0 ? 0 : (uint64_t)key < keys ? (size_t)key : keys;
+    if (mask->sequences.count == 0)
+        return (struct span){0, mask->keys};
+    const int64_t *starts = mask->sequences.key_starts + mask->sequences.of_query[query];
+    return (struct span){(size_t)starts[0], (size_t)starts[1]};
+}
+
+bool mask_sequences_differ(const struct mask *mask)
+{
+    const struct mask_sequences *sequences = &mask->sequences;
+    return sequences->count > 0 && memcmp(sequences->query_starts, sequences->key_starts,
+                                          (sequences->count + 1) * sizeof sequences->key_starts[0]) != 0;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t clamp(int64_t key, struct span keys)
+{
+    return key < (int64_t)keys.first ? keys.first : (uint64_t)key < keys.end ? (size_t)key : keys.end;
 }
 
 struct span mask_span(const struct mask *mask, size_t item, size_t query)
 {
-    const int64_t position = (int64_t)query + mask_offset(mask, item);
-    size_t limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys;
-    limit = limit < mask->masked_keys ? limit : mask->masked_keys;
-    struct span span = {0, limit};
+    const int64_t position = (int64_t)query + mask_offset(mask, item, query);
+    const size_t limit = mask->lengths != NULL ? (size_t)mask->lengths[item] : mask->keys;
+    struct span there = mask_sequence(mask, query);
+    there.end = smaller(there.end, smaller(limit, mask->masked_keys));
+    there.first = smaller(there.first, there.end);
+    struct span span = there;
     if (mask->left >= 0)
-        span.first = clamp(position - mask->left, limit);
+        span.first = clamp(position - mask->left, there);
     if (mask->right >= 0)
-        span.end = clamp(position + mask->right + 1, limit);
-    if (mask->causal && clamp(position + 1, limit) < span.end)
-        span.end = clamp(position + 1, limit);
+        span.end = clamp(position + mask->right + 1, there);
+    if (mask->causal)
+        span.end = smaller(clamp(position + 1, there), span.end);
     if (span.end < span.first)
         span.end = span.first;
     return span;
@@ -80,7 +106,7 @@ enum { RUN = 64 };
 void mask_add_relative(const struct mask *mask, size_t item, size_t head, size_t query, size_t first, size_t count,
                        enum dtype number, void *bias)
 {
-    const int64_t distance = (int64_t)first - (int64_t)query - mask_offset(mask, item);
+    const int64_t distance = (int64_t)first - (int64_t)query - mask_offset(mask, item, query);
     const double largest = dtype_largest(number);
     double before[RUN], added[RUN];
     char *at = bias;
@@ -113,12 +139,12 @@ static double add_distance(double bias, double penalty)
 
 double mask_place(const struct mask *mask, size_t item, size_t query, size_t key)
 {
-    const double position = (double)((int64_t)query + mask_offset(mask, item));
+    const double position = (double)((int64_t)query + mask_offset(mask, item, query));
     switch (mask->places.from) {
     case MASK_FROM_FIRST:
-        return -(double)key;
+        return (double)mask_sequence(mask, query).first - (double)key;
     case MASK_FROM_LAST:
-        return (double)mask->keys - 1 - (double)key;
+        return (double)mask_sequence(mask, query).end - 1 - (double)key;
     default:
         return fabs((double)key - position);
     }
@@ -146,7 +172,7 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
                double *bias)
 {
     const size_t row = row_start(mask, item, head, query), stride = mask->strides[3];
-    const int64_t position = (int64_t)query + mask_offset(mask, item);
+    const int64_t position = (int64_t)query + mask_offset(mask, item, query);
     for (size_t i = 0; i < count; i++) {
         bias[i] = 0;
         if (mask->attn_mask.rank > 0)
@@ -161,7 +187,10 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
 
 enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, size_t query, size_t key)
 {
-    const int64_t position = (int64_t)query + mask_offset(mask, item), at = (int64_t)key;
+    const int64_t position = (int64_t)query + mask_offset(mask, item, query), at = (int64_t)key;
+    const struct span sequence = mask_sequence(mask, query);
+    if (key < sequence.first || key >= sequence.end)
+        return MASK_SEQUENCE;
     if (mask->causal && at > position)
         return MASK_CAUSAL;
     if (mask->left >= 0 && at < position - mask->left)

@@ -3,9 +3,9 @@
  *   B items of a batch, H query heads, Tq queries, Tk keys. Query i stands at position p = i + offset among the keys.
  *
  * A key is forbidden by the causal rule (j > p), by the window (j < p - left or j > p + right), by an item's length,
- * or by attn_mask, where it says so or is minus infinity. A forbidden key takes no part in anything: it is masked by
- * selection, never by a product. Whether a row is empty, with no key left, is decided by these rules alone, never by
- * the scores.
+ * since it is of another sequence, or by attn_mask, where it says so or is minus infinity. A forbidden key takes no
+ * part in anything: it is masked by selection, never by a product. Whether a row is empty, with no key left, is
+ * decided by these rules alone, never by the scores.
  *
  * Relative bias: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with T5", section 2.1.
  * ALiBi: Press et al. 2022, "Train Short, Test Long", section 3. Sinks: Xiao et al. 2024, "Efficient Streaming Language
@@ -38,6 +38,17 @@ enum mask_from {
     MASK_FROM_LAST,  /* Tk - 1 - j: MPT */
 };
 
+/* Sequences that lie one behind the other among the queries and keys of one item, as FlashAttention's varlen interface
+ * has them: query i is of sequence of_query[i], whose queries are query_starts[s] .. query_starts[s + 1] - 1, and its
+ * keys likewise. */
+struct mask_sequences {
+    size_t count;                             /* N; 0: there are none */
+    const int64_t *query_starts, *key_starts; /* (N + 1) from 0 to Tq, to Tk; never fall */
+    const size_t *of_query;                   /* (Tq) */
+    bool from_end;                            /* the last query stands at the last key of its sequence, else the first
+                                               * one at the first */
+};
+
 /* How ALiBi's slope x place is made. */
 struct mask_places {
     enum mask_from from;
@@ -49,11 +60,12 @@ struct mask_places {
 struct mask {
     size_t queries, keys; /* Tq, Tk */
     bool causal;
-    int64_t left, right;        /* how far before and behind its position a query sees; below 0: unbounded */
-    int64_t offset;             /* where lengths is NULL */
-    const int64_t *lengths;     /* (B) item b has lengths[b] keys, and its offset is lengths[b] - Tq; NULL: all Tk */
-    struct tensor attn_mask;    /* BOOL, F32 or F64; rank 0: none. No number is NaN or plus infinity */
-    size_t strides[MASK_RANK];  /* of attn_mask along B, H, Tq, Tk, in numbers; 0 where it is broadcast */
+    int64_t left, right;    /* how far before and behind its position a query sees; below 0: unbounded */
+    int64_t offset;         /* where lengths is NULL and there are no sequences */
+    const int64_t *lengths; /* (B) item b has lengths[b] keys, and its offset is lengths[b] - Tq; NULL: all Tk */
+    struct mask_sequences sequences; /* of the one item; no lengths then */
+    struct tensor attn_mask;         /* BOOL, F32 or F64; rank 0: none. No number is NaN or plus infinity */
+    size_t strides[MASK_RANK];       /* of attn_mask along B, H, Tq, Tk, in numbers; 0 where it is broadcast */
     size_t masked_keys;         /* attn_mask forbids the keys from here on, since its last axis is shorter; else Tk */
     bool true_drops;            /* what true means in a boolean attn_mask: forbidden, else allowed */
     const double *alibi_slopes; /* (H) minus slope x |j - p| is added to the scores, or as places say; or NULL */
@@ -67,11 +79,19 @@ struct mask {
     enum empty_row empty_row;
 };
 
-/* The position of query 0 of an item among its keys. */
-int64_t mask_offset(const struct mask *mask, size_t item);
+/* How far the position of a query among the keys of its item is from its own number; of an item without sequences all
+ * have the same. */
+int64_t mask_offset(const struct mask *mask, size_t item, size_t query);
 
-/* The keys that the causal rule, the window, the length and a short attn_mask leave to a query (from 0). */
+/* The keys of the sequence of a query; all of them where there are no sequences. */
+struct span mask_sequence(const struct mask *mask, size_t query);
+
+/* The keys that the causal rule, the window, the length, the sequence and a short attn_mask leave to a query (from
+ * 0). */
 struct span mask_span(const struct mask *mask, size_t item, size_t query);
+
+/* Whether the sequences of queries and of keys begin at different places. */
+bool mask_sequences_differ(const struct mask *mask);
 
 /* Whether attn_mask, ALiBi or T5's table say anything beside the span. */
 bool mask_has_bias(const struct mask *mask);
@@ -93,8 +113,9 @@ double mask_place(const struct mask *mask, size_t item, size_t query, size_t key
 /* Why a key is forbidden; the first rule that says so, in this order. */
 enum mask_rule {
     MASK_ALLOWS,
-    MASK_CAUSAL, /* it comes after the query */
-    MASK_LEFT,   /* it lies before the window */
+    MASK_SEQUENCE, /* it is of another one */
+    MASK_CAUSAL,   /* it comes after the query */
+    MASK_LEFT,     /* it lies before the window */
     MASK_RIGHT,
     MASK_LENGTH, /* the item is shorter */
     MASK_SHORT,  /* attn_mask is shorter */

@@ -20,8 +20,8 @@
 #include "problem/parameters.h"
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
- * past_key, past_value, kv_lengths. */
-enum { INPUT_TENSORS = 9 };
+ * past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k. */
+enum { INPUT_TENSORS = 11 };
 
 struct input_tensor {
     const char *name;

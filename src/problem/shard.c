@@ -110,6 +110,11 @@ static uint64_t hash_mask(uint64_t hash, const struct problem *problem)
     const struct mask *mask = &problem->mask;
     hash = hash_tensor(hash, &mask->attn_mask);
     hash = hash_bytes(hash, &mask->offset, sizeof mask->offset);
+    if (mask->sequences.count > 0) {
+        const size_t bytes = (mask->sequences.count + 1) * sizeof(int64_t);
+        hash = hash_bytes(hash_text(hash, "sequences"), mask->sequences.query_starts, bytes);
+        hash = hash_bytes(hash, mask->sequences.key_starts, bytes);
+    }
     if (mask->lengths != NULL)
         hash = hash_bytes(hash_text(hash, "lengths"), mask->lengths, problem->items * sizeof *mask->lengths);
     if (mask->alibi_slopes != NULL)

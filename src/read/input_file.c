@@ -31,6 +31,8 @@ static const struct {
     {"past_key", INPUT_FILE_CACHE},
     {"past_value", INPUT_FILE_CACHE},
     {"kv_lengths", INPUT_FILE_CACHE},
+    {"cu_seqlens_q", INPUT_FILE_CACHE},
+    {"cu_seqlens_k", INPUT_FILE_CACHE},
     {"attn_mask", INPUT_FILE_MASKING},
     {"alibi_slopes", INPUT_FILE_MASKING},
     {"sinks", INPUT_FILE_MASKING},
@@ -129,6 +131,11 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
 bool input_file_is_past(const char *name)
 {
     return input_file_kind(name) == INPUT_FILE_CACHE && strncmp(name, "past_", 5) == 0;
+}
+
+bool input_file_is_whole(const char *name)
+{
+    return input_file_kind(name) == INPUT_FILE_CACHE && !input_file_is_past(name);
 }
 
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error)

@@ -62,7 +62,8 @@ enum input_file_kind {
     INPUT_FILE_OPERAND = 128, /* what sdpa computes on: query, key, value */
     INPUT_FILE_BUFFER = 256,  /* a module's causal buffer */
     INPUT_FILE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
-    INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths */
+    INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths,
+                               * cu_seqlens_q, cu_seqlens_k */
     INPUT_FILE_KEYS = 2048,   /* what key and value are made of where that is not inputs: key_inputs */
     /* What stages are made from. */
     INPUT_FILE_SOURCE =
@@ -90,6 +91,9 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
 
 /* Whether the name is that of a past, which may be empty: before the first token. */
 bool input_file_is_past(const char *name);
+
+/* Whether what has that name are whole numbers: lengths, and where sequences begin. */
+bool input_file_is_whole(const char *name);
 
 /* A file whose one tensor has no name of its own: it stands for `inputs`, or for what diff compares. STATUS_USAGE where
  * `kinds` have neither, as parameters and operands need their names; `expected` says what has them. */

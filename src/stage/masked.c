@@ -26,10 +26,16 @@ static const char *before_rule(size_t *rules)
     return (*rules)++ == 0 ? ", -inf where " : " or ";
 }
 
+/* Whether the place of a query among the keys is another one than its number. */
+static bool is_moved(const struct mask *mask)
+{
+    return mask->lengths != NULL || mask->offset != 0 || mask_sequences_differ(mask);
+}
+
 /* What forbids a key; where the position of a query among the keys is not its own number, that is said. */
 static void add_rules(const struct mask *mask, struct text *text)
 {
-    const char *query = mask->lengths != NULL || mask->offset != 0 ? "query's position" : "query";
+    const char *query = is_moved(mask) ? "query's position" : "query";
     size_t rules = 0;
     if (mask->attn_mask.rank > 0 && dtype_is_boolean(mask->attn_mask.dtype))
         text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
@@ -43,6 +49,8 @@ static void add_rules(const struct mask *mask, struct text *text)
         text_add(text, " - %lld", (long long)mask->left);
     if (mask->lengths != NULL)
         text_add(text, "%skey > length", before_rule(&rules));
+    if (mask->sequences.count > 0)
+        text_add(text, "%skey is of another sequence", before_rule(&rules));
 }
 
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
@@ -85,14 +93,18 @@ static void write_rule(const struct explanation *e, struct explain_place place, 
 {
     const struct problem *problem = e->problem;
     const struct mask *mask = &problem->mask;
-    const long long position = (long long)problem->rows[place.row] + (long long)mask_offset(mask, place.item) + 1;
-    const char *who = mask->lengths != NULL || mask->offset != 0 ? "the query's place" : "query";
+    const size_t query = problem->rows[place.row];
+    const long long position = (long long)query + (long long)mask_offset(mask, place.item, query) + 1;
+    const char *who = is_moved(mask) ? "the query's place" : "query";
     const size_t at = key + 1;
     if (problem->mask_made) {
         snprintf(text, size, "-inf: the mask with the mistake hides it");
         return;
     }
-    switch (mask_rule_of(mask, place.item, place.head, problem->rows[place.row], key)) {
+    switch (mask_rule_of(mask, place.item, place.head, query, key)) {
+    case MASK_SEQUENCE:
+        snprintf(text, size, "-inf: the key is of another sequence");
+        break;
     case MASK_CAUSAL:
         snprintf(text, size, "-inf: key %zu > %s %lld", at, who, position);
         break;
@@ -151,8 +163,8 @@ static void write_bias(struct explanation *e, struct explain_place place, size_t
 {
     const struct problem *problem = e->problem;
     const struct mask *mask = &problem->mask;
-    const long long distance =
-        (long long)key - (long long)problem->rows[place.row] - (long long)mask_offset(mask, place.item);
+    const size_t query = problem->rows[place.row];
+    const long long distance = (long long)key - (long long)query - (long long)mask_offset(mask, place.item, query);
     write_entry(e, place, key);
     write_slope(e, place, key);
     if (mask->relative != NULL) {

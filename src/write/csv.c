@@ -222,6 +222,8 @@ static struct place find_place(const struct result_table *table, size_t matrix, 
     result_place(table, matrix, &place.item, &place.head);
     place.of_item = result_is_of(table, AXIS_ITEM);
     place.of_head = result_is_of(table, AXIS_HEAD);
+    if (result_is_of_tokens(table))
+        place = (struct place){.axis = table->axes[0], .index = matrix, .head = row, .of_head = true};
     return place;
 }
 

@@ -71,6 +71,8 @@ static void add_sizes(struct wrap *line, const struct problem *problem, const ch
         wrap_add(line, "%s: %zu %s", title, problem->queries, what);
     if (!same)
         wrap_add(line, "%zu key%s", problem->keys, plural(problem->keys));
+    if (problem->mask.sequences.count > 0)
+        wrap_add(line, "%zu sequence%s", problem->mask.sequences.count, plural(problem->mask.sequences.count));
     if (!problem->parameters_only && !given)
         wrap_add(line, "d_in %zu", problem->d_in);
     if (!problem->parameters_only && !given && problem->d_key_in != problem->d_in)

@@ -28,6 +28,8 @@ const char *table_text_place(const struct result_table *table, size_t matrix, ch
     struct text place = text_begin(text, TABLE_TEXT_LABEL_BYTES);
     size_t item, head;
     result_place(table, matrix, &item, &head);
+    if (result_is_of_tokens(table))
+        text_add(&place, "token %zu", item + 1);
     if (of_items)
         text_add(&place, "item %zu", item + 1);
     if (of_heads)

@@ -11,8 +11,8 @@ import struct
 import numpy
 
 NAMES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
-NAMES.update({"int64": "I64", "uint8": "U8", "bool": "BOOL"})
-BYTES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "U8": "|u1", "BOOL": "|b1"}
+NAMES.update({"int32": "I32", "int64": "I64", "uint8": "U8", "bool": "BOOL"})
+BYTES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I32": "<i4", "I64": "<i8", "U8": "|u1", "BOOL": "|b1"}
 
 
 def save(path, tensors, metadata=None):

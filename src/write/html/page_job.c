@@ -310,7 +310,7 @@ static void write_mask(const struct problem *problem, struct output *output)
     page_real("right", (double)mask->right, output);
     page_key("offsets", output);
     for (size_t item = 0; item < problem->items; item++)
-        output_print(output, "%s%lld", item ? ", " : "[", (long long)mask_offset(mask, item));
+        output_print(output, "%s%lld", item ? ", " : "[", (long long)mask_offset(mask, item, 0));
     output_print(output, "]");
     page_truth("has_lengths", mask->lengths != NULL, output);
     page_size("past", problem->past, output);

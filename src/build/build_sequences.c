@@ -1,0 +1,150 @@
+/* Sequences that lie one behind the other, as FlashAttention's varlen interface has them: cu_seqlens_q and cu_seqlens_k
+ * say where each begins. */
+#include "build/build.h"
+
+#include <math.h>
+#include <string.h>
+
+bool build_has_sequences(const struct build *build)
+{
+    return input_file_find(build->inputs, "cu_seqlens_q") != NULL ||
+           input_file_find(build->inputs, "cu_seqlens_k") != NULL;
+}
+
+/* --- where they begin --------------------------------------------------------------------------------------------- */
+
+/* Number `at` of the list, which begins at 0 and never falls. */
+static enum status take_start(const struct build *build, const char *name, const struct tensor *tensor, size_t at,
+                              int64_t *starts)
+{
+    const char *source = build->inputs->source;
+    double start;
+    tensor_load(tensor, at, 1, &start);
+    if (!(start >= 0 && start <= 0x1p53 && start == floor(start)))
+        return error_usage(build->error, "%s: %s: number %zu is %g; expected a whole number from 0 on", source, name,
+                           at + 1, start);
+    if (at == 0 && start != 0)
+        return error_usage(build->error, "%s: %s begins with %.0f; expected 0, where the first sequence begins", source,
+                           name, start);
+    if (at > 0 && start < (double)starts[at - 1])
+        return error_usage(build->error,
+                           "%s: %s: number %zu is %.0f, less than the %lld before it; expected where the next sequence "
+                           "begins",
+                           source, name, at + 1, start, (long long)starts[at - 1]);
+    starts[at] = (int64_t)start;
+    return STATUS_OK;
+}
+
+/* One of the lists, (N + 1) from 0 to `total`, the rows of `rows`. *starts stays NULL where the file has none. */
+static enum status take_starts(const struct build *build, const char *name, size_t total, const char *rows,
+                               size_t *sequences, int64_t **starts)
+{
+    const struct file_tensor *found = input_file_find(build->inputs, name);
+    const char *source = build->inputs->source;
+    char shape[TENSOR_SHAPE_BYTES];
+    if (found == NULL)
+        return STATUS_OK;
+    const struct tensor *tensor = &found->tensor;
+    if (dtype_is_boolean(tensor->dtype))
+        return error_usage(build->error, "%s: %s holds booleans; expected whole numbers", source, name);
+    if (tensor->rank != 1 || tensor->shape[0] < 2)
+        return error_usage(build->error, "%s: %s is %s; expected a list: 0, and where each sequence ends", source, name,
+                           tensor_shape_text(tensor, shape));
+    const size_t count = tensor->shape[0];
+    *starts = arena_allocate(build->arena, count, sizeof **starts, build->error);
+    for (size_t i = 0; i < count; i++)
+        if (*starts == NULL || take_start(build, name, tensor, i, *starts) != STATUS_OK)
+            return build->error->status;
+    if ((*starts)[count - 1] != (int64_t)total)
+        return error_usage(build->error, "%s: %s ends at %lld; expected %zu, the rows of %s", source, name,
+                           (long long)(*starts)[count - 1], total, rows);
+    *sequences = count - 1;
+    build_keep(build, name, &(struct tensor){.rank = 1, .shape = {count}, DTYPE_I64, *starts});
+    return STATUS_OK;
+}
+
+/* What says where queries and keys are in another way, and what is made of all keys at once. */
+static enum status check_alone(const struct build *build)
+{
+    static const char *const OTHERS[] = {"past_key", "past_value", "kv_lengths"};
+    char place[BUILD_PLACE_BYTES];
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        if (input_file_find(build->inputs, OTHERS[i]) != NULL)
+            return error_usage(build->error, "%s: %s and cu_seqlens_q are both given; expected one of them",
+                               build->inputs->source, OTHERS[i]);
+    if (build->options->empty_row == EMPTY_ROW_MEAN)
+        return error_usage(build->error,
+                           "%s mean would take the values of other sequences; expected zero or nan beside cu_seqlens_q",
+                           build_place(build, OPTION_EMPTY_ROW, place, sizeof place));
+    if (options_format(build->options)->computes)
+        return error_usage(build->error, "%s: a page draws one sequence; expected another --format beside cu_seqlens_q",
+                           build->inputs->source);
+    return STATUS_OK;
+}
+
+enum status build_sequences(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    struct mask_sequences *sequences = &problem->mask.sequences;
+    int64_t *queries = NULL, *keys = NULL;
+    size_t count = 0, of_keys = 0;
+    if (!build_has_sequences(build))
+        return STATUS_OK;
+    if (check_alone(build) || take_starts(build, "cu_seqlens_q", problem->queries, "query", &count, &queries) ||
+        take_starts(build, "cu_seqlens_k", problem->keys, "key", &of_keys, &keys))
+        return build->error->status;
+    if (queries == NULL)
+        return error_usage(build->error, "%s: cu_seqlens_k without cu_seqlens_q; expected both, or the latter alone",
+                           build->inputs->source);
+    if (keys == NULL && problem->keys != problem->queries)
+        return error_usage(build->error,
+                           "%s: query has %zu tokens, key has %zu; expected as many, or cu_seqlens_k beside "
+                           "cu_seqlens_q",
+                           build->inputs->source, problem->queries, problem->keys);
+    if (keys != NULL && of_keys != count)
+        return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
+                           build->inputs->source, count, count == 1 ? "" : "s", of_keys);
+    size_t *of_query = arena_allocate(build->arena, problem->queries, sizeof *of_query, build->error);
+    if (of_query == NULL)
+        return build->error->status;
+    for (size_t i = 0; i < count; i++)
+        for (int64_t query = queries[i]; query < queries[i + 1]; query++)
+            of_query[query] = i;
+    const bool from_end = !build_said(build, OPTION_ALIGN) || build->options->align == ALIGN_BOTTOM_RIGHT;
+    *sequences = (struct mask_sequences){count, queries, keys != NULL ? keys : queries, of_query, from_end};
+    problem->mask.offset = 0;
+    return STATUS_OK;
+}
+
+/* --- their labels ------------------------------------------------------------------------------------------------- */
+
+static enum status make_labels(const struct build *build, const int64_t *starts, size_t sequences,
+                               struct token_labels *labels)
+{
+    const size_t count = (size_t)starts[sequences];
+    char text[48];
+    *labels = (struct token_labels){.lists = 1, .count = count};
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    labels->texts = arena_allocate(build->arena, count, sizeof labels->texts[0], build->error);
+    for (size_t i = 0; i < sequences && labels->texts != NULL; i++)
+        for (int64_t token = starts[i]; token < starts[i + 1]; token++) {
+            const int length = snprintf(text, sizeof text, "%zu.%lld", i + 1, (long long)(token - starts[i] + 1));
+            labels->texts[token] = arena_text(build->arena, text, (size_t)length, build->error);
+            if (labels->texts[token] == NULL)
+                return build->error->status;
+        }
+    return labels->texts == NULL ? build->error->status : STATUS_OK;
+}
+
+enum status build_sequence_labels(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct mask_sequences *sequences = &problem->mask.sequences;
+    if (sequences->count == 0 || problem->labels.texts != NULL || problem->query_labels.texts != NULL)
+        return STATUS_OK;
+    problem->apart = mask_sequences_differ(&problem->mask);
+    if (make_labels(build, sequences->key_starts, sequences->count, &problem->labels) != STATUS_OK)
+        return build->error->status;
+    return problem->apart ? make_labels(build, sequences->query_starts, sequences->count, &problem->query_labels)
+                          : STATUS_OK;
+}
