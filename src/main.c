@@ -6,6 +6,7 @@
 #include "compute/join.h"
 #include "diff/write_diff.h"
 #include "lesson/session/session.h"
+#include "steps/steps.h"
 #include "why/why.h"
 #include "worksheet/worksheet.h"
 #include "write/checkpoint_text.h"
@@ -142,6 +143,17 @@ static void warn(const struct problem *problem)
         error_warn(problem->warnings[i], stderr);
 }
 
+static enum status run_steps(const struct call *call, const struct problem *problem, struct progress *progress)
+{
+    struct steps steps;
+    if (steps_make(&steps, &call->options, problem, progress, call->arena, call->error) != STATUS_OK) {
+        output_abandon(call->output);
+        return output_close(call->output);
+    }
+    progress_end(progress);
+    return steps_write(&steps, &call->options, call->output, call->arena, call->error);
+}
+
 /* What is opened before the work would be lost if it could not be; without a result nothing is left there. */
 static enum status run_mechanism(const struct call *call)
 {
@@ -153,7 +165,8 @@ static enum status run_mechanism(const struct call *call)
     if (job_files_want_input(options) && isatty(STDIN_FILENO))
         return run_usage(call);
     if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
-        problem_create(&problem, options, &files, call->arena, call->error))
+        problem_create(&problem, options, &files, call->arena, call->error) ||
+        (options->steps && steps_check(options, &problem, call->error)))
         return call->error->status;
     warn(&problem);
     if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
@@ -163,6 +176,8 @@ static enum status run_mechanism(const struct call *call)
         return output_close(call->output);
     }
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
+    if (options->steps)
+        return run_steps(call, &problem, &progress);
     if (result_list(&result, &problem, &progress, write_elides(options, &problem), call->arena, call->error) ||
         write_check_result(options, &result, call->output, call->arena, call->error) ||
         result_compute(&result, call->arena, call->error)) {

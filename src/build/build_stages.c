@@ -34,10 +34,14 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
 
-/* All of the mechanism; of sdpa the context alone. */
+/* All of the mechanism; of sdpa the context alone, and of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
+    if (options->steps) {
+        problem->stages[problem->stage_count++] = MECHANISMS[problem->mechanism].splits ? STAGE_OUTPUT : STAGE_CONTEXT;
+        return;
+    }
     if (!problem_projects(problem) && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
         return;

@@ -5,7 +5,7 @@
 /* All that a mechanism can have. */
 #define OF_MECHANISMS                                                                                         \
     (ABILITY_RUNS | ABILITY_COMPUTES | ABILITY_SHOWS | ABILITY_PROJECTS | ABILITY_DRAWS | ABILITY_HAS_HEADS | \
-     ABILITY_STACKS | ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS)
+     ABILITY_STACKS | ABILITY_CHOOSES_CAUSALITY | ABILITY_CROSSES | ABILITY_OPENS | ABILITY_WRITES)
 
 #define OF_MECHANISM(id, ...) \
     [COMMAND_##id] = {.words = WORDS_INPUT, .lent = OF_MECHANISMS, .mechanism = MECHANISM_##id},
@@ -68,6 +68,8 @@ static unsigned abilities_of(const struct mechanism_row *mechanism)
         abilities |= ABILITY_STACKS;
     if (mechanism->splits || !mechanism->projects)
         abilities |= ABILITY_HAS_HEADS;
+    if (mechanism->causality != CAUSALITY_NEVER)
+        abilities |= ABILITY_WRITES;
     return chooses ? abilities | ABILITY_CHOOSES_CAUSALITY : abilities;
 }
 

@@ -31,6 +31,7 @@ enum ability {
     ABILITY_TEACHES = 131072,        /* lesson */
     ABILITY_BY_HAND = 262144,        /* few numbers may be chosen for it: a mechanism, but not that of a checkpoint */
     ABILITY_ASKS = 524288,           /* worksheet */
+    ABILITY_WRITES = 1048576,        /* may be causal, as a model that writes is */
 };
 
 /* What words that are no options are. */

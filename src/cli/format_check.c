@@ -159,11 +159,24 @@ static enum status refuse_format(const struct options *options, struct error *er
     return refuse_report(options, error);
 }
 
+/* The steps are told as a table, drawn, or for a pipe. */
+static enum status check_steps(const struct options *options, struct error *error)
+{
+    const char *names[FORMAT_COUNT];
+    char list[NAMES_BYTES];
+    for (int format = 0; format < FORMAT_COUNT; format++)
+        names[format] = FORMATS[format].steps ? FORMATS[format].name : NULL;
+    if (!options->steps || options_format(options)->steps)
+        return STATUS_OK;
+    return error_usage(error, "--steps writes %s, not %s", text_alternatives(names, FORMAT_COUNT, list, sizeof list),
+                       options_format(options)->name);
+}
+
 enum status format_check(const struct options *options, struct error *error)
 {
     if (!format_is_written(options->command, options_format(options)))
         return refuse_format(options, error);
-    if (check_explain(options, error) != STATUS_OK)
+    if (check_steps(options, error) || check_explain(options, error))
         return error->status;
     if (options->command == COMMAND_JOIN)
         return STATUS_OK;

@@ -182,6 +182,24 @@ static enum status check_standard(const struct options *options, struct error *e
     return STATUS_OK;
 }
 
+/* The steps are of all tokens, and compare the last stage; what they are cut into is theirs alone. */
+static enum status check_steps(const struct options *options, struct error *error)
+{
+    static const enum option_id OTHERS[] = {OPTION_QUERY,   OPTION_STAGES, OPTION_EXPLAIN, OPTION_PRECISION,
+                                            OPTION_HEATMAP, OPTION_PART,   OPTION_MISTAKE};
+    static const enum option_id OWN[] = {OPTION_PREFILL, OPTION_CHUNK};
+    for (size_t i = 0; !options->steps && i < sizeof OWN / sizeof OWN[0]; i++)
+        if (options->origin[OWN[i]] != ORIGIN_DEFAULT)
+            return error_usage(error, "--%s says how --steps goes on; expected --steps too", OPTIONS[OWN[i]].name);
+    for (size_t i = 0; options->steps && i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        if (options->origin[OTHERS[i]] == ORIGIN_COMMAND_LINE)
+            return error_usage(error,
+                               "--steps goes through all tokens and compares the last stage, in its own table; "
+                               "expected no --%s with it",
+                               OPTIONS[OTHERS[i]].name);
+    return STATUS_OK;
+}
+
 enum status option_check(struct options *options, struct error *error)
 {
     const bool names_mechanism = COMMANDS[options->command].words == WORDS_MECHANISM;
@@ -200,7 +218,7 @@ enum status option_check(struct options *options, struct error *error)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
     if (parse_stages("stages", "shown", options->stages_text, options->stages, &options->stage_count, error) ||
         parse_stages("blank", "blank", options->blank_text, options->blanks, &options->blank_count, error) ||
-        parse_part(options, error) || format_choose(options, error))
+        parse_part(options, error) || check_steps(options, error) || format_choose(options, error))
         return error->status;
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||

@@ -216,6 +216,16 @@
     ROW(EXPLAIN, cell, TEXT, ABILITY_SHOWS, .name = "explain", .argument = "CELL", .optional = true, \
         .everyday = 3, .foreign = "verbose steps arithmetic why", \
         .help = "the arithmetic of all, or of a CELL: weights:2,3; of a cell back to the inputs; text alone") \
+    ROW(STEPS, steps, FLAG, ABILITY_WRITES, .name = "steps", \
+        .foreign = "decode decoding generate incremental stepwise kvcache usecache cache autoregressively", \
+        .elsewhere = "a causal mechanism computes token by token", \
+        .help = "do it again token by token, with a cache of keys and values: what is read, kept, and the same bits; text, json, svg") \
+    ROW(PREFILL, prefill, WHOLE(1, INT32_MAX), ABILITY_WRITES, .name = "prefill", .argument = "N", \
+        .foreign = "prompt promptlength prefix", .elsewhere = "it belongs to --steps", \
+        .fallback = "as many as --chunk", .help = "--steps: the first step has N tokens, as a prompt that is read at once") \
+    ROW(CHUNK, chunk, WHOLE(1, INT32_MAX), ABILITY_WRITES, .name = "chunk", .argument = "N", \
+        .foreign = "chunks chunksize stepsize", .elsewhere = "it belongs to --steps", \
+        .initial = "1", .help = "--steps: each further step has N tokens, the last one perhaps fewer") \
     ROW(PRECISION, precision, WHOLE(0, 17), ABILITY_SHOWS | ABILITY_NAMES_PARAMETERS | ABILITY_COMPARES | ABILITY_ASKS, .name = "precision", .letter = 'p', \
         .argument = "N", .everyday = 5, .foreign = "decimals digits places round", \
         .initial = "4", .fallback = "4; in pictures and worksheets 2; diff: 1; csv: as many as a number needs", \

@@ -26,6 +26,7 @@ struct format_row {
     bool themed;                           /* light or dark; of text its heatmaps alone are */
     enum theme theme;                      /* which, where --theme does not say it */
     bool prints;                           /* for paper: attn worksheet writes it */
+    bool steps;                            /* --steps writes it */
     bool computes;                         /* a page, which computes T x T stages itself, of query, key and value */
     const char *refuses_parameters;        /* why init does not write it; NULL: it does */
 };
@@ -34,8 +35,9 @@ struct format_row {
  * written (write/writing.h); what else a struct format_row has. */
 #define FORMAT_ROWS(ROW)                                                                                          \
     ROW(TEXT, "text", write_text, check_nothing, .suffixes = {".txt"}, .reports = true, .elides = true,           \
-        .terminal = true, .theme = THEME_AUTO, .prints = true)                                                    \
-    ROW(JSON, "json", write_json, check_nothing, .suffixes = {".json"}, .reports = true, .holds_whole = true)     \
+        .terminal = true, .theme = THEME_AUTO, .prints = true, .steps = true)                                     \
+    ROW(JSON, "json", write_json, check_nothing, .suffixes = {".json"}, .reports = true, .holds_whole = true,     \
+        .steps = true)                                                                                            \
     ROW(NPY, "npy", write_npy, check_npy, .suffixes = {".npy"}, .binary = true, .one_table = true,                \
         .holds_whole = true,                                                                                      \
         .refuses_parameters = "a .npy holds one table, init draws several; expected .safetensors or .json")       \
@@ -44,7 +46,7 @@ struct format_row {
     ROW(CSV, "csv", write_csv, check_nothing, .suffixes = {".csv"})                                               \
     ROW(MARKDOWN, "markdown", write_markdown, check_nothing, .suffixes = {".md"}, .elides = true, .prints = true) \
     ROW(LATEX, "latex", write_latex, check_nothing, .suffixes = {".tex"}, .elides = true, .prints = true)         \
-    ROW(SVG, "svg", write_svg, check_svg, .suffixes = {".svg"}, .pictures = true, .themed = true,                 \
+    ROW(SVG, "svg", write_svg, check_svg, .suffixes = {".svg"}, .pictures = true, .themed = true, .steps = true,  \
         .refuses_parameters = "init draws parameters, which make no picture; expected --format text or json")     \
     ROW(HTML, "html", write_html, check_nothing, .suffixes = {".html"}, .computes = true, .prints = true,         \
         .themed = true, .theme = THEME_AUTO,                                                                      \

@@ -2,7 +2,7 @@
 
 bool problem_projects(const struct problem *problem)
 {
-    return MECHANISMS[problem->mechanism].projects;
+    return MECHANISMS[problem->mechanism].projects && problem->given[PROJECTION_QUERY].rank == 0;
 }
 
 const char **problem_key_labels(const struct problem *problem, size_t item)

@@ -1,0 +1,426 @@
+#include "steps/steps.h"
+
+#include "compute/result.h"
+#include "stage/stage.h"
+#include "steps/cache.h"
+#include "steps/writers.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- what cannot be done in steps --------------------------------------------------------------------------------- */
+
+/* A step adds the key of each of its tokens: query i of an item stands at key offset + i, and that is there. */
+static enum status check_places(const struct problem *problem, struct error *error)
+{
+    const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
+                                                           : "a key for each query, as with past_key";
+    for (size_t item = 0; item < problem->items; item++) {
+        const int64_t offset = mask_offset(&problem->mask, item);
+        if (offset < 0 || (uint64_t)offset + problem->queries > problem->keys)
+            return error_usage(error,
+                               "--steps: item %zu has %zu queries, of which query %zu stands at no key; "
+                               "expected %s",
+                               item + 1, problem->queries, offset < 0 ? (size_t)1 : problem->queries, hint);
+    }
+    return STATUS_OK;
+}
+
+enum { MOST_DRAWN = 256 };
+
+static enum status check_sizes(const struct options *options, const struct problem *problem, struct error *error)
+{
+    const size_t chunk = (size_t)options->chunk, prefill = options->prefill > 0 ? (size_t)options->prefill : chunk;
+    const size_t left = problem->queries > prefill ? problem->queries - prefill : 0;
+    if (options_format(options)->pictures && left / chunk >= MOST_DRAWN)
+        return error_usage(error, "--format svg draws up to %d steps, and these are %zu; expected a larger --chunk",
+                           (int)MOST_DRAWN, 1 + (left + chunk - 1) / chunk);
+    if (options->prefill > problem->queries)
+        return error_usage(error, "--prefill %llu: there are %zu tokens; expected as many or fewer",
+                           (unsigned long long)options->prefill, problem->queries);
+    return check_places(problem, error);
+}
+
+enum status steps_check(const struct options *options, const struct problem *problem, struct error *error)
+{
+    const char *name = MECHANISMS[problem->mechanism].name;
+    if (problem->crosses)
+        return error_usage(error, "--steps: keys and values come from key inputs, which are all there from the start; "
+                                  "expected no key inputs");
+    if (!problem->mask.causal)
+        return error_usage(error,
+                           "--steps: this %s is not causal: a token sees those after it, which a step does not "
+                           "have yet; expected --causal",
+                           name);
+    if (problem->whole_count != problem->queries)
+        return error_usage(error, "--steps goes through all tokens; expected no query in the settings");
+    if (problem->dropout > 0)
+        return error_usage(error, "--steps: dropout draws for the whole table at once, and a model that writes has "
+                                  "none; expected --dropout 0");
+    if (problem->mistake_count > 0)
+        return error_usage(error, "--steps compares with what is right; expected no --mistake");
+    return check_sizes(options, problem, error);
+}
+
+/* --- what is seen and kept ---------------------------------------------------------------------------------------- */
+
+struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end)
+{
+    struct span seen = mask_span(&problem->mask, item, first);
+    seen.end = mask_span(&problem->mask, item, end - 1).end;
+    return seen;
+}
+
+size_t steps_needed(const struct problem *problem, size_t item, size_t query)
+{
+    const int64_t position = (int64_t)query + mask_offset(&problem->mask, item);
+    return problem->mask.left < 0 || position <= problem->mask.left ? 0 : (size_t)(position - problem->mask.left);
+}
+
+double steps_bytes(const struct steps *steps, size_t numbers)
+{
+    return (double)numbers * (double)dtype_size(steps->problem->dtype);
+}
+
+/* Fills cached, made, read and kept of a step whose queries are known. */
+static void count_step(const struct problem *problem, struct step *step)
+{
+    const size_t numbers = problem->kv_heads * (problem->d_head + problem->d_value);
+    for (size_t item = 0; item < problem->items; item++) {
+        const size_t offset = (size_t)mask_offset(&problem->mask, item), start = offset + step->first;
+        const struct span seen = steps_seen(problem, item, step->first, step->end);
+        const size_t cached = seen.first < start ? memory_smaller(seen.end, start) - seen.first : 0;
+        step->cached = memory_larger(step->cached, cached);
+        step->made = memory_larger(step->made, seen.end - seen.first - cached);
+        step->read += cached * numbers;
+        step->kept += (offset + step->end - steps_needed(problem, item, step->end)) * numbers;
+    }
+}
+
+/* --- one step ----------------------------------------------------------------------------------------------------- */
+
+/* The whole pass, and what goes from step to step. */
+struct run {
+    const struct problem *problem;
+    struct result whole;
+    double *rows; /* (matrices, T, columns) of the whole pass */
+    struct cache keys, values;
+};
+
+/* Rows first .. first + count of a tensor whose last axes are rows and columns, each matrix from `offset` of its item
+ * further on; rank 0 stays so. */
+static enum status slice(const struct problem *problem, const struct tensor *tensor, bool of_keys, size_t first,
+                         size_t count, struct tensor *sliced, struct arena *arena, struct error *error)
+{
+    size_t shape[TENSOR_RANK];
+    *sliced = *tensor;
+    if (tensor->rank == 0)
+        return STATUS_OK;
+    memcpy(shape, tensor->shape, sizeof shape);
+    shape[tensor->rank - 2] = count;
+    if (tensor_create(sliced, tensor->dtype, tensor->rank, shape, arena, error) != STATUS_OK)
+        return error->status;
+    const size_t row = shape[tensor->rank - 1] * dtype_size(tensor->dtype), rows = tensor->shape[tensor->rank - 2];
+    const size_t matrices = tensor_count(sliced) / count / shape[tensor->rank - 1];
+    for (size_t matrix = 0; matrix < matrices; matrix++) {
+        const size_t item = matrix / (matrices / problem->items);
+        const size_t from = first + (of_keys ? (size_t)mask_offset(&problem->mask, item) : 0);
+        memcpy((char *)sliced->data + matrix * count * row, (const char *)tensor->data + (matrix * rows + from) * row,
+               count * row);
+    }
+    return STATUS_OK;
+}
+
+/* Positions of the step's tokens, (B, count), of those of all: (B, rows), the first at `before` of an item. */
+static const size_t *slice_positions(const struct problem *problem, const size_t *positions, size_t rows, bool of_keys,
+                                     const struct step *step, struct arena *arena, struct error *error)
+{
+    const size_t count = step->end - step->first;
+    size_t *sliced = arena_allocate(arena, problem->items, count * sizeof *sliced, error);
+    for (size_t item = 0; item < problem->items && sliced != NULL; item++) {
+        const size_t from = of_keys ? (size_t)mask_offset(&problem->mask, item) - problem->past : 0;
+        memcpy(sliced + item * count, positions + item * rows + from + step->first, count * sizeof *sliced);
+    }
+    return sliced;
+}
+
+/* The rotation as it is made for the positions so far: some scalings turn otherwise as a text grows. */
+static enum status turn_so_far(struct problem *fresh, const struct problem *problem, const struct step *step,
+                               struct arena *arena, struct error *error)
+{
+    if (problem->rope.kind == ROPE_NONE)
+        return STATUS_OK;
+    fresh->positions = slice_positions(problem, problem->positions, problem->queries, false, step, arena, error);
+    fresh->key_positions =
+        slice_positions(problem, problem->key_positions, problem->keys - problem->past, true, step, arena, error);
+    if (fresh->positions == NULL || fresh->key_positions == NULL)
+        return error->status;
+    fresh->rope_highest = 0;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t query = 0; query < step->end; query++)
+            fresh->rope_highest =
+                memory_larger(fresh->rope_highest, problem->positions[item * problem->queries + query]);
+    return rope_create(&fresh->rope, &problem->rope_settings, problem->d_head, fresh->rope_highest, arena, error);
+}
+
+/* What a job of some of the tokens has in common with others. */
+static struct problem part_of(const struct run *run, const struct step *step, size_t keys)
+{
+    struct problem part = *run->problem;
+    part.queries = part.row_count = part.whole_count = part.mask.queries = step->end - step->first;
+    part.keys = part.mask.keys = keys;
+    part.has_past = false;
+    part.past = part.beside_count = 0;
+    part.fused = run->whole.attention.fused;
+    part.forced = false;
+    return part;
+}
+
+/* The job of query, key and value of the new tokens alone. */
+static enum status make_fresh(const struct run *run, const struct step *step, struct problem *fresh,
+                              struct arena *arena, struct error *error)
+{
+    const struct problem *problem = run->problem;
+    const size_t first = step->first, count = step->end - first;
+    *fresh = part_of(run, step, count);
+    fresh->mask = (struct mask){.queries = count, .keys = count, .masked_keys = count, .left = -1, .right = -1};
+    fresh->stage_count = 0;
+    for (int id = 0; id < PROJECTION_COUNT; id++) {
+        fresh->stages[fresh->stage_count++] = projection_stage((enum projection_id)id);
+        if (slice(problem, &problem->given[id], id != PROJECTION_QUERY, first, count, &fresh->given[id], arena, error))
+            return error->status;
+    }
+    if (slice(problem, &problem->inputs, false, first, count, &fresh->inputs, arena, error) != STATUS_OK)
+        return error->status;
+    fresh->key_inputs = fresh->inputs;
+    return turn_so_far(fresh, problem, step, arena, error);
+}
+
+/* The mask of these queries, on so many keys. */
+static enum status cut_mask(const struct run *run, const struct step *step, struct mask *mask, struct arena *arena,
+                            struct error *error)
+{
+    const struct mask *whole = &run->problem->mask;
+    mask->offset = whole->offset + (int64_t)step->first;
+    mask->masked_keys = memory_smaller(whole->masked_keys, mask->keys);
+    if (whole->attn_mask.rank > 0)
+        mask->attn_mask.data =
+            (char *)whole->attn_mask.data + step->first * whole->strides[2] * dtype_size(whole->attn_mask.dtype);
+    if (whole->lengths == NULL)
+        return STATUS_OK;
+    int64_t *lengths = arena_allocate(arena, run->problem->items, sizeof *lengths, error);
+    for (size_t item = 0; item < run->problem->items && lengths != NULL; item++)
+        lengths[item] = mask_offset(whole, item) + (int64_t)step->end;
+    mask->lengths = lengths;
+    return lengths == NULL ? error->status : STATUS_OK;
+}
+
+/* Keys of an item when all queries before `end` are done; of the longest one. */
+static size_t keys_at(const struct problem *problem, size_t end)
+{
+    size_t keys = 0;
+    for (size_t item = 0; item < problem->items; item++)
+        keys = memory_larger(keys, (size_t)mask_offset(&problem->mask, item) + end);
+    return keys;
+}
+
+/* What the cache holds of the keys that the step may see, (B, H_kv, keys, d); zeros before them. */
+static enum status take(const struct run *run, const struct step *step, const struct cache *cache, size_t keys,
+                        struct tensor *taken, struct arena *arena, struct error *error)
+{
+    const size_t *ring = cache->ring.shape, shape[] = {ring[0], ring[1], keys, ring[3]};
+    if (tensor_create(taken, cache->ring.dtype, 4, shape, arena, error) != STATUS_OK)
+        return error->status;
+    memset(taken->data, 0, tensor_count(taken) * dtype_size(taken->dtype));
+    for (size_t item = 0; item < run->problem->items; item++)
+        cache_read(cache, steps_needed(run->problem, item, step->first),
+                   (size_t)mask_offset(&run->problem->mask, item) + step->end, taken, item);
+    return STATUS_OK;
+}
+
+/* The job of the rows, from the new queries and the cache: norm, rotation and scale are done. */
+static enum status make_attending(const struct run *run, const struct step *step, const struct result *fresh,
+                                  struct problem *attending, struct arena *arena, struct error *error)
+{
+    const size_t keys = keys_at(run->problem, step->end);
+    *attending = part_of(run, step, keys);
+    attending->inputs.rank = attending->key_inputs.rank = 0;
+    attending->residual = attending->scales_query = false;
+    attending->rope.kind = ROPE_NONE;
+    attending->parameters.norms[NORM_QUERY].kind = attending->parameters.norms[NORM_KEY].kind = NORM_NONE;
+    attending->given[PROJECTION_QUERY] = fresh->attention.held[STAGE_QUERY];
+    if (take(run, step, &run->keys, keys, &attending->given[PROJECTION_KEY], arena, error) ||
+        take(run, step, &run->values, keys, &attending->given[PROJECTION_VALUE], arena, error))
+        return error->status;
+    return cut_mask(run, step, &attending->mask, arena, error);
+}
+
+/* NaN is the same as NaN, whatever its bits. */
+static bool is_same(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static void compare_row(const double *whole, const double *row, size_t columns, struct step *step)
+{
+    bool same = true;
+    for (size_t i = 0; i < columns; i++) {
+        if (is_same(whole[i], row[i]))
+            continue;
+        const double apart = fabs(whole[i] - row[i]);
+        same = false;
+        if (!isnan(step->largest) && !(apart <= step->largest))
+            step->largest = apart;
+    }
+    step->rows++;
+    step->same += same;
+}
+
+static void compare_rows(const struct run *run, struct result *result, struct step *step)
+{
+    const struct result_table *table = &result->tables[0];
+    const size_t columns = result_columns(table), queries = run->problem->queries;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = step->first; row < step->end; row++) {
+            result_row(result, table, matrix, row - step->first, result->numbers);
+            compare_row(run->rows + (matrix * queries + row) * columns, result->numbers, columns, step);
+        }
+}
+
+/* The new keys and values into the cache. */
+static void keep(const struct run *run, const struct step *step, const struct result *fresh)
+{
+    const size_t count = step->end - step->first;
+    for (size_t item = 0; item < run->problem->items; item++) {
+        const size_t start = (size_t)mask_offset(&run->problem->mask, item) + step->first;
+        cache_write(&run->keys, &fresh->attention.held[STAGE_KEY], 0, start, count, item);
+        cache_write(&run->values, &fresh->attention.held[STAGE_VALUE], 0, start, count, item);
+    }
+}
+
+static enum status run_step(const struct run *run, struct step *step, struct error *error)
+{
+    struct arena arena = {0};
+    struct progress none = {0};
+    struct problem problems[2];
+    struct result results[2];
+    if (make_fresh(run, step, &problems[0], &arena, error) == STATUS_OK &&
+        result_create(&results[0], &problems[0], &none, false, &arena, error) == STATUS_OK) {
+        keep(run, step, &results[0]);
+        if (make_attending(run, step, &results[0], &problems[1], &arena, error) == STATUS_OK &&
+            result_create(&results[1], &problems[1], &none, false, &arena, error) == STATUS_OK)
+            compare_rows(run, &results[1], step);
+    }
+    arena_free(&arena);
+    count_step(run->problem, step);
+    return error->status;
+}
+
+/* --- all of them -------------------------------------------------------------------------------------------------- */
+
+/* Slots of the cache: of a window what the largest step sees of it. */
+static size_t count_slots(const struct steps *steps)
+{
+    const struct problem *problem = steps->problem;
+    size_t largest = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        largest = memory_larger(largest, steps->steps[i].end - steps->steps[i].first);
+    const bool all = problem->mask.left < 0 || (uint64_t)problem->mask.left + largest >= problem->keys;
+    return all ? problem->keys : (size_t)problem->mask.left + largest;
+}
+
+/* A cache with what is there before the first query, of those that it sees. */
+static enum status fill(const struct problem *problem, struct cache *cache, const struct tensor *held, size_t slots,
+                        struct arena *arena, struct error *error)
+{
+    if (cache_create(cache, held, slots, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t item = 0; item < problem->items; item++) {
+        const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item);
+        cache_write(cache, held, first, first, end - first, item);
+    }
+    return STATUS_OK;
+}
+
+/* The rows of the whole pass, and the cache. */
+static enum status start(struct run *run, const struct steps *steps, struct progress *progress, struct arena *arena,
+                         struct error *error)
+{
+    const struct problem *problem = run->problem;
+    const size_t slots = count_slots(steps);
+    if (result_create(&run->whole, problem, progress, false, arena, error) != STATUS_OK)
+        return error->status;
+    const struct result_table *table = &run->whole.tables[0];
+    const struct tensor *held = run->whole.attention.held;
+    const size_t columns = result_columns(table), rows = result_matrices(table) * problem->queries;
+    run->rows = arena_allocate(arena, rows, columns * sizeof *run->rows, error);
+    for (size_t row = 0; row < rows && run->rows != NULL; row++)
+        result_row(&run->whole, table, row / problem->queries, row % problem->queries, run->rows + row * columns);
+    if (run->rows == NULL || fill(problem, &run->keys, &held[STAGE_KEY], slots, arena, error) ||
+        fill(problem, &run->values, &held[STAGE_VALUE], slots, arena, error))
+        return error->status;
+    return STATUS_OK;
+}
+
+/* The queries of each: the prefill, then chunks. */
+static enum status cut(struct steps *steps, const struct options *options, struct arena *arena, struct error *error)
+{
+    const size_t queries = steps->problem->queries, chunk = (size_t)options->chunk;
+    const size_t prefill = options->prefill > 0 ? (size_t)options->prefill : memory_smaller(chunk, queries);
+    steps->steps = arena_allocate(arena, queries, sizeof *steps->steps, error);
+    for (size_t first = 0, end = prefill; first < queries && steps->steps != NULL;
+         first = end, end += memory_smaller(chunk, queries - first))
+        steps->steps[steps->count++] = (struct step){.first = first, .end = end};
+    return steps->steps == NULL ? error->status : STATUS_OK;
+}
+
+static void add_up(struct steps *steps)
+{
+    struct step *total = &steps->total;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->steps[i];
+        total->read += step->read;
+        total->rows += step->rows;
+        total->same += step->same;
+        total->largest = isnan(step->largest) || step->largest > total->largest ? step->largest : total->largest;
+        total->kept = step->kept;
+        steps->remade += keys_at(steps->problem, step->end);
+    }
+    steps->made = steps->problem->queries;
+}
+
+enum status steps_make(struct steps *steps, const struct options *options, const struct problem *problem,
+                       struct progress *progress, struct arena *arena, struct error *error)
+{
+    struct run run = {.problem = problem};
+    *steps = (struct steps){.problem = problem, .stage = problem->stages[0]};
+    if (cut(steps, options, arena, error) || start(&run, steps, progress, arena, error))
+        return error->status;
+    steps->fused = run.whole.attention.fused;
+    progress_begin(progress, "steps", (double)steps->count);
+    for (size_t i = 0; i < steps->count; i++) {
+        if (run_step(&run, &steps->steps[i], error) != STATUS_OK)
+            return error->status;
+        progress_update(progress, (double)(i + 1));
+    }
+    progress_end(progress);
+    add_up(steps);
+    return STATUS_OK;
+}
+
+/* Of the formats that take steps (model/format.h): each its writer. */
+static steps_writer *const WRITERS[FORMAT_COUNT] = {
+    [FORMAT_TEXT] = steps_text,
+    [FORMAT_JSON] = steps_json,
+    [FORMAT_SVG] = steps_svg,
+};
+
+enum status steps_write(const struct steps *steps, const struct options *options, struct output *output,
+                        struct arena *arena, struct error *error)
+{
+    if (WRITERS[options->format](steps, options, output, arena, error) != STATUS_OK)
+        output_abandon(output);
+    if (output_close(output) != STATUS_OK || steps->total.same == steps->total.rows)
+        return error->status;
+    return error_quietly(error, STATUS_DIFFERENT);
+}

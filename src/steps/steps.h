@@ -1,0 +1,56 @@
+/* attn MECHANISM --steps: a causal job done again, a few tokens at a time, as a model writes.
+ *
+ * A step is a job of its own, made of the inputs of its tokens (of sdpa: their query, key and value) and of the keys
+ * and values that earlier steps have left in a cache. What no later query may see is wiped from that. The rows are
+ * compared with those of the whole pass, bit by bit.
+ *
+ *   B items, T queries, H_kv heads of key and value, d and d_v columns of a key and of a value. */
+#ifndef ATTN_STEPS_STEPS_H
+#define ATTN_STEPS_STEPS_H
+
+#include "base/progress.h"
+#include "cli/options.h"
+#include "problem/problem.h"
+
+/* What one step did. Numbers are those of all items and heads of key and value together. */
+struct step {
+    size_t first, end;   /* its queries, from 0 */
+    size_t cached, made; /* keys that they see, of the item with most: from the cache, and made in this step */
+    size_t read, kept;   /* numbers read from the cache, and numbers that it keeps after the step */
+    size_t rows, same;   /* of the stage that is compared, and how many of them have the same bits */
+    double largest;      /* difference of two numbers; NaN where one of them is no number */
+};
+
+struct steps {
+    const struct problem *problem;
+    enum stage stage;   /* that is compared: the last one */
+    bool fused;         /* the fused path made it, in both */
+    struct step *steps; /* (count) */
+    size_t count;
+    size_t made, remade; /* keys of an item: made with the cache, and what would be made without it */
+    struct step total;   /* read and rows of all together; kept of the last */
+};
+
+/* Before the work: STATUS_USAGE where the job cannot be done in steps, in words of its options. */
+enum status steps_check(const struct options *options, const struct problem *problem, struct error *error);
+
+/* Does the whole pass and all steps. The problem shows its last stage alone, and must outlive the steps. STATUS_SYSTEM
+ * where memory is short. */
+enum status steps_make(struct steps *steps, const struct options *options, const struct problem *problem,
+                       struct progress *progress, struct arena *arena, struct error *error);
+
+/* Writes them to the output that has been opened, and closes it. STATUS_DIFFERENT where a row has other bits;
+ * STATUS_SYSTEM as output_close. */
+enum status steps_write(const struct steps *steps, const struct options *options, struct output *output,
+                        struct arena *arena, struct error *error);
+
+/* The keys of an item that queries first .. end - 1 may see, as far as causal rule, window and length tell. */
+struct span steps_seen(const struct problem *problem, size_t item, size_t first, size_t end);
+
+/* The first key of an item that a query from `query` on may see. */
+size_t steps_needed(const struct problem *problem, size_t item, size_t query);
+
+/* Bytes of so many numbers of the working dtype. */
+double steps_bytes(const struct steps *steps, size_t numbers);
+
+#endif

@@ -1,0 +1,227 @@
+/* steps -> one SVG: a row a step, a column a key; which keys are new, which come from the cache, which lie outside the
+ * window. Items whose lengths differ have a grid each. */
+#include "base/text.h"
+#include "base/wrap.h"
+#include "steps/writers.h"
+#include "write/head_lines.h"
+#include "write/svg/svg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CACHED = 14, NEW = 38, CAPTION_BYTES = 2048, LINE_BYTES = 128, MOST_SLANTED = 40 };
+
+static const double MARGIN = 22, WIDTH = 656, LABELS = 64, TITLE = 26, LEGEND = 34, ABOVE = 52;
+
+struct drawing {
+    const struct steps *steps;
+    struct output *output;
+    double cell, row; /* width of a key, height of a step */
+    double above;     /* room for the names of keys */
+    bool named;       /* keys have names, which are slanted */
+    size_t grids;     /* items that are drawn */
+    char words[CAPTION_BYTES];
+};
+
+/* How far apart labels stand so that each has so much room: every one, or 5, 10, 20, 50 ... */
+static size_t tick(double size, double room)
+{
+    size_t step = 1;
+    while ((double)step * size < room)
+        step = step == 1 ? 5 : step % 3 == 2 ? step * 2 : step / 2 * 5;
+    return step;
+}
+
+static double grid_height(const struct drawing *drawing)
+{
+    return drawing->above + drawing->row * (double)drawing->steps->count + TITLE;
+}
+
+/* "reads 4, keeps 8", into text (LINE_BYTES), which it returns. */
+static const char *numbers_text(const struct step *step, char *text)
+{
+    snprintf(text, LINE_BYTES, "reads %zu, keeps %zu", step->read, step->kept);
+    return text;
+}
+
+static void lay_out(struct drawing *drawing)
+{
+    const struct problem *problem = drawing->steps->problem;
+    char words[LINE_BYTES];
+    double numbers = 0;
+    for (size_t i = 0; i < drawing->steps->count; i++)
+        numbers = fmax(numbers, svg_width(numbers_text(&drawing->steps->steps[i], words), 11));
+    const double room = WIDTH - LABELS - numbers - 8;
+    drawing->cell = fmin(26, room / (double)problem->keys);
+    drawing->row = fmax(3, fmin(22, 560 / (double)drawing->steps->count));
+    drawing->named = problem_key_labels(problem, 0) != NULL && problem->labels.lists <= 1 &&
+                     problem->keys <= MOST_SLANTED && drawing->cell >= 11;
+    drawing->above = drawing->named ? ABOVE : 18;
+    drawing->grids = problem->mask.lengths != NULL ? problem->items : 1;
+}
+
+/* --- a grid ------------------------------------------------------------------------------------------------------- */
+
+/* Keys first .. end - 1 of a row; nothing where there are none. */
+static void draw_run(const struct drawing *drawing, const char *attributes, size_t first, size_t end, double y)
+{
+    char numbers[4][SVG_NUMBER_BYTES];
+    const double gap = drawing->row >= 8 ? 1 : 0;
+    if (first < end)
+        output_print(drawing->output, "<rect %s x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", attributes,
+                     svg_number(LABELS + drawing->cell * (double)first, numbers[0]), svg_number(y, numbers[1]),
+                     svg_number(drawing->cell * (double)(end - first), numbers[2]),
+                     svg_number(drawing->row - gap, numbers[3]));
+}
+
+static void draw_step(const struct drawing *drawing, size_t item, size_t i, double y)
+{
+    const struct problem *problem = drawing->steps->problem;
+    const struct step *step = &drawing->steps->steps[i];
+    const struct span seen = steps_seen(problem, item, step->first, step->end);
+    const size_t start = (size_t)mask_offset(&problem->mask, item) + step->first;
+    const size_t needed = steps_needed(problem, item, step->first);
+    char class[24], name[8];
+    draw_run(drawing, "class=\"edge\" style=\"fill:url(#attn-masked)\"", 0, needed, y);
+    snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, CACHED, name));
+    draw_run(drawing, class, needed, memory_smaller(start, memory_larger(seen.end, needed)), y);
+    snprintf(class, sizeof class, "class=\"%s\"", svg_cell_class(false, NEW, name));
+    draw_run(drawing, class, start, start + step->end - step->first, y);
+}
+
+/* Beside a row its queries, and behind it the numbers that it reads and keeps. */
+static void label_step(const struct drawing *drawing, size_t i, double y)
+{
+    const struct step *step = &drawing->steps->steps[i];
+    const double right = LABELS + drawing->cell * (double)drawing->steps->problem->keys + 8;
+    char words[LINE_BYTES];
+    if (i % tick(drawing->row, 13) != 0)
+        return;
+    snprintf(words, sizeof words, step->end == step->first + 1 ? "%zu" : "%zu\xe2\x80\x93%zu", step->first + 1,
+             step->end);
+    svg_text(drawing->output, LABELS - 8, y + drawing->row / 2 + 4, 0, "ink small end", words);
+    svg_text(drawing->output, right, y + drawing->row / 2 + 4, 0, "muted small", numbers_text(step, words));
+}
+
+/* The names of the keys, or positions, and lines of the page between cells that are wide enough. */
+static void draw_columns(const struct drawing *drawing, double y)
+{
+    const struct problem *problem = drawing->steps->problem;
+    const char **names = problem_key_labels(problem, 0);
+    const size_t step = drawing->named ? 1 : tick(drawing->cell, 30);
+    char label[SVG_LABEL_BYTES], numbers[3][SVG_NUMBER_BYTES];
+    for (size_t key = 0; key < problem->keys; key++) {
+        const double x = LABELS + drawing->cell * ((double)key + 0.5);
+        snprintf(label, sizeof label, "%zu", key + 1);
+        if (drawing->named)
+            svg_label(names[key], ABOVE, 11, label);
+        if (drawing->named || key == 0 || (key + 1) % step == 0)
+            svg_text(drawing->output, x + (drawing->named ? 3 : 0), y - 6, drawing->named ? -45 : 0,
+                     drawing->named ? "ink small" : "ink small middle", label);
+        if (drawing->cell >= 6 && key > 0)
+            output_print(drawing->output, "<rect class=\"page\" x=\"%s\" y=\"%s\" width=\"1\" height=\"%s\"/>\n",
+                         svg_number(x - drawing->cell / 2 - 0.5, numbers[0]), svg_number(y, numbers[1]),
+                         svg_number(drawing->row * (double)drawing->steps->count, numbers[2]));
+    }
+}
+
+static void draw_grid(const struct drawing *drawing, size_t item, double y)
+{
+    char title[LINE_BYTES] = "Queries of each step, and the keys that they read";
+    const size_t length = strlen(title);
+    if (drawing->grids > 1)
+        snprintf(title + length, sizeof title - length, ", item %zu", item + 1);
+    svg_text(drawing->output, 0, y + 13, 0, "ink title", title);
+    y += TITLE + drawing->above;
+    for (size_t i = 0; i < drawing->steps->count; i++) {
+        draw_step(drawing, item, i, y + drawing->row * (double)i);
+        label_step(drawing, i, y + drawing->row * (double)i);
+    }
+    draw_columns(drawing, y);
+}
+
+static void draw_legend(const struct drawing *drawing, double y)
+{
+    static const char *const WORDS[] = {"made in this step", "from the cache", "outside the window, forgotten"};
+    char class[2][8], attributes[64], numbers[2][SVG_NUMBER_BYTES];
+    double x = LABELS;
+    for (size_t i = 0; i < (drawing->steps->problem->mask.left < 0 ? 2 : 3); i++) {
+        snprintf(attributes, sizeof attributes, "class=\"%s\"", svg_cell_class(false, i == 0 ? NEW : CACHED, class[0]));
+        output_print(drawing->output, "<rect %s x=\"%s\" y=\"%s\" width=\"18\" height=\"10\"/>\n",
+                     i == 2 ? "class=\"edge\" style=\"fill:url(#attn-masked)\"" : attributes, svg_number(x, numbers[0]),
+                     svg_number(y, numbers[1]));
+        svg_text(drawing->output, x + 25, y + 9, 0, "muted", WORDS[i]);
+        x += 25 + svg_width(WORDS[i], 12) + 22;
+    }
+}
+
+/* --- the document ------------------------------------------------------------------------------------------------- */
+
+/* The settings as text writes them, in one line, and what the picture says in words. */
+static enum status write_words(struct drawing *drawing, struct arena *arena, struct error *error)
+{
+    const struct steps *steps = drawing->steps;
+    struct output *collected = arena_allocate(arena, 1, sizeof *collected, error);
+    size_t length;
+    if (collected == NULL)
+        return error->status;
+    output_open_text(collected, arena, error);
+    head_lines_write(steps->problem, WRAP_COLUMNS, false, collected);
+    const char *lines = output_close_text(collected, &length);
+    if (lines == NULL)
+        return error->status;
+    struct text words = text_begin(drawing->words, sizeof drawing->words);
+    for (size_t word; *lines != '\0'; lines += word + strspn(lines + word, " \n")) {
+        word = strcspn(lines, " \n");
+        text_add(&words, "%s%.*s", words.length > 0 ? " " : "", (int)word, lines);
+    }
+    text_add(&words,
+             ". A row is a step, a column a key. In all %zu numbers are read from the cache, %.0f bytes, and "
+             "%zu are kept, %.0f bytes. %zu of %zu rows of %s have the same bits as in the whole pass.",
+             steps->total.read, steps_bytes(steps, steps->total.read), steps->total.kept,
+             steps_bytes(steps, steps->total.kept), steps->total.same, steps->total.rows, stage_name(steps->stage));
+    return STATUS_OK;
+}
+
+static void open_document(const struct drawing *drawing, double height, enum theme theme)
+{
+    struct output *output = drawing->output;
+    struct svg_palette palette = {0};
+    char numbers[2][SVG_NUMBER_BYTES];
+    palette.used[0][CACHED] = palette.used[0][NEW] = true;
+    svg_number(ceil(WIDTH + 2 * MARGIN), numbers[0]);
+    svg_number(ceil(height + 2 * MARGIN), numbers[1]);
+    output_print(output,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\" "
+                 "role=\"img\" aria-labelledby=\"attn-title attn-desc\">\n<title id=\"attn-title\">",
+                 numbers[0], numbers[1], numbers[0], numbers[1]);
+    svg_words(output, "%zu steps of %.*s", drawing->steps->count, (int)strcspn(drawing->words, ","), drawing->words);
+    output_print(output, "</title>\n<desc id=\"attn-desc\">");
+    svg_words(output, "%s", drawing->words);
+    output_print(output, "</desc>\n");
+    svg_style(output, &palette, theme);
+    output_print(output,
+                 "<rect class=\"page\" width=\"%s\" height=\"%s\"/>\n"
+                 "<g class=\"attn\" transform=\"translate(%g %g)\">\n",
+                 numbers[0], numbers[1], MARGIN, MARGIN);
+}
+
+enum status steps_svg(const struct steps *steps, const struct options *options, struct output *output,
+                      struct arena *arena, struct error *error)
+{
+    struct drawing drawing = {.steps = steps, .output = output};
+    if (write_words(&drawing, arena, error) != STATUS_OK)
+        return error->status;
+    lay_out(&drawing);
+    const double grids = (grid_height(&drawing) + 16) * (double)drawing.grids;
+    const size_t lines = options->no_caption ? 0 : svg_paragraph(NULL, 0, 0, WIDTH, "", 11, drawing.words);
+    open_document(&drawing, grids + LEGEND + 15 * (double)lines,
+                  options->origin[OPTION_THEME] != ORIGIN_DEFAULT ? options->theme : options_format(options)->theme);
+    for (size_t item = 0; item < drawing.grids; item++)
+        draw_grid(&drawing, item, (grid_height(&drawing) + 16) * (double)item);
+    draw_legend(&drawing, grids);
+    if (lines > 0)
+        svg_paragraph(output, 0, grids + LEGEND, WIDTH, "small muted", 11, drawing.words);
+    output_print(output, "</g>\n</svg>\n");
+    return STATUS_OK;
+}

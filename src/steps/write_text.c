@@ -1,0 +1,119 @@
+/* steps -> a table for a terminal, a line a step, and in words what it comes to. */
+#include "base/text.h"
+#include "base/wrap.h"
+#include "compute/result.h"
+#include "steps/writers.h"
+#include "write/head_lines.h"
+
+#include <string.h>
+
+enum { QUERIES_BYTES = 128, QUERIES_COLUMNS = 13, NUMBER_BYTES = 32 };
+
+/* "3 starts", "1-4", or of tokens without a name "3", into text (QUERIES_BYTES). */
+static void queries_text(const struct problem *problem, const struct step *step, char *text)
+{
+    const char **labels = problem_tokens(problem)->lists > 1 ? NULL : problem_query_labels(problem, 0);
+    struct text words = text_begin(text, QUERIES_BYTES);
+    char label[QUERIES_BYTES / 2];
+    text_add(&words, "%zu", step->first + 1);
+    if (step->end > step->first + 1) {
+        text_add(&words, "-%zu", step->end);
+    } else if (labels != NULL) {
+        text_cut(labels[step->first], QUERIES_COLUMNS - text_columns(text) - 1, label, sizeof label);
+        text_add(&words, " %s", label);
+    }
+}
+
+/* "same bits", or how far apart, into text (NUMBER_BYTES). */
+static const char *compared_text(const struct step *step, char *text)
+{
+    if (step->same == step->rows)
+        return "same bits";
+    snprintf(text, NUMBER_BYTES, "off by %.1e", step->largest);
+    return text;
+}
+
+static void write_step(const struct steps *steps, size_t i, struct output *output)
+{
+    const struct step *step = &steps->steps[i];
+    char queries[QUERIES_BYTES], compared[NUMBER_BYTES];
+    queries_text(steps->problem, step, queries);
+    output_print(output, "%4zu  %s%*s  %5zu  %6zu  %6zu  %6.0f  %6zu  %6.0f  %s\n", i + 1, queries,
+                 (int)(QUERIES_COLUMNS - memory_smaller(text_columns(queries), QUERIES_COLUMNS)), "",
+                 step->cached + step->made, step->cached, step->read, steps_bytes(steps, step->read), step->kept,
+                 steps_bytes(steps, step->kept), compared_text(step, compared));
+}
+
+static void write_table(const struct steps *steps, bool full, struct output *output)
+{
+    output_print(output, "\n%4s  %-*s  %5s  %6s  %6s  %6s  %6s  %6s  %s\n", "step", QUERIES_COLUMNS, "queries", "keys",
+                 "cached", "read", "bytes", "kept", "bytes", stage_name(steps->stage));
+    for (size_t i = 0; i < result_shown_count(steps->count, full); i++) {
+        size_t step;
+        if (result_shown_index(steps->count, full, i, &step))
+            write_step(steps, step, output);
+        else
+            output_print(output, "%4s\n", "...");
+    }
+    output_print(output, "\n");
+}
+
+static void write_sentence(struct output *output, const char *sentence)
+{
+    struct wrap line = {.output = output, .columns = WRAP_COLUMNS};
+    wrap_words(&line, sentence);
+    output_print(output, "\n");
+}
+
+/* Whether the rotation turns otherwise as the text grows. */
+static bool goes_by_length(const struct problem *problem)
+{
+    const enum rope_scaling_kind kind = problem->rope_settings.scaling.kind;
+    return problem->rope_settings.kind != ROPE_NONE && (kind == ROPE_SCALING_DYNAMIC || kind == ROPE_SCALING_LONGROPE);
+}
+
+static void write_verdict(const struct steps *steps, struct output *output)
+{
+    const struct step *total = &steps->total;
+    const char *path = steps->fused ? "by the fused path" : "by the reference", *stage = stage_name(steps->stage);
+    char sentence[256];
+    if (total->same == total->rows)
+        snprintf(sentence, sizeof sentence, "All %zu rows of %s have the same bits as in the whole pass, %s.",
+                 total->rows, stage, path);
+    else
+        snprintf(sentence, sizeof sentence,
+                 "%zu of %zu rows of %s have the same bits as in the whole pass, %s; the others are off by up to %.1e.",
+                 total->same, total->rows, stage, path, total->largest);
+    write_sentence(output, sentence);
+    if (total->same < total->rows && goes_by_length(steps->problem))
+        write_sentence(output, "Its rope scaling goes by the length of the text: a step knows no more than the length "
+                               "so far, and what is cached is not turned again.");
+}
+
+/* What the cache is for, and what shared heads save. */
+static void write_savings(const struct steps *steps, struct output *output)
+{
+    const struct problem *problem = steps->problem;
+    const size_t group = problem->heads / problem->kv_heads;
+    char sentence[256];
+    snprintf(sentence, sizeof sentence,
+             "Key and value of each token are made once, %zu in all%s; without a cache it would be %zu.", steps->made,
+             problem->items > 1 ? " for each item" : "", steps->remade);
+    write_sentence(output, sentence);
+    if (group == 1)
+        return;
+    snprintf(sentence, sizeof sentence, "With a key and a value for each of the %zu heads it would keep %zu x as much.",
+             problem->heads, group);
+    write_sentence(output, sentence);
+}
+
+enum status steps_text(const struct steps *steps, const struct options *options, struct output *output,
+                       struct arena *arena, struct error *error)
+{
+    (void)arena, (void)error;
+    head_lines_write(steps->problem, WRAP_COLUMNS, options_want_color(options, output), output);
+    write_table(steps, options->full, output);
+    write_verdict(steps, output);
+    write_savings(steps, output);
+    return STATUS_OK;
+}
