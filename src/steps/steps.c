@@ -44,6 +44,8 @@ static enum status check_sizes(const struct options *options, const struct probl
 enum status steps_check(const struct options *options, const struct problem *problem, struct error *error)
 {
     const char *name = MECHANISMS[problem->mechanism].name;
+    if (problem->mistake_count > 0)
+        return error_usage(error, "--steps compares with what is right; expected no --mistake");
     if (problem->crosses)
         return error_usage(error, "--steps: keys and values come from key inputs, which are all there from the start; "
                                   "expected no key inputs");
@@ -57,8 +59,6 @@ enum status steps_check(const struct options *options, const struct problem *pro
     if (problem->dropout > 0)
         return error_usage(error, "--steps: dropout draws for the whole table at once, and a model that writes has "
                                   "none; expected --dropout 0");
-    if (problem->mistake_count > 0)
-        return error_usage(error, "--steps compares with what is right; expected no --mistake");
     return check_sizes(options, problem, error);
 }
 

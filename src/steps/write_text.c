@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { QUERIES_BYTES = 128, QUERIES_COLUMNS = 13, NUMBER_BYTES = 32 };
+enum { QUERIES_BYTES = 128, QUERIES_COLUMNS = 10, NUMBER_BYTES = 32 };
 
 /* "3 starts", "1-4", or of tokens without a name "3", into text (QUERIES_BYTES). */
 static void queries_text(const struct problem *problem, const struct step *step, char *text)
@@ -38,7 +38,7 @@ static void write_step(const struct steps *steps, size_t i, struct output *outpu
     const struct step *step = &steps->steps[i];
     char queries[QUERIES_BYTES], compared[NUMBER_BYTES];
     queries_text(steps->problem, step, queries);
-    output_print(output, "%4zu  %s%*s  %5zu  %6zu  %6zu  %6.0f  %6zu  %6.0f  %s\n", i + 1, queries,
+    output_print(output, "%4zu  %s%*s  %4zu  %6zu  %6zu  %6.0f  %6zu  %6.0f  %s\n", i + 1, queries,
                  (int)(QUERIES_COLUMNS - memory_smaller(text_columns(queries), QUERIES_COLUMNS)), "",
                  step->cached + step->made, step->cached, step->read, steps_bytes(steps, step->read), step->kept,
                  steps_bytes(steps, step->kept), compared_text(step, compared));
@@ -46,7 +46,7 @@ static void write_step(const struct steps *steps, size_t i, struct output *outpu
 
 static void write_table(const struct steps *steps, bool full, struct output *output)
 {
-    output_print(output, "\n%4s  %-*s  %5s  %6s  %6s  %6s  %6s  %6s  %s\n", "step", QUERIES_COLUMNS, "queries", "keys",
+    output_print(output, "\n%4s  %-*s  %4s  %6s  %6s  %6s  %6s  %6s  %s\n", "step", QUERIES_COLUMNS, "queries", "keys",
                  "cached", "read", "bytes", "kept", "bytes", stage_name(steps->stage));
     for (size_t i = 0; i < result_shown_count(steps->count, full); i++) {
         size_t step;
