@@ -148,6 +148,64 @@ static bool is_quiet(const char *message)
     return true;
 }
 
+/* Whether the rows of steps may have other bits: a step knows the length so far alone. */
+static bool may_differ(const struct design_row *row)
+{
+    const struct value *empty = subject_value(row, "empty-row"), *scaling = subject_value(row, "rope-scaling");
+    return (empty != NULL && strcmp(empty->text, "mean") == 0) ||
+           (scaling != NULL &&
+            (strncmp(scaling->text, "dynamic", 7) == 0 || strncmp(scaling->text, "longrope", 8) == 0));
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(object, key);
+    return CHECK(cJSON_IsNumber(number), "expected a number %s", key) ? number->valuedouble : 0;
+}
+
+/* Steps as JSON: their rows add up to all rows, which have the same bits. */
+static void check_steps_json(const struct design_row *row, const char *json, int status)
+{
+    cJSON *tree = cJSON_Parse(json);
+    double rows = 0, read = 0;
+    const cJSON *step;
+    cJSON_ArrayForEach(step, cJSON_GetObjectItemCaseSensitive(tree, "steps"))
+    {
+        rows += number_of(step, "rows");
+        read += number_of(step, "numbers_read");
+    }
+    CHECK(rows > 0 && rows == number_of(tree, "rows") && read == number_of(tree, "numbers_read"),
+          "%g rows and %g numbers do not add up", rows, read);
+    CHECK((rows == number_of(tree, "same_rows")) == (status == 0), "status %d with %g of %g rows the same", status,
+          number_of(tree, "same_rows"), rows);
+    CHECK(status == 0 || may_differ(row), "rows have other bits than in the whole pass");
+    cJSON_Delete(tree);
+}
+
+/* Steps have a table of their own; and the same as JSON. */
+static void check_steps(const struct design_row *row, const struct program_run *run, bool to_file)
+{
+    const struct value *progress = subject_value(row, "progress");
+    const char *format = subject_format(row);
+    struct program_run json = {0};
+    const bool shows = progress != NULL && strcmp(progress->text, "always") == 0;
+    CHECK(shows || is_quiet(run->message), "standard error: %s", run->message);
+    CHECK(run->there == to_file && run->left == 0, "%zu files beside the result", run->left);
+    CHECK(strcmp(format, "text") != 0 || strstr(run->output, "\nstep  queries ") != NULL, "expected a table of steps");
+    if (strcmp(format, "svg") == 0)
+        batch_add(BATCH_SVG, subject.line, run->output, run->length, NULL, 0, false);
+    if (strcmp(format, "json") == 0) {
+        batch_add(BATCH_JSON, subject.line, run->output, run->length, NULL, 0, false);
+        check_steps_json(row, run->output, run->status);
+    } else if (may_differ(row) ? run->status < 2 : CHECK(run->status == 0, "status %d", run->status)) {
+        struct command_words words;
+        words_make(&words, row, "json", NULL);
+        words_run(&words, false, &json);
+        check_steps_json(row, json.output, json.status);
+        program_release(&json);
+    }
+}
+
 static void check_result(const struct design_row *row, const struct program_run *run, bool to_file)
 {
     const char *format = subject_format(row);
@@ -206,8 +264,10 @@ static bool accepts(const struct design_row *row)
     snprintf(columns, sizeof columns, "%zu", subject_columns());
     setenv("COLUMNS", columns, 1);
     words_run(&words, to_file, &run);
-    const bool accepted = run.status == 0;
-    if (accepted)
+    const bool steps = subject_value(row, "steps") != NULL, accepted = run.status == 0 || (steps && run.status == 1);
+    if (accepted && steps)
+        check_steps(row, &run, to_file);
+    else if (accepted)
         check_result(row, &run, to_file);
     else if (CHECK(run.status == 2, "status %d, signal %d: %s", run.status, run.signal, run.message))
         check_refusal(row, &run);
