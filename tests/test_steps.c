@@ -116,7 +116,7 @@ static void check_counts(const struct problem *problem, const struct step *step,
     const size_t numbers = problem->kv_heads * (problem->d_head + problem->d_value);
     size_t read = 0, kept = 0;
     for (size_t item = 0; item < problem->items; item++) {
-        const size_t start = (size_t)mask_offset(&problem->mask, item) + step->first,
+        const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first,
                      end = start + step->end - step->first;
         read += numbers * count_seen(problem, item, step->first, step->end, start);
         kept += numbers * count_seen(problem, item, step->end, problem->queries, end);

@@ -16,7 +16,7 @@ static enum status check_places(const struct problem *problem, struct error *err
     const char *const hint = problem->mask.lengths != NULL ? "kv_lengths that count the new tokens too"
                                                            : "a key for each query, as with past_key";
     for (size_t item = 0; item < problem->items; item++) {
-        const int64_t offset = mask_offset(&problem->mask, item);
+        const int64_t offset = mask_offset(&problem->mask, item, 0);
         if (offset < 0 || (uint64_t)offset + problem->queries > problem->keys)
             return error_usage(error,
                                "--steps: item %zu has %zu queries, of which query %zu stands at no key; "
@@ -49,6 +49,8 @@ enum status steps_check(const struct options *options, const struct problem *pro
     if (problem->crosses)
         return error_usage(error, "--steps: keys and values come from key inputs, which are all there from the start; "
                                   "expected no key inputs");
+    if (problem->mask.sequences.count > 0)
+        return error_usage(error, "--steps goes through one sequence; expected an input without cu_seqlens_q");
     if (!problem->mask.causal)
         return error_usage(error,
                            "--steps: this %s is not causal: a token sees those after it, which a step does not "
@@ -73,7 +75,7 @@ struct span steps_seen(const struct problem *problem, size_t item, size_t first,
 
 size_t steps_needed(const struct problem *problem, size_t item, size_t query)
 {
-    const int64_t position = (int64_t)query + mask_offset(&problem->mask, item);
+    const int64_t position = (int64_t)query + mask_offset(&problem->mask, item, 0);
     return problem->mask.left < 0 || position <= problem->mask.left ? 0 : (size_t)(position - problem->mask.left);
 }
 
@@ -87,7 +89,7 @@ static void count_step(const struct problem *problem, struct step *step)
 {
     const size_t numbers = problem->kv_heads * (problem->d_head + problem->d_value);
     for (size_t item = 0; item < problem->items; item++) {
-        const size_t offset = (size_t)mask_offset(&problem->mask, item), start = offset + step->first;
+        const size_t offset = (size_t)mask_offset(&problem->mask, item, 0), start = offset + step->first;
         const struct span seen = steps_seen(problem, item, step->first, step->end);
         const size_t cached = seen.first < start ? memory_smaller(seen.end, start) - seen.first : 0;
         step->cached = memory_larger(step->cached, cached);
@@ -124,7 +126,7 @@ static enum status slice(const struct problem *problem, const struct tensor *ten
     const size_t matrices = tensor_count(sliced) / count / shape[tensor->rank - 1];
     for (size_t matrix = 0; matrix < matrices; matrix++) {
         const size_t item = matrix / (matrices / problem->items);
-        const size_t from = first + (of_keys ? (size_t)mask_offset(&problem->mask, item) : 0);
+        const size_t from = first + (of_keys ? (size_t)mask_offset(&problem->mask, item, 0) : 0);
         memcpy((char *)sliced->data + matrix * count * row, (const char *)tensor->data + (matrix * rows + from) * row,
                count * row);
     }
@@ -138,7 +140,7 @@ static const size_t *slice_positions(const struct problem *problem, const size_t
     const size_t count = step->end - step->first;
     size_t *sliced = arena_allocate(arena, problem->items, count * sizeof *sliced, error);
     for (size_t item = 0; item < problem->items && sliced != NULL; item++) {
-        const size_t from = of_keys ? (size_t)mask_offset(&problem->mask, item) - problem->past : 0;
+        const size_t from = of_keys ? (size_t)mask_offset(&problem->mask, item, 0) - problem->past : 0;
         memcpy(sliced + item * count, positions + item * rows + from + step->first, count * sizeof *sliced);
     }
     return sliced;
@@ -210,7 +212,7 @@ static enum status cut_mask(const struct run *run, const struct step *step, stru
         return STATUS_OK;
     int64_t *lengths = arena_allocate(arena, run->problem->items, sizeof *lengths, error);
     for (size_t item = 0; item < run->problem->items && lengths != NULL; item++)
-        lengths[item] = mask_offset(whole, item) + (int64_t)step->end;
+        lengths[item] = mask_offset(whole, item, 0) + (int64_t)step->end;
     mask->lengths = lengths;
     return lengths == NULL ? error->status : STATUS_OK;
 }
@@ -220,7 +222,7 @@ static size_t keys_at(const struct problem *problem, size_t end)
 {
     size_t keys = 0;
     for (size_t item = 0; item < problem->items; item++)
-        keys = memory_larger(keys, (size_t)mask_offset(&problem->mask, item) + end);
+        keys = memory_larger(keys, (size_t)mask_offset(&problem->mask, item, 0) + end);
     return keys;
 }
 
@@ -234,7 +236,7 @@ static enum status take(const struct run *run, const struct step *step, const st
     memset(taken->data, 0, tensor_count(taken) * dtype_size(taken->dtype));
     for (size_t item = 0; item < run->problem->items; item++)
         cache_read(cache, steps_needed(run->problem, item, step->first),
-                   (size_t)mask_offset(&run->problem->mask, item) + step->end, taken, item);
+                   (size_t)mask_offset(&run->problem->mask, item, 0) + step->end, taken, item);
     return STATUS_OK;
 }
 
@@ -292,7 +294,7 @@ static void keep(const struct run *run, const struct step *step, const struct re
 {
     const size_t count = step->end - step->first;
     for (size_t item = 0; item < run->problem->items; item++) {
-        const size_t start = (size_t)mask_offset(&run->problem->mask, item) + step->first;
+        const size_t start = (size_t)mask_offset(&run->problem->mask, item, 0) + step->first;
         cache_write(&run->keys, &fresh->attention.held[STAGE_KEY], 0, start, count, item);
         cache_write(&run->values, &fresh->attention.held[STAGE_VALUE], 0, start, count, item);
     }
@@ -336,7 +338,7 @@ static enum status fill(const struct problem *problem, struct cache *cache, cons
     if (cache_create(cache, held, slots, arena, error) != STATUS_OK)
         return error->status;
     for (size_t item = 0; item < problem->items; item++) {
-        const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item);
+        const size_t first = steps_needed(problem, item, 0), end = (size_t)mask_offset(&problem->mask, item, 0);
         cache_write(cache, held, first, first, end - first, item);
     }
     return STATUS_OK;

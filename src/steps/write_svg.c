@@ -79,7 +79,7 @@ static void draw_step(const struct drawing *drawing, size_t item, size_t i, doub
     const struct problem *problem = drawing->steps->problem;
     const struct step *step = &drawing->steps->steps[i];
     const struct span seen = steps_seen(problem, item, step->first, step->end);
-    const size_t start = (size_t)mask_offset(&problem->mask, item) + step->first;
+    const size_t start = (size_t)mask_offset(&problem->mask, item, 0) + step->first;
     const size_t needed = steps_needed(problem, item, step->first);
     char class[24], name[8];
     draw_run(drawing, "class=\"edge\" style=\"fill:url(#attn-masked)\"", 0, needed, y);
