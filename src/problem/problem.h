@@ -58,8 +58,8 @@ struct problem {
     struct tensor inputs;     /* (B, Tq, d_in); rank 0 for sdpa */
     struct tensor key_inputs; /* (B, Tk, d_key_in): the inputs, or */
     bool crosses;             /* others, for cross-attention */
-    /* sdpa, and a step of others: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included; in
-     * the working dtype itself, as they lie in a file of that dtype */
+    /* sdpa, and a step of others: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included;
+     * in the working dtype itself, as they lie in a file of that dtype */
     struct tensor given[3];
     bool has_past;                      /* key and value begin with one, */
     size_t past;                        /* of so many tokens, whose keys are turned already */
