@@ -13,6 +13,7 @@ struct build {
     struct problem *problem;
     struct options *options; /* with what the file's settings say where the command line says nothing */
     const struct input_file *inputs, *weights, *keys; /* each may be NULL; keys: that of --key-inputs */
+    const struct input_file *grad;                    /* that of --grad; or NULL */
     const struct layer *layer;                        /* whose weights they are; or NULL */
     struct arena *arena;
     struct error *error;
@@ -94,6 +95,10 @@ struct build_tokens {
  * `place` begins a message. STATUS_USAGE where a word names no token or several, or a position is out of range. */
 enum status build_list(const struct build *build, const char *place, const char *text,
                        const struct build_tokens *tokens, bool *chosen);
+
+/* --grad: the gradient that is given, once the sizes and the queries are known. STATUS_USAGE where it has not the shape
+ * of the last stage, or where something else is asked for that has no gradient. */
+enum status build_grad(const struct build *build);
 
 /* Whether a stage can be asked for; `place` is the option that asks. STATUS_USAGE says why not. */
 enum status build_check_stage(const struct build *build, const char *place, enum stage stage);

@@ -39,7 +39,7 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
         return text;
     }
     for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_is_square(problem->stages[i])) {
+        if (stage_is_square(problem->stages[i]) && !STAGES[problem->stages[i]].backward) {
             snprintf(text, size, "it never forms '%s', which is T x T; expected --stages without it, such as context",
                      stage_name(problem->stages[i]));
             return text;

@@ -34,16 +34,25 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
 
-/* All of the mechanism; of sdpa the context alone, and of steps the last. */
+/* Of sdpa: none that is T x T. */
+static void list_gradients(struct problem *problem)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].backward && !stage_is_square((enum stage)stage) && stage_applies(problem, (enum stage)stage))
+            problem->stages[problem->stage_count++] = (enum stage)stage;
+}
+
+/* All of the mechanism; of sdpa the context alone, and its gradients; and of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
     if (options->steps) {
-        problem->stages[problem->stage_count++] = MECHANISMS[problem->mechanism].splits ? STAGE_OUTPUT : STAGE_CONTEXT;
+        problem->stages[problem->stage_count++] = problem_last_stage(problem);
         return;
     }
     if (!problem_projects(problem) && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
+        list_gradients(problem);
         return;
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)

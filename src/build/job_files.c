@@ -101,6 +101,11 @@ enum status job_files_read(struct job_files *job, const struct options *options,
             STATUS_OK)
             return error->status;
     }
+    if (options->grad != NULL && strcmp(options->grad, "ones") != 0) {
+        job->grad = &job->files[3];
+        if (load_file(options->grad, INPUT_FILE_STAGE | INPUT_FILE_FOREIGN, arena, &job->files[3], error) != STATUS_OK)
+            return error->status;
+    }
     if (options->weights == NULL)
         return STATUS_OK;
     if (MECHANISMS[options->mechanism].opens) {

@@ -10,8 +10,9 @@ struct job_files {
     const struct input_file *inputs;  /* NULL where there are none: init with --d-in */
     const struct input_file *weights; /* that of --weights, or NULL */
     const struct input_file *keys;    /* that of --key-inputs, or NULL */
+    const struct input_file *grad;    /* that of --grad, or NULL */
     const struct layer *layer;        /* whose parameters these are, where --weights is a checkpoint; or NULL */
-    struct input_file files[3];
+    struct input_file files[4];
     struct layer opened;
 };
 

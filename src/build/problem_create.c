@@ -406,7 +406,7 @@ static enum status finish_problem(const struct build *build)
                                          "--rounding stages");
     if (problem->has_cell && build_cell(build) != STATUS_OK)
         return build->error->status;
-    if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) ||
+    if (build_grad(build) || build_mistakes(build) || build_check_dtype(build) || build_stages(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))
         return build->error->status;
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
@@ -438,7 +438,8 @@ enum status problem_create(struct problem *problem, const struct options *option
     struct options merged = *options;
     const bool init = options->command == COMMAND_INIT;
     *problem = (struct problem){.mechanism = options->mechanism, .parameters_only = init};
-    struct build build = {problem, &merged, files->inputs, files->weights, files->keys, files->layer, arena, error};
+    struct build build = {problem,     &merged,      files->inputs, files->weights, files->keys,
+                          files->grad, files->layer, arena,         error};
     struct input_file rest;
     if (apply_settings(&build) || apply_facts(&build) || forget_steps(&build))
         return error->status;

@@ -68,6 +68,9 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                                       .query = scratch->query,
                                       .cast = scratch->cast};
     tensor_load(&attention->held[STAGE_QUERY], (matrix * attention->slots + slot) * d, d, scratch->rows[STAGE_QUERY]);
+    if (attention->held[STAGE_GRAD_CONTEXT].rank > 0)
+        tensor_load(&attention->held[STAGE_GRAD_CONTEXT], (matrix * attention->slots + slot) * problem->d_value,
+                    problem->d_value, scratch->rows[STAGE_GRAD_CONTEXT]);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (made & STAGE_BIT(stage))
             stage_make(&row, (enum stage)stage);

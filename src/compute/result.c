@@ -14,11 +14,12 @@ static void add_axis(struct result_table *table, enum axis axis, size_t size)
     table->shape[table->rank++] = size;
 }
 
+static const enum axis MASK_AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
+
 /* attn_mask and the like as the file had them. A row of theirs need not be a query: an axis that is broadcast has size
  * 1. */
 static void add_beside(struct result *result, const struct input_tensor *given)
 {
-    static const enum axis AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
     const struct tensor *tensor = &given->tensor;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = given->name,
@@ -31,7 +32,7 @@ static void add_beside(struct result *result, const struct input_tensor *given)
     const enum axis leading = stage_is_of_keys(stage) ? AXIS_TOKEN : AXIS_INPUT;
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table,
-                 !of_tokens  ? AXES[TENSOR_RANK - tensor->rank + axis]
+                 !of_tokens  ? MASK_AXES[TENSOR_RANK - tensor->rank + axis]
                  : axis == 0 ? leading
                  : axis == 1 ? AXIS_HEAD
                              : AXIS_COLUMN,
@@ -130,6 +131,20 @@ static enum status add_parameters(struct result *result, struct arena *arena, st
     return add_blocks(result, parameters, arena, error);
 }
 
+/* The gradient by what the mask has of its own: a list of heads, or as attn_mask was given. */
+static void add_gradient_of_mask(struct result *result, enum stage stage)
+{
+    const struct problem *problem = result->problem;
+    const struct tensor *mask = &problem->mask.attn_mask;
+    const bool of_sinks = stage == STAGE_GRAD_SINKS;
+    struct result_table *table = &result->tables[result->table_count++];
+    *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
+    stage_formula(problem, stage, table->formula, sizeof table->formula);
+    for (size_t axis = 0; axis < (of_sinks ? 1 : mask->rank); axis++)
+        add_axis(table, of_sinks ? AXIS_COLUMN : MASK_AXES[TENSOR_RANK - mask->rank + axis],
+                 of_sinks ? problem->heads : mask->shape[axis]);
+}
+
 static void add_stage(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
@@ -150,6 +165,11 @@ static void add_stage(struct result *result, enum stage stage)
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
 }
 
+static bool is_backward(const struct result_table *table)
+{
+    return STAGES[table->stage].backward;
+}
+
 /* Where the tables of stages lie, of those that are held whole. */
 static void find_held(struct result *result)
 {
@@ -157,7 +177,8 @@ static void find_held(struct result *result)
         struct result_table *table = &result->tables[i];
         if (!stage_exists(table->stage))
             continue;
-        const struct tensor *held = &result->attention.held[problem_made_as(result->problem, table->stage)];
+        const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
+        const struct tensor *held = &attention->held[problem_made_as(result->problem, table->stage)];
         table->tensor = held->rank > 0 ? held : NULL;
     }
 }
@@ -176,6 +197,8 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
             add_inputs(result);
         else if (stage == STAGE_KEY_INPUTS)
             add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
+        else if (stage == STAGE_GRAD_SINKS || stage == STAGE_GRAD_ATTN_MASK)
+            add_gradient_of_mask(result, stage);
         else if (stage != STAGE_PARAMETERS)
             add_stage(result, stage);
         else if (add_parameters(result, arena, error) != STATUS_OK)
@@ -252,13 +275,31 @@ enum status result_list(struct result *result, const struct problem *problem, st
     return add_tables(result, arena, error);
 }
 
+/* Those of the stages that will be asked for that lie on the way back, or on the way forward. */
+static uint64_t stages_shown(const struct problem *problem, bool backward)
+{
+    uint64_t stages = 0;
+    for (size_t i = 0; i < problem->stage_count; i++)
+        if (stage_exists(problem->stages[i]) && STAGES[problem->stages[i]].backward == backward)
+            stages |= STAGE_BIT(problem_made_as(problem, problem->stages[i]));
+    return stages;
+}
+
+static enum status compute_backward(struct result *result, struct arena *arena, struct error *error)
+{
+    const uint64_t stages = stages_shown(result->problem, true);
+    if (stages == 0)
+        return STATUS_OK;
+    result->backward = arena_allocate(arena, 1, sizeof *result->backward, error);
+    return result->backward == NULL
+               ? error->status
+               : backward_create(result->backward, result->problem, stages, result->progress, arena, error);
+}
+
 enum status result_compute(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    uint64_t stages = 0;
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_exists(problem->stages[i]))
-            stages |= STAGE_BIT(problem_made_as(problem, problem->stages[i]));
+    const uint64_t stages = stages_shown(problem, false);
     if (stages != 0 && problem->recipe != NULL) {
         if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;
@@ -272,6 +313,8 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
         if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
             return error->status;
     }
+    if (compute_backward(result, arena, error) != STATUS_OK)
+        return error->status;
     find_held(result);
     return result_make_room(result, arena, error);
 }
@@ -398,7 +441,7 @@ static void held_row(const struct result *result, const struct result_table *tab
                      double *numbers)
 {
     const size_t columns = result_columns(table), slots = result->attention.slots;
-    const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY;
+    const bool of_queries = table->rank > 1 && table->axes[table->rank - 2] == AXIS_QUERY && !is_backward(table);
     if (table->axes[table->rank - 1] == AXIS_QUERY) {
         for (size_t slot = 0; slot < slots; slot++)
             tensor_load(table->tensor, (matrix * result_rows(table) + row) * slots + slot, 1,
@@ -429,7 +472,10 @@ void result_row(struct result *result, const struct result_table *table, size_t 
         return;
     }
     note_progress(result, table, 1);
-    if (problem_made_as(result->problem, table->stage) == STAGE_OUTPUT)
+    if (is_backward(table)) {
+        backward_row(result->backward, table->stage, item, head, row, numbers);
+        dtype_round(table->dtype, numbers, columns);
+    } else if (problem_made_as(result->problem, table->stage) == STAGE_OUTPUT)
         row_stream_output(&result->rows, item, row, numbers);
     else
         row_stream_get(&result->rows, table->stage, item, head, row, numbers);
@@ -438,7 +484,7 @@ void result_row(struct result *result, const struct result_table *table, size_t 
 /* Its rows are taken as they are made. */
 static bool is_streamed(const struct result *result, const struct result_table *table)
 {
-    return table->pieces == NULL && table->tensor == NULL &&
+    return table->pieces == NULL && table->tensor == NULL && !is_backward(table) &&
            row_stream_makes(&result->rows, problem_made_as(result->problem, table->stage));
 }
 

@@ -5,7 +5,7 @@
 #ifndef ATTN_COMPUTE_RESULT_H
 #define ATTN_COMPUTE_RESULT_H
 
-#include "compute/row_stream.h"
+#include "compute/backward.h"
 
 /* What an axis counts. */
 enum axis {
@@ -46,6 +46,7 @@ struct result {
     struct attention attention;
     struct ahead ahead; /* of the context; set by a writer before the work */
     struct row_stream rows;
+    struct backward *backward;   /* --grad: what the gradients come from; NULL where none is asked for */
     bool elided;                 /* only the rows that an elided table shows will be asked for */
     struct result_table *tables; /* in the order asked for */
     size_t table_count;

@@ -91,6 +91,8 @@ struct run {
     uint64_t stages;  /* those that are looked at */
     void (*take)(const struct run *run, size_t i, const struct attention_scratch *scratch);
     unsigned char *bytes; /* where rows go as bytes */
+    row_stream_taker *taker;
+    void *context; /* of who takes them */
     struct beside beside;
     bool drops; /* by dropout, of what rows->kept says */
 };
@@ -186,6 +188,28 @@ void row_stream_encode(struct row_stream *rows, enum stage stage, size_t item, s
                            .take = take_bytes,
                            .bytes = bytes,
                            .beside = beside},
+             count);
+}
+
+/* --- rows that another takes -------------------------------------------------------------------------------------- */
+
+static void take_elsewhere(const struct run *run, size_t i, const struct attention_scratch *scratch)
+{
+    run->taker(run->context, i, scratch);
+}
+
+void row_stream_run(struct row_stream *rows, uint64_t stages, size_t item, size_t head, size_t first, size_t count,
+                    row_stream_taker *take, void *context)
+{
+    rows->count = 0; /* kept is no longer that of the block */
+    run_rows(&(struct run){.rows = rows,
+                           .item = item,
+                           .head = head,
+                           .first = first,
+                           .stages = stages,
+                           .take = take_elsewhere,
+                           .taker = take,
+                           .context = context},
              count);
 }
 

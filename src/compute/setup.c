@@ -20,8 +20,9 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
                                 struct arena *arena, struct error *error)
 {
     const size_t keys = rows ? problem->keys : 1;
-    double **const all[] = {&scratch->query, &scratch->bias, &scratch->cast, &scratch->rows[STAGE_QUERY]};
-    const size_t sizes[] = {2 * problem->d_head, keys, keys, problem->d_head};
+    double **const all[] = {&scratch->query, &scratch->bias, &scratch->cast, &scratch->rows[STAGE_QUERY],
+                            &scratch->rows[STAGE_GRAD_CONTEXT]};
+    const size_t sizes[] = {2 * problem->d_head, keys, keys, problem->d_head, problem->d_value};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i] = arena_allocate(arena, sizes[i], sizeof(double), error);
         if (*all[i] == NULL)
@@ -29,7 +30,7 @@ static enum status make_scratch(struct attention_scratch *scratch, const struct 
     }
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         const size_t columns = problem_columns_of_head(problem, (enum stage)stage);
-        if (!stage_is_made_by_row((enum stage)stage))
+        if (!stage_is_made_by_row((enum stage)stage) || (STAGES[stage].backward && !problem->has_grad))
             continue;
         scratch->rows[stage] =
             arena_allocate(arena, memory_smaller(columns, rows ? columns : 1), sizeof(double), error);
@@ -61,6 +62,8 @@ static enum status make_scratches(struct attention *attention, uint64_t stages, 
 static bool is_made_whole(const struct attention *attention, enum stage stage)
 {
     const struct problem *problem = attention->problem;
+    if (STAGES[stage].backward) /* backward.c holds them */
+        return false;
     if (STAGES[stage].operand)
         return problem_projects(problem) || (!stage_is_of_keys(stage) && attention->slots != problem->queries) ||
                operand_has_steps(problem, projection_of(stage));

@@ -37,6 +37,7 @@ struct stage_row {
     bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
     bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
     bool on_demand;   /* shown only where --stages names it */
+    bool backward;    /* it is a gradient by what it is named after: of --grad */
     bool on_page;     /* the page's script (src/write/html/page) has its equation */
     const char *hint; /* what to look at where it departs and those before it agree; or NULL */
 };
@@ -99,7 +100,44 @@ struct stage_row {
     ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
         .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
     ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                         \
-        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)
+        .columns = STAGE_COLUMNS_D_VALUE, .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)    \
+    ROW(GRAD_OUTPUT, grad_output, .name = "grad_output", .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,         \
+        .backward = true, .hint = "look at the gradient that is given")                                                \
+    ROW(GRAD_CONTEXT, grad_context, .name = "grad_context", .from = STAGE_BIT(STAGE_GRAD_OUTPUT),                      \
+        .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
+        .hint = "look at grad_output . out_proj.weight, and which columns are whose head")                             \
+    ROW(GRAD_VALUE, grad_value, .name = "grad_value",                                                                  \
+        .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_D_VALUE,            \
+        .of_keys = true, .backward = true,                                                                             \
+        .hint = "look at weights^T . grad_context: summed over the queries, and over the heads of a group")            \
+    ROW(GRAD_DROPPED, grad_dropped, .name = "grad_dropped",                                                            \
+        .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_WEIGHTS),                     \
+        .columns = STAGE_COLUMNS_KEYS, .backward = true, .hint = "look at grad_context . value^T")                     \
+    ROW(GRAD_WEIGHTS, grad_weights, .name = "grad_weights", .from = STAGE_BIT(STAGE_GRAD_DROPPED),                     \
+        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
+        .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")                                   \
+    ROW(GRAD_MASKED, grad_masked, .name = "grad_masked",                                                               \
+        .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,               \
+        .backward = true, .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights") \
+    ROW(GRAD_CAPPED, grad_capped, .name = "grad_capped", .from = STAGE_BIT(STAGE_GRAD_MASKED),                         \
+        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
+        .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights")                   \
+    ROW(GRAD_SCALED, grad_scaled, .name = "grad_scaled",                                                               \
+        .from = STAGE_BIT(STAGE_GRAD_CAPPED) | STAGE_BIT(STAGE_CAPPED), .columns = STAGE_COLUMNS_KEYS,                 \
+        .backward = true, .hint = "look at the softmax's gradient, and at 1 - (capped / softcap)^2")                   \
+    ROW(GRAD_SCORES, grad_scores, .name = "grad_scores", .from = STAGE_BIT(STAGE_GRAD_SCALED),                         \
+        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
+        .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
+    ROW(GRAD_QUERY, grad_query, .name = "grad_query", .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_KEY),     \
+        .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at grad_scores . key")                             \
+    ROW(GRAD_KEY, grad_key, .name = "grad_key", .from = STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_QUERY),         \
+        .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,                                                 \
+        .hint = "look at grad_scores^T . query: summed over the queries, and over the heads of a group")               \
+    ROW(GRAD_SINKS, grad_sinks, .name = "grad_sinks", .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE),    \
+        .columns = STAGE_COLUMNS_OTHER, .backward = true, .hint = "look at minus the sink's weight x delta, summed")   \
+    ROW(GRAD_ATTN_MASK, grad_attn_mask, .name = "grad_attn_mask", .from = STAGE_BIT(STAGE_GRAD_MASKED),                \
+        .columns = STAGE_COLUMNS_OTHER, .backward = true,                                                              \
+        .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")
 
 #define STAGE_ID(id, functions, ...) STAGE_##id,
 enum stage {

@@ -63,11 +63,23 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
 
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage)
 {
-    return STAGES[stage].joins_heads || (stage == STAGE_CONTEXT && problem->packed);
+    return STAGES[stage].joins_heads || problem_made_as(problem, stage) != stage;
+}
+
+enum stage problem_last_stage(const struct problem *problem)
+{
+    return MECHANISMS[problem->mechanism].splits ? STAGE_OUTPUT : STAGE_CONTEXT;
+}
+
+enum stage problem_grad_stage(const struct problem *problem)
+{
+    return MECHANISMS[problem->mechanism].splits ? STAGE_GRAD_OUTPUT : STAGE_GRAD_CONTEXT;
 }
 
 enum stage problem_made_as(const struct problem *problem, enum stage stage)
 {
+    if (stage == STAGE_GRAD_CONTEXT && problem->packed)
+        return STAGE_GRAD_OUTPUT;
     return stage == STAGE_CONTEXT && problem->packed ? STAGE_OUTPUT : stage;
 }
 

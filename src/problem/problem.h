@@ -46,8 +46,10 @@ struct problem {
     struct mask mask;
     struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
     size_t beside_count;
-    bool masks;   /* the mask may forbid a key or add to a score */
-    double scale; /* 1 / sqrt(d) unless given, over the temperature */
+    bool has_grad;      /* --grad: there is a loss, and this its gradient by the last stage */
+    struct tensor grad; /* laid out as that stage; rank 0: all ones */
+    bool masks;         /* the mask may forbid a key or add to a score */
+    double scale;       /* 1 / sqrt(d) unless given, over the temperature */
     double temperature;
     double softcap; /* 0: none */
     double dropout;
@@ -148,7 +150,11 @@ const char *problem_label(const struct problem *problem, bool of_keys, size_t it
 /* Whether a stage's rows are those of all heads, one behind the other: output, and the context of packed heads. */
 bool problem_is_side_by_side(const struct problem *problem, enum stage stage);
 
-/* The stage as which it is made: the context of packed heads as output, any other as itself. */
+/* The last stage, of which --grad takes the gradient: output or context. And the one that holds what is given. */
+enum stage problem_last_stage(const struct problem *problem);
+enum stage problem_grad_stage(const struct problem *problem);
+
+/* The stage as which it is made: the context of packed heads as output, and so its gradient; any other as itself. */
 enum stage problem_made_as(const struct problem *problem, enum stage stage);
 
 /* Columns of a stage, those of all heads where they lie side by side; 1 for lse, which has no such axis. And those of

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-static const uint64_t MEETS_KEY = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED),
-                      MEETS_VALUE = STAGE_BIT(STAGE_CONTEXT);
+static const uint64_t MEETS_KEY = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_GRAD_QUERY),
+                      MEETS_VALUE = STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_GRAD_DROPPED);
 
 static size_t panels_of(const struct problem *problem)
 {

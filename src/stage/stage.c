@@ -12,12 +12,15 @@ bool stage_applies(const struct problem *problem, enum stage stage)
         return problem->crosses;
     if (!stage_exists(stage))
         return problem_projects(problem) && (stage == STAGE_PARAMETERS || !problem->parameters_only);
-    return !problem->parameters_only && !STAGES[stage].on_demand &&
+    return !problem->parameters_only && !STAGES[stage].on_demand && (problem->has_grad || !STAGES[stage].backward) &&
            (FUNCTIONS[stage]->applies == NULL || FUNCTIONS[stage]->applies(problem));
 }
 
 enum status stage_check(const struct problem *problem, enum stage stage, const char *place, struct error *error)
 {
+    if (STAGES[stage].backward && !problem->has_grad)
+        return error_usage(error, "%s: '%s' is a gradient; expected --grad ones, or --grad FILE, with it", place,
+                           stage_name(stage));
     return stage_exists(stage) && FUNCTIONS[stage]->check != NULL ? FUNCTIONS[stage]->check(problem, place, error)
                                                                   : STATUS_OK;
 }

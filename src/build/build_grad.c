@@ -1,0 +1,67 @@
+#include "build/build.h"
+
+#include <string.h>
+
+/* What has no gradients yet, or none that could be shown; NULL: nothing of it is asked for. */
+static const char *obstacle(const struct build *build)
+{
+    const struct problem *problem = build->problem;
+    const struct options *options = build->options;
+    if (options->mistake_count > 0)
+        return "--mistake: gradients are those of what is right";
+    if (problem->explains)
+        return "--explain: gradients are shown, not explained";
+    if (options->parts > 0 || problem->row_count != problem->queries)
+        return "a choice of queries: the loss is of all of them; expected no --query and no --part";
+    if (options_format(options)->computes)
+        return "a page: it has no gradients; expected another --format";
+    return NULL;
+}
+
+/* The axes of the last stage as a result has them, into shape; returns how many. */
+static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK])
+{
+    const enum stage last = problem_last_stage(problem);
+    size_t rank = 0;
+    if (problem->has_batch)
+        shape[rank++] = problem->items;
+    if (problem->has_heads && !problem_is_side_by_side(problem, last))
+        shape[rank++] = problem->heads;
+    shape[rank++] = problem->queries;
+    shape[rank++] = problem_columns(problem, last);
+    return rank;
+}
+
+static const struct file_tensor *find_given(const struct build *build, const char *name)
+{
+    const struct input_file *file = build->grad;
+    return file->nameless && file->tensor_count == 1 ? &file->tensors[0] : input_file_find(file, name);
+}
+
+enum status build_grad(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const char *name = stage_name(problem_grad_stage(problem));
+    char got[TENSOR_SHAPE_BYTES], wanted[TENSOR_SHAPE_BYTES];
+    struct tensor last = {0};
+    if (build->options->grad == NULL)
+        return STATUS_OK;
+    problem->has_grad = true;
+    const char *why = obstacle(build);
+    if (why != NULL)
+        return error_usage(build->error, "--grad has no place with %s", why);
+    if (build->grad == NULL)
+        return STATUS_OK;
+    const struct file_tensor *given = find_given(build, name);
+    if (given == NULL)
+        return error_usage(build->error, "%s: no \"%s\"; expected the gradient by %s, or one tensor without a name",
+                           build->grad->source, name, stage_name(problem_last_stage(problem)));
+    last.rank = shape_last(problem, last.shape);
+    if (given->tensor.rank != last.rank ||
+        memcmp(given->tensor.shape, last.shape, last.rank * sizeof last.shape[0]) != 0)
+        return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, given->name,
+                           tensor_shape_text(&given->tensor, got), tensor_shape_text(&last, wanted),
+                           stage_name(problem_last_stage(problem)));
+    return tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, given->name, NULL, &problem->grad,
+                          build->arena, build->error);
+}

@@ -1,0 +1,297 @@
+#include "compute/backward.h"
+
+#include "base/threads.h"
+#include "compute/setup.h"
+#include "stage/projections.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- the same problem in double ------------------------------------------------------------------------------------ */
+
+/* Rows of T x T that sums are made of, and the stages that are sums. */
+static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
+                               STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_ATTN_MASK);
+
+static void widen(struct problem *problem)
+{
+    problem->dtype = problem->softmax_dtype = DTYPE_F64;
+    problem->rounding = ROUNDING_STAGES;
+    problem->fused = problem->forced = problem->kernel_projections = problem->explains = false;
+    problem->stage_count = 0;
+}
+
+static enum status hold(struct backward *backward, enum stage stage, size_t rank, const size_t *shape,
+                        struct arena *arena, struct error *error)
+{
+    struct tensor *held = &backward->attention.held[stage];
+    if (tensor_create(held, DTYPE_F64, rank, shape, arena, error) != STATUS_OK)
+        return error->status;
+    memset(held->data, 0, tensor_count(held) * sizeof(double));
+    return STATUS_OK;
+}
+
+/* --- from the last stage to the contexts --------------------------------------------------------------------------- */
+
+static void load_given(const struct problem *problem, size_t first, size_t count, double *numbers)
+{
+    if (problem->grad.rank > 0)
+        tensor_load(&problem->grad, first, count, numbers);
+    for (size_t i = 0; i < count && problem->grad.rank == 0; i++)
+        numbers[i] = 1;
+}
+
+/* What is given is laid out as all heads side by side, or each as a matrix. */
+static bool is_side_by_side(const struct problem *problem)
+{
+    return problem_is_side_by_side(problem, problem_grad_stage(problem));
+}
+
+/* A row of grad_output through out_proj.
+ *   weight    (H d_v, columns) as y = x . W
+ *   contexts  (H d_v) written */
+static void unproject(const double *output, size_t columns, const double *weight, size_t width, double *contexts)
+{
+    for (size_t k = 0; k < width; k++) {
+        contexts[k] = 0;
+        for (size_t c = 0; c < columns; c++)
+            contexts[k] += output[c] * weight[k * columns + c];
+    }
+}
+
+/* Room for a row of output and of the contexts of all heads. */
+struct row_room {
+    double *output, *contexts, *weight;
+};
+
+static enum status make_row_room(const struct problem *problem, struct row_room *room, size_t columns,
+                                 struct arena *scratch, struct error *error)
+{
+    room->output = arena_allocate(scratch, columns, sizeof(double), error);
+    room->contexts = arena_allocate(scratch, problem->heads * problem->d_value, sizeof(double), error);
+    if (room->output == NULL || room->contexts == NULL)
+        return error->status;
+    return problem->plan.has_out ? projection_weight(&problem->parameters.out, &room->weight, scratch, error)
+                                 : STATUS_OK;
+}
+
+/* Cuts rows of all heads into theirs. */
+static void cut_heads(struct backward *backward, const struct row_room *room, size_t columns)
+{
+    const struct problem *problem = &backward->problem;
+    const size_t d = problem->d_value, heads = problem->heads, queries = problem->queries;
+    const struct tensor *output = &backward->attention.held[STAGE_GRAD_OUTPUT];
+    const struct tensor *contexts = &backward->attention.held[STAGE_GRAD_CONTEXT];
+    for (size_t row = 0; row < problem->items * queries; row++) {
+        load_given(problem, row * columns, columns, room->output);
+        tensor_store(output, row * columns, columns, room->output);
+        if (room->weight != NULL)
+            unproject(room->output, columns, room->weight, heads * d, room->contexts);
+        for (size_t head = 0; head < heads; head++)
+            tensor_store(contexts, ((row / queries * heads + head) * queries + row % queries) * d, d,
+                         (room->weight != NULL ? room->contexts : room->output) + head * d);
+    }
+}
+
+static enum status make_contexts(struct backward *backward, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = &backward->problem;
+    const size_t columns = problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
+    struct arena scratch = {0};
+    struct row_room room = {0};
+    if (hold(backward, STAGE_GRAD_CONTEXT, 4,
+             (const size_t[]){problem->items, problem->heads, problem->queries, problem->d_value}, arena, error))
+        return error->status;
+    if (!is_side_by_side(problem)) {
+        const struct tensor *contexts = &backward->attention.held[STAGE_GRAD_CONTEXT];
+        load_given(problem, 0, tensor_count(contexts), contexts->data);
+        return STATUS_OK;
+    }
+    if (hold(backward, STAGE_GRAD_OUTPUT, 3, (const size_t[]){problem->items, problem->queries, columns}, arena, error))
+        return error->status;
+    if (make_row_room(problem, &room, columns, &scratch, error) == STATUS_OK)
+        cut_heads(backward, &room, columns);
+    arena_free(&scratch);
+    return error->status;
+}
+
+/* --- sums over the queries ----------------------------------------------------------------------------------------- */
+
+/* The rows of a block, of one head, that go into sums. */
+struct block {
+    struct backward *backward;
+    size_t item, head, first, count;
+    double *dropped, *scores, *masked; /* (most, Tk) */
+    double *queries, *contexts;        /* (most, d), (most, d_v) */
+    double *sinks;                     /* (most) what each adds to grad_sinks */
+    double *sums;                      /* (threads, d or d_v) */
+};
+
+enum { KEYS_AT_ONCE = 64 };
+
+static double sink_share(const struct problem *problem, const struct attention_scratch *scratch, double sink)
+{
+    const double *weights = scratch->rows[STAGE_WEIGHTS], *above = scratch->rows[STAGE_GRAD_WEIGHTS];
+    double delta = 0;
+    for (size_t j = 0; j < problem->keys; j++)
+        if (above[j] != 0)
+            delta += weights[j] * above[j];
+    return delta != 0 ? -exp(sink - scratch->rows[STAGE_LSE][0]) * delta : 0;
+}
+
+static void take(void *context, size_t i, const struct attention_scratch *scratch)
+{
+    const struct block *block = context;
+    const struct problem *problem = &block->backward->problem;
+    const size_t keys = problem->keys, d = problem->d_head, d_value = problem->d_value;
+    const size_t row = (block->item * problem->heads + block->head) * problem->queries + block->first + i;
+    memcpy(block->dropped + i * keys, scratch->rows[STAGE_DROPPED], keys * sizeof(double));
+    memcpy(block->scores + i * keys, scratch->rows[STAGE_GRAD_SCORES], keys * sizeof(double));
+    memcpy(block->masked + i * keys, scratch->rows[STAGE_GRAD_MASKED], keys * sizeof(double));
+    memcpy(block->queries + i * d, scratch->rows[STAGE_QUERY], d * sizeof(double));
+    memcpy(block->contexts + i * d_value, scratch->rows[STAGE_GRAD_CONTEXT], d_value * sizeof(double));
+    tensor_store(&block->backward->attention.held[STAGE_GRAD_QUERY], row * d, d, scratch->rows[STAGE_GRAD_QUERY]);
+    if (problem->mask.sinks != NULL)
+        block->sinks[i] = sink_share(problem, scratch, problem->mask.sinks[block->head]);
+}
+
+/* sum (d) += factors of a key x the rows of the block, one after another. */
+static void add_rows(const struct block *block, const double *factors, const double *rows, size_t d, double *sum)
+{
+    const size_t keys = block->backward->problem.keys;
+    for (size_t i = 0; i < block->count; i++) {
+        const double factor = factors[i * keys];
+        for (size_t c = 0; c < d && factor != 0; c++)
+            sum[c] += factor * rows[i * d + c];
+    }
+}
+
+static void add_keys(void *context, size_t task, unsigned thread)
+{
+    (void)thread;
+    const struct block *block = context;
+    const struct problem *problem = &block->backward->problem;
+    const struct tensor *held = block->backward->attention.held;
+    const size_t matrix = (block->item * problem->heads + block->head) / (problem->heads / problem->kv_heads);
+    const size_t end = memory_smaller((task + 1) * KEYS_AT_ONCE, problem->keys);
+    double *key = held[STAGE_GRAD_KEY].data, *value = held[STAGE_GRAD_VALUE].data;
+    for (size_t j = task * KEYS_AT_ONCE; j < end; j++) {
+        const size_t row = matrix * problem->keys + j;
+        add_rows(block, block->scores + j, block->queries, problem->d_head, key + row * problem->d_head);
+        add_rows(block, block->dropped + j, block->contexts, problem->d_value, value + row * problem->d_value);
+    }
+}
+
+/* What grad_masked adds to the numbers of attn_mask, wherever one is used. */
+static void add_attn_mask(const struct block *block)
+{
+    const struct problem *problem = &block->backward->problem;
+    const struct mask *mask = &problem->mask;
+    const struct tensor *held = &block->backward->attention.held[STAGE_GRAD_ATTN_MASK];
+    double *sums = held->data;
+    for (size_t i = 0; i < block->count && held->rank > 0; i++) {
+        const size_t at =
+            block->item * mask->strides[0] + block->head * mask->strides[1] + (block->first + i) * mask->strides[2];
+        for (size_t j = 0; j < memory_smaller(problem->keys, mask->masked_keys); j++)
+            sums[at + j * mask->strides[3]] += block->masked[i * problem->keys + j];
+    }
+}
+
+static void add_block(struct block *block)
+{
+    const struct attention *attention = &block->backward->attention;
+    double *sinks = attention->held[STAGE_GRAD_SINKS].data;
+    threads_run(attention->threads, (block->backward->problem.keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE, add_keys, block);
+    for (size_t i = 0; i < block->count && sinks != NULL; i++)
+        sinks[block->head] += block->sinks[i];
+    add_attn_mask(block);
+}
+
+static enum status create_block(struct block *block, struct arena *scratch, struct error *error)
+{
+    const struct problem *problem = &block->backward->problem;
+    const size_t most = row_stream_most(&block->backward->rows);
+    double **const all[] = {&block->dropped, &block->scores,   &block->masked,
+                            &block->queries, &block->contexts, &block->sinks};
+    const size_t columns[] = {problem->keys, problem->keys, problem->keys, problem->d_head, problem->d_value, 1};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        *all[i] = arena_allocate(scratch, most, columns[i] * sizeof(double), error);
+        if (*all[i] == NULL)
+            return error->status;
+    }
+    return STATUS_OK;
+}
+
+/* Head by head, and the rows of each in order. */
+static void make_sums(struct block *block, uint64_t stages, struct progress *progress)
+{
+    struct row_stream *rows = &block->backward->rows;
+    const struct problem *problem = &block->backward->problem;
+    const size_t queries = problem->queries, all = problem->items * problem->heads * queries;
+    progress_begin(progress, stage_name(STAGE_GRAD_KEY), (double)all);
+    for (size_t row = 0; row < all; row += block->count) {
+        block->item = row / queries / problem->heads;
+        block->head = row / queries % problem->heads;
+        block->first = row % queries;
+        block->count = memory_smaller(queries - block->first, row_stream_most(rows));
+        row_stream_run(rows, stages, block->item, block->head, block->first, block->count, take, block);
+        add_block(block);
+        progress_update(progress, (double)(row + block->count));
+    }
+    progress_end(progress);
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------------- */
+
+static enum status hold_sums(struct backward *backward, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = &backward->problem;
+    const struct tensor *mask = &problem->mask.attn_mask;
+    const size_t of_queries[] = {problem->items, problem->heads, problem->queries, problem->d_head};
+    const size_t of_keys[] = {problem->items, problem->kv_heads, problem->keys, problem->d_head};
+    const size_t of_values[] = {problem->items, problem->kv_heads, problem->keys, problem->d_value};
+    if (hold(backward, STAGE_GRAD_QUERY, 4, of_queries, arena, error) ||
+        hold(backward, STAGE_GRAD_KEY, 4, of_keys, arena, error) ||
+        hold(backward, STAGE_GRAD_VALUE, 4, of_values, arena, error))
+        return error->status;
+    if (stage_applies(problem, STAGE_GRAD_SINKS) &&
+        hold(backward, STAGE_GRAD_SINKS, 1, (const size_t[]){problem->heads}, arena, error))
+        return error->status;
+    if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
+        return hold(backward, STAGE_GRAD_ATTN_MASK, mask->rank, mask->shape, arena, error);
+    return STATUS_OK;
+}
+
+static enum status sum(struct backward *backward, uint64_t stages, struct progress *progress, struct arena *arena,
+                       struct error *error)
+{
+    struct block block = {.backward = backward};
+    struct arena scratch = {0};
+    if (hold_sums(backward, arena, error) == STATUS_OK && create_block(&block, &scratch, error) == STATUS_OK)
+        make_sums(&block, stages, progress);
+    arena_free(&scratch);
+    return error->status;
+}
+
+enum status backward_create(struct backward *backward, const struct problem *problem, uint64_t stages,
+                            struct progress *progress, struct arena *arena, struct error *error)
+{
+    struct attention *attention = &backward->attention;
+    *backward = (struct backward){.problem = *problem};
+    widen(&backward->problem);
+    *attention = (struct attention){
+        .problem = &backward->problem, .progress = progress, .positions = problem->rows, .slots = problem->queries};
+    uint64_t rows = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_DROPPED) | (stages & ~SUMMED);
+    if (problem->mask.sinks != NULL)
+        rows |= STAGE_BIT(STAGE_LSE);
+    if (make_contexts(backward, arena, error) ||
+        setup_attention(attention, stage_closure(rows) & ~STAGE_BIT(STAGE_LSE), arena, error) ||
+        row_stream_create(&backward->rows, &backward->problem, attention, false, arena, error))
+        return error->status;
+    return stages & SUMMED ? sum(backward, rows, progress, arena, error) : STATUS_OK;
+}
+
+void backward_row(struct backward *backward, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
+{
+    row_stream_get(&backward->rows, stage, item, head, row, numbers);
+}

@@ -1,0 +1,61 @@
+/* The gradients by what the context is made of, back to the weights: grad_dropped = grad_context . value^T, and through
+ * dropout. A key that is forbidden, and every key of an empty row, has the gradient 0: no weight of it can move. */
+#include "base/decimal.h"
+#include "stage/stage.h"
+
+#include <math.h>
+
+static bool drops(const struct problem *problem)
+{
+    return problem->dropout > 0;
+}
+
+static enum status check(const struct problem *problem, const char *place, struct error *error)
+{
+    return drops(problem) ? STATUS_OK
+                          : error_usage(error,
+                                        "%s: there is no 'grad_dropped' without dropout; expected grad_weights, or "
+                                        "--dropout above 0",
+                                        place);
+}
+
+static void formula_dropped(const struct problem *problem, enum stage stage, struct text *text)
+{
+    (void)problem;
+    (void)stage;
+    text_add(text, "grad_context . value^T");
+}
+
+static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
+{
+    char dropout[DECIMAL_BYTES];
+    decimal_from_double(problem->dropout, dropout);
+    if (drops(problem))
+        text_add(text, "grad_dropped / (1 - %s) where kept, else 0", dropout);
+    else
+        formula_dropped(problem, stage, text);
+}
+
+static void make_dropped(const struct attention_row *row)
+{
+    const size_t d = row->problem->d_value;
+    const double *above = row->stages[STAGE_GRAD_CONTEXT];
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        const double *value = row->value + j * d;
+        double sum = 0;
+        for (size_t c = 0; c < d && !row->empty && row->bias[j] > -INFINITY; c++)
+            sum += above[c] * value[c];
+        row->stages[STAGE_GRAD_DROPPED][j] = sum;
+    }
+}
+
+static void make_weights(const struct attention_row *row)
+{
+    const double *dropped = row->stages[STAGE_GRAD_DROPPED], factor = 1 / (1 - row->problem->dropout);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_GRAD_WEIGHTS][j] = row->kept == NULL ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
+}
+
+const struct stage_functions stage_grad_dropped = {
+    .applies = drops, .check = check, .formula = formula_dropped, .make = make_dropped};
+const struct stage_functions stage_grad_weights = {.formula = formula_weights, .make = make_weights};
