@@ -2,23 +2,33 @@
 
 #include "base/threads.h"
 #include "compute/setup.h"
+#include "stage/operand_steps.h"
 #include "stage/projections.h"
 
 #include <math.h>
 #include <string.h>
 
-/* --- the same problem in double ------------------------------------------------------------------------------------ */
+/* --- the same problem in double ----------------------------------------------------------------------------------- */
 
 /* Rows of T x T that sums are made of, and the stages that are sums. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
                                STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_ATTN_MASK);
 
-static void widen(struct problem *problem)
+/* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
+static enum status widen(struct problem *problem, struct arena *arena, struct error *error)
 {
     problem->dtype = problem->softmax_dtype = DTYPE_F64;
     problem->rounding = ROUNDING_STAGES;
     problem->fused = problem->forced = problem->kernel_projections = problem->explains = false;
     problem->stage_count = 0;
+    for (int id = 0; id < PROJECTION_COUNT; id++) {
+        struct tensor *given = &problem->given[id];
+        bool finite = true;
+        if (given->rank > 0 && operand_has_steps(problem, (enum projection_id)id) &&
+            tensor_convert(given, DTYPE_F64, problem->source, "", &finite, given, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return STATUS_OK;
 }
 
 static enum status hold(struct backward *backward, enum stage stage, size_t rank, const size_t *shape,
@@ -31,7 +41,7 @@ static enum status hold(struct backward *backward, enum stage stage, size_t rank
     return STATUS_OK;
 }
 
-/* --- from the last stage to the contexts --------------------------------------------------------------------------- */
+/* --- from the last stage to the contexts -------------------------------------------------------------------------- */
 
 static void load_given(const struct problem *problem, size_t first, size_t count, double *numbers)
 {
@@ -115,7 +125,7 @@ static enum status make_contexts(struct backward *backward, struct arena *arena,
     return error->status;
 }
 
-/* --- sums over the queries ----------------------------------------------------------------------------------------- */
+/* --- sums over the queries ---------------------------------------------------------------------------------------- */
 
 /* The rows of a block, of one head, that go into sums. */
 struct block {
@@ -241,7 +251,7 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
     progress_end(progress);
 }
 
-/* --- all of it ----------------------------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static enum status hold_sums(struct backward *backward, struct arena *arena, struct error *error)
 {
@@ -278,13 +288,12 @@ enum status backward_create(struct backward *backward, const struct problem *pro
 {
     struct attention *attention = &backward->attention;
     *backward = (struct backward){.problem = *problem};
-    widen(&backward->problem);
     *attention = (struct attention){
         .problem = &backward->problem, .progress = progress, .positions = problem->rows, .slots = problem->queries};
     uint64_t rows = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_DROPPED) | (stages & ~SUMMED);
     if (problem->mask.sinks != NULL)
         rows |= STAGE_BIT(STAGE_LSE);
-    if (make_contexts(backward, arena, error) ||
+    if (widen(&backward->problem, arena, error) || make_contexts(backward, arena, error) ||
         setup_attention(attention, stage_closure(rows) & ~STAGE_BIT(STAGE_LSE), arena, error) ||
         row_stream_create(&backward->rows, &backward->problem, attention, false, arena, error))
         return error->status;

@@ -197,7 +197,7 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
             add_inputs(result);
         else if (stage == STAGE_KEY_INPUTS)
             add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
-        else if (stage == STAGE_GRAD_SINKS || stage == STAGE_GRAD_ATTN_MASK)
+        else if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
             add_gradient_of_mask(result, stage);
         else if (stage != STAGE_PARAMETERS)
             add_stage(result, stage);

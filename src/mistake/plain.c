@@ -14,7 +14,7 @@ size_t plain_count(const struct problem *problem, enum stage stage, size_t row_c
 double plain_bytes(const struct problem *problem, size_t row_count)
 {
     double numbers = 0;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
+    for (int stage = 0; stage < STAGE_COUNT && !STAGES[stage].backward; stage++)
         numbers += (double)problem->items * (double)problem->heads * (double)row_count *
                    (double)problem_columns_of_head(problem, (enum stage)stage);
     return 2 * sizeof(double) * numbers;

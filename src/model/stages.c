@@ -97,7 +97,8 @@ bool stage_has_columns(enum stage stage)
 bool stage_is_drawn(enum stage stage)
 {
     return stage == STAGE_INPUTS || stage == STAGE_KEY_INPUTS || stage == STAGE_PARAMETERS ||
-           (stage_exists(stage) && stage_has_columns(stage) && !STAGES[stage].repeats);
+           (stage_exists(stage) && stage_has_columns(stage) && STAGES[stage].columns != STAGE_COLUMNS_MASK &&
+            !STAGES[stage].repeats);
 }
 
 enum stage stage_of_numbers(enum stage stage)

@@ -20,6 +20,7 @@ enum stage_columns {
     STAGE_COLUMNS_KEYS,    /* (…, Tk): it is T x T */
     STAGE_COLUMNS_D_IN,    /* (…, d_in) */
     STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
+    STAGE_COLUMNS_MASK,    /* of attn_mask, or of the sinks: one for each head */
     STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
     STAGE_COLUMNS_NONE,    /* one number for each query of each head */
 };
@@ -113,9 +114,9 @@ struct stage_row {
     ROW(GRAD_DROPPED, grad_dropped, .name = "grad_dropped",                                                            \
         .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_WEIGHTS),                     \
         .columns = STAGE_COLUMNS_KEYS, .backward = true, .hint = "look at grad_context . value^T")                     \
-    ROW(GRAD_WEIGHTS, grad_weights, .name = "grad_weights", .from = STAGE_BIT(STAGE_GRAD_DROPPED),                     \
-        .columns = STAGE_COLUMNS_KEYS, .backward = true,                                                               \
-        .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")                                   \
+    ROW(GRAD_WEIGHTS, grad_weights, .name = "grad_weights",                                                            \
+        .from = STAGE_BIT(STAGE_GRAD_DROPPED) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_KEYS,               \
+        .backward = true, .hint = "look at grad_context . value^T, and at dropout's factor 1/(1 - p)")                 \
     ROW(GRAD_MASKED, grad_masked, .name = "grad_masked",                                                               \
         .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS,               \
         .backward = true, .hint = "look at weights x (grad_weights - delta), delta the sum of weights x grad_weights") \
@@ -134,9 +135,9 @@ struct stage_row {
         .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,                                                 \
         .hint = "look at grad_scores^T . query: summed over the queries, and over the heads of a group")               \
     ROW(GRAD_SINKS, grad_sinks, .name = "grad_sinks", .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE),    \
-        .columns = STAGE_COLUMNS_OTHER, .backward = true, .hint = "look at minus the sink's weight x delta, summed")   \
+        .columns = STAGE_COLUMNS_MASK, .backward = true, .hint = "look at minus the sink's weight x delta, summed")    \
     ROW(GRAD_ATTN_MASK, grad_attn_mask, .name = "grad_attn_mask", .from = STAGE_BIT(STAGE_GRAD_MASKED),                \
-        .columns = STAGE_COLUMNS_OTHER, .backward = true,                                                              \
+        .columns = STAGE_COLUMNS_MASK, .backward = true,                                                               \
         .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")
 
 #define STAGE_ID(id, functions, ...) STAGE_##id,

@@ -1,5 +1,5 @@
-/* The gradients at both ends of the rows: what is given, and what they come to. Those by key, value, sinks and attn_mask
- * are sums over queries, which compute/backward.c makes. */
+/* The gradients at both ends of the rows: what is given, and what they come to. Those by key, value, sinks and
+ * attn_mask are sums over queries, which compute/backward.c makes. */
 #include "stage/dot_products.h"
 #include "stage/stage.h"
 
@@ -72,7 +72,7 @@ static void make_query(const struct attention_row *row)
     }
 }
 
-/* --- what the mask has of its own ---------------------------------------------------------------------------------- */
+/* --- what the mask has of its own --------------------------------------------------------------------------------- */
 
 static bool has_sinks(const struct problem *problem)
 {
