@@ -32,10 +32,22 @@ static size_t shape_last(const struct problem *problem, size_t shape[TENSOR_RANK
     return rank;
 }
 
+/* The tensor, and nothing beside it that would be passed over; a result has its other tables. */
 static const struct file_tensor *find_given(const struct build *build, const char *name)
 {
     const struct input_file *file = build->grad;
-    return file->nameless && file->tensor_count == 1 ? &file->tensors[0] : input_file_find(file, name);
+    const struct file_tensor *found =
+        file->nameless && file->tensor_count == 1 ? &file->tensors[0] : input_file_find(file, name);
+    if (found == NULL)
+        error_usage(build->error, "%s: no \"%s\"; expected the gradient by %s, or one tensor without a name",
+                    file->source, name, stage_name(problem_last_stage(build->problem)));
+    for (size_t i = 0; i < file->tensor_count && found != NULL && !file->is_result; i++)
+        if (&file->tensors[i] != found) {
+            error_usage(build->error, "%s: %.80s has no place here; expected %s alone", file->source,
+                        file->tensors[i].name, name);
+            return NULL;
+        }
+    return found;
 }
 
 enum status build_grad(const struct build *build)
@@ -54,8 +66,7 @@ enum status build_grad(const struct build *build)
         return STATUS_OK;
     const struct file_tensor *given = find_given(build, name);
     if (given == NULL)
-        return error_usage(build->error, "%s: no \"%s\"; expected the gradient by %s, or one tensor without a name",
-                           build->grad->source, name, stage_name(problem_last_stage(problem)));
+        return build->error->status;
     last.rank = shape_last(problem, last.shape);
     if (given->tensor.rank != last.rank ||
         memcmp(given->tensor.shape, last.shape, last.rank * sizeof last.shape[0]) != 0)

@@ -186,7 +186,7 @@ static enum status check_standard(const struct options *options, struct error *e
 static enum status check_steps(const struct options *options, struct error *error)
 {
     static const enum option_id OTHERS[] = {OPTION_QUERY,   OPTION_STAGES, OPTION_EXPLAIN, OPTION_PRECISION,
-                                            OPTION_HEATMAP, OPTION_PART,   OPTION_MISTAKE};
+                                            OPTION_HEATMAP, OPTION_PART,   OPTION_MISTAKE, OPTION_GRAD};
     static const enum option_id OWN[] = {OPTION_PREFILL, OPTION_CHUNK};
     for (size_t i = 0; !options->steps && i < sizeof OWN / sizeof OWN[0]; i++)
         if (options->origin[OWN[i]] != ORIGIN_DEFAULT)

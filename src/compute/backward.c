@@ -288,8 +288,11 @@ enum status backward_create(struct backward *backward, const struct problem *pro
 {
     struct attention *attention = &backward->attention;
     *backward = (struct backward){.problem = *problem};
-    *attention = (struct attention){
-        .problem = &backward->problem, .progress = progress, .positions = problem->rows, .slots = problem->queries};
+    *attention = (struct attention){.problem = &backward->problem,
+                                    .progress = progress,
+                                    .positions = problem->rows,
+                                    .slots = problem->queries,
+                                    .ahead = &backward->ahead};
     uint64_t rows = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_DROPPED) | (stages & ~SUMMED);
     if (problem->mask.sinks != NULL)
         rows |= STAGE_BIT(STAGE_LSE);
