@@ -359,15 +359,14 @@ def run_sdpa(job, heads, kv_heads):
     key = operand_steps(job, "key", key, of_keys, past)
     value = job.keep("value", value)
     context = attend(job, query, key, value, start)
-    return "context", laid_out(job, context)
+    return "context", laid_out(job, context, job.packed)
 
 
-def laid_out(job, stage):
-    """A stage (B, H, T, d) as attn's result has it, when its rows are those of operands."""
-    if job.packed:
+def laid_out(job, stage, packed=False):
+    """A stage (B, H, T, d) as attn's result has it: each head its own matrix, but for a context that is packed."""
+    if packed:
         stage = stage.transpose(1, 2).flatten(2)
-        return stage if job.batch else stage[0]
-    if not job.with_heads:
+    elif not job.with_heads:
         stage = stage[:, 0]
     return stage if job.batch else stage[0]
 
@@ -674,13 +673,14 @@ def plain(tensor):
     return number
 
 
-OPERANDS = ["query", "key", "value", "projected_query", "projected_key", "normed_query", "normed_key", "context"]
+OPERANDS = ["query", "key", "value", "projected_query", "projected_key", "normed_query", "normed_key"]
 GIVEN = {"query", "key", "value", "past_key", "past_value"}  # their gradients are those of stages
 
 
 def gradients(job):
     """What attn must give, by its names. Behind the mask a weight has no gradient: nothing is made of it."""
     expected = {"grad_" + n: laid_out(job, job.stages[n].grad) for n in OPERANDS if n in job.stages}
+    expected["grad_context"] = laid_out(job, job.stages["context"].grad, job.packed)
     for name in SQUARES:
         if name in job.stages:
             gradient = job.stages[name].grad
