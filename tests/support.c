@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 48 };
+enum { WORDS = 64 };
 
 /* What a command may read: no recorded stages. */
 static const unsigned READ = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS |
@@ -132,21 +132,30 @@ static enum status read_input(char *text, size_t length, struct made *made)
                : json_read("test.json", text, length, READ, &made->arena, &made->inputs, &made->error);
 }
 
-enum status support_make_bytes(struct made *made, const char *command_line, const char *json, size_t length)
+static enum status parse_line(struct made *made, const char *command_line)
 {
     *made = (struct made){0};
     char *words[WORDS + 1];
     char *line = arena_text(&made->arena, command_line, strlen(command_line), &made->error);
-    char *text = json ? arena_text(&made->arena, json, length, &made->error) : NULL;
     const int count = split_words(line, words);
-    if (options_parse(&made->options, count, words, &made->error))
-        return made->error.status;
-    if (text != NULL && read_input(text, length, made) != STATUS_OK)
-        return made->error.status;
-    if (problem_create(&made->problem, &made->options, &(struct job_files){.inputs = text ? &made->inputs : NULL},
-                       &made->arena, &made->error))
+    return options_parse(&made->options, count, words, &made->error);
+}
+
+static enum status make_result(struct made *made, const struct job_files *files)
+{
+    if (problem_create(&made->problem, &made->options, files, &made->arena, &made->error))
         return made->error.status;
     return result_create(&made->result, &made->problem, &made->progress, false, &made->arena, &made->error);
+}
+
+enum status support_make_bytes(struct made *made, const char *command_line, const char *json, size_t length)
+{
+    if (parse_line(made, command_line) != STATUS_OK)
+        return made->error.status;
+    char *text = json ? arena_text(&made->arena, json, length, &made->error) : NULL;
+    if (text != NULL && read_input(text, length, made) != STATUS_OK)
+        return made->error.status;
+    return make_result(made, &(struct job_files){.inputs = text ? &made->inputs : NULL});
 }
 
 const struct result_table *support_table(const struct made *made, const char *name)
@@ -171,6 +180,27 @@ size_t support_table_numbers(struct made *made, const struct result_table *table
         }
     free(row_numbers);
     return count;
+}
+
+double support_slope(double (*sum)(void *context), void *context, double *number)
+{
+    static const double SHARES[] = {1, -8, 0, 8, -1}; /* of 12 steps */
+    const double x = *number;
+    double best = NAN, least = INFINITY, before = INFINITY;
+    for (double step = 0x1p-8; step >= 0x1p-17; step /= 8) {
+        double slope = 0;
+        for (int i = 0; i < 5; i++) {
+            *number = x + (i - 2) * step;
+            slope += i == 2 ? 0 : SHARES[i] * sum(context) / (12 * step);
+        }
+        if (fabs(slope - before) < least) {
+            least = fabs(slope - before);
+            best = slope;
+        }
+        before = slope;
+    }
+    *number = x;
+    return best;
 }
 
 static void add_words(char *line, const cJSON *settings, const char *key, const char *option)

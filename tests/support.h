@@ -58,6 +58,10 @@ const struct result_table *support_table(const struct made *made, const char *na
 /* The whole table, row-major, into numbers (most `room`); returns how many. */
 size_t support_table_numbers(struct made *made, const struct result_table *table, double *numbers, size_t room);
 
+/* The derivative of a sum by one of the numbers that it is made of, which is moved and put back: central differences of
+ * the fourth order, of ever smaller steps, and of these the one that differs least from that of the step before it. */
+double support_slope(double (*sum)(void *context), void *context, double *number);
+
 enum { SUPPORT_LINE_BYTES = 512 };
 
 /* The settings of a case of tests/golden as a command line, into line (SUPPORT_LINE_BYTES). */

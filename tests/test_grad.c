@@ -1,0 +1,261 @@
+/* Every case of tests/grad that has gradients of torch.autograd, by differences of the reference: numbers of all that is
+ * given are moved, and the loss with them. tests/grad/README.md says what the files are. */
+#include "check.h"
+#include "read/checkpoint.h"
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASES = 376, GRADIENTS = 4813, ROOM = 1 << 12, NAME_BYTES = 64, LINE_BYTES = 2048 };
+
+static const char CASES_PATH[] = "tests/grad/cases.jsonl", GRADIENTS_PATH[] = "tests/grad/gradients.safetensors";
+
+/* Of the largest number of a table. */
+static const double NEAR_DIFFERENCES = 1e-7;
+
+/* What differences leave of a table that is small beside the largest number of all. */
+static const double SMALL = 1e-4;
+
+static struct checkpoint frozen;
+
+struct grad_case {
+    size_t number;     /* from 1 */
+    cJSON *tree;       /* line, input, grad */
+    const char *last;  /* the stage that the loss is taken of */
+    double scale;      /* the largest number of all its gradients */
+    size_t first, end; /* its names in `frozen`; none where it is for differences alone */
+};
+
+/* Whether it has gradients of autograd. */
+static bool has_frozen(const struct grad_case *of)
+{
+    return of->first < of->end;
+}
+
+static const cJSON *field(const struct grad_case *of, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(of->tree, name);
+}
+
+/* --- tables ------------------------------------------------------------------------------------------------------ */
+
+static double largest_of(const double *numbers, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(numbers[i]));
+    return largest;
+}
+
+/* The table of that name, all of it; 0, and a failed check, where there is none. */
+static size_t load(struct made *made, const char *name, double *numbers)
+{
+    const struct result_table *table = support_table(made, name);
+    const size_t count = table != NULL ? support_table_numbers(made, table, numbers, ROOM) : 0;
+    return CHECK(count > 0 && count <= ROOM, "%s: expected up to %d numbers, got %zu", name, (int)ROOM, count) ? count
+                                                                                                               : 0;
+}
+
+/* --- differences of the reference -------------------------------------------------------------------------------- */
+
+/* What is given and moves nothing that has a gradient, and the gradients of what is given by several names. */
+static bool has_gradient(const cJSON *given)
+{
+    return strcmp(given->string, "kv_lengths") != 0 && strcmp(given->string, "alibi_slopes") != 0 &&
+           strcmp(given->string, "settings") != 0;
+}
+
+/* The loss: the last stage times what comes from above, summed. NaN, and a failed check, where there is none. */
+static double loss(void *context)
+{
+    const struct grad_case *of = context;
+    static double numbers[ROOM], above[ROOM];
+    char line[LINE_BYTES];
+    struct made made;
+    const cJSON *grad = field(of, "grad");
+    double sum = NAN;
+    cJSON_InitHooks(NULL);
+    char *text = cJSON_PrintUnformatted(field(of, "input"));
+    snprintf(line, sizeof line, "%s --dtype=f64 --stages=%s", field(of, "line")->valuestring, of->last);
+    if (CHECK(support_make(&made, line, text) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
+        const size_t count = load(&made, of->last, numbers);
+        const bool ones = cJSON_IsString(grad);
+        if (ones || CHECK(support_numbers(grad->child, above, ROOM) == count, "expected %zu numbers in grad", count))
+            sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += numbers[i] * (ones ? 1 : above[i]);
+    }
+    free(text);
+    arena_free(&made.arena);
+    return sum;
+}
+
+/* What a tree has at its ends, in order, behind the `count` that are listed: numbers, booleans and null. */
+static size_t list_leaves(cJSON *item, cJSON **leaves, size_t count)
+{
+    if (!cJSON_IsArray(item)) {
+        leaves[count] = item;
+        return count + 1;
+    }
+    for (cJSON *child = item->child; child != NULL && count < ROOM; child = child->next)
+        count = list_leaves(child, leaves, count);
+    return count;
+}
+
+/* Gradients whose numbers, one behind the other, are those of what is given; where it is an operand with a past, the
+ * rows of it are some of them. */
+struct found {
+    double numbers[3 * ROOM];
+    size_t count, rows, columns; /* of a matrix of the last one */
+};
+
+/* Adds the one of that name; false where there is none. */
+static bool find(const struct grad_case *of, const char *name, struct found *found)
+{
+    struct tensor tensor;
+    struct error error;
+    char frozen_name[NAME_BYTES];
+    snprintf(frozen_name, sizeof frozen_name, "%zu %s", of->number, name);
+    if (found->count > 2 * ROOM || !checkpoint_has(&frozen, frozen_name) ||
+        checkpoint_take(&frozen, frozen_name, &tensor, &error) != STATUS_OK)
+        return false;
+    tensor_load(&tensor, 0, tensor_count(&tensor), found->numbers + found->count);
+    found->count += tensor_count(&tensor);
+    found->rows = tensor.rank > 1 ? tensor.shape[tensor.rank - 2] : 1;
+    found->columns = tensor.shape[tensor.rank - 1];
+    return true;
+}
+
+/* The gradient of what is given by that name. An operand's is that of what it was before its norm and rotation. */
+static bool find_gradient(const struct grad_case *of, const char *given, struct found *found)
+{
+    const char *const past = "past_", *const name =
+                                          strncmp(given, past, strlen(past)) == 0 ? given + strlen(past) : given;
+    char text[NAME_BYTES];
+    found->count = 0;
+    if (strncmp(given, "in_proj_", 8) == 0) {
+        const char *const end = strcmp(given, "in_proj_bias") == 0 ? "bias" : "weight";
+        for (size_t i = 0; i < 3; i++) {
+            snprintf(text, sizeof text, "grad_W_%s.%s", (const char *const[]){"query", "key", "value"}[i], end);
+            if (!find(of, text, found))
+                return false;
+        }
+        return true;
+    }
+    snprintf(text, sizeof text, "grad_projected_%s", name);
+    if (find(of, text, found))
+        return true;
+    snprintf(text, sizeof text, "grad_%s", name);
+    return find(of, text, found);
+}
+
+static bool is_operand(const char *given)
+{
+    static const char *const NAMES[] = {"query", "key", "value", "past_key", "past_value"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        if (strcmp(given, NAMES[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Where number `at` of an operand stands in its table, a matrix a head, the rows of the past first. What is given may
+ * have all heads of an item side by side. */
+static size_t place_of(const struct grad_case *of, const cJSON *given, size_t at, const struct found *found)
+{
+    const cJSON *past = cJSON_GetObjectItemCaseSensitive(field(of, "input"), "past_key");
+    const bool before = strncmp(given->string, "past_", 5) == 0;
+    const cJSON *row = given->child;
+    if (!is_operand(given->string))
+        return at;
+    while (cJSON_IsArray(row->child))
+        row = row->child;
+    const bool has_past = past != NULL && strcmp(given->string, "query") != 0;
+    const size_t first = has_past ? (size_t)cJSON_GetArraySize(past->child->child) : 0;
+    const size_t width = (size_t)cJSON_GetArraySize(row), heads = width / found->columns;
+    const size_t rows = before ? first : found->rows - first;
+    const size_t item = at / (rows * width), i = at / width % rows + (before ? 0 : first);
+    const size_t head = at % width / found->columns, column = at % found->columns;
+    return ((item * heads + head) * found->rows + i) * found->columns + column;
+}
+
+/* Every `stride`-th number of what is given. */
+static void check_given(struct grad_case *of, cJSON *given, size_t stride)
+{
+    static struct found found;
+    static cJSON *leaves[ROOM + 1];
+    const size_t count = list_leaves(given, leaves, 0);
+    if (!cJSON_IsNumber(leaves[0]) && !cJSON_IsNull(leaves[0]))
+        return; /* a boolean mask */
+    if (!CHECK(find_gradient(of, given->string, &found), "expected a gradient of %s, got none", given->string))
+        return;
+    const double largest = fmax(largest_of(found.numbers, found.count), SMALL * of->scale);
+    for (size_t i = of->number * 7 % (stride < count ? stride : count); i < count; i += stride) {
+        const size_t at = place_of(of, given, i, &found);
+        const double expected = cJSON_IsNull(leaves[i]) ? 0 : support_slope(loss, of, &leaves[i]->valuedouble);
+        if (CHECK(at < found.count, "%s[%zu]: expected a gradient, got %zu numbers", given->string, i, found.count))
+            CHECK(fabs(found.numbers[at] - expected) <= NEAR_DIFFERENCES * largest,
+                  "%s[%zu]: expected %.12g by differences, got %.12g (the largest is %.3g)", given->string, i, expected,
+                  found.numbers[at], largest);
+    }
+}
+
+static void check_differences(struct grad_case *of, size_t stride)
+{
+    cJSON *given;
+    check_begin("case %zu by differences: %s", of->number, field(of, "line")->valuestring);
+    cJSON_ArrayForEach(given, field(of, "input")) if (has_gradient(given)) check_given(of, given, stride);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- */
+
+/* Its gradients in the file, and the largest number of them all. */
+static void find_frozen(struct grad_case *of)
+{
+    static double numbers[ROOM];
+    struct tensor tensor;
+    struct error error;
+    char prefix[NAME_BYTES];
+    snprintf(prefix, sizeof prefix, "%zu ", of->number);
+    for (size_t at = 0; at < frozen.count; at++)
+        if (strncmp(frozen.names[at].text, prefix, strlen(prefix)) == 0 &&
+            checkpoint_take(&frozen, frozen.names[at].text, &tensor, &error) == STATUS_OK) {
+            of->first = of->end == 0 ? at : of->first;
+            of->end = at + 1;
+            const size_t count = tensor_count(&tensor) < ROOM ? tensor_count(&tensor) : ROOM;
+            tensor_load(&tensor, 0, count, numbers);
+            of->scale = fmax(of->scale, largest_of(numbers, count));
+        }
+}
+
+int main(void)
+{
+    struct arena arena = {0};
+    struct error error = {0};
+    size_t gradients = 0, number = 0;
+    const size_t stride = getenv("ATTN_WHOLE") != NULL ? 1 : ROOM;
+    check_begin("%s can be read", GRADIENTS_PATH);
+    if (!CHECK(checkpoint_open(GRADIENTS_PATH, &arena, &frozen, &error) == STATUS_OK, "expected a file, got: %s",
+               error.message))
+        return check_end();
+    char *text = support_read(CASES_PATH), *rest = text;
+    for (char *line; (line = strtok_r(rest, "\n", &rest)) != NULL;) {
+        cJSON_InitHooks(NULL);
+        struct grad_case of = {.number = ++number, .tree = cJSON_Parse(line), .last = "context"};
+        if (strncmp(field(&of, "line")->valuestring, "multihead", 9) == 0)
+            of.last = "output";
+        find_frozen(&of);
+        gradients += of.end - of.first;
+        if (has_frozen(&of))
+            check_differences(&of, stride);
+        cJSON_InitHooks(NULL);
+        cJSON_Delete(of.tree);
+    }
+    free(text);
+    check_begin("all cases were tried");
+    CHECK(number == CASES && gradients == GRADIENTS, "expected %d cases and %d gradients, got %zu and %zu", CASES,
+          GRADIENTS, number, gradients);
+    arena_free(&arena);
+    return check_end();
+}
