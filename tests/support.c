@@ -158,6 +158,14 @@ enum status support_make_bytes(struct made *made, const char *command_line, cons
     return make_result(made, &(struct job_files){.inputs = text ? &made->inputs : NULL});
 }
 
+enum status support_run(struct made *made, const char *command_line)
+{
+    if (parse_line(made, command_line) != STATUS_OK ||
+        job_files_read(&made->files, &made->options, &made->arena, &made->error) != STATUS_OK)
+        return made->error.status;
+    return make_result(made, &made->files);
+}
+
 const struct result_table *support_table(const struct made *made, const char *name)
 {
     for (size_t i = 0; i < made->result.table_count; i++)

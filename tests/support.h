@@ -2,6 +2,7 @@
 #ifndef ATTN_SUPPORT_H
 #define ATTN_SUPPORT_H
 
+#include "build/job_files.h"
 #include "cli/options.h"
 #include "compute/result.h"
 
@@ -39,6 +40,7 @@ size_t support_numbers(const cJSON *item, double *numbers, size_t room);
 struct made {
     struct options options;
     struct input_file inputs;
+    struct job_files files; /* of support_run */
     struct problem problem;
     struct result result;
     struct progress progress; /* none is drawn */
@@ -51,6 +53,9 @@ enum status support_make(struct made *made, const char *command_line, const char
 
 /* The same, of a text that may have NUL bytes. */
 enum status support_make_bytes(struct made *made, const char *command_line, const char *json, size_t length);
+
+/* The same by the program's own way, all but main: the files are those that the command line names. */
+enum status support_run(struct made *made, const char *command_line);
 
 /* The table of that name, or NULL. */
 const struct result_table *support_table(const struct made *made, const char *name);

@@ -1,5 +1,6 @@
-/* Every case of tests/grad that has gradients of torch.autograd, by differences of the reference: numbers of all that is
- * given are moved, and the loss with them. tests/grad/README.md says what the files are. */
+/* Every case of tests/grad: its gradients by attn, in float64 and in float32, against those of torch.autograd; and
+ * differences of the reference itself: numbers of all that is given are moved, and the loss with them. tests/grad/
+ * README.md says what the files are. */
 #include "check.h"
 #include "read/checkpoint.h"
 #include "support.h"
@@ -7,13 +8,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { CASES = 376, GRADIENTS = 4813, ROOM = 1 << 12, NAME_BYTES = 64, LINE_BYTES = 2048 };
+enum { CASES = 373, GRADIENTS = 4813, ROOM = 1 << 12, NAME_BYTES = 64, LINE_BYTES = 2048, PATH_BYTES = 500 };
 
 static const char CASES_PATH[] = "tests/grad/cases.jsonl", GRADIENTS_PATH[] = "tests/grad/gradients.safetensors";
 
 /* Of the largest number of a table. */
-static const double NEAR_DIFFERENCES = 1e-7;
+static const double NEAR_F64 = 1e-12, NEAR_F32 = 1e-6, NEAR_DIFFERENCES = 1e-7;
+
+/* Of the largest number of all of a case's gradients: what is left by roundings where the sums of a table cancel, as those
+ * of a key's bias do, which moves all scores of a row alike. */
+static const double ROUNDINGS = 1e-15;
 
 /* What differences leave of a table that is small beside the largest number of all. */
 static const double SMALL = 1e-4;
@@ -28,6 +34,8 @@ struct grad_case {
     size_t first, end; /* its names in `frozen`; none where it is for differences alone */
 };
 
+static char folder[PATH_BYTES], input_path[PATH_BYTES + 16], grad_path[PATH_BYTES + 16];
+
 /* Whether it has gradients of autograd. */
 static bool has_frozen(const struct grad_case *of)
 {
@@ -37,6 +45,18 @@ static bool has_frozen(const struct grad_case *of)
 static const cJSON *field(const struct grad_case *of, const char *name)
 {
     return cJSON_GetObjectItemCaseSensitive(of->tree, name);
+}
+
+static void write_json(const char *path, const cJSON *item)
+{
+    FILE *file = fopen(path, "w");
+    cJSON_InitHooks(NULL);
+    char *text = cJSON_PrintUnformatted(item);
+    if (file == NULL || text == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+    free(text);
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -49,13 +69,102 @@ static double largest_of(const double *numbers, size_t count)
     return largest;
 }
 
-/* The table of that name, all of it; 0, and a failed check, where there is none. */
-static size_t load(struct made *made, const char *name, double *numbers)
+/* The same but for axes of one: a batch of one, one head. */
+static bool same_shape(const struct result_table *table, const struct tensor *expected)
 {
+    size_t a = 0, b = 0;
+    while (a < table->rank || b < expected->rank)
+        if (a < table->rank && table->shape[a] == 1)
+            a++;
+        else if (b < expected->rank && expected->shape[b] == 1)
+            b++;
+        else if (a == table->rank || b == expected->rank || table->shape[a++] != expected->shape[b++])
+            return false;
+    return true;
+}
+
+/* The table of that name, all of it; 0 where there is none, or another shape than expected (NULL: any). */
+static size_t load(struct made *made, const char *name, const struct tensor *expected, double *numbers)
+{
+    char text[TENSOR_SHAPE_BYTES];
     const struct result_table *table = support_table(made, name);
-    const size_t count = table != NULL ? support_table_numbers(made, table, numbers, ROOM) : 0;
+    if (!CHECK(table != NULL, "expected a table '%s', got none", name) ||
+        (expected != NULL && !CHECK(same_shape(table, expected), "%s: expected %s, got another shape", name,
+                                    tensor_shape_text(expected, text))))
+        return 0;
+    const size_t count = support_table_numbers(made, table, numbers, ROOM);
     return CHECK(count > 0 && count <= ROOM, "%s: expected up to %d numbers, got %zu", name, (int)ROOM, count) ? count
                                                                                                                : 0;
+}
+
+/* --- against autograd -------------------------------------------------------------------------------------------- */
+
+static bool is_parameter(const char *gradient)
+{
+    return strchr(gradient, '.') != NULL || strncmp(gradient, "grad_W_", 7) == 0;
+}
+
+/* The name of a gradient in the result: behind the number. */
+static const char *gradient_name(size_t at)
+{
+    return strchr(frozen.names[at].text, ' ') + 1;
+}
+
+/* What is compared; where autograd has nothing, what is given. */
+static void add_stages(const struct grad_case *of, struct text *line)
+{
+    static const char *const GIVEN[] = {"inputs", "key_inputs", "sinks", "attn_mask"};
+    const cJSON *input = field(of, "input");
+    text_add(line, " --stages=%s", cJSON_HasObjectItem(input, "inputs") ? "grad_parameters," : "");
+    for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0] && !has_frozen(of); i++)
+        if (cJSON_HasObjectItem(input, GIVEN[i]))
+            text_add(line, "grad_%s,", GIVEN[i]);
+    for (size_t at = of->first; at < of->end; at++)
+        if (!is_parameter(gradient_name(at)))
+            text_add(line, "%s,", gradient_name(at));
+    line->bytes[--line->length] = '\0';
+}
+
+/* The case with its gradients, by the program's own way. */
+static bool run(const struct grad_case *of, const char *dtype, struct made *made)
+{
+    char line[LINE_BYTES];
+    struct text text = text_begin(line, sizeof line);
+    const cJSON *grad = field(of, "grad");
+    write_json(input_path, field(of, "input"));
+    if (!cJSON_IsString(grad))
+        write_json(grad_path, grad);
+    text_add(&text, "%s %s --grad=%s --dtype=%s", field(of, "line")->valuestring, input_path,
+             cJSON_IsString(grad) ? grad->valuestring : grad_path, dtype);
+    add_stages(of, &text);
+    return CHECK(support_run(made, line) == STATUS_OK, "expected a result, got: %s", made->error.message);
+}
+
+static void check_gradient(const struct grad_case *of, size_t at, double tolerance, struct made *made)
+{
+    static double wanted[ROOM], got[ROOM];
+    struct tensor expected;
+    if (!CHECK(checkpoint_take(&frozen, frozen.names[at].text, &expected, &made->error) == STATUS_OK, "%s",
+               made->error.message))
+        return;
+    const size_t count = load(made, gradient_name(at), &expected, got);
+    double away = 0;
+    tensor_load(&expected, 0, count, wanted);
+    for (size_t i = 0; i < count; i++)
+        away = isnan(got[i]) ? INFINITY : fmax(away, fabs(got[i] - wanted[i]));
+    const double largest = largest_of(wanted, count);
+    CHECK(away <= fmax(tolerance * largest, ROUNDINGS * of->scale),
+          "%s: %.2g away, expected at most %.0g of the largest, %.3g", gradient_name(at), away, tolerance, largest);
+}
+
+static void check_autograd(const struct grad_case *of, const char *dtype, double tolerance)
+{
+    struct made made;
+    check_begin("case %zu in %s: %s", of->number, dtype, field(of, "line")->valuestring);
+    if (run(of, dtype, &made))
+        for (size_t at = of->first; at < of->end; at++)
+            check_gradient(of, at, tolerance, &made);
+    arena_free(&made.arena);
 }
 
 /* --- differences of the reference -------------------------------------------------------------------------------- */
@@ -80,7 +189,7 @@ static double loss(void *context)
     char *text = cJSON_PrintUnformatted(field(of, "input"));
     snprintf(line, sizeof line, "%s --dtype=f64 --stages=%s", field(of, "line")->valuestring, of->last);
     if (CHECK(support_make(&made, line, text) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
-        const size_t count = load(&made, of->last, numbers);
+        const size_t count = load(&made, of->last, NULL, numbers);
         const bool ones = cJSON_IsString(grad);
         if (ones || CHECK(support_numbers(grad->child, above, ROOM) == count, "expected %zu numbers in grad", count))
             sum = 0;
@@ -111,25 +220,30 @@ struct found {
     size_t count, rows, columns; /* of a matrix of the last one */
 };
 
-/* Adds the one of that name; false where there is none. */
-static bool find(const struct grad_case *of, const char *name, struct found *found)
+/* Adds that of autograd, or attn's own where there is none; false where there is neither. */
+static bool find(const struct grad_case *of, struct made *made, const char *name, struct found *found)
 {
+    const struct result_table *table = support_table(made, name);
     struct tensor tensor;
-    struct error error;
     char frozen_name[NAME_BYTES];
     snprintf(frozen_name, sizeof frozen_name, "%zu %s", of->number, name);
-    if (found->count > 2 * ROOM || !checkpoint_has(&frozen, frozen_name) ||
-        checkpoint_take(&frozen, frozen_name, &tensor, &error) != STATUS_OK)
+    if (found->count > 2 * ROOM || (has_frozen(of) ? !checkpoint_has(&frozen, frozen_name) : table == NULL))
         return false;
-    tensor_load(&tensor, 0, tensor_count(&tensor), found->numbers + found->count);
-    found->count += tensor_count(&tensor);
-    found->rows = tensor.rank > 1 ? tensor.shape[tensor.rank - 2] : 1;
-    found->columns = tensor.shape[tensor.rank - 1];
+    if (!has_frozen(of)) {
+        found->count += load(made, name, NULL, found->numbers + found->count);
+        found->rows = result_rows(table);
+        found->columns = result_columns(table);
+    } else if (checkpoint_take(&frozen, frozen_name, &tensor, &made->error) == STATUS_OK) {
+        tensor_load(&tensor, 0, tensor_count(&tensor), found->numbers + found->count);
+        found->count += tensor_count(&tensor);
+        found->rows = tensor.rank > 1 ? tensor.shape[tensor.rank - 2] : 1;
+        found->columns = tensor.shape[tensor.rank - 1];
+    }
     return true;
 }
 
 /* The gradient of what is given by that name. An operand's is that of what it was before its norm and rotation. */
-static bool find_gradient(const struct grad_case *of, const char *given, struct found *found)
+static bool find_gradient(const struct grad_case *of, struct made *made, const char *given, struct found *found)
 {
     const char *const past = "past_", *const name =
                                           strncmp(given, past, strlen(past)) == 0 ? given + strlen(past) : given;
@@ -139,16 +253,16 @@ static bool find_gradient(const struct grad_case *of, const char *given, struct 
         const char *const end = strcmp(given, "in_proj_bias") == 0 ? "bias" : "weight";
         for (size_t i = 0; i < 3; i++) {
             snprintf(text, sizeof text, "grad_W_%s.%s", (const char *const[]){"query", "key", "value"}[i], end);
-            if (!find(of, text, found))
+            if (!find(of, made, text, found))
                 return false;
         }
         return true;
     }
     snprintf(text, sizeof text, "grad_projected_%s", name);
-    if (find(of, text, found))
+    if (find(of, made, text, found))
         return true;
     snprintf(text, sizeof text, "grad_%s", name);
-    return find(of, text, found);
+    return find(of, made, text, found);
 }
 
 static bool is_operand(const char *given)
@@ -181,14 +295,14 @@ static size_t place_of(const struct grad_case *of, const cJSON *given, size_t at
 }
 
 /* Every `stride`-th number of what is given. */
-static void check_given(struct grad_case *of, cJSON *given, size_t stride)
+static void check_given(struct grad_case *of, struct made *made, cJSON *given, size_t stride)
 {
     static struct found found;
     static cJSON *leaves[ROOM + 1];
     const size_t count = list_leaves(given, leaves, 0);
     if (!cJSON_IsNumber(leaves[0]) && !cJSON_IsNull(leaves[0]))
         return; /* a boolean mask */
-    if (!CHECK(find_gradient(of, given->string, &found), "expected a gradient of %s, got none", given->string))
+    if (!CHECK(find_gradient(of, made, given->string, &found), "expected a gradient of %s, got none", given->string))
         return;
     const double largest = fmax(largest_of(found.numbers, found.count), SMALL * of->scale);
     for (size_t i = of->number * 7 % (stride < count ? stride : count); i < count; i += stride) {
@@ -201,11 +315,28 @@ static void check_given(struct grad_case *of, cJSON *given, size_t stride)
     }
 }
 
+/* The largest number of all gradients. */
+static double largest_of_all(struct made *made)
+{
+    static double numbers[ROOM];
+    double largest = 0;
+    for (size_t i = 0; i < made->result.table_count; i++)
+        if (strncmp(made->result.tables[i].name, "grad_", 5) == 0)
+            largest =
+                fmax(largest, largest_of(numbers, support_table_numbers(made, &made->result.tables[i], numbers, ROOM)));
+    return largest;
+}
+
 static void check_differences(struct grad_case *of, size_t stride)
 {
+    struct made made = {0};
     cJSON *given;
     check_begin("case %zu by differences: %s", of->number, field(of, "line")->valuestring);
-    cJSON_ArrayForEach(given, field(of, "input")) if (has_gradient(given)) check_given(of, given, stride);
+    if (has_frozen(of) || run(of, "f64", &made)) {
+        of->scale = has_frozen(of) ? of->scale : largest_of_all(&made);
+        cJSON_ArrayForEach(given, field(of, "input")) if (has_gradient(given)) check_given(of, &made, given, stride);
+    }
+    arena_free(&made.arena);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- */
@@ -235,10 +366,14 @@ int main(void)
     struct error error = {0};
     size_t gradients = 0, number = 0;
     const size_t stride = getenv("ATTN_WHOLE") != NULL ? 1 : ROOM;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/attn-grad-XXXXXX", temporary != NULL ? temporary : "/tmp");
     check_begin("%s can be read", GRADIENTS_PATH);
-    if (!CHECK(checkpoint_open(GRADIENTS_PATH, &arena, &frozen, &error) == STATUS_OK, "expected a file, got: %s",
-               error.message))
+    if (!CHECK(checkpoint_open(GRADIENTS_PATH, &arena, &frozen, &error) == STATUS_OK && mkdtemp(folder) != NULL,
+               "expected a file, got: %s", error.message))
         return check_end();
+    snprintf(input_path, sizeof input_path, "%s/input.json", folder);
+    snprintf(grad_path, sizeof grad_path, "%s/grad.json", folder);
     char *text = support_read(CASES_PATH), *rest = text;
     for (char *line; (line = strtok_r(rest, "\n", &rest)) != NULL;) {
         cJSON_InitHooks(NULL);
@@ -247,12 +382,18 @@ int main(void)
             of.last = "output";
         find_frozen(&of);
         gradients += of.end - of.first;
-        if (has_frozen(&of))
-            check_differences(&of, stride);
+        if (has_frozen(&of)) {
+            check_autograd(&of, "f64", NEAR_F64);
+            check_autograd(&of, "f32", NEAR_F32);
+        }
+        check_differences(&of, stride);
         cJSON_InitHooks(NULL);
         cJSON_Delete(of.tree);
     }
     free(text);
+    unlink(input_path);
+    unlink(grad_path);
+    rmdir(folder);
     check_begin("all cases were tried");
     CHECK(number == CASES && gradients == GRADIENTS, "expected %d cases and %d gradients, got %zu and %zu", CASES,
           GRADIENTS, number, gradients);

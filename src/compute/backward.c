@@ -8,6 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+/* What lies before query, key and value. */
+static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY) |
+                               STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY) |
+                               STAGE_BIT(STAGE_GRAD_INPUTS) | STAGE_BIT(STAGE_GRAD_KEY_INPUTS) |
+                               STAGE_BIT(STAGE_GRAD_PARAMETERS);
+
 /* --- the same problem in double ----------------------------------------------------------------------------------- */
 
 /* Rows of T x T that sums are made of, and the stages that are sums. */
@@ -19,7 +25,8 @@ static enum status widen(struct problem *problem, struct arena *arena, struct er
 {
     problem->dtype = problem->softmax_dtype = DTYPE_F64;
     problem->rounding = ROUNDING_STAGES;
-    problem->fused = problem->forced = problem->kernel_projections = problem->explains = false;
+    problem->fused = problem->kernel_projections = problem->explains = false;
+    problem->forced = NULL;
     problem->stage_count = 0;
     for (int id = 0; id < PROJECTION_COUNT; id++) {
         struct tensor *given = &problem->given[id];
@@ -161,6 +168,8 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
     memcpy(block->queries + i * d, scratch->rows[STAGE_QUERY], d * sizeof(double));
     memcpy(block->contexts + i * d_value, scratch->rows[STAGE_GRAD_CONTEXT], d_value * sizeof(double));
     tensor_store(&block->backward->attention.held[STAGE_GRAD_QUERY], row * d, d, scratch->rows[STAGE_GRAD_QUERY]);
+    if (block->backward->contexts.rank > 0)
+        tensor_store(&block->backward->contexts, row * d_value, d_value, scratch->rows[STAGE_CONTEXT]);
     if (problem->mask.sinks != NULL)
         block->sinks[i] = sink_share(problem, scratch, problem->mask.sinks[block->head]);
 }
@@ -207,6 +216,20 @@ static void add_attn_mask(const struct block *block)
     }
 }
 
+/* The same to T5's table, by the distance of key and query. */
+static void add_relative(const struct block *block)
+{
+    const struct problem *problem = &block->backward->problem;
+    const struct mask *mask = &problem->mask;
+    double *sums = block->backward->relative_bias.data;
+    for (size_t i = 0; i < block->count && block->backward->relative_bias.rank > 0; i++) {
+        const int64_t position = (int64_t)(block->first + i) + mask_offset(mask, block->item, block->first + i);
+        for (size_t j = 0; j < problem->keys; j++)
+            sums[mask_bucket(mask, (int64_t)j - position) * mask->heads + block->head] +=
+                block->masked[i * problem->keys + j];
+    }
+}
+
 static void add_block(struct block *block)
 {
     const struct attention *attention = &block->backward->attention;
@@ -215,6 +238,7 @@ static void add_block(struct block *block)
     for (size_t i = 0; i < block->count && sinks != NULL; i++)
         sinks[block->head] += block->sinks[i];
     add_attn_mask(block);
+    add_relative(block);
 }
 
 static enum status create_block(struct block *block, struct arena *scratch, struct error *error)
@@ -249,6 +273,57 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
         progress_update(progress, (double)(row + block->count));
     }
     progress_end(progress);
+}
+
+/* --- beyond query, key and value ----------------------------------------------------------------------------------- */
+
+/* out_proj meets the contexts of all heads of a token. */
+static enum status make_out_proj(struct backward *backward, struct error *error)
+{
+    const struct problem *problem = &backward->problem;
+    const struct tensor *held = backward->attention.held;
+    const size_t d = problem->d_value, queries = problem->queries, columns = problem->plan.d_output;
+    struct arena scratch = {0};
+    double *contexts = arena_allocate(&scratch, problem->heads * d + columns, sizeof *contexts, error);
+    for (size_t row = 0; row < problem->items * queries && contexts != NULL; row++) {
+        for (size_t head = 0; head < problem->heads; head++)
+            tensor_load(&backward->contexts, ((row / queries * problem->heads + head) * queries + row % queries) * d, d,
+                        contexts + head * d);
+        tensor_load(&held[STAGE_GRAD_OUTPUT], row * columns, columns, contexts + problem->heads * d);
+        backward_out_proj(&backward->operands, contexts, contexts + problem->heads * d);
+    }
+    arena_free(&scratch);
+    return error->status;
+}
+
+static enum status go_beyond(struct backward *backward, struct arena *arena, struct error *error)
+{
+    struct tensor *held = backward->attention.held;
+    struct backward_operands *operands = &backward->operands;
+    const struct tensor made[PROJECTION_COUNT] = {held[STAGE_GRAD_QUERY], held[STAGE_GRAD_KEY], held[STAGE_GRAD_VALUE]};
+    if (backward_operands(operands, &backward->problem, made, arena, error) != STATUS_OK)
+        return error->status;
+    held[STAGE_GRAD_PROJECTED_QUERY] = operands->projected[PROJECTION_QUERY];
+    held[STAGE_GRAD_PROJECTED_KEY] = operands->projected[PROJECTION_KEY];
+    held[STAGE_GRAD_NORMED_QUERY] = operands->normed[PROJECTION_QUERY];
+    held[STAGE_GRAD_NORMED_KEY] = operands->normed[PROJECTION_KEY];
+    held[STAGE_GRAD_INPUTS] = operands->inputs;
+    held[STAGE_GRAD_KEY_INPUTS] = operands->key_inputs;
+    operands->parameters.relative_bias = backward->relative_bias;
+    return backward->contexts.rank > 0 ? make_out_proj(backward, error) : STATUS_OK;
+}
+
+static enum status hold_beyond(struct backward *backward, struct arena *arena, struct error *error)
+{
+    const struct problem *problem = &backward->problem;
+    const struct tensor *table = &problem->parameters.relative_bias;
+    const size_t shape[] = {problem->items, problem->heads, problem->queries, problem->d_value};
+    if (problem->plan.has_out && tensor_create(&backward->contexts, DTYPE_F64, 4, shape, arena, error) != STATUS_OK)
+        return error->status;
+    if (table->rank > 0 &&
+        tensor_create(&backward->relative_bias, DTYPE_F64, table->rank, table->shape, arena, error) == STATUS_OK)
+        memset(backward->relative_bias.data, 0, tensor_count(table) * sizeof(double));
+    return error->status;
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
@@ -293,14 +368,21 @@ enum status backward_create(struct backward *backward, const struct problem *pro
                                     .positions = problem->rows,
                                     .slots = problem->queries,
                                     .ahead = &backward->ahead};
-    uint64_t rows = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_DROPPED) | (stages & ~SUMMED);
+    const bool parameters = (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS)) != 0;
+    uint64_t rows = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_DROPPED) | (stages & ~(SUMMED | BEYOND));
+    if (parameters && problem->plan.has_out)
+        rows |= STAGE_BIT(STAGE_CONTEXT);
     if (problem->mask.sinks != NULL)
         rows |= STAGE_BIT(STAGE_LSE);
     if (widen(&backward->problem, arena, error) || make_contexts(backward, arena, error) ||
         setup_attention(attention, stage_closure(rows) & ~STAGE_BIT(STAGE_LSE), arena, error) ||
         row_stream_create(&backward->rows, &backward->problem, attention, false, arena, error))
         return error->status;
-    return stages & SUMMED ? sum(backward, rows, progress, arena, error) : STATUS_OK;
+    if ((stages & (SUMMED | BEYOND)) == 0)
+        return STATUS_OK;
+    if ((parameters && hold_beyond(backward, arena, error)) || sum(backward, rows, progress, arena, error))
+        return error->status;
+    return stages & BEYOND ? go_beyond(backward, arena, error) : STATUS_OK;
 }
 
 void backward_row(struct backward *backward, enum stage stage, size_t item, size_t head, size_t row, double *numbers)

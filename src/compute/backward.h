@@ -9,6 +9,8 @@
 #ifndef ATTN_COMPUTE_BACKWARD_H
 #define ATTN_COMPUTE_BACKWARD_H
 
+#include "compute/ahead.h"
+#include "compute/backward_operands.h"
 #include "compute/row_stream.h"
 
 struct backward {
@@ -16,9 +18,12 @@ struct backward {
     /* held: beside query, key and value grad_output (B, Tq, columns), grad_context (B, H, Tq, d_v), grad_query
      * (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks (H), and grad_attn_mask as it
      * was given */
-    struct ahead ahead; /* none */
     struct attention attention;
     struct row_stream rows;
+    struct tensor contexts;            /* (B, H, Tq, d_v) as they are made, where out_proj has a gradient */
+    struct tensor relative_bias;       /* the gradient by T5's table */
+    struct backward_operands operands; /* by what query, key and value are made of, where that is asked for */
+    struct ahead ahead;                /* nothing */
 };
 
 /* Makes those of the gradients that are asked for and are held whole, and has all memory that rows will need.

@@ -63,22 +63,25 @@ static void add_inputs(struct result *result)
         add_beside(result, &problem->beside[i]);
 }
 
-static enum status add_tensor(struct result *result, const char *name, const struct tensor *tensor, struct arena *arena,
-                              struct error *error)
+/* A parameter, or its gradient. */
+static enum status add_tensor(struct result *result, enum stage stage, const char *name, const struct tensor *tensor,
+                              struct arena *arena, struct error *error)
 {
+    char text[PARAMETER_NAME_BYTES + 8];
     if (tensor->rank == 0)
         return STATUS_OK;
     struct result_table *table = &result->tables[result->table_count++];
-    *table = (struct result_table){.stage = STAGE_PARAMETERS, .tensor = tensor, .dtype = result->problem->dtype};
-    table->name = arena_text(arena, name, strlen(name), error);
+    *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->dtype};
+    snprintf(text, sizeof text, "%s%s", stage == STAGE_GRAD_PARAMETERS ? "grad_" : "", name);
+    table->name = arena_text(arena, text, strlen(text), error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
     return table->name == NULL ? error->status : STATUS_OK;
 }
 
 /* What a module may have beside its three projections. */
-static enum status add_blocks(struct result *result, const struct parameters *parameters, struct arena *arena,
-                              struct error *error)
+static enum status add_blocks(struct result *result, enum stage stage, const struct parameters *parameters,
+                              struct arena *arena, struct error *error)
 {
     const struct latent *latent = &parameters->latent;
     const struct norm *norms = parameters->norms;
@@ -107,14 +110,14 @@ static enum status add_blocks(struct result *result, const struct parameters *pa
         {"relative_bias.weight", &parameters->relative_bias},
     };
     for (size_t i = 0; i < MOST_BLOCKS; i++)
-        if (add_tensor(result, blocks[i].name, blocks[i].tensor, arena, error) != STATUS_OK)
+        if (add_tensor(result, stage, blocks[i].name, blocks[i].tensor, arena, error) != STATUS_OK)
             return error->status;
     return STATUS_OK;
 }
 
-static enum status add_parameters(struct result *result, struct arena *arena, struct error *error)
+static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,
+                                  struct arena *arena, struct error *error)
 {
-    const struct parameters *parameters = &problem_right(result->problem)->parameters;
     const bool stacked = result->problem->plan.stacked;
     char name[PARAMETER_NAME_BYTES];
     for (size_t module = 0; module < parameters->module_count; module++)
@@ -122,13 +125,13 @@ static enum status add_parameters(struct result *result, struct arena *arena, st
             const enum projection_id id = (enum projection_id)i;
             const struct projection *projection = &parameters->modules[module].projections[id];
             parameters_name(name, module, stacked, id, projection->transposed ? ".weight" : "");
-            if (add_tensor(result, name, &projection->weight, arena, error) != STATUS_OK)
+            if (add_tensor(result, stage, name, &projection->weight, arena, error) != STATUS_OK)
                 return error->status;
             parameters_name(name, module, stacked, id, ".bias");
-            if (add_tensor(result, name, &projection->bias, arena, error) != STATUS_OK)
+            if (add_tensor(result, stage, name, &projection->bias, arena, error) != STATUS_OK)
                 return error->status;
         }
-    return add_blocks(result, parameters, arena, error);
+    return add_blocks(result, stage, parameters, arena, error);
 }
 
 /* The gradient by what the mask has of its own: a list of heads, or as attn_mask was given. */
@@ -165,6 +168,15 @@ static void add_stage(struct result *result, enum stage stage)
         add_axis(table, stage_is_square(stage) ? AXIS_TOKEN : AXIS_COLUMN, problem_columns(problem, stage));
 }
 
+static void add_gradient_of_rows(struct result *result, enum stage stage)
+{
+    const struct problem *problem = result->problem;
+    const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS;
+    add_rows(result, stage, of_keys ? &problem->key_inputs : &problem->inputs, of_keys ? AXIS_TOKEN : AXIS_INPUT);
+    struct result_table *table = &result->tables[result->table_count - 1];
+    stage_formula(problem, stage, table->formula, sizeof table->formula);
+}
+
 static bool is_backward(const struct result_table *table)
 {
     return STAGES[table->stage].backward;
@@ -175,7 +187,7 @@ static void find_held(struct result *result)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         struct result_table *table = &result->tables[i];
-        if (!stage_exists(table->stage))
+        if (!stage_exists(table->stage) || table->stage == STAGE_GRAD_PARAMETERS)
             continue;
         const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
         const struct tensor *held = &attention->held[problem_made_as(result->problem, table->stage)];
@@ -186,8 +198,8 @@ static void find_held(struct result *result)
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const size_t most =
-        STAGE_NAMES + INPUT_TENSORS + problem->parameters.module_count * PROJECTION_COUNT * 2 + MOST_BLOCKS;
+    const size_t parameters = problem->parameters.module_count * PROJECTION_COUNT * 2 + MOST_BLOCKS;
+    const size_t most = STAGE_NAMES + INPUT_TENSORS + 2 * parameters;
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
@@ -199,9 +211,11 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
             add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
         else if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
             add_gradient_of_mask(result, stage);
-        else if (stage != STAGE_PARAMETERS)
+        else if (stage == STAGE_GRAD_INPUTS || stage == STAGE_GRAD_KEY_INPUTS)
+            add_gradient_of_rows(result, stage);
+        else if (stage != STAGE_PARAMETERS && stage != STAGE_GRAD_PARAMETERS)
             add_stage(result, stage);
-        else if (add_parameters(result, arena, error) != STATUS_OK)
+        else if (add_parameters(result, stage, &problem_right(problem)->parameters, arena, error) != STATUS_OK)
             return error->status;
     }
     return STATUS_OK;
@@ -285,15 +299,31 @@ static uint64_t stages_shown(const struct problem *problem, bool backward)
     return stages;
 }
 
+/* The gradients by parameters, into the tables that these have. */
+static enum status find_parameters(struct result *result, struct arena *arena, struct error *error)
+{
+    const size_t count = result->table_count;
+    size_t first = 0;
+    while (first < count && result->tables[first].stage != STAGE_GRAD_PARAMETERS)
+        first++;
+    if (first == count)
+        return STATUS_OK;
+    result->table_count = first;
+    add_parameters(result, STAGE_GRAD_PARAMETERS, &result->backward->operands.parameters, arena, error);
+    result->table_count = count;
+    return error->status;
+}
+
 static enum status compute_backward(struct result *result, struct arena *arena, struct error *error)
 {
     const uint64_t stages = stages_shown(result->problem, true);
     if (stages == 0)
         return STATUS_OK;
     result->backward = arena_allocate(arena, 1, sizeof *result->backward, error);
-    return result->backward == NULL
-               ? error->status
-               : backward_create(result->backward, result->problem, stages, result->progress, arena, error);
+    if (result->backward == NULL ||
+        backward_create(result->backward, result->problem, stages, result->progress, arena, error) != STATUS_OK)
+        return error->status;
+    return find_parameters(result, arena, error);
 }
 
 enum status result_compute(struct result *result, struct arena *arena, struct error *error)

@@ -138,7 +138,26 @@ struct stage_row {
         .columns = STAGE_COLUMNS_MASK, .backward = true, .hint = "look at minus the sink's weight x delta, summed")    \
     ROW(GRAD_ATTN_MASK, grad_attn_mask, .name = "grad_attn_mask", .from = STAGE_BIT(STAGE_GRAD_MASKED),                \
         .columns = STAGE_COLUMNS_MASK, .backward = true,                                                               \
-        .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")
+        .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")                        \
+    ROW(GRAD_NORMED_QUERY, grad_normed_query, .name = "grad_normed_query", .from = STAGE_BIT(STAGE_GRAD_QUERY),        \
+        .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at the rotation, turned back")                     \
+    ROW(GRAD_NORMED_KEY, grad_normed_key, .name = "grad_normed_key", .from = STAGE_BIT(STAGE_GRAD_KEY),                \
+        .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true, .hint = "look at the rotation, turned back")    \
+    ROW(GRAD_PROJECTED_QUERY, grad_projected_query, .name = "grad_projected_query",                                    \
+        .from = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_NORMED_QUERY), .columns = STAGE_COLUMNS_D,          \
+        .backward = true, .hint = "look at the rotation and the norm of query, and the scale if it is on the query")   \
+    ROW(GRAD_PROJECTED_KEY, grad_projected_key, .name = "grad_projected_key",                                          \
+        .from = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY), .columns = STAGE_COLUMNS_D,              \
+        .of_keys = true, .backward = true, .hint = "look at the rotation and the norm of key")                         \
+    ROW(GRAD_INPUTS, grad_inputs, .name = "grad_inputs", .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_OTHER,  \
+        .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \
+    ROW(GRAD_KEY_INPUTS, grad_key_inputs, .name = "grad_key_inputs", .from = STAGE_GRAD_OPERANDS,                      \
+        .columns = STAGE_COLUMNS_OTHER, .of_keys = true, .joins_heads = true, .backward = true,                        \
+        .hint = "look at the sum over key and value")                                                                  \
+    ROW(GRAD_PARAMETERS, grad_parameters, .name = "grad_parameters",                                                   \
+        .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
+        .columns = STAGE_COLUMNS_OTHER, .backward = true,                                                              \
+        .hint = "look at what a weight met: the inputs, times the gradient by what it made")
 
 #define STAGE_ID(id, functions, ...) STAGE_##id,
 enum stage {
@@ -150,6 +169,9 @@ enum stage {
     STAGE_NAMES,
 };
 #undef STAGE_ID
+
+/* The gradients of what meets, which the way back to inputs and parameters begins at. */
+#define STAGE_GRAD_OPERANDS (STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE))
 
 #define STAGE_FROM_KEY_INPUTS (STAGE_BIT(STAGE_INPUTS) | STAGE_BIT(STAGE_KEY_INPUTS))
 

@@ -589,13 +589,6 @@ def make_projected(job, mechanism):
 # --- settings for differences alone -----------------------------------------------------------------------------------
 
 SPLIT = {"W_query.weight": (8, 5), "W_key.weight": (8, 5), "W_value.weight": (8, 5), "out_proj.weight": (3, 8)}
-LATENT = {
-    "W_key_value_a.weight": (5, 5),
-    "key_value_a_norm.weight": (3,),
-    "W_key_value_b.weight": (10, 3),
-    "out_proj.weight": (3, 4),
-}
-LOW_RANK = {"W_query_a.weight": (4, 5), "query_a_norm.weight": (4,), "W_query_b.weight": (10, 4)}
 NORMS = {"query_norm.weight": (4,), "key_norm.weight": (4,)}
 BIASES = {"W_query.bias": (8,), "W_key.bias": (8,), "W_value.bias": (8,), "out_proj.bias": (3,)}
 ROPE = "--rope half --rope-scaling "
@@ -612,9 +605,6 @@ MORE = [
     ("--rope pairs-to-halves --qk-norm rms --scale-on query", SPLIT | NORMS),
     ("--relative-distance 6", SPLIT | {"relative_bias.weight": (8, 2)}),
     ("--relative-distance 3 --no-causal", SPLIT | {"relative_bias.weight": (4, 2)}),
-    ("--rope pairs --rope-columns last:2", LATENT | {"W_query.weight": (10, 5)}),
-    ("--rope pairs-to-halves --rope-columns last:2", LATENT | LOW_RANK),
-    ("--rope half --rope-columns last:2 --softcap 2", LATENT | LOW_RANK | {"W_key_value_a.bias": (5,)}),
     ("", {"in_proj_weight": (24, 5), "in_proj_bias": (24,), "out_proj.weight": (3, 8), "out_proj.bias": (3,)}),
     ("--kv-heads 1 --rope half", {"in_proj_weight": (16, 5), "out_proj.weight": (3, 8)}),
     ("--empty-row mean --window 1,0", SPLIT | {"sinks": (2,)}),
