@@ -275,7 +275,7 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
     progress_end(progress);
 }
 
-/* --- beyond query, key and value ----------------------------------------------------------------------------------- */
+/* --- beyond query, key and value ---------------------------------------------------------------------------------- */
 
 /* out_proj meets the contexts of all heads of a token. */
 static enum status make_out_proj(struct backward *backward, struct error *error)

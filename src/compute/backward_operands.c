@@ -12,7 +12,7 @@ bool backward_reaches_parameters(const struct problem *problem)
     return problem_projects(problem) && problem->parameters.latent.key_value_a.weight.rank == 0;
 }
 
-/* --- room ---------------------------------------------------------------------------------------------------------- */
+/* --- room --------------------------------------------------------------------------------------------------------- */
 
 static enum status make_zeros(struct tensor *tensor, size_t rank, const size_t *shape, struct arena *arena,
                               struct error *error)
@@ -77,7 +77,7 @@ static enum status make_room(struct backward_operands *gradients, const struct p
     return make_parameters(&gradients->parameters, &problem->parameters, arena, error);
 }
 
-/* --- a step back ---------------------------------------------------------------------------------------------------- */
+/* --- a step back -------------------------------------------------------------------------------------------------- */
 
 static double *numbers_of(const struct tensor *tensor)
 {
@@ -123,7 +123,7 @@ static void turn_back(const struct rope *rope, const double *cosines, const doub
     }
 }
 
-/* --- all heads of a token ------------------------------------------------------------------------------------------- */
+/* --- all heads of a token ----------------------------------------------------------------------------------------- */
 
 /* One projection of every module, in double, and room for a token. */
 struct way_back {
@@ -257,7 +257,7 @@ static void token_back(struct way_back *way, size_t item, size_t row)
     }
 }
 
-/* --- all of it ------------------------------------------------------------------------------------------------------ */
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static enum status load_matrices(struct way_back *way, struct arena *scratch, struct error *error)
 {

@@ -149,14 +149,14 @@ struct stage_row {
     ROW(GRAD_PROJECTED_KEY, grad_projected_key, .name = "grad_projected_key",                                          \
         .from = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_NORMED_KEY), .columns = STAGE_COLUMNS_D,              \
         .of_keys = true, .backward = true, .hint = "look at the rotation and the norm of key")                         \
-    ROW(GRAD_INPUTS, grad_inputs, .name = "grad_inputs", .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_OTHER,  \
+    ROW(GRAD_INPUTS, grad_inputs, .name = "grad_inputs", .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_IN,   \
         .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \
     ROW(GRAD_KEY_INPUTS, grad_key_inputs, .name = "grad_key_inputs", .from = STAGE_GRAD_OPERANDS,                      \
-        .columns = STAGE_COLUMNS_OTHER, .of_keys = true, .joins_heads = true, .backward = true,                        \
+        .columns = STAGE_COLUMNS_D_IN, .of_keys = true, .joins_heads = true, .backward = true,                         \
         .hint = "look at the sum over key and value")                                                                  \
     ROW(GRAD_PARAMETERS, grad_parameters, .name = "grad_parameters",                                                   \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
-        .columns = STAGE_COLUMNS_OTHER, .backward = true,                                                              \
+        .columns = STAGE_COLUMNS_D_IN, .backward = true,                                                               \
         .hint = "look at what a weight met: the inputs, times the gradient by what it made")
 
 #define STAGE_ID(id, functions, ...) STAGE_##id,

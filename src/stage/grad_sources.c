@@ -3,7 +3,7 @@
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
 
-/* --- query and key before their steps ------------------------------------------------------------------------------ */
+/* --- query and key before their steps ----------------------------------------------------------------------------- */
 
 static bool steps_query(const struct problem *problem)
 {
@@ -65,7 +65,7 @@ const struct stage_functions stage_grad_normed_query = {
 const struct stage_functions stage_grad_normed_key = {
     .applies = norms_key, .check = check_normed_key, .formula = formula_steps};
 
-/* --- inputs and parameters ------------------------------------------------------------------------------------------ */
+/* --- inputs and parameters ---------------------------------------------------------------------------------------- */
 
 /* A latent has no way back yet. */
 static bool reaches(const struct problem *problem)
