@@ -59,6 +59,25 @@ enum status build_sequences(const struct build *build);
  * there are no sequences. */
 enum status build_sequence_labels(const struct build *build);
 
+/* Key and value as block_table finds them in pages: copies of what is read, since what lies beyond an item's length may
+ * be anything and is never looked at. */
+struct build_pages {
+    size_t size, per_item;    /* tokens of a page, pages of an item */
+    size_t keys;              /* Tk: the longest item's, at least 1 */
+    size_t count;             /* pages that are read, numbered anew in the order of their first use */
+    size_t *from;             /* (count) which pages of the caches these are */
+    size_t *lengths;          /* (B) */
+    int64_t *table;           /* (B, per_item) by the new numbers; -1: none */
+    struct tensor key, value; /* (count, size, H_kv, d), (count, size, H_kv, d_v) in the dtype of the file */
+};
+
+/* Whether the input has pages; the pages of as many items as query has, and block_table kept by the new numbers; one of
+ * the caches, in whatever dtype, as (B, H_kv, Tk, d), 0 beyond the lengths. STATUS_USAGE where they do not fit. */
+bool build_has_pages(const struct build *build);
+enum status build_pages(const struct build *build, size_t items, struct build_pages *pages);
+enum status build_gather(const struct build *build, const struct build_pages *pages, const struct tensor *cache,
+                         size_t items, struct tensor *given);
+
 /* What a causal module registers as `mask`, or `heads.N.mask`, says what the command says: its causal rule, for as many
  * tokens or more. STATUS_USAGE where it is anything else, which would be ignored. The parameters are known. */
 enum status build_buffers(const struct build *build);

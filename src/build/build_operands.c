@@ -3,14 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const NAMES[] = {"query", "key", "value"};
+static const char *const NAMES[] = {"query", "key", "value"}, *const IN_PAGES[] = {"query", "key_cache", "value_cache"};
 
 /* A tensor of the file seen as (B, H, T, d), whatever its layout. */
 struct operand {
     const char *name;
-    const struct tensor *tensor; /* as it is in the file */
-    size_t shape[4];             /* B, H, T, d */
-    bool packed;                 /* (B, T, H d), or of sequences (T, H, d) */
+    const struct tensor *tensor;     /* as it is in the file */
+    size_t shape[4];                 /* B, H, T, d */
+    const struct build_pages *pages; /* which it lies in, the tensor being what is read of them; or NULL */
+    bool packed;                     /* (B, T, H d), or of sequences (T, H, d) */
 };
 
 static enum status check_floats(const struct build *build, const char *name, const struct tensor *tensor)
@@ -26,6 +27,12 @@ static enum status check_floats(const struct build *build, const char *name, con
 static enum status find_operands(const struct build *build, struct operand operands[3])
 {
     const struct input_file *inputs = build->inputs;
+    if (!build_has_pages(build) &&
+        (input_file_find(inputs, "key_cache") != NULL || input_file_find(inputs, "value_cache") != NULL))
+        return error_usage(build->error,
+                           "%s: no \"block_table\", which says where in key_cache and value_cache the keys of an item "
+                           "are; expected it too",
+                           inputs->source);
     if (inputs->part != NULL)
         return error_usage(build->error, "%s: is part %.80s of a result; expected the whole, which attn join makes",
                            inputs->source, inputs->part);
@@ -35,14 +42,16 @@ static enum status find_operands(const struct build *build, struct operand opera
             "%s: is a result that lacks %.80s of what it was made from; expected one with --stages inputs",
             inputs->source, inputs->lacks);
     for (size_t i = 0; i < 3; i++) {
-        const struct file_tensor *found = input_file_find(inputs, NAMES[i]);
+        const char *name = (build_has_pages(build) ? IN_PAGES : NAMES)[i];
+        const struct file_tensor *found = input_file_find(inputs, name);
         if (found == NULL)
-            return error_usage(build->error, "%s: no \"%s\"; sdpa expects query, key and value", inputs->source,
-                               NAMES[i]);
-        enum status status = check_floats(build, NAMES[i], &found->tensor);
+            return error_usage(build->error, "%s: no \"%s\"; sdpa expects query, %s", inputs->source, name,
+                               build_has_pages(build) ? "key_cache and value_cache beside block_table"
+                                                      : "key and value");
+        enum status status = check_floats(build, name, &found->tensor);
         if (status != STATUS_OK)
             return status;
-        operands[i] = (struct operand){.name = NAMES[i], .tensor = &found->tensor};
+        operands[i] = (struct operand){.name = name, .tensor = &found->tensor};
     }
     return STATUS_OK;
 }
@@ -86,6 +95,36 @@ static enum status take_sequences(const struct build *build, struct operand *ope
     return STATUS_OK;
 }
 
+/* (B, Tq, H, d) beside block_table, and what its items have in the pages. */
+static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads,
+                              struct build_pages *pages)
+{
+    const struct tensor *query = operands[0].tensor;
+    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
+    if (query->rank != 4)
+        return error_usage(build->error, "%s: query is %s; expected B x T x H x d beside block_table",
+                           build->inputs->source, tensor_shape_text(query, shape));
+    if (heads > 0 && heads != query->shape[2])
+        return error_usage(build->error,
+                           "%s: query is %s, B x T x H x d beside block_table: %s %zu is another number "
+                           "of heads",
+                           build->inputs->source, tensor_shape_text(query, shape),
+                           build_place(build, OPTION_HEADS, place, sizeof place), heads);
+    operands[0].packed = true;
+    memcpy(operands[0].shape, (size_t[]){query->shape[0], query->shape[2], query->shape[1], query->shape[3]},
+           sizeof operands[0].shape);
+    if (build_pages(build, query->shape[0], pages) != STATUS_OK)
+        return build->error->status;
+    for (size_t i = 1; i < 3; i++) {
+        const struct tensor *cache = i == 1 ? &pages->key : &pages->value;
+        operands[i].tensor = cache;
+        operands[i].pages = pages;
+        memcpy(operands[i].shape, (size_t[]){query->shape[0], cache->shape[2], pages->keys, cache->shape[3]},
+               sizeof operands[i].shape);
+    }
+    return STATUS_OK;
+}
+
 /* `heads`: as many as the option says; 0: it says nothing. */
 static enum status take_shape(const struct build *build, struct operand *operand, size_t heads, enum option_id id)
 {
@@ -116,9 +155,9 @@ static enum status misfit(const struct build *build, const struct operand *a, co
     char first[TENSOR_SHAPE_BYTES], second[TENSOR_SHAPE_BYTES];
     return error_usage(build->error, "%s: %s is %s, %s is %s; expected %s%s", build->inputs->source, a->name,
                        tensor_shape_text(a->tensor, first), b->name, tensor_shape_text(b->tensor, second), expected,
-                       !a->packed || build_has_sequences(build) ? ""
-                       : a->tensor->rank == 3                   ? ", B x T x H d as --heads says"
-                                                                : ", T x H d as --heads says");
+                       !a->packed || a->tensor->rank > 3 || build_has_sequences(build) ? ""
+                       : a->tensor->rank == 3                                          ? ", B x T x H d as --heads says"
+                                                                                       : ", T x H d as --heads says");
 }
 
 /* What query, key and value must have in common. */
@@ -207,6 +246,8 @@ static enum status take_operand(const struct build *build, const struct operand 
     build_keep(build, operand->name, &present);
     if (past != NULL)
         build_keep(build, past_name, &before);
+    if (operand->pages != NULL)
+        return build_gather(build, operand->pages, &present, problem->items, given);
     const size_t past_tokens = past != NULL ? past->shape[2] : 0;
     const size_t shape[] = {operand->shape[0], operand->shape[1], past_tokens + operand->shape[2], operand->shape[3]};
     *given = present;
@@ -305,6 +346,17 @@ static size_t packed_heads(const struct build *build, enum option_id id, uint64_
     return of_result ? 0 : (size_t)heads;
 }
 
+static enum status take_shapes(const struct build *build, struct operand operands[3], size_t heads, size_t kv_heads,
+                               size_t kv_given)
+{
+    for (size_t i = 0; i < 3; i++) {
+        const size_t given = operands[i].tensor->rank < 4 ? kv_heads : kv_given;
+        if (take_shape(build, &operands[i], i == 0 ? heads : given, i == 0 ? OPTION_HEADS : OPTION_KV_HEADS))
+            return build->error->status;
+    }
+    return STATUS_OK;
+}
+
 enum status build_operands(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -313,6 +365,7 @@ enum status build_operands(const struct build *build)
     const size_t kv_given = packed_heads(build, OPTION_KV_HEADS, options->kv_heads);
     const size_t kv_heads = kv_given > 0 ? kv_given : heads;
     struct operand operands[3];
+    struct build_pages pages;
     char place[BUILD_PLACE_BYTES];
     if (find_operands(build, operands) != STATUS_OK)
         return build->error->status;
@@ -322,10 +375,10 @@ enum status build_operands(const struct build *build)
             "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
             "or neither",
             build_place(build, OPTION_KV_HEADS, place, sizeof place), kv_heads);
-    if (take_shape(build, &operands[0], heads, OPTION_HEADS) ||
-        take_shape(build, &operands[1], operands[1].tensor->rank < 4 ? kv_heads : kv_given, OPTION_KV_HEADS) ||
-        take_shape(build, &operands[2], operands[2].tensor->rank < 4 ? kv_heads : kv_given, OPTION_KV_HEADS) ||
-        check_shapes(build, operands))
+    if (build_has_pages(build) ? take_pages(build, operands, heads, &pages)
+                               : take_shapes(build, operands, heads, kv_heads, kv_given))
+        return build->error->status;
+    if (check_shapes(build, operands) != STATUS_OK)
         return build->error->status;
     const size_t *query = operands[0].shape, rank = operands[0].tensor->rank;
     problem->packed = operands[0].packed;

@@ -16,27 +16,36 @@ static void add_axis(struct result_table *table, enum axis axis, size_t size)
 
 static const enum axis MASK_AXES[] = {AXIS_ITEM, AXIS_HEAD, AXIS_COLUMN, AXIS_COLUMN};
 
+/* What the axes of a tensor of the file count. Those of sdpa's query, key and value have heads before tokens, but where
+ * there are sequences, (T, H, d), or pages, (B, T, H, d) and caches of (pages, tokens, H_kv, d). */
+static void axes_of_given(const struct problem *problem, const struct input_tensor *given, enum axis axes[TENSOR_RANK])
+{
+    const size_t rank = given->tensor.rank;
+    const enum stage stage = stage_find(given->name, strlen(given->name));
+    const bool operand = stage_exists(stage) && STAGES[stage].operand;
+    const bool cache = strcmp(given->name, "key_cache") == 0 || strcmp(given->name, "value_cache") == 0;
+    memcpy(axes, MASK_AXES + TENSOR_RANK - rank, rank * sizeof axes[0]);
+    if (!cache && !(operand && ((rank == 3 && problem->mask.sequences.count > 0) || (rank == 4 && problem->packed))))
+        return;
+    axes[rank - 2] = AXIS_HEAD;
+    axes[rank - 3] = cache ? AXIS_COLUMN : stage_is_of_keys(stage) ? AXIS_TOKEN : AXIS_INPUT;
+    axes[0] = cache ? AXIS_PAGE : axes[0];
+}
+
 /* attn_mask and the like as the file had them. A row of theirs need not be a query: an axis that is broadcast has size
  * 1. */
 static void add_beside(struct result *result, const struct input_tensor *given)
 {
     const struct tensor *tensor = &given->tensor;
     struct result_table *table = &result->tables[result->table_count++];
+    enum axis axes[TENSOR_RANK];
     *table = (struct result_table){.name = given->name,
                                    .stage = STAGE_INPUTS,
                                    .tensor = tensor,
                                    .dtype = dtype_is_working(tensor->dtype) ? result->problem->dtype : tensor->dtype};
-    const enum stage stage = stage_find(given->name, strlen(given->name));
-    const bool of_tokens = result->problem->mask.sequences.count > 0 && tensor->rank == 3 && stage_exists(stage) &&
-                           STAGES[stage].operand; /* each with its heads, (T, H, d) */
-    const enum axis leading = stage_is_of_keys(stage) ? AXIS_TOKEN : AXIS_INPUT;
+    axes_of_given(result->problem, given, axes);
     for (size_t axis = 0; axis < tensor->rank; axis++)
-        add_axis(table,
-                 !of_tokens  ? MASK_AXES[TENSOR_RANK - tensor->rank + axis]
-                 : axis == 0 ? leading
-                 : axis == 1 ? AXIS_HEAD
-                             : AXIS_COLUMN,
-                 tensor->shape[axis]);
+        add_axis(table, axes[axis], tensor->shape[axis]);
 }
 
 /* Inputs, or those of the keys. */
@@ -392,7 +401,8 @@ bool result_is_of(const struct result_table *table, enum axis axis)
 
 bool result_is_of_tokens(const struct result_table *table)
 {
-    return table->rank > 2 && (table->axes[0] == AXIS_INPUT || table->axes[0] == AXIS_TOKEN);
+    const size_t rank = table->rank;
+    return rank > 2 && table->axes[rank - 2] == AXIS_HEAD && table->axes[rank - 1] == AXIS_COLUMN;
 }
 
 enum axis result_row_axis(const struct result_table *table)
@@ -429,7 +439,7 @@ void result_place(const struct result_table *table, size_t matrix, size_t *item,
 {
     *item = *head = 0;
     for (size_t axis = table->rank < 2 ? 0 : table->rank - 2; axis-- > 0;) {
-        *(table->axes[axis] == AXIS_HEAD ? head : item) = matrix % table->shape[axis];
+        *(table->axes[axis] == AXIS_ITEM || table->axes[axis] == AXIS_PAGE ? item : head) = matrix % table->shape[axis];
         matrix /= table->shape[axis];
     }
 }

@@ -15,6 +15,7 @@ enum axis {
     AXIS_QUERY,  /* the queries asked for */
     AXIS_INPUT,  /* all queries */
     AXIS_COLUMN, /* features, which have no label */
+    AXIS_PAGE,   /* of a cache */
 };
 
 enum {
@@ -111,10 +112,11 @@ size_t result_rows_at_once(const struct result *result, const struct result_tabl
 /* Whether the matrices of the table are those of several items, or heads: that axis leads. */
 bool result_is_of(const struct result_table *table, enum axis axis);
 
-/* Whether each matrix is that of a token, whose rows are its heads: sequences as they were given. */
+/* Whether each matrix is that of a token, whose rows are its heads: sequences and pages as they were given. */
 bool result_is_of_tokens(const struct result_table *table);
 
-/* Which item, or token, and which head a matrix is (0 where there is no such axis). */
+/* Which item, or page, and which head, or where its rows are heads which token, a matrix is (0 where there is no such
+ * axis). */
 void result_place(const struct result_table *table, size_t matrix, size_t *item, size_t *head);
 
 /* The label of a row or column of that axis: a token, or NULL where it has none; and its position from 1. */

@@ -20,8 +20,8 @@
 #include "problem/parameters.h"
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,
- * past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k. */
-enum { INPUT_TENSORS = 11 };
+ * past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k, block_table, key_cache, value_cache. */
+enum { INPUT_TENSORS = 14 };
 
 struct input_tensor {
     const char *name;

@@ -56,6 +56,7 @@ static const struct {
     {"cuseqlens cuseqlen cuseqlensq cuqseqlens cuseqlensquery qcuseqlens qoindptr qindptr",
      "did you mean 'cu_seqlens_q'?"},
     {"cukvseqlens cuseqlenskv cuseqlenskey kvcuseqlens kvindptr", "did you mean 'cu_seqlens_k'?"},
+    {"blocktables pagetable pagetables pageids blockids", "did you mean 'block_table'?"},
     {"alibi slopes", "did you mean 'alibi_slopes'?"},
     {"sink attentionsinks attnsinks", "did you mean 'sinks'?"},
     {"config options args parameters params hyperparameters", "did you mean 'settings'?"},

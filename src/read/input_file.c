@@ -33,6 +33,9 @@ static const struct {
     {"kv_lengths", INPUT_FILE_CACHE},
     {"cu_seqlens_q", INPUT_FILE_CACHE},
     {"cu_seqlens_k", INPUT_FILE_CACHE},
+    {"block_table", INPUT_FILE_CACHE},
+    {"key_cache", INPUT_FILE_CACHE},
+    {"value_cache", INPUT_FILE_CACHE},
     {"attn_mask", INPUT_FILE_MASKING},
     {"alibi_slopes", INPUT_FILE_MASKING},
     {"sinks", INPUT_FILE_MASKING},
@@ -135,7 +138,11 @@ bool input_file_is_past(const char *name)
 
 bool input_file_is_whole(const char *name)
 {
-    return input_file_kind(name) == INPUT_FILE_CACHE && !input_file_is_past(name);
+    static const char *const WHOLE[] = {"kv_lengths", "cu_seqlens_q", "cu_seqlens_k", "block_table"};
+    for (size_t i = 0; i < sizeof WHOLE / sizeof WHOLE[0]; i++)
+        if (strcmp(name, WHOLE[i]) == 0)
+            return true;
+    return false;
 }
 
 enum status input_file_nameless(struct input_file *input, unsigned kinds, const char *expected, struct error *error)

@@ -63,7 +63,7 @@ enum input_file_kind {
     INPUT_FILE_BUFFER = 256,  /* a module's causal buffer */
     INPUT_FILE_FOREIGN = 512, /* diff: all but stages, tokens and settings, whatever its name */
     INPUT_FILE_CACHE = 1024,  /* what sdpa alone takes beside them: past_key, past_value, kv_lengths,
-                               * cu_seqlens_q, cu_seqlens_k */
+                               * cu_seqlens_q, cu_seqlens_k, block_table, key_cache, value_cache */
     INPUT_FILE_KEYS = 2048,   /* what key and value are made of where that is not inputs: key_inputs */
     /* What stages are made from. */
     INPUT_FILE_SOURCE =
@@ -92,7 +92,7 @@ enum status input_file_pass(struct input_file *input, const char *name, struct a
 /* Whether the name is that of a past, which may be empty: before the first token. */
 bool input_file_is_past(const char *name);
 
-/* Whether what has that name are whole numbers: lengths, and where sequences begin. */
+/* Whether what has that name are whole numbers: lengths, numbers of pages, and where sequences begin. */
 bool input_file_is_whole(const char *name);
 
 /* A file whose one tensor has no name of its own: it stands for `inputs`, or for what diff compares. STATUS_USAGE where

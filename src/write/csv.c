@@ -102,7 +102,7 @@ static void lay_out(struct layout *layout, const struct result_table *table)
 {
     const enum axis columns = result_column_axis(table);
     for (size_t axis = 0; axis + 1 < table->rank; axis++) {
-        layout->items |= table->axes[axis] == AXIS_ITEM;
+        layout->items |= table->axes[axis] == AXIS_ITEM || table->axes[axis] == AXIS_PAGE;
         layout->heads |= table->axes[axis] == AXIS_HEAD;
     }
     if (columns == AXIS_TOKEN)
@@ -220,10 +220,15 @@ static struct place find_place(const struct result_table *table, size_t matrix, 
 {
     struct place place = {.axis = result_row_axis(table), .index = row};
     result_place(table, matrix, &place.item, &place.head);
-    place.of_item = result_is_of(table, AXIS_ITEM);
+    place.of_item = result_is_of(table, AXIS_ITEM) || result_is_of(table, AXIS_PAGE);
     place.of_head = result_is_of(table, AXIS_HEAD);
     if (result_is_of_tokens(table))
-        place = (struct place){.axis = table->axes[0], .index = matrix, .head = row, .of_head = true};
+        place = (struct place){.axis = table->axes[table->rank - 3],
+                               .index = place.head,
+                               .item = place.item,
+                               .of_item = place.of_item,
+                               .head = row,
+                               .of_head = true};
     return place;
 }
 

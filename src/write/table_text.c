@@ -28,12 +28,15 @@ const char *table_text_place(const struct result_table *table, size_t matrix, ch
     struct text place = text_begin(text, TABLE_TEXT_LABEL_BYTES);
     size_t item, head;
     result_place(table, matrix, &item, &head);
-    if (result_is_of_tokens(table))
-        text_add(&place, "token %zu", item + 1);
+    const bool of_pages = result_is_of(table, AXIS_PAGE);
+    if (of_pages)
+        text_add(&place, "page %zu", item + 1);
     if (of_items)
         text_add(&place, "item %zu", item + 1);
     if (of_heads)
         text_add(&place, "%shead %zu", of_items ? ", " : "", head + 1);
+    if (result_is_of_tokens(table))
+        text_add(&place, "%stoken %zu", of_items || of_pages ? ", " : "", head + 1);
     return text;
 }
 

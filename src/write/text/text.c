@@ -23,10 +23,12 @@ static size_t words_columns(const struct writing *writing)
 static void shape_text(const struct result_table *table, char *shape, size_t size)
 {
     struct text text = text_begin(shape, size);
-    if (result_is_of_tokens(table))
-        text_add(&text, "%zu token%s of ", table->shape[0], table->shape[0] == 1 ? "" : "s");
-    for (size_t axis = 0; axis + 2 < table->rank && table->axes[axis] <= AXIS_HEAD; axis++)
-        text_add(&text, "%zu %s%s of ", table->shape[axis], table->axes[axis] == AXIS_ITEM ? "item" : "head",
+    for (size_t axis = 0; axis + 2 < table->rank; axis++)
+        text_add(&text, "%zu %s%s of ", table->shape[axis],
+                 table->axes[axis] == AXIS_ITEM   ? "item"
+                 : table->axes[axis] == AXIS_HEAD ? "head"
+                 : table->axes[axis] == AXIS_PAGE ? "page"
+                                                  : "token",
                  table->shape[axis] == 1 ? "" : "s");
     if (table->rank == 1)
         text_add(&text, "%zu", table->shape[0]);

@@ -1,4 +1,5 @@
-"""Packed sequences as FlashAttention's varlen interface computes them, as files that `attn sdpa` runs as they are.
+"""Packed sequences and caches in pages as FlashAttention's varlen and kvcache interfaces compute them, as files that
+`attn sdpa` runs as they are.
 
     python3 tests/golden/varlen/make_varlen.py        (numpy 1.26 or later, alone)
 
@@ -6,6 +7,10 @@ Every case is two files and a line of cases.txt (the name, the stages to ask for
 
     NAME.safetensors             query, key, value (T, H, d), cu_seqlens_q and cu_seqlens_k in int32, and the settings
     NAME.expected.safetensors    context (T, H d_v), lse (H, T)
+
+or query (B, T, H, d), key_cache and value_cache (pages, tokens, H_kv, d), block_table and kv_lengths in int32, and
+context (B, T, H d_v), lse (B, H, T). Pages lie in any order, one may serve several items, and all that no length
+reaches is NaN, the tail of a last page too; what the table says beyond a length is no page.
 
 The formulas are those of FlashAttention's own reference (attention_ref and construct_local_mask of its tests), written
 down here in float64, a sequence at a time, so that nothing can see another one: row i of a sequence with Lq queries and
@@ -81,7 +86,8 @@ def varlen(tensors, options):
     lse = numpy.zeros((query.shape[1], query.shape[0]))
     for s in range(len(queries) - 1):
         of_queries, of_keys = slice(queries[s], queries[s + 1]), slice(keys[s], keys[s + 1])
-        context[of_queries], lse[:, of_queries] = attention(query[of_queries], key[of_keys], value[of_keys], options, slopes)
+        made = attention(query[of_queries], key[of_keys], value[of_keys], options, slopes)
+        context[of_queries], lse[:, of_queries] = made
     return context, lse
 
 
@@ -120,6 +126,36 @@ def make(name, lines, random, queries, keys=None, d=8, d_v=None, **changes):
     save(name, tensors, options, varlen(tensors, options), lines)
 
 
+def paged(name, lines, random, lengths, queries, size, d=8, d_v=None, shared=0, **changes):
+    """The first `shared` pages of all items are the same ones."""
+    options = {**OPTIONS, **changes}
+    per_item = max(-(-length // size) for length in lengths) + 1
+    pages = len(lengths) * per_item + 3
+    order, next_page = random.permutation(pages), 0
+    table = numpy.full((len(lengths), per_item), 10**6, "i4")
+    table[:, -1] = -1
+    caches = [numpy.full((pages, size, options["kv"], n), numpy.nan, "f4") for n in (d, d_v or d)]
+    keys, values = [], []
+    for item, length in enumerate(lengths):
+        for at in range(-(-length // size)):
+            if item > 0 and at < shared:
+                table[item, at] = table[0, at]
+            else:
+                table[item, at] = order[next_page]
+                next_page += 1
+            fill = min(size, length - at * size)
+            for cache in caches if item == 0 or at >= shared else ():
+                cache[table[item, at], :fill] = random.standard_normal((fill,) + cache.shape[2:])
+        rows = [[cache[table[item, t // size], t % size] for t in range(length)] for cache in caches]
+        for lists, cache, row in zip((keys, values), caches, rows):
+            lists.append(numpy.array(row, "f8").reshape((length,) + cache.shape[2:]))
+    query = random.standard_normal((len(lengths), queries, options["heads"], d)).astype("f4")
+    made = [attention(query[i].astype("f8"), keys[i], values[i], options, None) for i in range(len(lengths))]
+    tensors = {"query": query, "key_cache": caches[0], "value_cache": caches[1], "block_table": table}
+    tensors["kv_lengths"] = numpy.array(lengths, "i4")
+    save(name, tensors, options, [numpy.stack(tables) for tables in zip(*made)], lines)
+
+
 def main():
     lines, random = [], numpy.random.default_rng(17)
     same, fewer = [5, 1, 9, 3], ([2, 1, 3, 4], [5, 1, 9, 4])
@@ -141,6 +177,16 @@ def main():
         make(kind + "long", lines, random, [3, 90], [150, 129], causal=causal, heads=2, kv=2, d=4, window=(70, -1))
     make("one-sequence", lines, random, [7], causal=True)
     make("single-tokens", lines, random, [1] * 6, [3, 1, 4, 1, 5, 9], causal=True)
+    for causal in (False, True):
+        kind = "pages-causal-" if causal else "pages-"
+        paged(kind + "one-query", lines, random, [7, 1, 16], 1, 4, causal=causal)
+        paged(kind + "queries", lines, random, [7, 5, 16], 3, 4, causal=causal)
+        paged(kind + "empty", lines, random, [0, 2, 9], 3, 4, causal=causal)
+        paged(kind + "shared", lines, random, [9, 11, 8], 2, 4, causal=causal, shared=2)
+        paged(kind + "window", lines, random, [13, 5], 4, 1, causal=causal, window=(3, 1))
+        wide = {"d": 5, "d_v": 3, "heads": 6, "kv": 1, "softcap": 3.0}
+        paged(kind + "softcap-group", lines, random, [20, 31], 2, 16, causal=causal, **wide)
+        paged(kind + "long", lines, random, [130, 257], 5, 16, d=4, heads=4, kv=2, causal=causal)
     with open(os.path.join(HERE, "cases.txt"), "w") as file:
         file.writelines(lines)
 

@@ -1,0 +1,196 @@
+/* Key and value in pages, as vLLM, FlashInfer and FlashAttention keep them: block_table says which pages an item
+ * has. */
+#include "build/build.h"
+
+#include <math.h>
+#include <string.h>
+
+bool build_has_pages(const struct build *build)
+{
+    return input_file_find(build->inputs, "block_table") != NULL;
+}
+
+/* --- what goes with them ------------------------------------------------------------------------------------------ */
+
+static enum status check_beside(const struct build *build)
+{
+    static const char *const OTHERS[] = {"key", "value", "past_key", "past_value", "cu_seqlens_q", "cu_seqlens_k"};
+    static const char *const NEEDED[] = {"key_cache", "value_cache", "kv_lengths"};
+    char place[BUILD_PLACE_BYTES];
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0] && !build->inputs->is_result; i++)
+        if (input_file_find(build->inputs, OTHERS[i]) != NULL)
+            return error_usage(build->error,
+                               "%s: %s has no place beside block_table; expected keys and values in "
+                               "key_cache and value_cache alone",
+                               build->inputs->source, OTHERS[i]);
+    for (size_t i = 0; i < sizeof NEEDED / sizeof NEEDED[0]; i++)
+        if (input_file_find(build->inputs, NEEDED[i]) == NULL)
+            return error_usage(build->error,
+                               "%s: no \"%s\"; beside block_table sdpa expects query, key_cache, value_cache and "
+                               "kv_lengths",
+                               build->inputs->source, NEEDED[i]);
+    if (build->options->empty_row == EMPTY_ROW_MEAN)
+        return error_usage(build->error,
+                           "%s mean would take values that no page holds; expected zero or nan beside block_table",
+                           build_place(build, OPTION_EMPTY_ROW, place, sizeof place));
+    return STATUS_OK;
+}
+
+/* (B, pages of an item), (B), and two caches of as many pages of as many tokens. */
+static enum status check_shapes(const struct build *build, size_t items, const struct tensor *table,
+                                const struct tensor *lengths)
+{
+    const struct tensor *key = &input_file_find(build->inputs, "key_cache")->tensor;
+    const struct tensor *value = &input_file_find(build->inputs, "value_cache")->tensor;
+    const char *source = build->inputs->source;
+    char shape[TENSOR_SHAPE_BYTES], other[TENSOR_SHAPE_BYTES];
+    if (key->rank != 4)
+        return error_usage(build->error, "%s: key_cache is %s; expected pages x tokens of a page x heads x d", source,
+                           tensor_shape_text(key, shape));
+    if (value->rank != 4 || memcmp(key->shape, value->shape, 3 * sizeof key->shape[0]) != 0)
+        return error_usage(build->error,
+                           "%s: value_cache is %s, key_cache is %s; expected as many pages, tokens and "
+                           "heads",
+                           source, tensor_shape_text(value, shape), tensor_shape_text(key, other));
+    if (dtype_is_boolean(table->dtype) || table->rank != 2 || table->shape[0] != items)
+        return error_usage(build->error,
+                           "%s: block_table is %s%s; expected %zu x pages, whole numbers, a row for each "
+                           "item of query",
+                           source, tensor_shape_text(table, shape), dtype_is_boolean(table->dtype) ? " booleans" : "",
+                           items);
+    if (dtype_is_boolean(lengths->dtype) || lengths->rank != 1 || lengths->shape[0] != items)
+        return error_usage(build->error,
+                           "%s: kv_lengths is %s%s; expected %zu whole numbers, one for each item of "
+                           "query",
+                           source, tensor_shape_text(lengths, shape),
+                           dtype_is_boolean(lengths->dtype) ? " booleans" : "", items);
+    return STATUS_OK;
+}
+
+/* --- which pages are read ----------------------------------------------------------------------------------------- */
+
+/* How the pages that are read are numbered anew, in the order in which items first use them. */
+struct numbering {
+    size_t *number; /* (pages) from 1; 0: not read */
+    size_t *filled; /* (pages) by the new number: how many of its tokens are read */
+};
+
+static enum status take_length(const struct build *build, const struct tensor *lengths, size_t item,
+                               struct build_pages *pages, size_t *length)
+{
+    const size_t most = pages->per_item * pages->size;
+    double number;
+    tensor_load(lengths, item, 1, &number);
+    if (!(number >= 0 && number <= (double)most && number == floor(number)))
+        return error_usage(build->error,
+                           "%s: kv_lengths: the length of item %zu is %g, and block_table has %zu pages of %zu for it; "
+                           "expected a whole number, 0..%zu",
+                           build->inputs->source, item + 1, number, pages->per_item, pages->size, most);
+    *length = (size_t)number;
+    pages->keys = memory_larger(pages->keys, *length);
+    return STATUS_OK;
+}
+
+/* One entry of the table, of a page of which `count` tokens are read. */
+static enum status take_page(const struct build *build, const struct tensor *table, size_t item, size_t at,
+                             size_t count, size_t all, struct build_pages *pages, const struct numbering *numbering)
+{
+    double page;
+    tensor_load(table, item * pages->per_item + at, 1, &page);
+    if (!(page >= 0 && page < (double)all && page == floor(page)))
+        return error_usage(build->error,
+                           "%s: block_table[%zu][%zu] is page %g of %zu, and kv_lengths says that it is read; expected "
+                           "0..%zu",
+                           build->inputs->source, item, at, page, all, all - 1);
+    size_t *number = &numbering->number[(size_t)page];
+    if (*number == 0) {
+        pages->from[pages->count] = (size_t)page;
+        *number = ++pages->count;
+    }
+    pages->table[item * pages->per_item + at] = (int64_t)*number - 1;
+    numbering->filled[*number - 1] = memory_larger(numbering->filled[*number - 1], count);
+    return STATUS_OK;
+}
+
+static enum status take_item(const struct build *build, const struct tensor *table, const struct tensor *lengths,
+                             size_t item, size_t all, struct build_pages *pages, const struct numbering *numbering)
+{
+    size_t length = 0;
+    if (take_length(build, lengths, item, pages, &length) != STATUS_OK)
+        return build->error->status;
+    pages->lengths[item] = length;
+    for (size_t at = 0; at < pages->per_item; at++) {
+        const size_t first = at * pages->size;
+        pages->table[item * pages->per_item + at] = -1;
+        if (first < length && take_page(build, table, item, at, memory_smaller(pages->size, length - first), all, pages,
+                                        numbering) != STATUS_OK)
+            return build->error->status;
+    }
+    return STATUS_OK;
+}
+
+/* The pages of one cache that are read, each as far as it is; what is not is 0. */
+static enum status copy_pages(const struct build *build, const char *name, const struct build_pages *pages,
+                              const size_t *filled, struct tensor *copy)
+{
+    const struct tensor *cache = &input_file_find(build->inputs, name)->tensor;
+    const size_t shape[] = {memory_larger(pages->count, 1), pages->size, cache->shape[2], cache->shape[3]};
+    const size_t token = shape[2] * shape[3] * dtype_size(cache->dtype), page = pages->size * token;
+    if (tensor_create(copy, cache->dtype, 4, shape, build->arena, build->error) != STATUS_OK)
+        return build->error->status;
+    memset(copy->data, 0, shape[0] * page);
+    for (size_t i = 0; i < pages->count; i++)
+        memcpy((char *)copy->data + i * page, (const char *)cache->data + pages->from[i] * page, filled[i] * token);
+    return STATUS_OK;
+}
+
+enum status build_pages(const struct build *build, size_t items, struct build_pages *pages)
+{
+    if (check_beside(build) != STATUS_OK)
+        return build->error->status;
+    const struct tensor *table = &input_file_find(build->inputs, "block_table")->tensor;
+    const struct tensor *lengths = &input_file_find(build->inputs, "kv_lengths")->tensor;
+    const struct tensor *cache = &input_file_find(build->inputs, "key_cache")->tensor;
+    if (check_shapes(build, items, table, lengths) != STATUS_OK)
+        return build->error->status;
+    const size_t all = cache->shape[0], entries = items * table->shape[1], most = memory_smaller(all, entries);
+    *pages = (struct build_pages){.per_item = table->shape[1], .size = cache->shape[1], .keys = 1};
+    struct numbering numbering = {arena_allocate(build->arena, all, sizeof *numbering.number, build->error), NULL};
+    numbering.filled = arena_allocate(build->arena, most, sizeof *numbering.filled, build->error);
+    pages->from = arena_allocate(build->arena, most, sizeof *pages->from, build->error);
+    pages->lengths = arena_allocate(build->arena, items, sizeof *pages->lengths, build->error);
+    pages->table = arena_allocate(build->arena, entries, sizeof *pages->table, build->error);
+    if (build->error->status != STATUS_OK)
+        return build->error->status;
+    memset(numbering.number, 0, all * sizeof *numbering.number);
+    memset(numbering.filled, 0, most * sizeof *numbering.filled);
+    for (size_t item = 0; item < items; item++)
+        if (take_item(build, table, lengths, item, all, pages, &numbering) != STATUS_OK)
+            return build->error->status;
+    build_keep(
+        build, "block_table",
+        &(struct tensor){.rank = 2, .shape = {items, pages->per_item}, .dtype = DTYPE_I64, .data = pages->table});
+    return copy_pages(build, "key_cache", pages, numbering.filled, &pages->key) ||
+                   copy_pages(build, "value_cache", pages, numbering.filled, &pages->value)
+               ? build->error->status
+               : STATUS_OK;
+}
+
+enum status build_gather(const struct build *build, const struct build_pages *pages, const struct tensor *cache,
+                         size_t items, struct tensor *given)
+{
+    const size_t heads = cache->shape[2], shape[] = {items, heads, pages->keys, cache->shape[3]};
+    const size_t row = shape[3] * dtype_size(cache->dtype);
+    if (tensor_create(given, cache->dtype, 4, shape, build->arena, build->error) != STATUS_OK)
+        return build->error->status;
+    memset(given->data, 0, tensor_count(given) * dtype_size(cache->dtype));
+    for (size_t item = 0; item < items; item++)
+        for (size_t token = 0; token < pages->lengths[item]; token++) {
+            const size_t page = (size_t)pages->table[item * pages->per_item + token / pages->size];
+            const size_t from = (page * pages->size + token % pages->size) * heads;
+            for (size_t head = 0; head < heads; head++)
+                memcpy((char *)given->data + ((item * heads + head) * pages->keys + token) * row,
+                       (const char *)cache->data + (from + head) * row, row);
+        }
+    return STATUS_OK;
+}
