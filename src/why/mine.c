@@ -291,6 +291,18 @@ static enum fit try_order(const struct tensor *tensor, const size_t whole[MINE_A
     return found;
 }
 
+/* A context of packed heads may have an axis for them behind that of the tokens: the same numbers in the same order. */
+static bool join_heads(const struct problem *problem, struct tensor *tensor)
+{
+    const size_t rank = tensor->rank;
+    if (!problem->packed || rank < 3 || tensor->shape[rank - 2] != problem->heads ||
+        tensor->shape[rank - 1] != problem->d_value || (rank == 3 && problem->has_batch))
+        return false;
+    tensor->rank--;
+    tensor->shape[rank - 2] *= problem->d_value;
+    return true;
+}
+
 /* The best layout of a table in a stage, with heads where that way has them. */
 static enum fit try_way(const struct tensor *tensor, const struct problem *problem, enum stage stage, enum mine_way way,
                         struct mine_layout *best)
@@ -298,7 +310,10 @@ static enum fit try_way(const struct tensor *tensor, const struct problem *probl
     static const int BEFORE[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN},
                      BEHIND[] = {MINE_ITEM, MINE_ROW, MINE_HEAD, MINE_COLUMN};
     size_t whole[MINE_AXES];
+    struct tensor joined = *tensor;
     shape_of(problem, stage, whole);
+    if (stage == STAGE_CONTEXT && join_heads(problem, &joined))
+        tensor = &joined;
     if (way != MINE_SIDE_BY_SIDE)
         return try_order(tensor, whole, way == MINE_HEADS_BEFORE ? BEFORE : BEHIND, best);
     const size_t last = tensor->rank - 1;
