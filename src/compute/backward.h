@@ -23,7 +23,6 @@ struct backward {
     struct tensor contexts;            /* (B, H, Tq, d_v) as they are made, where out_proj has a gradient */
     struct tensor relative_bias;       /* the gradient by T5's table */
     struct backward_operands operands; /* by what query, key and value are made of, where that is asked for */
-    struct ahead ahead;                /* nothing */
 };
 
 /* Makes those of the gradients that are asked for and are held whole, and has all memory that rows will need.
