@@ -18,6 +18,7 @@ struct backward {
     /* held: beside query, key and value grad_output (B, Tq, columns), grad_context (B, H, Tq, d_v), grad_query
      * (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks (H), and grad_attn_mask as it
      * was given */
+    struct ahead ahead; /* none */
     struct attention attention;
     struct row_stream rows;
     struct tensor contexts;            /* (B, H, Tq, d_v) as they are made, where out_proj has a gradient */
