@@ -94,6 +94,7 @@ static const struct line LINES[] = {
     {.words = "causal long.npy --stages lse -t 3", .once = true},
     {.words = "self in.json -o /dev/null"},
     {.words = "multihead x.npy -H 2 -w w.safetensors --seed 4 --dropout-seed 5 --stages output", .speaks = true},
+    {.words = "causal in.json --steps --chunk 2 -o out.svg", .out = "out.svg"},
     {.words = "help sdpa"},
     {.words = "--version"},
     {.words = "help --completion zsh"},
