@@ -257,10 +257,10 @@ static enum status make_attending(const struct run *run, const struct step *step
     return cut_mask(run, step, &attending->mask, arena, error);
 }
 
-/* NaN is the same as NaN, whatever its bits. */
+/* The same bits; but NaN is the same as NaN, whatever its bits. */
 static bool is_same(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b);
 }
 
 static void compare_row(const double *whole, const double *row, size_t columns, struct step *step)

@@ -5,9 +5,9 @@
 #include "steps/writers.h"
 #include "write/head_lines.h"
 
-#include <string.h>
+#include <math.h>
 
-enum { QUERIES_BYTES = 128, QUERIES_COLUMNS = 10, NUMBER_BYTES = 32 };
+enum { QUERIES_BYTES = 128, QUERIES_COLUMNS = 10, NUMBER_BYTES = 32, NUMBER_COLUMNS = 6 };
 
 /* "3 starts", "1-4", or of tokens without a name "3", into text (QUERIES_BYTES). */
 static void queries_text(const struct problem *problem, const struct step *step, char *text)
@@ -33,25 +33,39 @@ static const char *compared_text(const struct step *step, char *text)
     return text;
 }
 
-static void write_step(const struct steps *steps, size_t i, struct output *output)
+/* Columns of the widest number of a step: bytes, read or kept. */
+static int number_width(const struct steps *steps)
+{
+    double most = 0;
+    char text[NUMBER_BYTES];
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->steps[i];
+        most = fmax(most, steps_bytes(steps, memory_larger(step->read, step->kept)));
+    }
+    const int width = snprintf(text, sizeof text, "%.0f", most);
+    return width > NUMBER_COLUMNS ? width : NUMBER_COLUMNS;
+}
+
+static void write_step(const struct steps *steps, size_t i, int width, struct output *output)
 {
     const struct step *step = &steps->steps[i];
     char queries[QUERIES_BYTES], compared[NUMBER_BYTES];
     queries_text(steps->problem, step, queries);
-    output_print(output, "%4zu  %s%*s  %4zu  %6zu  %6zu  %6.0f  %6zu  %6.0f  %s\n", i + 1, queries,
+    output_print(output, "%4zu  %s%*s  %4zu  %6zu  %*zu  %*.0f  %*zu  %*.0f  %s\n", i + 1, queries,
                  (int)(QUERIES_COLUMNS - memory_smaller(text_columns(queries), QUERIES_COLUMNS)), "",
-                 step->cached + step->made, step->cached, step->read, steps_bytes(steps, step->read), step->kept,
-                 steps_bytes(steps, step->kept), compared_text(step, compared));
+                 step->cached + step->made, step->cached, width, step->read, width, steps_bytes(steps, step->read),
+                 width, step->kept, width, steps_bytes(steps, step->kept), compared_text(step, compared));
 }
 
 static void write_table(const struct steps *steps, bool full, struct output *output)
 {
-    output_print(output, "\n%4s  %-*s  %4s  %6s  %6s  %6s  %6s  %6s  %s\n", "step", QUERIES_COLUMNS, "queries", "keys",
-                 "cached", "read", "bytes", "kept", "bytes", stage_name(steps->stage));
+    const int width = number_width(steps);
+    output_print(output, "\n%4s  %-*s  %4s  %6s  %*s  %*s  %*s  %*s  %s\n", "step", QUERIES_COLUMNS, "queries", "keys",
+                 "cached", width, "read", width, "bytes", width, "kept", width, "bytes", stage_name(steps->stage));
     for (size_t i = 0; i < result_shown_count(steps->count, full); i++) {
         size_t step;
         if (result_shown_index(steps->count, full, i, &step))
-            write_step(steps, step, output);
+            write_step(steps, step, width, output);
         else
             output_print(output, "%4s\n", "...");
     }
