@@ -91,8 +91,17 @@ static bool belongs_to_a_head(const char *name)
     return strncmp(name, "W_", 2) == 0 || strcmp(name, "mask") == 0;
 }
 
+/* The gradient by a parameter, which --grad shows: a stage of its name. */
+static bool is_gradient(const char *name)
+{
+    const char *const before = "grad_";
+    return strncmp(name, before, strlen(before)) == 0 && input_file_kind(name + strlen(before)) == INPUT_FILE_PARAMETER;
+}
+
 unsigned input_file_kind(const char *name)
 {
+    if (is_gradient(name))
+        return INPUT_FILE_STAGE;
     const char *of_head = after_head(name);
     if (of_head != NULL && !belongs_to_a_head(of_head))
         return INPUT_FILE_UNKNOWN;
