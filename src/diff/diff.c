@@ -173,7 +173,8 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
     struct diff_stage *added = &diff->stages[diff->count];
     if (join_heads(diffing, stage, &a, &b->tensor) || join_heads(diffing, stage, &b, &a->tensor))
         return diffing->error->status;
-    *added = diff_pair(diff, diffing->options, stage_exists(stage) ? stage_name(stage) : NAMELESS, stage, a, b);
+    const char *name = !stage_exists(stage) ? NAMELESS : stage == STAGE_GRAD_PARAMETERS ? a->name : stage_name(stage);
+    *added = diff_pair(diff, diffing->options, name, stage, a, b);
     diff->count++;
     if (diff_align(diff, added, diffing->arena, diffing->error) != STATUS_OK)
         return diffing->error->status;
@@ -233,7 +234,8 @@ void diff_numbers(const struct diff_stage *stage, size_t first, size_t count, do
 static enum stage find_undone_by(const struct diff *diff, size_t departing)
 {
     for (size_t i = departing + 1; i < diff->count; i++)
-        if (stage_follows(diff->stages[i].stage, diff->stages[departing].stage))
+        if (diff->stages[i].stage != diff->stages[departing].stage &&
+            stage_follows(diff->stages[i].stage, diff->stages[departing].stage))
             return diff->stages[i].departs ? diff->stages[i].undone_by : diff->stages[i].stage;
     return STAGE_NAMES;
 }
@@ -262,6 +264,32 @@ static const struct file_tensor *find_asked(const struct diffing *diffing, const
     return found == NULL && diffing->options->stage_count == 1 ? diff_sole_tensor(input) : found;
 }
 
+/* The gradients by parameters have names of their own. */
+static bool is_of_parameter(const struct file_tensor *named)
+{
+    return input_file_kind(named->name) == INPUT_FILE_STAGE &&
+           stage_find(named->name, strlen(named->name)) == STAGE_NAMES;
+}
+
+/* Those of A that B has too; one that B lacks is told. */
+static enum status add_parameters(const struct diffing *diffing)
+{
+    struct diff *diff = diffing->diff;
+    for (size_t i = 0; i < diff->a.input.tensor_count; i++) {
+        const struct file_tensor *a = &diff->a.input.tensors[i];
+        const struct file_tensor *b = is_of_parameter(a) ? input_file_find(&diff->b.input, a->name) : NULL;
+        if (b != NULL && add_stage(diffing, STAGE_GRAD_PARAMETERS, a, b) != STATUS_OK)
+            return diffing->error->status;
+        if (b == NULL && is_of_parameter(a))
+            diff->only_a |= STAGE_BIT(STAGE_GRAD_PARAMETERS);
+    }
+    for (size_t i = 0; i < diff->b.input.tensor_count; i++)
+        if (is_of_parameter(&diff->b.input.tensors[i]) &&
+            input_file_find(&diff->a.input, diff->b.input.tensors[i].name) == NULL)
+            diff->only_b |= STAGE_BIT(STAGE_GRAD_PARAMETERS);
+    return STATUS_OK;
+}
+
 static enum status add_asked(const struct diffing *diffing)
 {
     const struct options *options = diffing->options;
@@ -273,6 +301,14 @@ static enum status add_asked(const struct diffing *diffing)
         const enum stage stage = (enum stage)i;
         if ((asked & STAGE_BIT(stage)) == 0)
             continue;
+        if (stage == STAGE_GRAD_PARAMETERS) {
+            const size_t before = diffing->diff->count;
+            if (add_parameters(diffing) != STATUS_OK)
+                return diffing->error->status;
+            if (diffing->diff->count == before)
+                return diff_lacks_stage(file_a, stage, diffing->error);
+            continue;
+        }
         const struct file_tensor *a = find_asked(diffing, file_a, stage);
         const struct file_tensor *b = find_asked(diffing, file_b, stage);
         if (a == NULL || b == NULL)
@@ -334,6 +370,8 @@ static enum status add_common(const struct diffing *diffing)
         if ((a == NULL) != (b == NULL))
             note_lacking(diff, stage, a == NULL);
     }
+    if (add_parameters(diffing) != STATUS_OK)
+        return diffing->error->status;
     if (diff->count > 0)
         return STATUS_OK;
     diff->only_a = diff->only_b = 0;
@@ -346,6 +384,9 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
     const struct diffing diffing = {diff, options, arena, error};
     if (read_side(&diff->a, options->files[0], arena, error) || read_side(&diff->b, options->files[1], arena, error) ||
         diff_align_tokens(diff, arena, error))
+        return error->status;
+    diff->stages = arena_allocate(arena, STAGE_COUNT + diff->a.input.tensor_count, sizeof diff->stages[0], error);
+    if (diff->stages == NULL)
         return error->status;
     if ((options->stage_count > 0 ? add_asked(&diffing) : add_common(&diffing)) != STATUS_OK)
         return error->status;

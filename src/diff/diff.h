@@ -44,7 +44,7 @@ enum diff_tokens { DIFF_OF_QUERIES, DIFF_OF_KEYS, DIFF_TOKENS };
 
 struct diff {
     struct diff_side a, b;
-    struct diff_stage stages[STAGE_COUNT]; /* those compared, in the order of the stages */
+    struct diff_stage *stages; /* those compared, in the order of the stages; the arena's */
     size_t count;
     size_t first;               /* the first of them that departs, or count; and */
     size_t cause;               /* the first of them that no later one undoes, or count */
