@@ -9,7 +9,8 @@
 
 bool backward_reaches_parameters(const struct problem *problem)
 {
-    return problem_projects(problem) && problem->parameters.latent.key_value_a.weight.rank == 0;
+    const struct latent *latent = &problem->parameters.latent;
+    return problem_projects(problem) && latent->query_a.weight.rank == 0 && latent->key_value_a.weight.rank == 0;
 }
 
 /* --- room --------------------------------------------------------------------------------------------------------- */

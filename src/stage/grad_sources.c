@@ -5,14 +5,27 @@
 
 /* --- query and key before their steps ----------------------------------------------------------------------------- */
 
+/* A latent has no way back yet. */
+static bool reaches(const struct problem *problem)
+{
+    const struct latent *latent = &problem->parameters.latent;
+    return problem_projects(problem) && latent->query_a.weight.rank == 0 && latent->key_value_a.weight.rank == 0;
+}
+
+/* The way back through a norm needs what was normed. */
+static bool steps(const struct problem *problem, enum projection_id id)
+{
+    return operand_has_steps(problem, id) && (!operand_is_normed(problem, id) || reaches(problem));
+}
+
 static bool steps_query(const struct problem *problem)
 {
-    return operand_has_steps(problem, PROJECTION_QUERY);
+    return steps(problem, PROJECTION_QUERY);
 }
 
 static bool steps_key(const struct problem *problem)
 {
-    return operand_has_steps(problem, PROJECTION_KEY);
+    return steps(problem, PROJECTION_KEY);
 }
 
 static bool norms_query(const struct problem *problem)
@@ -36,8 +49,10 @@ static enum status refuse(bool applies, const char *name, const char *lack, cons
         return refuse(applies(problem), "grad_" #name, lack, place, error);                                \
     }
 
-CHECK_OF(projected_query, steps_query, "a norm, a rotation or a scale of query; expected grad_query")
-CHECK_OF(projected_key, steps_key, "a norm or a rotation of key; expected grad_key")
+CHECK_OF(projected_query, steps_query,
+         "a norm, a rotation or a scale of query, nor behind a norm by way of a latent; expected grad_query")
+CHECK_OF(projected_key, steps_key,
+         "a norm or a rotation of key, nor behind a norm by way of a latent; expected grad_key")
 CHECK_OF(normed_query, norms_query, "a norm of query and a rotation behind it")
 CHECK_OF(normed_key, norms_key, "a norm of key and a rotation behind it")
 
@@ -66,12 +81,6 @@ const struct stage_functions stage_grad_normed_key = {
     .applies = norms_key, .check = check_normed_key, .formula = formula_steps};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
-
-/* A latent has no way back yet. */
-static bool reaches(const struct problem *problem)
-{
-    return problem_projects(problem) && problem->parameters.latent.key_value_a.weight.rank == 0;
-}
 
 static bool crosses(const struct problem *problem)
 {
