@@ -219,6 +219,7 @@ static bool move_settings(const struct design_row *row, const char *in, const ch
     free(text);
     if (file == NULL)
         return false;
+    words_add_grad(words, row);
     fprintf(file, "}}\n");
     fclose(file);
     return true;
@@ -251,7 +252,7 @@ void agreement_of_settings(const struct design_row *row, const struct program_ru
 void agreement_again(const struct design_row *row, const char *format, const struct program_run *first,
                      const struct reader_tables *tables)
 {
-    static const char *const KEPT[] = {"stages", "kernel", NULL};
+    static const char *const KEPT[] = {"stages", "kernel", "grad", NULL};
     char path[PROGRAM_PATH_BYTES];
     const bool whole = subject.row->command == COMMAND_SDPA
                            ? memmem(first->output, first->length, "layout", 6) != NULL

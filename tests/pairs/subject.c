@@ -34,6 +34,19 @@ static bool is_look(const char *name)
     return strcmp(name, "theme") == 0 || strcmp(name, "no-caption") == 0;
 }
 
+void words_add_grad(struct command_words *words, const struct design_row *row)
+{
+    const struct value *stages = subject_value(row, "stages");
+    if (stages == NULL || strncmp(stages->text, "grad_", 5) != 0 || subject_value(row, "grad") != NULL)
+        return;
+    words_add(words, "--grad");
+    words_add(words, "ones");
+    if (strcmp(stages->text, "grad_key_inputs") == 0 && subject_value(row, "key-inputs") == NULL) {
+        words_add(words, "--key-inputs");
+        words_add(words, "tests/pairs/other.json");
+    }
+}
+
 void words_make(struct command_words *words, const struct design_row *row, const char *format, const char *without)
 {
     words->count = 0;
@@ -50,6 +63,8 @@ void words_make(struct command_words *words, const struct design_row *row, const
             (without == NULL || strcmp(name, without) != 0))
             words->count += value_words(value, words->list + words->count, words->rooms[i]);
     }
+    if (without == NULL || (strcmp(without, "stages") != 0 && strcmp(without, "grad") != 0))
+        words_add_grad(words, row);
     if (format != NULL) {
         words_add(words, "--format");
         words_add(words, format);
@@ -61,6 +76,9 @@ void words_keep(struct command_words *words, const struct design_row *row, const
     for (size_t i = 0; names[i] != NULL; i++)
         if (subject_value(row, names[i]) != NULL)
             words->count += value_words(subject_value(row, names[i]), words->list + words->count, words->rooms[i]);
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], "grad") == 0)
+            words_add_grad(words, row);
 }
 
 size_t subject_columns(void)

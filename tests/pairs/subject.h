@@ -47,6 +47,10 @@ void words_add(struct command_words *words, const char *word);
 /* A row, in another format where that is said, and without an option where one is. */
 void words_make(struct command_words *words, const struct design_row *row, const char *format, const char *without);
 
+/* A gradient stage is there with --grad alone: what it needs is added where the row has it not, so that it is tried with
+ * a third option, too. */
+void words_add_grad(struct command_words *words, const struct design_row *row);
+
 /* Adds those of the row's options that are among the names, which end in NULL. */
 void words_keep(struct command_words *words, const struct design_row *row, const char *const *names);
 
