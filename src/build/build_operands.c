@@ -178,7 +178,7 @@ static enum status check_shapes(const struct build *build, const struct operand 
         return misfit(build, key, value, "as many heads");
     if (value->shape[2] != key->shape[2])
         return misfit(build, key, value, "as many tokens");
-    if (query->shape[1] % key->shape[1] != 0)
+    if (key->shape[1] == 0 || query->shape[1] % key->shape[1] != 0)
         return error_usage(
             build->error,
             "%s: query has %zu head%s, key and value have %zu; expected a multiple of theirs: each of them "
