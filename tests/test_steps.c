@@ -131,7 +131,8 @@ static void check_counts(const struct problem *problem, const struct step *step,
 /* The steps follow one another and are as long as was asked. */
 static void check_cut(const struct made *made, const struct steps *steps, const char *line)
 {
-    const size_t chunk = made->options.chunk, prefill = made->options.prefill > 0 ? made->options.prefill : chunk;
+    const size_t chunk = (size_t)made->options.chunk;
+    const size_t prefill = made->options.prefill > 0 ? (size_t)made->options.prefill : chunk;
     size_t first = 0;
     for (size_t i = 0; i < steps->count; i++) {
         const size_t left = made->problem.queries - first, most = i == 0 ? prefill : chunk;

@@ -2,6 +2,7 @@
  * say where each begins. */
 #include "build/build.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,7 +129,7 @@ static enum status make_labels(const struct build *build, const int64_t *starts,
     labels->texts = arena_allocate(build->arena, count, sizeof labels->texts[0], build->error);
     for (size_t i = 0; i < sequences && labels->texts != NULL; i++)
         for (int64_t token = starts[i]; token < starts[i + 1]; token++) {
-            const int length = snprintf(text, sizeof text, "%zu.%lld", i + 1, (long long)(token - starts[i] + 1));
+            const int length = snprintf(text, sizeof text, "%zu.%" PRId64, i + 1, token - starts[i] + 1);
             labels->texts[token] = arena_text(build->arena, text, (size_t)length, build->error);
             if (labels->texts[token] == NULL)
                 return build->error->status;
