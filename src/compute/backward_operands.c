@@ -282,7 +282,7 @@ static enum status make_way(struct way_back *way, struct arena *scratch, struct 
     way->d_in = way->id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
     double *numbers = arena_allocate(scratch, 3 * width + 2 * way->d + 3 * way->d_in, sizeof *numbers, error);
     if (numbers == NULL)
-        return error->status;
+        return STATUS_SYSTEM;
     way->projected = numbers;
     way->clipped = way->projected + width;
     way->above = way->clipped + width;
