@@ -1,31 +1,25 @@
 #include "compute/ahead.h"
 
-#include "base/memory.h"
+/* Where in the file the next bytes go. */
+struct place {
+    struct ahead *ahead;
+    uint64_t offset;
+};
 
-enum { CHUNK = 1024 };
-
-static void write_bytes(struct ahead *ahead, size_t first, const void *bytes, size_t count)
+static bool put(void *context, const void *bytes, size_t length)
 {
-    const size_t size = dtype_size(ahead->dtype);
-    const int code = output_write_at(ahead->output, ahead->offset + first * size, bytes, count * size);
+    struct place *place = context;
+    const int code = output_write_at(place->ahead->output, place->offset, bytes, length);
     if (code != 0)
-        atomic_store_explicit(&ahead->code, code, memory_order_relaxed);
+        atomic_store_explicit(&place->ahead->code, code, memory_order_relaxed);
+    place->offset += length;
+    return code == 0;
 }
 
-void ahead_write(struct ahead *ahead, const void *numbers, size_t first, size_t count)
+void ahead_write(void *context, const void *numbers, size_t first, size_t count)
 {
-    if (atomic_load_explicit(&ahead->code, memory_order_relaxed) != 0)
-        return;
-    double chunk[CHUNK];
-    unsigned char bytes[CHUNK * sizeof(double)];
-    if (ahead->made == ahead->dtype && dtype_is_encoded(ahead->dtype, numbers, count)) {
-        write_bytes(ahead, first, numbers, count);
-        return;
-    }
-    for (size_t done = 0, now; done < count; done += now) {
-        now = memory_smaller(count - done, CHUNK);
-        dtype_load(ahead->made, (const char *)numbers + done * dtype_size(ahead->made), now, chunk);
-        dtype_encode(ahead->dtype, chunk, now, bytes);
-        write_bytes(ahead, first + done, bytes, now);
-    }
+    struct ahead *ahead = context;
+    struct place place = {ahead, ahead->offset + first * dtype_size(ahead->dtype)};
+    if (atomic_load_explicit(&ahead->code, memory_order_relaxed) == 0)
+        dtype_encode_all(ahead->dtype, ahead->made, numbers, count, put, &place);
 }

@@ -18,7 +18,7 @@ struct ahead {
     atomic_int code;             /* of errno, where some could not be written */
 };
 
-/* `count` numbers of the table, from the one at `first` on, are made. Threads may say so at the same time. */
-void ahead_write(struct ahead *ahead, const void *numbers, size_t first, size_t count);
+/* `count` numbers of the table of an ahead, from the one at `first` on, are made. Threads may say so together. */
+void ahead_write(void *ahead, const void *numbers, size_t first, size_t count);
 
 #endif

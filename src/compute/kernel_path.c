@@ -131,11 +131,6 @@ static void join_heads(const struct attention *attention, char *joined)
                 memcpy(joined + (item * slots + slot) * width + head * d, from, d);
 }
 
-static void take_rows(void *context, const void *numbers, size_t first, size_t count)
-{
-    ahead_write(context, numbers, first, count);
-}
-
 static enum status attend(const struct attention *attention, void *context, size_t side_by_side,
                           struct fused_found *found, struct error *error)
 {
@@ -161,7 +156,7 @@ static enum status attend(const struct attention *attention, void *context, size
         .softcap = problem->softcap,
         .threads = problem->threads,
         .kernel = problem->kernel,
-        .taker = {context == NULL ? take_rows : NULL, attention->ahead},
+        .taker = {context == NULL ? ahead_write : NULL, attention->ahead},
         .found = problem->masks || !problem_projects(problem) ? found : NULL,
         .progress = report_to(attention->progress, stage_name(STAGE_CONTEXT), matrices * attention->slots),
     };

@@ -1,6 +1,7 @@
 #include "tensor/dtype.h"
 
 #include "base/decimal.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <float.h>
@@ -533,9 +534,36 @@ void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigne
     ROWS[dtype].codec->encode(&ROWS[dtype], numbers, count, bytes);
 }
 
-bool dtype_is_encoded(enum dtype dtype, const void *data, size_t count)
+/* Whether numbers of a working dtype are bytes of a file as they lie in memory: on a machine of that byte order, where
+ * all of them are finite. */
+static bool is_encoded(enum dtype dtype, const void *data, size_t count)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && dtype_finite(dtype, data, count);
+}
+
+void dtype_encode_all(enum dtype dtype, enum dtype from, const void *numbers, size_t count,
+                      bool (*put)(void *context, const void *bytes, size_t length), void *context)
+{
+    enum { CHUNK = 1024, PIECE = 1 << 18 }; /* numbers that are rounded, and that are looked at, at once */
+    const size_t size = dtype_size(from);
+    const bool same = from == dtype && dtype_is_working(dtype);
+    const char *data = numbers;
+    double chunk[CHUNK];
+    unsigned char bytes[CHUNK * sizeof(double)];
+    bool wanted = true;
+    for (size_t done = 0, piece; done < count && wanted; done += piece) {
+        piece = memory_smaller(count - done, PIECE);
+        if (same && is_encoded(dtype, data + done * size, piece)) {
+            wanted = put(context, data + done * size, piece * size);
+            continue;
+        }
+        for (size_t first = done, end = done + piece, now; first < end && wanted; first += now) {
+            now = memory_smaller(end - first, CHUNK);
+            dtype_load(from, data + first * size, now, chunk);
+            dtype_encode(dtype, chunk, now, bytes);
+            wanted = put(context, bytes, now * dtype_size(dtype));
+        }
+    }
 }
 
 uint64_t dtype_bits(enum dtype dtype, double number)

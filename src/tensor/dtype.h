@@ -80,9 +80,10 @@ void dtype_round(enum dtype dtype, double *numbers, size_t count);
  * number rounded once. There is one NaN. */
 void dtype_encode(enum dtype dtype, const double *numbers, size_t count, unsigned char *bytes);
 
-/* Whether numbers of a working dtype are bytes of a file as they lie in memory: on a machine of that byte order, where
- * all of them are finite. */
-bool dtype_is_encoded(enum dtype dtype, const void *data, size_t count);
+/* The same of many numbers, which have the dtype `from` in memory: put takes the bytes in order, piece by piece, as
+ * they lie where a file has them so. It returns false where no more is wanted. */
+void dtype_encode_all(enum dtype dtype, enum dtype from, const void *numbers, size_t count,
+                      bool (*put)(void *context, const void *bytes, size_t length), void *context);
 
 /* The bits of a number in a working dtype, rounded once. Those of its magnitude number the dtype's numbers from 0
  * on. */

@@ -32,11 +32,7 @@ static size_t measure(const struct result_table *table, char *dict)
 enum status check_npy(const struct writing *writing)
 {
     char dict[HEADER_BYTES];
-    const size_t whole = measure(&writing->result->tables[0], dict);
-    if (write_raw_expect(writing, whole) != STATUS_OK)
-        return writing->error->status;
-    write_raw_run_ahead(writing, whole);
-    return STATUS_OK;
+    return write_raw_expect(writing, measure(&writing->result->tables[0], dict));
 }
 
 enum status write_npy(const struct writing *writing)

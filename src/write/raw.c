@@ -1,10 +1,6 @@
 #include "write/raw.h"
 
-enum {
-    CHUNK = 512,
-    LEAST_AHEAD = 1 << 16 /* bytes: less is soon written */,
-    PIECE = 1 << 18 /* numbers that are looked at, and written, at once */
-};
+enum { LEAST_AHEAD = 1 << 16 }; /* bytes: less is soon written */
 
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error)
 {
@@ -15,75 +11,40 @@ enum status write_raw_size(const struct result_table *table, size_t *size, struc
     return STATUS_OK;
 }
 
+/* A long context of the fused path; not of a part, whose header says what all its numbers come to. */
+static bool runs_ahead(const struct writing *writing, const struct result_table *table, size_t size)
+{
+    const struct problem *problem = writing->result->problem;
+    return output_takes_parts(writing->output) && problem->parts == 0 && stage_exists(table->stage) &&
+           problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->recipe == NULL && problem->fused &&
+           size >= LEAST_AHEAD;
+}
+
 enum status write_raw_expect(const struct writing *writing, size_t header)
 {
-    const struct result *result = writing->result;
+    struct result *result = writing->result;
     size_t all = header, size;
     for (size_t i = 0; i < result->table_count; i++) {
-        if (write_raw_size(&result->tables[i], &size, writing->error) != STATUS_OK)
+        const struct result_table *table = &result->tables[i];
+        if (write_raw_size(table, &size, writing->error) != STATUS_OK)
             return writing->error->status;
         if (size > SIZE_MAX - all)
             return error_system(writing->error, 0, "the tables are larger than any file");
+        if (result->ahead.output == NULL && runs_ahead(writing, table, size))
+            result->ahead = (struct ahead){.output = writing->output,
+                                           .offset = all,
+                                           .made = result->problem->kernel->number,
+                                           .dtype = table->dtype};
         all += size;
     }
     output_expect(writing->output, all);
     return writing->output->failed ? writing->error->status : STATUS_OK;
 }
 
-/* A long context of the fused path. */
-static bool runs_ahead(const struct writing *writing, const struct result_table *table)
+static bool put(void *output, const void *bytes, size_t length)
 {
-    const struct problem *problem = writing->result->problem;
-    size_t size;
-    return output_takes_parts(writing->output) && stage_exists(table->stage) &&
-           problem_made_as(problem, table->stage) == STAGE_CONTEXT && problem->recipe == NULL && problem->fused &&
-           write_raw_size(table, &size, writing->error) == STATUS_OK && size >= LEAST_AHEAD;
-}
-
-void write_raw_run_ahead(const struct writing *writing, size_t header)
-{
-    struct result *result = writing->result;
-    size_t offset = header, size;
-    for (size_t i = 0; i < result->table_count; i++) {
-        if (runs_ahead(writing, &result->tables[i])) {
-            result->ahead = (struct ahead){.output = writing->output,
-                                           .offset = offset,
-                                           .made = result->problem->kernel->number,
-                                           .dtype = result->tables[i].dtype};
-            return;
-        }
-        if (write_raw_size(&result->tables[i], &size, writing->error) != STATUS_OK)
-            return;
-        offset += size;
-    }
-}
-
-static void write_encoded(const struct tensor *numbers, size_t first, size_t count, enum dtype dtype,
-                          struct output *output)
-{
-    double chunk[CHUNK];
-    unsigned char bytes[CHUNK * sizeof(double)];
-    for (size_t end = first + count, now; first < end; first += now) {
-        now = memory_smaller(end - first, CHUNK);
-        tensor_load(numbers, first, now, chunk);
-        dtype_encode(dtype, chunk, now, bytes);
-        output_write(output, (const char *)bytes, now * dtype_size(dtype));
-    }
-}
-
-/* The numbers of a table that is held whole: as they lie, where a file has them so. */
-static void write_held(const struct tensor *numbers, enum dtype dtype, struct output *output)
-{
-    const size_t count = tensor_count(numbers), size = dtype_size(dtype);
-    const bool own = numbers->dtype == dtype && dtype_is_working(dtype);
-    for (size_t first = 0, now; first < count && !output->failed; first += now) {
-        const char *bytes = (const char *)numbers->data + first * dtype_size(numbers->dtype);
-        now = memory_smaller(count - first, PIECE);
-        if (own && dtype_is_encoded(dtype, bytes, now))
-            output_write(output, bytes, now * size);
-        else
-            write_encoded(numbers, first, now, dtype, output);
-    }
+    output_write(output, bytes, length);
+    return !((struct output *)output)->failed;
 }
 
 /* Bytes of the rows of a table that are made at once. */
@@ -126,7 +87,8 @@ void write_raw(struct result *result, const struct result_table *table, unsigned
         return;
     }
     if (table->tensor != NULL && tensor_count(table->tensor) == matrices * rows * result_columns(table)) {
-        write_held(table->tensor, table->dtype, output);
+        dtype_encode_all(table->dtype, table->tensor->dtype, table->tensor->data, tensor_count(table->tensor), put,
+                         output);
         return;
     }
     for (size_t matrix = 0; matrix < matrices; matrix++)

@@ -10,13 +10,10 @@
 /* *size = the bytes of the table; STATUS_SYSTEM where no file could hold them. */
 enum status write_raw_size(const struct result_table *table, size_t *size, struct error *error);
 
-/* The file gets room for all tables and a header of so many bytes: before the work, and once more where the header is
- * not known then. To the last byte, or a file that is replaced would wait for the disk. STATUS_SYSTEM where there is
- * none. */
+/* The file gets room for all tables and a header of so many bytes: before the work, and of a part once more, whose
+ * header is not known then. To the last byte, or a file that is replaced would wait for the disk. STATUS_SYSTEM where
+ * there is none. A long context is to be written while it is made, behind that header. */
 enum status write_raw_expect(const struct writing *writing, size_t header);
-
-/* After that, and before the work: a long table is to be written while it is made, behind a header of so many bytes. */
-void write_raw_run_ahead(const struct writing *writing, size_t header);
 
 /* Room for some rows of any of its tables, twice; NULL where memory is short. */
 unsigned char *write_raw_room(const struct result *result, struct arena *arena, struct error *error);

@@ -123,10 +123,7 @@ enum status check_safetensors(const struct writing *writing)
     const char *header = make_header(writing->result, &length, writing->arena, writing->error);
     if (header == NULL || check_length(length, &padding, writing->error) != STATUS_OK)
         return writing->error->status;
-    if (write_raw_expect(writing, SAFETENSORS_LENGTH_BYTES + length + padding) != STATUS_OK)
-        return writing->error->status;
-    write_raw_run_ahead(writing, SAFETENSORS_LENGTH_BYTES + length + padding);
-    return STATUS_OK;
+    return write_raw_expect(writing, SAFETENSORS_LENGTH_BYTES + length + padding);
 }
 
 enum status write_safetensors(const struct writing *writing)
