@@ -177,6 +177,23 @@ struct kernel {
      *   panel  (depth, W) packed
      *   y      (rows, W) updated */
     void (*project)(const void *x, size_t stride, size_t rows, size_t depth, const void *panel, void *y);
+
+    /* --- backwards: of the same kernels; else NULL ---- */
+
+    /* slopes[j][lane] = 1 - tanh(scores[j][lane] x steepness)^2: what the softcap multiplies gradients with.
+     *   scores  (count, W) before they are adjusted
+     *   slopes  (count, W) written */
+    void (*cap_slopes)(const struct kernel_adjustment *adjustment, size_t count, const void *scores, void *slopes);
+
+    /* Scores become weights, 2^(scores x factor - lse), exactly 0 as in softmax, and the gradient of each weight that of
+     * its score, weight (gradient - delta) slope scale, exactly 0 where the weight is.
+     *   scores  (count, W) replaced by the weights
+     *   lse     (W) to the base 2
+     *   delta   (W)
+     *   slopes  (count, W), or NULL: all 1
+     *   grad    (count, W) updated */
+    void (*differentiate)(void *scores, size_t count, double factor, const void *lse, const void *delta,
+                          const void *slopes, double scale, void *grad);
 };
 
 /* The names that ATTN_ISA may have, whatever the processor: the instruction sets from the slowest on, by their number;

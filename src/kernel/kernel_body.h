@@ -190,6 +190,47 @@ static void project(const void *x, size_t stride, size_t rows, size_t depth, con
 #undef PART
 }
 
+/* --- backwards --------------------------------------------------------------------------------------------------- */
+
+static void cap_slopes(const struct kernel_adjustment *adjustment, size_t count, const void *scores, void *slopes)
+{
+    const vector steepness = broadcast((number)fmin(adjustment->steepness, NUMBER_MAX)), one = broadcast(1);
+    for (size_t i = 0; i < count * VECTORS; i++) {
+        const vector share = tanh_vector(((const vector *)scores)[i] * steepness, one);
+        ((vector *)slopes)[i] = (one - share) * (one + share);
+    }
+}
+
+/* capped is a constant where this is inlined. */
+INLINE void differentiate_rows(bool capped, void *scores, size_t count, number factor, const void *lse,
+                               const void *delta, const void *slopes, number scale, void *grad)
+{
+    vector base[VECTORS], mean[VECTORS];
+    UNROLLED (j, VECTORS) {
+        base[j] = -((const vector *)lse)[j];
+        mean[j] = ((const vector *)delta)[j];
+    }
+    vector *score = scores, *gradient = grad;
+    for (size_t i = 0; i < count; i++, score += VECTORS, gradient += VECTORS)
+        UNROLLED (j, VECTORS) {
+            const vector weight = exp2_vector(multiply_add(score[j], broadcast(factor), base[j]));
+            vector change = weight * (gradient[j] - mean[j]) * broadcast(scale);
+            if (capped)
+                change *= ((const vector *)slopes)[i * VECTORS + j];
+            score[j] = weight;
+            gradient[j] = select_vector(weight == (vector){0}, (vector){0}, change);
+        }
+}
+
+static void differentiate(void *scores, size_t count, double factor, const void *lse, const void *delta,
+                          const void *slopes, double scale, void *grad)
+{
+    if (slopes != NULL)
+        differentiate_rows(true, scores, count, (number)factor, lse, delta, slopes, (number)scale, grad);
+    else
+        differentiate_rows(false, scores, count, (number)factor, lse, delta, slopes, (number)scale, grad);
+}
+
 /* --- packing ----------------------------------------------------------------------------------------------------- */
 
 static void pack_query(const void *query, size_t count, size_t d, double factor, void *packed)
@@ -231,10 +272,20 @@ FINITE(finite_own, uint32_t, UINT32_C(1) << 31, 1 << 23)
 #endif
 
 const struct kernel OWN(ISA) = {
-    VECTOR_KERNEL,          .finite = finite_own,     .dtype = OWN_DTYPE,
-    .number = OWN_DTYPE,    .task_queries = 128,      .query_bytes = packed_bytes,
-    .keys_bytes = no_bytes, .pack_query = pack_query, .load = load_nothing,
-    .scores = scores,       .values = values,         .project = project,
+    VECTOR_KERNEL,
+    .finite = finite_own,
+    .dtype = OWN_DTYPE,
+    .number = OWN_DTYPE,
+    .task_queries = 128,
+    .query_bytes = packed_bytes,
+    .keys_bytes = no_bytes,
+    .pack_query = pack_query,
+    .load = load_nothing,
+    .scores = scores,
+    .values = values,
+    .project = project,
+    .cap_slopes = cap_slopes,
+    .differentiate = differentiate,
 };
 
 /* --- numbers of 16 bits, widened --------------------------------------------------------------------------------- */

@@ -6,6 +6,10 @@
  *     GF/s of 4 H D operations for each key that a query sees: KIND is whole, causal, past, window, lengths, boolean,
  *     float, alibi, softcap
  *
+ * backward KERNEL DTYPE HEADS TOKENS D KIND THREADS
+ *
+ *     the same of the backward pass alone, of 10 H D operations
+ *
  * scratch KERNEL DTYPE HEADS TOKENS D KIND THREADS
  *
  *     bytes that the same job allocates
@@ -46,6 +50,7 @@
  * answer that begins with "wrong" says what was found. A figure is the best of the runs that a short while allows. */
 #include "base/threads.h"
 #include "kernel/fused.h"
+#include "kernel/fused_backward.h"
 #include "kernel/project.h"
 #include "model/torch_random.h"
 #include "tensor/dtype.h"
@@ -301,13 +306,119 @@ static void free_operands(struct operands *operands)
     *operands = (struct operands){0};
 }
 
+/* The backward pass of a job whose context and lse are there, with room for its gradients. */
+static struct fused_backward_job backward_of(const struct operands *operands, const struct fused_job *job,
+                                             const void *grad_context)
+{
+    const size_t size = dtype_size(operands->dtype), queries = operands->heads * operands->queries * operands->d,
+                 keys = operands->heads * operands->keys * operands->d;
+    return (struct fused_backward_job){.query = job->query,
+                                       .key = job->key,
+                                       .value = job->value,
+                                       .context = job->context,
+                                       .lse = job->lse,
+                                       .grad_context = grad_context,
+                                       .grad_query = allocate(queries * size),
+                                       .grad_key = allocate(keys * size),
+                                       .grad_value = allocate(keys * size),
+                                       .heads = job->heads,
+                                       .queries = job->queries,
+                                       .keys = job->keys,
+                                       .d = job->d,
+                                       .d_v = job->d_v,
+                                       .mask = job->mask,
+                                       .scale = job->scale,
+                                       .softcap = job->softcap,
+                                       .threads = job->threads,
+                                       .kernel = job->kernel};
+}
+
+static void free_backward(const struct fused_backward_job *job)
+{
+    free(job->grad_query), free(job->grad_key), free(job->grad_value);
+}
+
+static void run_backward(void *job)
+{
+    struct error error = {0};
+    if (fused_backward(job, &error) != STATUS_OK)
+        give_up(error.message);
+}
+
 struct request {
     char kernel[32], dtype[8], kind[16];
     size_t heads, tokens, d;
     unsigned threads;
 };
 
-static void attention(const struct request *request, bool scratch)
+/* Row `row` of grad_query of a head, in double; what is drawn here overflows nothing. */
+static void exact_grad_query(const struct operands *operands, const struct fused_backward_job *job, size_t head,
+                             size_t row, double *sums)
+{
+    const size_t d = job->d, at = head * job->queries + row, size = 6 * d;
+    const struct span span = job->mask != NULL ? mask_span(job->mask, 0, row) : (struct span){.end = job->keys};
+    double *query = allocate(size * sizeof *query), *key = query + d, *value = key + d, *grad = value + d, bias = 0;
+    double *weighted = grad + d, *means = weighted + d, total = 0, delta = 0;
+    memset(weighted, 0, 2 * d * sizeof *weighted);
+    load_row(operands->dtype, operands->query, at, d, query);
+    load_row(operands->dtype, job->grad_context, at, d, grad);
+    for (size_t j = span.first; j < span.end; j++) {
+        double score = 0, change = 0;
+        load_row(operands->dtype, operands->key, head * operands->keys + j, d, key);
+        load_row(operands->dtype, operands->value, head * operands->keys + j, d, value);
+        for (size_t k = 0; k < d; k++) {
+            score += query[k] * key[k];
+            change += grad[k] * value[k];
+        }
+        score *= job->scale;
+        const double share = job->softcap > 0 ? tanh(score / job->softcap) : 0;
+        if (job->mask != NULL)
+            mask_bias(job->mask, 0, head, row, j, 1, &bias);
+        const double weight = exp((job->softcap > 0 ? job->softcap * share : score) + bias);
+        const double slope = weight * (1 - share * share) * job->scale;
+        total += weight;
+        delta += weight * change;
+        for (size_t k = 0; k < d; k++) {
+            weighted[k] += slope * change * key[k];
+            means[k] += slope * key[k];
+        }
+    }
+    for (size_t k = 0; k < d; k++)
+        sums[k] = (weighted[k] - means[k] * delta / total) / total;
+    free(query);
+}
+
+static void check_backward(const struct operands *operands, const struct fused_backward_job *job)
+{
+    const size_t d = job->d;
+    double *exact = allocate(2 * d * sizeof *exact), *got = exact + d;
+    for (size_t i = 0; i < CHECKED_ROWS; i++) {
+        const size_t row = i * (job->queries - 1) / (CHECKED_ROWS - 1), head = i % job->heads;
+        exact_grad_query(operands, job, head, row, exact);
+        load_row(job->kernel->number, job->grad_query, head * job->queries + row, d, got);
+        for (size_t c = 0; c < d; c++)
+            if (!(fabs(exact[c] - got[c]) <= tolerance(job->kernel)))
+                give_up("a row of grad_query differs from the sums in double");
+    }
+    free(exact);
+}
+
+enum measure { ATTENTION, BACKWARD, SCRATCH };
+
+static void measure_backward(const struct operands *operands, struct fused_job *forward, double pairs)
+{
+    const size_t rows = forward->heads * forward->queries, d = forward->d;
+    void *grad_context = draw_as(operands->dtype, rows * d, 4, 1);
+    forward->lse = allocate(rows * dtype_size(operands->dtype));
+    run_attention(forward);
+    struct fused_backward_job job = backward_of(operands, forward, grad_context);
+    run_backward(&job);
+    check_backward(operands, &job);
+    printf("%.1f\n", 10.0 * (double)(job.heads * d) * pairs / best_of(run_backward, &job) * 1e-9);
+    free_backward(&job), free(forward->lse), free(grad_context);
+}
+
+static void attention(const struct request *request, enum measure measure)
 {
     const enum dtype dtype = find_dtype(request->dtype);
     const struct kernel *kernel = find_kernel(request->kernel, dtype);
@@ -320,8 +431,12 @@ static void attention(const struct request *request, bool scratch)
     job.mask = &mask;
     job.softcap = strcmp(request->kind, "softcap") == 0 ? 30 : 0;
     job.threads = request->threads;
-    if (scratch) {
+    if (measure == SCRATCH) {
         printf("%zu\n", fused_scratch_bytes(&job));
+    } else if (measure == BACKWARD && kernel->differentiate == NULL) {
+        printf("missing\n");
+    } else if (measure == BACKWARD) {
+        measure_backward(&operands, &job, pairs);
     } else {
         run_attention(&job);
         check_attention(&operands, &job);
@@ -545,7 +660,9 @@ int main(void)
         char what[16] = "";
         if (sscanf(line, "%15s %31s %7s %zu %zu %zu %15s %u", what, request.kernel, request.dtype, &request.heads,
                    &request.tokens, &request.d, request.kind, &request.threads) == 8)
-            attention(&request, strcmp(what, "scratch") == 0);
+            attention(&request, strcmp(what, "scratch") == 0    ? SCRATCH
+                                : strcmp(what, "backward") == 0 ? BACKWARD
+                                                                : ATTENTION);
         else if (sscanf(line, "project %31s %zu %zu %zu %u", isa, &a, &b, &c, &threads) == 5)
             project(isa, a, b, c, threads, false);
         else if (sscanf(line, "sgemm %zu %zu %zu %u", &a, &b, &c, &threads) == 4)

@@ -3,8 +3,11 @@ standard input and answers each with one line.
 
     attention - DTYPE HEADS TOKENS D KIND THREADS    GF/s, the best of the runs that a short while allows; KIND is whole or
                                                      causal
+    backward - DTYPE HEADS TOKENS D KIND THREADS     the same of the backward pass alone, of 2.5 times the operations
     context DTYPE HEADS QUERIES KEYS D FOLDER        reads FOLDER/query, key and value as they lie, and writes their
                                                      FOLDER/context
+    gradients DTYPE HEADS QUERIES KEYS D FOLDER      reads FOLDER/grad_context too, and writes FOLDER/grad_query, grad_key
+                                                     and grad_value
     version                                          PyTorch's
 """
 import os
@@ -37,25 +40,63 @@ def attention(dtype, heads, tokens, d, kind, threads):
     return operations / best * 1e-9
 
 
-def context(dtype, heads, queries, keys, d, folder):
-    def read(name, rows):
-        path, count = os.path.join(folder, name), heads * rows * d
-        return torch.from_file(path, size=count, dtype=DTYPES[dtype]).view(1, heads, rows, d)
+def backward(dtype, heads, tokens, d, kind, threads):
+    torch.set_num_threads(threads)
+    shape, causal = (1, heads, tokens, d), kind == "causal"
+    operands = [torch.randn(shape).to(DTYPES[dtype]).requires_grad_() for _ in range(3)]
+    grad_context = torch.randn(shape).to(DTYPES[dtype])
+    operations = 10 * heads * (tokens * (tokens + 1) // 2 if causal else tokens * tokens) * d
+    context = torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal)
 
+    def run():
+        start = time.perf_counter()
+        torch.autograd.grad(context, operands, grad_context, retain_graph=True)
+        return time.perf_counter() - start
+
+    run()
+    begin = time.perf_counter()
+    best = run()
+    while time.perf_counter() - begin < SECONDS:
+        best = min(best, run())
+    return operations / best * 1e-9
+
+
+def read(dtype, heads, rows, d, folder, name):
+    path, count = os.path.join(folder, name), heads * rows * d
+    return torch.from_file(path, size=count, dtype=DTYPES[dtype]).view(1, heads, rows, d)
+
+
+def write(numbers, folder, name):
+    numbers.contiguous().view(torch.uint8).numpy().tofile(os.path.join(folder, name))
+
+
+def gradients(dtype, heads, queries, keys, d, folder):
+    rows = {"query": queries, "key": keys, "value": keys}
+    operands = [read(dtype, heads, rows[name], d, folder, name).requires_grad_() for name in rows]
+    context = torch.nn.functional.scaled_dot_product_attention(*operands)
+    grad_context = read(dtype, heads, queries, d, folder, "grad_context")
+    for name, grad in zip(rows, torch.autograd.grad(context, operands, grad_context)):
+        write(grad, folder, "grad_" + name)
+
+
+def context(dtype, heads, queries, keys, d, folder):
     with torch.inference_mode():
-        operands = read("query", queries), read("key", keys), read("value", keys)
-        result = torch.nn.functional.scaled_dot_product_attention(*operands).contiguous()
-    result.view(torch.uint8).numpy().tofile(os.path.join(folder, "context"))
+        operands = [read(dtype, heads, rows, d, folder, name)
+                    for name, rows in (("query", queries), ("key", keys), ("value", keys))]
+        result = torch.nn.functional.scaled_dot_product_attention(*operands)
+    write(result, folder, "context")
 
 
 for line in sys.stdin:
     words = line.split()
     if words == ["version"]:
         print(torch.__version__, flush=True)
-    elif words[0] == "attention":
+    elif words[0] in ("attention", "backward"):
         dtype, heads, tokens, d, kind, threads = words[2:]
-        print(f"{attention(dtype, int(heads), int(tokens), int(d), kind, int(threads)):.1f}", flush=True)
+        measure = attention if words[0] == "attention" else backward
+        print(f"{measure(dtype, int(heads), int(tokens), int(d), kind, int(threads)):.1f}", flush=True)
     else:
         dtype, heads, queries, keys, d, folder = words[1:]
-        context(dtype, int(heads), int(queries), int(keys), int(d), folder)
+        compute = context if words[0] == "context" else gradients
+        compute(dtype, int(heads), int(queries), int(keys), int(d), folder)
         print("written", flush=True)

@@ -1,0 +1,570 @@
+#include "kernel/fused_backward.h"
+
+#include "base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAST_PART = 256, /* keys or queries of a part, about */
+    MOST_PARTS = 16,  /* and rounds: each starts its threads anew */
+    ROWS = 6,         /* of a thread's scratch beside its blocks: peak, seen, from, till, distance, slope */
+    COLUMNS = 64,     /* that are loaded as doubles at once */
+};
+
+static const double LOG2_E = 1.4426950408889634;
+
+/* --- the plan ---------------------------------------------------------------------------------------------------- */
+
+/* What is packed, of each kind: its place in the scratch, and the bytes of one tile of queries or of one key head. */
+struct packed {
+    char *at;
+    size_t bytes;
+};
+
+struct plan {
+    const struct fused_backward_job *job;
+    const struct kernel *kernel;
+    size_t group, key_heads, heads_per_item;
+    size_t size, row;                    /* bytes of a number, and of a row of W of them */
+    size_t tiles;                        /* of W queries, in a head */
+    size_t panels, value_panels;         /* of W columns that hold d and d_v */
+    struct kernel_adjustment adjustment; /* what is the same for every tile */
+    double factor;                       /* scores x factor are logits to the base 2, once they are adjusted */
+    bool adjusted;                       /* every tile */
+    bool biased, relative;               /* there is an attn_mask; T5's table */
+    size_t parts;                        /* of the queries and of the keys; some at the end may be empty */
+    size_t part_tiles, part_keys;        /* in one */
+    unsigned threads;
+    size_t round;
+    /* Each tile of queries: query (d, W) and grad_context (d_v, W); the same as panels (W queries, W); the sums of
+     * grad_query (d, W); lse to the base 2 and delta (W). Each key head: sums as panels (Tk, W). */
+    struct packed query, grad, query_panels, grad_panels, grad_query, lse, delta, grad_key, grad_value;
+    size_t thread_bytes;
+    char *scratch; /* of the threads */
+    struct work_counter counter;
+};
+
+static size_t add(size_t a, size_t b)
+{
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
+/* What ALiBi, T5's table and the softcap make of scores, as the forward pass does. A scale that is not positive is
+ * multiplied before keys are forbidden. */
+static void plan_units(struct plan *plan)
+{
+    const struct fused_backward_job *job = plan->job;
+    const struct mask *mask = job->mask;
+    const bool capped = job->softcap > 0 && job->softcap < (plan->kernel->number == DTYPE_F32 ? 1e30 : 1e290);
+    plan->biased = mask != NULL && mask->attn_mask.rank > 0;
+    plan->relative = mask != NULL && mask->relative != NULL;
+    plan->adjusted = capped || !(job->scale > 0) || plan->relative || (mask != NULL && mask->alibi_slopes != NULL);
+    plan->factor = job->scale * LOG2_E;
+    dtype_round(plan->kernel->number, &plan->factor, 1);
+    plan->adjustment = (struct kernel_adjustment){.factor = plan->factor};
+    if (capped)
+        plan->adjustment = (struct kernel_adjustment){
+            .capped = true, .steepness = job->scale / job->softcap, .height = job->softcap * LOG2_E};
+}
+
+/* The same for any number of threads. */
+static void plan_parts(struct plan *plan)
+{
+    const struct fused_backward_job *job = plan->job;
+    const size_t lanes = plan->kernel->lanes, longer = memory_larger(job->queries, job->keys);
+    plan->parts = memory_larger(1, memory_smaller(MOST_PARTS, longer / LEAST_PART));
+    plan->part_tiles = work_ceil_divide(plan->tiles, plan->parts);
+    plan->part_keys = work_ceil_divide(work_ceil_divide(job->keys, plan->parts), lanes) * lanes;
+    plan->threads = work_threads(job->threads, 2.5 * (double)job->heads * (double)job->queries * (double)job->keys *
+                                                   (double)(job->d + job->d_v));
+    plan->threads = (unsigned)memory_smaller(plan->threads, plan->key_heads * plan->parts);
+    plan->counter.progress = &job->progress;
+    plan->counter.total = (double)plan->key_heads * (double)plan->parts * (double)plan->parts;
+}
+
+/* Bytes of what all threads share; each kind gets its place where the scratch is there. */
+static size_t lay_packed(struct plan *plan, char *scratch)
+{
+    const struct fused_backward_job *job = plan->job;
+    const struct kernel *kernel = plan->kernel;
+    const size_t lanes = kernel->lanes, tiles = job->heads * plan->tiles;
+    const struct {
+        struct packed *packed;
+        size_t rows, count; /* rows of W numbers of each, and how many */
+    } kinds[] = {
+        {&plan->query, job->d, tiles},
+        {&plan->grad, job->d_v, tiles},
+        {&plan->query_panels, plan->panels * lanes, tiles},
+        {&plan->grad_panels, plan->value_panels * lanes, tiles},
+        {&plan->grad_query, job->d, tiles},
+        {&plan->lse, 1, tiles},
+        {&plan->delta, 1, tiles},
+        {&plan->grad_key, work_bytes(plan->panels, job->keys, 1), plan->key_heads},
+        {&plan->grad_value, work_bytes(plan->value_panels, job->keys, 1), plan->key_heads},
+    };
+    size_t all = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        kinds[i].packed->bytes = kernel->context_bytes(kinds[i].rows);
+        kinds[i].packed->at = scratch == NULL ? NULL : scratch + all;
+        all = add(all, work_bytes(kinds[i].packed->bytes, kinds[i].count, 1));
+    }
+    return all;
+}
+
+/* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
+static size_t make_plan(struct plan *plan, const struct fused_backward_job *job)
+{
+    const struct kernel *kernel = job->kernel;
+    *plan = (struct plan){.job = job,
+                          .kernel = kernel,
+                          .group = job->group > 0 ? job->group : 1,
+                          .heads_per_item = job->heads_per_item > 0 ? job->heads_per_item : job->heads,
+                          .size = dtype_size(kernel->number),
+                          .row = kernel->lanes * dtype_size(kernel->number),
+                          .tiles = work_ceil_divide(job->queries, kernel->lanes),
+                          .panels = work_ceil_divide(job->d, kernel->lanes),
+                          .value_panels = work_ceil_divide(job->d_v, kernel->lanes)};
+    plan->key_heads = job->heads / plan->group;
+    plan_units(plan);
+    plan_parts(plan);
+    const size_t blocks = 2 + (size_t)(plan->biased || plan->relative) + (size_t)plan->adjustment.capped;
+    plan->thread_bytes = kernel->context_bytes(blocks * KERNEL_KEYS + ROWS);
+    return work_scratch_bytes(lay_packed(plan, NULL), plan->thread_bytes, plan->threads);
+}
+
+/* --- rows of queries --------------------------------------------------------------------------------------------- */
+
+static char *of_tile(const struct plan *plan, const struct packed *packed, size_t head, size_t tile)
+{
+    return packed->at + (head * plan->tiles + tile) * packed->bytes;
+}
+
+static size_t tile_count(const struct plan *plan, size_t tile)
+{
+    return memory_smaller(plan->kernel->lanes, plan->job->queries - tile * plan->kernel->lanes);
+}
+
+/* Rows (rows, columns) as panels of W columns, one behind the other, `apart` rows each; `from` them where `back`. */
+static void copy_panels(const struct plan *plan, char *rows, size_t count, size_t columns, char *panels, size_t apart,
+                        bool back)
+{
+    const size_t lanes = plan->kernel->lanes;
+    for (size_t column = 0; column < columns; column += lanes, panels += apart * plan->row) {
+        const size_t bytes = memory_smaller(lanes, columns - column) * plan->size;
+        for (size_t i = 0; i < count; i++) {
+            char *row = rows + (i * columns + column) * plan->size, *packed = panels + i * plan->row;
+            memcpy(back ? row : packed, back ? packed : row, bytes);
+        }
+    }
+}
+
+/* The rows of a tile, (count, columns), in both layouts. */
+static void pack_rows(const struct plan *plan, const void *matrix, size_t head, size_t tile, size_t columns,
+                      const struct packed *packed, const struct packed *panels)
+{
+    const size_t lanes = plan->kernel->lanes, count = tile_count(plan, tile);
+    char *rows = (char *)matrix + (head * plan->job->queries + tile * lanes) * columns * plan->size;
+    char *panel = of_tile(plan, panels, head, tile);
+    plan->kernel->pack_query(rows, count, columns, 1, of_tile(plan, packed, head, tile));
+    memset(panel, 0, panels->bytes);
+    copy_panels(plan, rows, count, columns, panel, lanes, false);
+}
+
+static double load_number(const struct plan *plan, const void *numbers, size_t index)
+{
+    double number;
+    dtype_load(plan->kernel->number, (const char *)numbers + index * plan->size, 1, &number);
+    return number;
+}
+
+static void store_number(const struct plan *plan, double number, void *numbers, size_t index)
+{
+    dtype_store(plan->kernel->number, &number, 1, (char *)numbers + index * plan->size);
+}
+
+/* delta of a row: grad_context . context. */
+static double row_delta(const struct plan *plan, size_t row)
+{
+    const size_t d_v = plan->job->d_v;
+    double grad[COLUMNS], context[COLUMNS], sum = 0;
+    for (size_t first = 0, count; first < d_v; first += count) {
+        const size_t at = (row * d_v + first) * plan->size;
+        count = memory_smaller(COLUMNS, d_v - first);
+        dtype_load(plan->kernel->number, (const char *)plan->job->grad_context + at, count, grad);
+        dtype_load(plan->kernel->number, (const char *)plan->job->context + at, count, context);
+        for (size_t c = 0; c < count; c++)
+            sum += grad[c] * context[c];
+    }
+    return sum;
+}
+
+static bool is_empty(const struct plan *plan, size_t head, size_t query)
+{
+    const struct mask *mask = plan->job->mask;
+    return mask != NULL && mask_is_empty(mask, head / plan->heads_per_item, head % plan->heads_per_item, query);
+}
+
+/* lse and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight is
+ * exactly 0. */
+static void measure_rows(const struct plan *plan, size_t head, size_t tile)
+{
+    const struct fused_backward_job *job = plan->job;
+    char *lses = of_tile(plan, &plan->lse, head, tile), *deltas = of_tile(plan, &plan->delta, head, tile);
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        const size_t query = tile * plan->kernel->lanes + lane, row = head * job->queries + query;
+        const bool none = lane >= tile_count(plan, tile) || is_empty(plan, head, query);
+        const double lse = none ? 0 : load_number(plan, job->lse, row);
+        const double logit = isfinite(lse) ? lse * LOG2_E : (double)NAN;
+        const double delta = none ? 0 : row_delta(plan, row);
+        store_number(plan, none ? dtype_largest(plan->kernel->number) : logit, lses, lane);
+        store_number(plan, delta, deltas, lane);
+        if (job->grad_sinks != NULL && !none)
+            job->grad_sinks[head] -= exp(job->mask->sinks[head % plan->heads_per_item] - lse) * delta;
+    }
+}
+
+static void open_head(const struct plan *plan, size_t head)
+{
+    const struct fused_backward_job *job = plan->job;
+    if (job->grad_sinks != NULL)
+        job->grad_sinks[head] = 0;
+    for (size_t tile = 0; tile < plan->tiles; tile++) {
+        pack_rows(plan, job->query, head, tile, job->d, &plan->query, &plan->query_panels);
+        pack_rows(plan, job->grad_context, head, tile, job->d_v, &plan->grad, &plan->grad_panels);
+        memset(of_tile(plan, &plan->grad_query, head, tile), 0, plan->grad_query.bytes);
+        measure_rows(plan, head, tile);
+    }
+}
+
+/* sums (W) += what the empty rows of a head give to each grad_value, in the columns from `first` on. */
+static void add_empty_rows(const struct plan *plan, size_t head, size_t first, size_t count, double *sums)
+{
+    const struct fused_backward_job *job = plan->job;
+    double grad[KERNEL_MOST_LANES];
+    for (size_t query = 0; query < job->queries; query++) {
+        const size_t row = head * job->queries + query;
+        if (!is_empty(plan, head, query))
+            continue;
+        dtype_load(plan->kernel->number, (const char *)job->grad_context + (row * job->d_v + first) * plan->size, count,
+                   grad);
+        for (size_t c = 0; c < count; c++)
+            sums[c] += job->mask->empty_row == EMPTY_ROW_NAN ? (double)NAN : grad[c] / (double)job->keys;
+    }
+}
+
+/* grad_value starts with what empty rows give to every key. */
+static void open_values(const struct plan *plan, size_t key_head)
+{
+    const struct fused_backward_job *job = plan->job;
+    const size_t lanes = plan->kernel->lanes;
+    char *panel = plan->grad_value.at + key_head * plan->grad_value.bytes;
+    memset(panel, 0, plan->grad_value.bytes);
+    if (job->mask == NULL || job->mask->empty_row == EMPTY_ROW_ZERO)
+        return;
+    for (size_t first = 0; first < job->d_v; first += lanes) {
+        double sums[KERNEL_MOST_LANES] = {0};
+        for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
+            add_empty_rows(plan, head, first, memory_smaller(lanes, job->d_v - first), sums);
+        for (size_t j = 0; j < job->keys; j++, panel += plan->row)
+            dtype_store(plan->kernel->number, sums, lanes, panel);
+    }
+}
+
+static void open_task(void *context, size_t key_head, unsigned thread)
+{
+    const struct plan *plan = context;
+    (void)thread;
+    for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
+        open_head(plan, head);
+    memset(plan->grad_key.at + key_head * plan->grad_key.bytes, 0, plan->grad_key.bytes);
+    open_values(plan, key_head);
+}
+
+/* --- tiles ------------------------------------------------------------------------------------------------------- */
+
+/* One tile of queries against what it sees of a block of keys; and the thread's scratch. */
+struct tile {
+    size_t head, key_head, item, head_of_item;
+    size_t index;         /* of the tile in its head */
+    size_t first, count;  /* its queries */
+    size_t key, keys;     /* the first of the keys, and how many */
+    void *scores, *grad;  /* (KERNEL_KEYS, W) */
+    void *bias, *slopes;  /* the same; only where there is an attn_mask or T5's table; a softcap */
+    void *peak;           /* (W), of no use here */
+    int32_t *seen;        /* (W), of no use here */
+    int32_t *from, *till; /* (W) the keys that the lane's span holds, counted from `key` */
+    void *distance, *slope;
+};
+
+static struct tile open_tile(const struct plan *plan, char *scratch)
+{
+    const size_t block = KERNEL_KEYS * plan->row;
+    struct tile tile = {.scores = scratch, .grad = scratch + block};
+    char *at = scratch + 2 * block;
+    tile.bias = at;
+    at += plan->biased || plan->relative ? block : 0;
+    tile.slopes = at;
+    at += plan->adjustment.capped ? block : 0;
+    tile.peak = at;
+    tile.seen = (int32_t *)(void *)(at += plan->row);
+    tile.from = (int32_t *)(void *)(at += plan->row);
+    tile.till = (int32_t *)(void *)(at += plan->row);
+    tile.distance = at += plan->row;
+    tile.slope = at + plan->row;
+    return tile;
+}
+
+static struct span query_span(const struct plan *plan, const struct tile *tile, size_t query)
+{
+    const struct mask *mask = plan->job->mask;
+    return mask == NULL ? (struct span){0, plan->job->keys} : mask_span(mask, tile->item, query);
+}
+
+/* A lane without a query is as the last that has one. */
+static size_t lane_query(const struct tile *tile, size_t lane)
+{
+    return tile->first + memory_smaller(lane, tile->count - 1);
+}
+
+/* Leaves of the keys key .. key + keys those from the first to the last that a query sees; false where there is none.
+ * Both ends of a span grow, or stay, from one query to the next. */
+static bool cut_keys(const struct plan *plan, struct tile *tile)
+{
+    const size_t first = query_span(plan, tile, tile->first).first;
+    const size_t end =
+        memory_smaller(tile->key + tile->keys, query_span(plan, tile, tile->first + tile->count - 1).end);
+    tile->key = memory_larger(tile->key, first);
+    tile->keys = end > tile->key ? end - tile->key : 0;
+    return tile->keys > 0;
+}
+
+/* Whether a query's span leaves out some of the keys. */
+static bool is_bounded(const struct plan *plan, const struct tile *tile)
+{
+    return query_span(plan, tile, tile->first + tile->count - 1).first > tile->key ||
+           query_span(plan, tile, tile->first).end < tile->key + tile->keys;
+}
+
+static int32_t clip(size_t key, const struct tile *tile)
+{
+    return key > tile->key ? (int32_t)memory_smaller(key - tile->key, tile->keys) : 0;
+}
+
+static void mark_spans(const struct plan *plan, const struct tile *tile)
+{
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        const struct span span = query_span(plan, tile, lane_query(tile, lane));
+        tile->from[lane] = clip(span.first, tile);
+        tile->till[lane] = clip(span.end, tile);
+    }
+}
+
+/* What attn_mask says of the tile; it may end early once it knows that its rows do not all agree. */
+static unsigned scan_mask(const struct plan *plan, const struct tile *tile)
+{
+    unsigned says = 0;
+    for (size_t i = 0; i < tile->count && (says & (says - 1)) == 0 && says != MASK_SAYS_MORE; i++)
+        says |= mask_scan(plan->job->mask, plan->kernel->scan, tile->item, tile->head_of_item, tile->first + i,
+                          tile->key, tile->keys);
+    return says;
+}
+
+/* What attn_mask, unless it is plain, and T5's table add, packed; the room of the scores holds the rows on the way. */
+static void pack_bias(const struct plan *plan, const struct tile *tile, bool plain)
+{
+    const struct mask *mask = plan->job->mask;
+    const enum dtype number = plan->kernel->number;
+    for (size_t i = 0; i < tile->count; i++) {
+        char *row = (char *)tile->scores + i * KERNEL_KEYS * plan->size;
+        if (plain)
+            memset(row, 0, tile->keys * plan->size);
+        else
+            mask_load(mask, tile->item, tile->head_of_item, tile->first + i, tile->key, tile->keys, number, row);
+        if (plan->relative)
+            mask_add_relative(mask, tile->item, tile->head_of_item, tile->first + i, tile->key, tile->keys, number,
+                              row);
+    }
+    plan->kernel->pack(tile->scores, KERNEL_KEYS, tile->count, tile->keys, tile->bias);
+}
+
+static void measure_slopes(const struct plan *plan, const struct tile *tile)
+{
+    const struct mask *mask = plan->job->mask;
+    const double largest = dtype_largest(plan->kernel->number);
+    const double slope = fmax(-largest, fmin(largest, mask->alibi_slopes[tile->head_of_item] * LOG2_E));
+    const int64_t offset = mask_offset(mask, tile->item) - (int64_t)tile->key;
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        store_number(plan, slope, tile->slope, lane);
+        store_number(plan, (double)((int64_t)lane_query(tile, lane) + offset), tile->distance, lane);
+    }
+}
+
+static struct kernel_keys keys_of(const struct plan *plan, const struct tile *tile, const void *matrix, size_t columns)
+{
+    const size_t row = tile->key_head * plan->job->keys + tile->key;
+    return (struct kernel_keys){.key = (const char *)matrix + row * columns * plan->size,
+                                .value = (const char *)matrix + row * columns * plan->size,
+                                .count = tile->keys,
+                                .d = columns,
+                                .d_v = columns};
+}
+
+static void adjust_scores(const struct plan *plan, const struct tile *tile, const void *bias)
+{
+    struct kernel_adjustment adjustment = plan->adjustment;
+    adjustment.bias = bias;
+    adjustment.first = tile->from;
+    adjustment.end = tile->till;
+    if (plan->job->mask != NULL && plan->job->mask->alibi_slopes != NULL) {
+        measure_slopes(plan, tile);
+        adjustment.slope = tile->slope;
+        adjustment.distance = tile->distance;
+    }
+    mark_spans(plan, tile);
+    if (adjustment.capped)
+        plan->kernel->cap_slopes(&adjustment, tile->keys, tile->scores, tile->slopes);
+    plan->kernel->adjust(&adjustment, tile->keys, tile->scores, tile->peak, tile->seen);
+}
+
+/* The scores of the tile, times *factor logits to the base 2; false where attn_mask hides it all. */
+static bool make_scores(const struct plan *plan, const struct tile *tile, double *factor)
+{
+    const struct kernel_keys keys = keys_of(plan, tile, plan->job->key, plan->job->d);
+    const char *query = of_tile(plan, &plan->query, tile->head, tile->index);
+    const unsigned says = plan->biased ? scan_mask(plan, tile) : MASK_SAYS_PLAIN;
+    const bool plain = says == MASK_SAYS_PLAIN, adjusted = plan->adjusted || !plain;
+    if (says == MASK_SAYS_FORBIDDEN)
+        return false;
+    const bool bounded = !adjusted && is_bounded(plan, tile);
+    if (!plain || plan->relative)
+        pack_bias(plan, tile, plain);
+    if (bounded)
+        mark_spans(plan, tile);
+    plan->kernel->scores(&keys, 0, tile->keys, query, bounded ? tile->from : NULL, bounded ? tile->till : NULL,
+                         tile->scores, bounded ? tile->peak : NULL);
+    if (adjusted)
+        adjust_scores(plan, tile, !plain || plan->relative ? tile->bias : NULL);
+    *factor = adjusted ? 1 : plan->factor;
+    return true;
+}
+
+/* sums (Tk, W), panel by panel, += what the tile gives to its keys: numbers (keys, W) x rows (W queries, columns). */
+static void add_to_keys(const struct plan *plan, const struct tile *tile, const void *numbers,
+                        const struct packed *rows, const struct packed *sums, size_t panels)
+{
+    const size_t lanes = plan->kernel->lanes;
+    const char *panel = of_tile(plan, rows, tile->head, tile->index);
+    char *sum = sums->at + tile->key_head * sums->bytes + tile->key * plan->row;
+    for (size_t i = 0; i < panels; i++, panel += lanes * plan->row, sum += plan->job->keys * plan->row)
+        plan->kernel->project(numbers, lanes, tile->keys, tile->count, panel, sum);
+}
+
+static void differentiate_tile(const struct plan *plan, struct tile *tile)
+{
+    const struct fused_backward_job *job = plan->job;
+    const struct kernel *kernel = plan->kernel;
+    double factor;
+    if (!cut_keys(plan, tile) || !make_scores(plan, tile, &factor))
+        return;
+    const struct kernel_keys keys = keys_of(plan, tile, job->key, job->d);
+    const struct kernel_keys values = keys_of(plan, tile, job->value, job->d_v);
+    kernel->scores(&values, 0, tile->keys, of_tile(plan, &plan->grad, tile->head, tile->index), NULL, NULL, tile->grad,
+                   NULL);
+    kernel->differentiate(tile->scores, tile->keys, factor, of_tile(plan, &plan->lse, tile->head, tile->index),
+                          of_tile(plan, &plan->delta, tile->head, tile->index),
+                          plan->adjustment.capped ? tile->slopes : NULL, job->scale, tile->grad);
+    for (size_t lane = 0; lane < kernel->lanes; lane++)
+        store_number(plan, 1, tile->distance, lane);
+    kernel->values(&keys, 0, tile->keys, tile->grad, tile->distance,
+                   of_tile(plan, &plan->grad_query, tile->head, tile->index));
+    add_to_keys(plan, tile, tile->scores, &plan->grad_panels, &plan->grad_value, plan->value_panels);
+    add_to_keys(plan, tile, tile->grad, &plan->query_panels, &plan->grad_key, plan->panels);
+}
+
+/* --- tasks ------------------------------------------------------------------------------------------------------- */
+
+/* The tiles of a part of the queries of a head against a block of keys. */
+static void differentiate_block(const struct plan *plan, size_t head, size_t part, size_t key, size_t keys,
+                                struct tile *tile)
+{
+    const size_t lanes = plan->kernel->lanes;
+    const size_t end = memory_smaller((part + 1) * plan->part_tiles, plan->tiles);
+    tile->head = head;
+    tile->key_head = head / plan->group;
+    tile->item = head / plan->heads_per_item;
+    tile->head_of_item = head % plan->heads_per_item;
+    for (size_t i = part * plan->part_tiles; i < end; i++) {
+        tile->index = i;
+        tile->first = i * lanes;
+        tile->count = tile_count(plan, i);
+        tile->key = key;
+        tile->keys = keys;
+        differentiate_tile(plan, tile);
+    }
+}
+
+/* Block by block of a part of the keys, while it lies in the cache, for all heads that read it. */
+static void round_task(void *context, size_t task, unsigned thread)
+{
+    struct plan *plan = context;
+    const size_t key_head = task % plan->key_heads, part = task / plan->key_heads;
+    const size_t query_part = (plan->round + plan->parts - part) % plan->parts;
+    const size_t end = memory_smaller((part + 1) * plan->part_keys, plan->job->keys);
+    struct tile tile = open_tile(plan, plan->scratch + thread * plan->thread_bytes);
+    for (size_t key = part * plan->part_keys; key < end; key += KERNEL_KEYS)
+        for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
+            differentiate_block(plan, head, query_part, key, memory_smaller(KERNEL_KEYS, end - key), &tile);
+    work_count(&plan->counter, 1, thread);
+}
+
+static void close_head(const struct plan *plan, size_t head)
+{
+    const struct fused_backward_job *job = plan->job;
+    const size_t d = job->d;
+    for (size_t tile = 0; tile < plan->tiles; tile++)
+        plan->kernel->unpack(
+            of_tile(plan, &plan->grad_query, head, tile), 0, tile_count(plan, tile), d,
+            (char *)job->grad_query + (head * job->queries + tile * plan->kernel->lanes) * d * plan->size, d);
+}
+
+static void close_keys(const struct plan *plan, size_t key_head, const struct packed *sums, size_t columns,
+                       void *matrix)
+{
+    const size_t keys = plan->job->keys;
+    copy_panels(plan, (char *)matrix + key_head * keys * columns * plan->size, keys, columns,
+                sums->at + key_head * sums->bytes, keys, true);
+}
+
+static void close_task(void *context, size_t key_head, unsigned thread)
+{
+    const struct plan *plan = context;
+    (void)thread;
+    for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
+        close_head(plan, head);
+    close_keys(plan, key_head, &plan->grad_key, plan->job->d, plan->job->grad_key);
+    close_keys(plan, key_head, &plan->grad_value, plan->job->d_v, plan->job->grad_value);
+}
+
+size_t fused_backward_scratch_bytes(const struct fused_backward_job *job)
+{
+    struct plan plan;
+    return make_plan(&plan, job);
+}
+
+enum status fused_backward(const struct fused_backward_job *job, struct error *error)
+{
+    struct plan plan;
+    struct arena arena = {0};
+    char *scratch = work_scratch(&arena, make_plan(&plan, job), error);
+    if (scratch == NULL)
+        return error->status;
+    plan.scratch = scratch + lay_packed(&plan, scratch);
+    threads_run(plan.threads, plan.key_heads, open_task, &plan);
+    for (plan.round = 0; plan.round < plan.parts; plan.round++)
+        threads_run(plan.threads, plan.key_heads * plan.parts, round_task, &plan);
+    threads_run(plan.threads, plan.key_heads, close_task, &plan);
+    arena_free(&arena);
+    work_end(&job->progress);
+    return STATUS_OK;
+}

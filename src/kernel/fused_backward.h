@@ -1,0 +1,70 @@
+/* The fused path backwards: the gradients of query, key and value, in memory that grows with T d, not T x T.
+ *
+ *   H query heads (the items of a batch are just more heads), Tq queries, Tk keys, d columns of query and key, d_v of
+ *   value. `group` query heads that follow one another read one key head, whose gradients are sums over them.
+ *
+ * Of a row i with the gradient g of its context, in the terms of fused.h:
+ *
+ *     weight_j        = exp(masked_j - lse)                  made again, tile by tile
+ *     grad_value_j   += weight_j g
+ *     grad_masked_j   = weight_j (g . value_j - g . context)
+ *     grad_scores_j   = grad_masked_j x (1 - tanh^2 of the softcap) x scale
+ *     grad_query_i    = sum over j of grad_scores_j key_j
+ *     grad_key_j     += grad_scores_j query_i
+ *
+ * (Dao et al. 2022, "FlashAttention", algorithm 4.) A tile is W queries and a block of keys; the five products of a
+ * tile are made once. Queries and keys are cut into the same number of parts, whatever the number of threads. A round
+ * pairs each part of the keys with another part of the queries, so that no two of its tasks add to the same sums; rounds
+ * follow one another:
+ *
+ *     round r:  keys of part k, queries of part (r - k) modulo the parts
+ *
+ * So the sums have one order: the same bits for any number of threads. Tiles that the mask hides are never touched; a
+ * key that a query does not see adds exactly 0 to both their gradients. */
+#ifndef ATTN_KERNEL_FUSED_BACKWARD_H
+#define ATTN_KERNEL_FUSED_BACKWARD_H
+
+#include "kernel/kernel.h"
+#include "kernel/work.h"
+#include "model/mask.h"
+
+/* The job borrows everything; what is written must not overlap the rest. Sizes are at least 1. Arrays are of the
+ * kernel's numbers, finite but for the context and lse of empty rows. */
+struct fused_backward_job {
+    const void *query;        /* (H, Tq, d) */
+    const void *key;          /* (H / group, Tk, d) */
+    const void *value;        /* (H / group, Tk, d_v) */
+    const void *context;      /* (H, Tq, d_v) and */
+    const void *lse;          /* (H, Tq): as fused_context makes them of the same job */
+    const void *grad_context; /* (H, Tq, d_v) */
+    void *grad_query;         /* (H, Tq, d) written */
+    void *grad_key;           /* (H / group, Tk, d) written */
+    void *grad_value;         /* (H / group, Tk, d_v) written */
+    double *grad_sinks;       /* (H) written, the sum of each head's rows; NULL, or the mask has sinks */
+    size_t heads;             /* H, of all items */
+    size_t group;             /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
+    size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
+    size_t queries;        /* Tq */
+    size_t keys;           /* Tk */
+    size_t d, d_v;         /* columns of one head */
+    const struct mask *mask;     /* as a fused_job has it, its queries are Tq; NULL: every query sees every key */
+    double scale;                /* one that fused_takes_scale takes */
+    double softcap;              /* 0: none */
+    unsigned threads;            /* at most; small jobs use one */
+    const struct kernel *kernel; /* one with `differentiate` */
+    struct work_progress progress;
+};
+
+/* Writes all gradients, or fails with STATUS_SYSTEM before it has written anything: there was no memory for the scratch
+ * of fused_backward_scratch_bytes(job), which it allocates and frees.
+ *
+ * The weights of an empty row are constants: it adds nothing to grad_query, grad_key and grad_sinks, and to each
+ * grad_value g / Tk where they are means, NaN where they are NaN. Rows of which lse is infinite or NaN for another
+ * reason, as their scores overflowed, have gradients of NaN. */
+enum status fused_backward(const struct fused_backward_job *job, struct error *error);
+
+/* The memory that fused_backward allocates, beyond what the job points to: about five times the query and twice key and
+ * value where d is a multiple of W, and less than 200 KB a thread. SIZE_MAX where no size_t holds it. */
+size_t fused_backward_scratch_bytes(const struct fused_backward_job *job);
+
+#endif

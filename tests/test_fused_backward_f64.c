@@ -1,0 +1,3 @@
+/* test_fused_backward.c once more, in double. */
+#define DOUBLES
+#include "test_fused_backward.c"
