@@ -25,7 +25,7 @@ static const double TOLERANCE = 2e-6, EPSILON = FLT_EPSILON;
 #endif
 
 /* Of every array: the largest shape; and the most keys. */
-enum { ROOM = 1 << 18, KEYS = 1200, MASK_ROOM = 1 << 20, ITEM_HEADS = 2, ITEMS = 2, HEADS = ITEMS * ITEM_HEADS };
+enum { ROOM = 160000, KEYS = 1200, MASK_ROOM = 1 << 20, ITEM_HEADS = 2, ITEMS = 2, HEADS = ITEMS * ITEM_HEADS };
 
 enum {
     CAUSAL = 1 << 0,

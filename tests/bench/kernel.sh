@@ -41,6 +41,14 @@ once=$rounds rounds=2
 attention "T 65536, causal, best of $rounds" "$(goal 1.75)" "f32 1 65536 64 causal 2"
 rounds=$once
 
+heading "GF/s of the backward pass in float32"
+for shape in "1 4096" "12 1024"; do
+    for kind in whole causal; do
+        row "${shape% *} head(s), T ${shape#* }, $kind" "$(goal 1.5)" attn "backward - f32 $shape 64 $kind 2" \
+            PyTorch "backward - f32 $shape 64 $kind 2"
+    done
+done
+
 # What bfloat16 is asked for follows from what multiplies it: tiles, dot products of pairs, or float32.
 heading "GF/s in other dtypes"
 case $vendor,$isas in

@@ -6,8 +6,6 @@ standard input and answers each with one line.
     backward - DTYPE HEADS TOKENS D KIND THREADS     the same of the backward pass alone, of 2.5 times the operations
     context DTYPE HEADS QUERIES KEYS D FOLDER        reads FOLDER/query, key and value as they lie, and writes their
                                                      FOLDER/context
-    gradients DTYPE HEADS QUERIES KEYS D FOLDER      reads FOLDER/grad_context too, and writes FOLDER/grad_query, grad_key
-                                                     and grad_value
     version                                          PyTorch's
 """
 import os
@@ -61,30 +59,15 @@ def backward(dtype, heads, tokens, d, kind, threads):
     return operations / best * 1e-9
 
 
-def read(dtype, heads, rows, d, folder, name):
-    path, count = os.path.join(folder, name), heads * rows * d
-    return torch.from_file(path, size=count, dtype=DTYPES[dtype]).view(1, heads, rows, d)
-
-
-def write(numbers, folder, name):
-    numbers.contiguous().view(torch.uint8).numpy().tofile(os.path.join(folder, name))
-
-
-def gradients(dtype, heads, queries, keys, d, folder):
-    rows = {"query": queries, "key": keys, "value": keys}
-    operands = [read(dtype, heads, rows[name], d, folder, name).requires_grad_() for name in rows]
-    context = torch.nn.functional.scaled_dot_product_attention(*operands)
-    grad_context = read(dtype, heads, queries, d, folder, "grad_context")
-    for name, grad in zip(rows, torch.autograd.grad(context, operands, grad_context)):
-        write(grad, folder, "grad_" + name)
-
-
 def context(dtype, heads, queries, keys, d, folder):
+    def read(name, rows):
+        path, count = os.path.join(folder, name), heads * rows * d
+        return torch.from_file(path, size=count, dtype=DTYPES[dtype]).view(1, heads, rows, d)
+
     with torch.inference_mode():
-        operands = [read(dtype, heads, rows, d, folder, name)
-                    for name, rows in (("query", queries), ("key", keys), ("value", keys))]
-        result = torch.nn.functional.scaled_dot_product_attention(*operands)
-    write(result, folder, "context")
+        operands = read("query", queries), read("key", keys), read("value", keys)
+        result = torch.nn.functional.scaled_dot_product_attention(*operands).contiguous()
+    result.view(torch.uint8).numpy().tofile(os.path.join(folder, "context"))
 
 
 for line in sys.stdin:
@@ -97,6 +80,5 @@ for line in sys.stdin:
         print(f"{measure(dtype, int(heads), int(tokens), int(d), kind, int(threads)):.1f}", flush=True)
     else:
         dtype, heads, queries, keys, d, folder = words[1:]
-        compute = context if words[0] == "context" else gradients
-        compute(dtype, int(heads), int(queries), int(keys), int(d), folder)
+        context(dtype, int(heads), int(queries), int(keys), int(d), folder)
         print("written", flush=True)
