@@ -17,7 +17,7 @@
 #ifdef DOUBLES
 typedef double number;
 static const enum dtype NUMBER = DTYPE_F64;
-static const double TOLERANCE = 6e-15, EPSILON = DBL_EPSILON;
+static const double TOLERANCE = 1.2e-14, EPSILON = DBL_EPSILON;
 #else
 typedef float number;
 static const enum dtype NUMBER = DTYPE_F32;
@@ -319,21 +319,21 @@ static void make_truth(const struct fused_backward_job *job)
 
 /* --- checks ------------------------------------------------------------------------------------------------------ */
 
-/* Beside what sums err by: lse is as large as logits are, and what it is rounded by is a relative error of weights. */
+/* What sums err by, in double those here too; narrow heads have large logits, as in test_fused.c. Beside that, lse is as large as logits are, and what it is rounded by is a relative error of weights. */
 static double tolerance_of(const struct fused_backward_job *job)
 {
     double largest = 0;
     for (size_t i = 0; i < job->heads * job->queries; i++)
         largest = isfinite(lse[i]) ? fmax(largest, fabs((double)lse[i])) : largest;
-    return TOLERANCE + largest * EPSILON;
+    return (job->d >= 8 ? 1 : 3) * TOLERANCE + largest * EPSILON;
 }
 
-/* The error is a share of the table's largest number, which may cancel to nothing; rows that nothing takes part in are
+/* The error is a share of the table's largest number, or of 1, as its terms are where they cancel; rows that nothing takes part in are
  * exactly 0. */
 static void check_near(const struct fused_backward_job *job, const double *expected, const number *numbers,
                        const bool *rows, size_t count, size_t columns, const char *what)
 {
-    double worst = 0, largest = 0.1;
+    double worst = 0, largest = 1;
     size_t at = 0;
     for (size_t i = 0; i < count * columns; i++) {
         const bool same = isnan(expected[i]) ? isnan(numbers[i]) : expected[i] == numbers[i];

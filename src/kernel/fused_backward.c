@@ -393,10 +393,11 @@ static void measure_slopes(const struct plan *plan, const struct tile *tile)
     const struct mask *mask = plan->job->mask;
     const double largest = dtype_largest(plan->kernel->number);
     const double slope = fmax(-largest, fmin(largest, mask->alibi_slopes[tile->head_of_item] * LOG2_E));
-    const int64_t offset = mask_offset(mask, tile->item) - (int64_t)tile->key;
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
+        const size_t query = lane_query(tile, lane);
+        const int64_t position = (int64_t)query + mask_offset(mask, tile->item, query);
         store_number(plan, slope, tile->slope, lane);
-        store_number(plan, (double)((int64_t)lane_query(tile, lane) + offset), tile->distance, lane);
+        store_number(plan, (double)(position - (int64_t)tile->key), tile->distance, lane);
     }
 }
 
