@@ -205,8 +205,8 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
     return mask != NULL && mask_is_empty(mask, head / plan->heads_per_item, head % plan->heads_per_item, query);
 }
 
-/* lse and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight is
- * exactly 0. */
+/* lse and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight
+ * is exactly 0. */
 static void measure_rows(const struct plan *plan, size_t head, size_t tile)
 {
     const struct fused_backward_job *job = plan->job;

@@ -14,8 +14,8 @@
  *
  * (Dao et al. 2022, "FlashAttention", algorithm 4.) A tile is W queries and a block of keys; the five products of a
  * tile are made once. Queries and keys are cut into the same number of parts, whatever the number of threads. A round
- * pairs each part of the keys with another part of the queries, so that no two of its tasks add to the same sums; rounds
- * follow one another:
+ * pairs each part of the keys with another part of the queries, so that no two of its tasks add to the same sums;
+ * rounds follow one another:
  *
  *     round r:  keys of part k, queries of part (r - k) modulo the parts
  *
@@ -63,8 +63,8 @@ struct fused_backward_job {
  * reason, as their scores overflowed, have gradients of NaN. */
 enum status fused_backward(const struct fused_backward_job *job, struct error *error);
 
-/* The memory that fused_backward allocates, beyond what the job points to: about five times the query and twice key and
- * value where d is a multiple of W, and less than 200 KB a thread. SIZE_MAX where no size_t holds it. */
+/* The memory that fused_backward allocates, beyond what the job points to: about five times the query and once key and
+ * value where d = d_v is a multiple of W, and less than 200 KB a thread. SIZE_MAX where no size_t holds it. */
 size_t fused_backward_scratch_bytes(const struct fused_backward_job *job);
 
 #endif
