@@ -47,6 +47,31 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
     return NULL;
 }
 
+/* Of the gradients, or NULL. */
+static const char *obstacle_backward(const struct problem *problem, char *text, size_t size)
+{
+    const bool relative = problem->parameters.relative_bias.rank > 0;
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        if (!stage_exists(stage) || !STAGES[stage].backward)
+            continue;
+        if (problem->kernel->differentiate == NULL) {
+            snprintf(text, size, "it has gradients in float32 and float64, and query, key and value are %s",
+                     dtype_title(problem->kernel->dtype));
+            return text;
+        }
+        if (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK ||
+            (stage == STAGE_GRAD_PARAMETERS && relative)) {
+            snprintf(text, size,
+                     "'%s' is made of gradients that are T x T, which it never forms; expected --stages without it, "
+                     "such as grad_query",
+                     stage_name(stage));
+            return text;
+        }
+    }
+    return NULL;
+}
+
 /* Of what may go the fused path query, key and value are looked at as they are read. But a query of which not all rows
  * are read, or not as they are given, is looked at here: any part of it takes the path of the whole. */
 static void check_query(const struct build *build)
@@ -82,7 +107,7 @@ enum status build_path(const struct build *build)
     if (forced || (path == PATH_AUTO && large))
         check_query(build);
     const char *name = path == PATH_FAST16 ? "fast16" : "fused";
-    char text[160];
+    char text[200];
     const char *why = obstacle(problem, text, sizeof text);
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
@@ -99,6 +124,10 @@ enum status build_path(const struct build *build)
     problem->forced = forced ? name : NULL;
     problem->fused = forced || (path == PATH_AUTO && large && why == NULL);
     problem->fused = problem->fused && problem->recipe == NULL;
+    why = problem->has_grad ? obstacle_backward(problem, text, sizeof text) : NULL;
+    if (forced && why != NULL)
+        return error_usage(build->error, "--kernel %s: %s", name, why);
+    problem->fused_backward = problem->fused && problem->has_grad && why == NULL;
     problem->kernel_projections =
         problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;

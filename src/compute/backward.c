@@ -1,6 +1,7 @@
 #include "compute/backward.h"
 
 #include "base/threads.h"
+#include "compute/backward_fused.h"
 #include "compute/setup.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
@@ -347,40 +348,51 @@ static enum status hold_sums(struct backward *backward, struct arena *arena, str
     return STATUS_OK;
 }
 
-static enum status sum(struct backward *backward, uint64_t stages, struct progress *progress, struct arena *arena,
-                       struct error *error)
+static enum status sum(struct backward *backward, uint64_t stages, struct progress *progress, struct error *error)
 {
     struct block block = {.backward = backward};
     struct arena scratch = {0};
-    if (hold_sums(backward, arena, error) == STATUS_OK && create_block(&block, &scratch, error) == STATUS_OK)
+    if (create_block(&block, &scratch, error) == STATUS_OK)
         make_sums(&block, stages, progress);
     arena_free(&scratch);
     return error->status;
 }
 
-enum status backward_create(struct backward *backward, const struct problem *problem, uint64_t stages,
-                            struct progress *progress, struct arena *arena, struct error *error)
+/* By the reference: rows on demand, and what sums over them. */
+static enum status go_by_rows(struct backward *backward, uint64_t stages, struct arena *arena, struct error *error)
 {
-    struct attention *attention = &backward->attention;
-    *backward = (struct backward){.problem = *problem};
-    *attention = (struct attention){.problem = &backward->problem,
-                                    .progress = progress,
-                                    .positions = problem->rows,
-                                    .slots = problem->queries,
-                                    .ahead = &backward->ahead};
-    const bool parameters = (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS)) != 0;
+    const struct problem *problem = &backward->problem;
     uint64_t rows = STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_DROPPED) | (stages & ~(SUMMED | BEYOND));
-    if (parameters && problem->plan.has_out)
+    if (backward->contexts.rank > 0)
         rows |= STAGE_BIT(STAGE_CONTEXT);
     if (problem->mask.sinks != NULL)
         rows |= STAGE_BIT(STAGE_LSE);
-    if (widen(&backward->problem, arena, error) || make_contexts(backward, arena, error) ||
-        setup_attention(attention, stage_closure(rows) & ~STAGE_BIT(STAGE_LSE), arena, error) ||
-        row_stream_create(&backward->rows, &backward->problem, attention, false, arena, error))
+    if (setup_attention(&backward->attention, stage_closure(rows) & ~STAGE_BIT(STAGE_LSE), arena, error) ||
+        row_stream_create(&backward->rows, problem, &backward->attention, false, arena, error))
         return error->status;
-    if ((stages & (SUMMED | BEYOND)) == 0)
-        return STATUS_OK;
-    if ((parameters && hold_beyond(backward, arena, error)) || sum(backward, rows, progress, arena, error))
+    return stages & (SUMMED | BEYOND) ? sum(backward, rows, backward->attention.progress, error) : STATUS_OK;
+}
+
+enum status backward_create(struct backward *backward, const struct problem *problem, uint64_t stages,
+                            struct progress *progress, struct arena *arena, struct error *error)
+{
+    bool made = false;
+    *backward = (struct backward){.problem = *problem};
+    backward->attention = (struct attention){.problem = &backward->problem,
+                                             .progress = progress,
+                                             .positions = problem->rows,
+                                             .slots = problem->queries,
+                                             .ahead = &backward->ahead};
+    if (widen(&backward->problem, arena, error) || make_contexts(backward, arena, error))
+        return error->status;
+    if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && hold_beyond(backward, arena, error) != STATUS_OK)
+        return error->status;
+    if (stages & (SUMMED | BEYOND) && hold_sums(backward, arena, error) != STATUS_OK)
+        return error->status;
+    if (problem->fused_backward && stages & (SUMMED | BEYOND) &&
+        backward_fused(backward->attention.held, &backward->contexts, problem, &made, progress, error) != STATUS_OK)
+        return error->status;
+    if (!made && go_by_rows(backward, stages, arena, error) != STATUS_OK)
         return error->status;
     return stages & BEYOND ? go_beyond(backward, arena, error) : STATUS_OK;
 }

@@ -1,6 +1,7 @@
 #include "compute/kernel_path.h"
 
 #include "kernel/fused.h"
+#include "kernel/fused_backward.h"
 #include "kernel/project.h"
 
 #include <string.h>
@@ -188,5 +189,40 @@ enum status kernel_path_context(const struct attention *attention, struct fused_
     if (status == STATUS_OK && output && problem->plan.has_out)
         status = project_output(attention, joined.data, error);
     arena_free(&scratch);
+    return status;
+}
+
+enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
+                                  const struct kernel_gradients *gradients, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const size_t matrices = problem->items * problem->heads;
+    const struct fused_backward_job job = {
+        .query = attention->held[STAGE_QUERY].data,
+        .key = attention->held[STAGE_KEY].data,
+        .value = attention->held[STAGE_VALUE].data,
+        .context = attention->held[STAGE_CONTEXT].data,
+        .lse = attention->held[STAGE_LSE].data,
+        .grad_context = grad_context,
+        .grad_query = gradients->query,
+        .grad_key = gradients->key,
+        .grad_value = gradients->value,
+        .grad_sinks = gradients->sinks,
+        .heads = matrices,
+        .group = problem->heads / problem->kv_heads,
+        .heads_per_item = problem->heads,
+        .queries = problem->queries,
+        .keys = problem->keys,
+        .d = problem->d_head,
+        .d_v = problem->d_value,
+        .mask = problem->masks || problem->mask.sinks != NULL ? &problem->mask : NULL,
+        .scale = problem->scale,
+        .softcap = problem->softcap,
+        .threads = problem->threads,
+        .kernel = problem->kernel,
+        .progress = report_to(attention->progress, stage_name(STAGE_GRAD_QUERY), matrices * problem->queries),
+    };
+    enum status status = fused_backward(&job, error);
+    progress_end(attention->progress);
     return status;
 }

@@ -9,6 +9,13 @@
 #include "compute/reference.h"
 #include "kernel/fused.h"
 
+/* By query (B, H, Tq, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v), in the kernel's numbers; and by the sinks
+ * of the heads of each item (B H), or NULL where there are none. */
+struct kernel_gradients {
+    void *query, *key, *value;
+    double *sinks;
+};
+
 /* One projection of one module into projected, (B, H, count, d): of the queries asked for where `id` is that of query,
  * else of all tokens. STATUS_SYSTEM where memory is short. */
 enum status kernel_path_projection(const struct attention *attention, size_t module, enum projection_id id,
@@ -19,5 +26,10 @@ enum status kernel_path_projection(const struct attention *attention, size_t mod
  * sdpa, or where it might reach a query that does not see it; or that the query is not, where it is what sdpa was given
  * as a whole. STATUS_SYSTEM where memory is short. */
 enum status kernel_path_context(const struct attention *attention, struct fused_found *found, struct error *error);
+
+/* From query, key, value, context and lse, all held, and grad_context (B, H, Tq, d_v) in the kernel's numbers.
+ * STATUS_SYSTEM where memory is short. */
+enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
+                                  const struct kernel_gradients *gradients, struct error *error);
 
 #endif

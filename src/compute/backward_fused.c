@@ -1,0 +1,98 @@
+#include "compute/backward_fused.h"
+
+#include "compute/kernel_path.h"
+#include "compute/setup.h"
+
+static const uint64_t FORWARD = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) |
+                                STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_LSE);
+
+/* The job whose stages are those alone that the way back begins with. */
+static void ask_forward(struct problem *forward)
+{
+    forward->has_grad = forward->packed = false;
+    forward->stage_count = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (FORWARD & STAGE_BIT(stage))
+            forward->stages[forward->stage_count++] = (enum stage)stage;
+}
+
+/* A copy in the kernel's numbers. */
+static enum status narrow(const struct tensor *numbers, enum dtype dtype, struct tensor *copy, struct arena *scratch,
+                          struct error *error)
+{
+    if (tensor_create(copy, dtype, numbers->rank, numbers->shape, scratch, error) == STATUS_OK)
+        dtype_store(dtype, numbers->data, tensor_count(numbers), copy->data);
+    return error->status;
+}
+
+/* Room for a gradient in the kernel's numbers. */
+static void *make_room(const struct tensor *held, enum dtype dtype, struct arena *scratch, struct error *error)
+{
+    return arena_allocate(scratch, tensor_count(held), dtype_size(dtype), error);
+}
+
+static void add_sinks(const struct tensor *held, const double *sinks, size_t items)
+{
+    double *sums = held->data;
+    for (size_t i = 0; i < items * held->shape[0] && sinks != NULL; i++)
+        sums[i % held->shape[0]] += sinks[i];
+}
+
+/* The kernel's numbers as doubles. */
+static enum status run(struct tensor held[STAGE_COUNT], const struct attention *attention, const void *grad_context,
+                       struct arena *scratch, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
+                        *value = &held[STAGE_GRAD_VALUE], *sinks = &held[STAGE_GRAD_SINKS];
+    const enum dtype number = problem->kernel->number;
+    struct kernel_gradients gradients = {make_room(query, number, scratch, error),
+                                         make_room(key, number, scratch, error),
+                                         make_room(value, number, scratch, error), NULL};
+    if (sinks->rank > 0)
+        gradients.sinks = arena_allocate(scratch, problem->items * problem->heads, sizeof(double), error);
+    if (error->status != STATUS_OK || kernel_path_gradients(attention, grad_context, &gradients, error) != STATUS_OK)
+        return error->status;
+    dtype_load(number, gradients.query, tensor_count(query), query->data);
+    dtype_load(number, gradients.key, tensor_count(key), key->data);
+    dtype_load(number, gradients.value, tensor_count(value), value->data);
+    add_sinks(sinks, gradients.sinks, problem->items);
+    return STATUS_OK;
+}
+
+static enum status go(struct tensor held[STAGE_COUNT], const struct tensor *contexts, struct attention *attention,
+                      bool *made, struct arena *scratch, struct error *error)
+{
+    const struct problem *problem = attention->problem;
+    struct tensor grad;
+    if (narrow(&held[STAGE_GRAD_CONTEXT], problem->kernel->number, &grad, scratch, error) != STATUS_OK)
+        return error->status;
+    *made = tensor_finite(&grad, problem->threads);
+    if (!*made && problem->forced != NULL)
+        return error_usage(error,
+                           "--kernel %s: grad_context holds NaN or infinity, or overflows %s; expected --kernel auto",
+                           problem->forced, dtype_title(problem->kernel->number));
+    if (!*made || setup_attention(attention, FORWARD, scratch, error) != STATUS_OK)
+        return error->status;
+    *made = attention->fused;
+    if (*made && contexts->rank > 0)
+        tensor_load(&attention->held[STAGE_CONTEXT], 0, tensor_count(contexts), contexts->data);
+    return *made ? run(held, attention, grad.data, scratch, error) : STATUS_OK;
+}
+
+enum status backward_fused(struct tensor held[STAGE_COUNT], const struct tensor *contexts,
+                           const struct problem *problem, bool *made, struct progress *progress, struct error *error)
+{
+    struct arena scratch = {0};
+    struct problem forward = *problem;
+    struct ahead ahead = {0};
+    struct attention attention = {.problem = &forward,
+                                  .progress = progress,
+                                  .positions = problem->rows,
+                                  .slots = problem->queries,
+                                  .ahead = &ahead};
+    ask_forward(&forward);
+    const enum status status = go(held, contexts, &attention, made, &scratch, error);
+    arena_free(&scratch);
+    return status;
+}
