@@ -27,7 +27,7 @@ enum status kernel_path_projection(const struct attention *attention, size_t mod
  * as a whole. STATUS_SYSTEM where memory is short. */
 enum status kernel_path_context(const struct attention *attention, struct fused_found *found, struct error *error);
 
-/* From query, key, value, context and lse, all held, and grad_context (B, H, Tq, d_v) in the kernel's numbers.
+/* From query, key, value and context, all held, exact_lse, and grad_context (B, H, Tq, d_v) in the kernel's numbers.
  * STATUS_SYSTEM where memory is short. */
 enum status kernel_path_gradients(const struct attention *attention, const void *grad_context,
                                   const struct kernel_gradients *gradients, struct error *error);

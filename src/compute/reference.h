@@ -29,6 +29,7 @@ struct attention {
     size_t slots;              /* S */
     struct ahead *ahead;       /* where rows of the context go as they are made */
     bool fused;                /* context, output and lse are made by the fused path */
+    double *exact_lse;         /* (B, H, S) lse of the fused path before it is rounded; or NULL */
     /* By stage, what is held whole; else rank 0. query (B, H, S, d), key (B, H_kv, Tk, d) and value (B, H_kv, Tk, d_v),
      * rounded to the working dtype, where a stage asked for needs them; lse (B, H, S); and where the fused path has
      * made them, not yet rounded, output (B, S, columns) and, unless it goes ahead, context (B, H, S, d_v). */

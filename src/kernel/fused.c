@@ -444,8 +444,11 @@ static void write_lse(const struct plan *plan, const struct place *place, const 
         const double empty = sinks != NULL ? sinks[place->head_of_item + head] : -INFINITY;
         const double seen = maxima[lane] * plan->factor / LOG2_E + log(sums[lane]);
         const double lse = !tile->seen[lane] ? empty : sums[lane] == 0 ? (double)NAN : seen; /* 0: all overflowed */
-        dtype_store(plan->kernel->number, &lse, 1,
-                    (char *)job->lse + ((place->head + head) * job->queries + lane_query(tile, lane)) * plan->size);
+        const size_t row = (place->head + head) * job->queries + lane_query(tile, lane);
+        if (job->exact_lse != NULL)
+            job->exact_lse[row] = lse;
+        if (job->lse != NULL)
+            dtype_store(plan->kernel->number, &lse, 1, (char *)job->lse + row * plan->size);
     }
 }
 
@@ -457,7 +460,7 @@ static void close_tile(const struct plan *plan, const struct place *place, struc
         tile->sum = tile->earlier_sum;
     }
     const size_t stride = (job->side_by_side > 1 ? job->side_by_side : 1) * job->d_v;
-    if (job->lse != NULL)
+    if (job->lse != NULL || job->exact_lse != NULL)
         write_lse(plan, place, tile);
     plan->kernel->normalise(tile->context, tile->sum, job->d_v);
     for (size_t lane = 0; lane < tile->count; lane += tile->queries)

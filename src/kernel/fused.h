@@ -46,6 +46,7 @@ struct fused_job {
     const void *value;     /* (H / group, Tk, d_v) */
     void *context;         /* (H, Tq, d_v) written, or side by side: see below; NULL: `taker` has it */
     void *lse;             /* (H, Tq) written, or NULL: see below */
+    double *exact_lse;     /* (H, Tq) the same before it is rounded, or NULL */
     size_t heads;          /* H, of all items */
     size_t group;          /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
     size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */

@@ -38,7 +38,7 @@ struct plan {
     unsigned threads;
     size_t round;
     /* Each tile of queries: query (d, W) and grad_context (d_v, W); the same as panels (W queries, W); the sums of
-     * grad_query (d, W); lse to the base 2 and delta (W). Each key head: sums as panels (Tk, W). */
+     * grad_query (d, W); lse to the base 2 (2, W) and delta (W). Each key head: sums as panels (Tk, W). */
     struct packed query, grad, query_panels, grad_panels, grad_query, lse, delta, grad_key, grad_value;
     size_t thread_bytes;
     char *scratch; /* of the threads */
@@ -98,7 +98,7 @@ static size_t lay_packed(struct plan *plan, char *scratch)
         {&plan->query_panels, plan->panels * lanes, tiles},
         {&plan->grad_panels, plan->value_panels * lanes, tiles},
         {&plan->grad_query, job->d, tiles},
-        {&plan->lse, 1, tiles},
+        {&plan->lse, 2, tiles},
         {&plan->delta, 1, tiles},
         {&plan->grad_key, work_bytes(plan->panels, job->keys, 1), plan->key_heads},
         {&plan->grad_value, work_bytes(plan->value_panels, job->keys, 1), plan->key_heads},
@@ -171,13 +171,6 @@ static void pack_rows(const struct plan *plan, const void *matrix, size_t head, 
     copy_panels(plan, rows, count, columns, panel, lanes, false);
 }
 
-static double load_number(const struct plan *plan, const void *numbers, size_t index)
-{
-    double number;
-    dtype_load(plan->kernel->number, (const char *)numbers + index * plan->size, 1, &number);
-    return number;
-}
-
 static void store_number(const struct plan *plan, double number, void *numbers, size_t index)
 {
     dtype_store(plan->kernel->number, &number, 1, (char *)numbers + index * plan->size);
@@ -205,7 +198,7 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
     return mask != NULL && mask_is_empty(mask, head / plan->heads_per_item, head % plan->heads_per_item, query);
 }
 
-/* lse and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight
+/* lse, in two parts, and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight
  * is exactly 0. */
 static void measure_rows(const struct plan *plan, size_t head, size_t tile)
 {
@@ -214,10 +207,13 @@ static void measure_rows(const struct plan *plan, size_t head, size_t tile)
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         const size_t query = tile * plan->kernel->lanes + lane, row = head * job->queries + query;
         const bool none = lane >= tile_count(plan, tile) || is_empty(plan, head, query);
-        const double lse = none ? 0 : load_number(plan, job->lse, row);
+        const double lse = none ? 0 : job->lse[row];
         const double logit = isfinite(lse) ? lse * LOG2_E : (double)NAN;
+        double first = logit;
+        dtype_round(plan->kernel->number, &first, 1);
         const double delta = none ? 0 : row_delta(plan, row);
-        store_number(plan, none ? dtype_largest(plan->kernel->number) : logit, lses, lane);
+        store_number(plan, none ? dtype_largest(plan->kernel->number) : first, lses, lane);
+        store_number(plan, none ? 0 : logit - first, lses + plan->row, lane);
         store_number(plan, delta, deltas, lane);
         if (job->grad_sinks != NULL && !none)
             job->grad_sinks[head] -= exp(job->mask->sinks[head % plan->heads_per_item] - lse) * delta;

@@ -35,7 +35,7 @@ struct fused_backward_job {
     const void *key;          /* (H / group, Tk, d) */
     const void *value;        /* (H / group, Tk, d_v) */
     const void *context;      /* (H, Tq, d_v) and */
-    const void *lse;          /* (H, Tq): as fused_context makes them of the same job */
+    const double *lse;        /* (H, Tq): as fused_context makes them of the same job, exact_lse */
     const void *grad_context; /* (H, Tq, d_v) */
     void *grad_query;         /* (H, Tq, d) written */
     void *grad_key;           /* (H / group, Tk, d) written */

@@ -188,7 +188,7 @@ struct kernel {
     /* Scores become weights, 2^(scores x factor - lse), exactly 0 as in softmax, and the gradient of each weight that of
      * its score, weight (gradient - delta) slope scale, exactly 0 where the weight is.
      *   scores  (count, W) replaced by the weights
-     *   lse     (W) to the base 2
+     *   lse     (2, W) to the base 2, its first and its second part
      *   delta   (W)
      *   slopes  (count, W), or NULL: all 1
      *   grad    (count, W) updated */

@@ -205,15 +205,16 @@ static void cap_slopes(const struct kernel_adjustment *adjustment, size_t count,
 INLINE void differentiate_rows(bool capped, void *scores, size_t count, number factor, const void *lse,
                                const void *delta, const void *slopes, number scale, void *grad)
 {
-    vector base[VECTORS], mean[VECTORS];
+    vector base[VECTORS], rest[VECTORS], mean[VECTORS];
     UNROLLED (j, VECTORS) {
         base[j] = -((const vector *)lse)[j];
+        rest[j] = ((const vector *)lse)[VECTORS + j];
         mean[j] = ((const vector *)delta)[j];
     }
     vector *score = scores, *gradient = grad;
     for (size_t i = 0; i < count; i++, score += VECTORS, gradient += VECTORS)
         UNROLLED (j, VECTORS) {
-            const vector weight = exp2_vector(multiply_add(score[j], broadcast(factor), base[j]));
+            const vector weight = exp2_vector(multiply_add(score[j], broadcast(factor), base[j]) - rest[j]);
             vector change = weight * (gradient[j] - mean[j]) * broadcast(scale);
             if (capped)
                 change *= ((const vector *)slopes)[i * VECTORS + j];

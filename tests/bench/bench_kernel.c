@@ -316,7 +316,7 @@ static struct fused_backward_job backward_of(const struct operands *operands, co
                                        .key = job->key,
                                        .value = job->value,
                                        .context = job->context,
-                                       .lse = job->lse,
+                                       .lse = job->exact_lse,
                                        .grad_context = grad_context,
                                        .grad_query = allocate(queries * size),
                                        .grad_key = allocate(keys * size),
@@ -409,13 +409,13 @@ static void measure_backward(const struct operands *operands, struct fused_job *
 {
     const size_t rows = forward->heads * forward->queries, d = forward->d;
     void *grad_context = draw_as(operands->dtype, rows * d, 4, 1);
-    forward->lse = allocate(rows * dtype_size(operands->dtype));
+    forward->exact_lse = allocate(rows * sizeof(double));
     run_attention(forward);
     struct fused_backward_job job = backward_of(operands, forward, grad_context);
     run_backward(&job);
     check_backward(operands, &job);
     printf("%.1f\n", 10.0 * (double)(job.heads * d) * pairs / best_of(run_backward, &job) * 1e-9);
-    free_backward(&job), free(forward->lse), free(grad_context);
+    free_backward(&job), free(forward->exact_lse), free(grad_context);
 }
 
 static void attention(const struct request *request, enum measure measure)
