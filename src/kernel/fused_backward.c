@@ -16,10 +16,9 @@ static const double LOG2_E = 1.4426950408889634;
 
 /* --- the plan ---------------------------------------------------------------------------------------------------- */
 
-/* What is packed, of each kind: its place in the scratch, and the bytes of one tile of queries or of one key head. */
+/* What is packed, of each kind: its place in that of a key head, and the bytes of one tile of queries, or of all. */
 struct packed {
-    char *at;
-    size_t bytes;
+    size_t offset, bytes;
 };
 
 struct plan {
@@ -37,11 +36,13 @@ struct plan {
     size_t part_tiles, part_keys;        /* in one */
     unsigned threads;
     size_t round;
-    /* Each tile of queries: query (d, W) and grad_context (d_v, W); the same as panels (W queries, W); the sums of
-     * grad_query (d, W); lse to the base 2 (2, W) and delta (W). Each key head: sums as panels (Tk, W). */
+    /* Of a key head, each tile of the queries that read it: query (d, W) and grad_context (d_v, W); the same as panels (W queries, W); the sums of
+     * grad_query (d, W); lse to the base 2 (2, W) and delta (W). And once the sums as panels (Tk, W). */
     struct packed query, grad, query_panels, grad_panels, grad_query, lse, delta, grad_key, grad_value;
+    size_t head_bytes, slots; /* of all that, and how many key heads have room at once */
     size_t thread_bytes;
-    char *scratch; /* of the threads */
+    char *heads, *scratch; /* the room of these, and of the threads */
+    size_t rest;           /* the first key head that threads share */
     struct work_counter counter;
 };
 
@@ -79,16 +80,17 @@ static void plan_parts(struct plan *plan)
     plan->threads = work_threads(job->threads, 2.5 * (double)job->heads * (double)job->queries * (double)job->keys *
                                                    (double)(job->d + job->d_v));
     plan->threads = (unsigned)memory_smaller(plan->threads, plan->key_heads * plan->parts);
+    plan->slots = memory_smaller(plan->threads, plan->key_heads);
+    plan->rest = plan->key_heads / plan->threads * plan->threads;
     plan->counter.progress = &job->progress;
     plan->counter.total = (double)plan->key_heads * (double)plan->parts * (double)plan->parts;
 }
 
-/* Bytes of what all threads share; each kind gets its place where the scratch is there. */
-static size_t lay_packed(struct plan *plan, char *scratch)
+static void lay_packed(struct plan *plan)
 {
     const struct fused_backward_job *job = plan->job;
     const struct kernel *kernel = plan->kernel;
-    const size_t lanes = kernel->lanes, tiles = job->heads * plan->tiles;
+    const size_t lanes = kernel->lanes, tiles = plan->group * plan->tiles;
     const struct {
         struct packed *packed;
         size_t rows, count; /* rows of W numbers of each, and how many */
@@ -100,16 +102,13 @@ static size_t lay_packed(struct plan *plan, char *scratch)
         {&plan->grad_query, job->d, tiles},
         {&plan->lse, 2, tiles},
         {&plan->delta, 1, tiles},
-        {&plan->grad_key, work_bytes(plan->panels, job->keys, 1), plan->key_heads},
-        {&plan->grad_value, work_bytes(plan->value_panels, job->keys, 1), plan->key_heads},
+        {&plan->grad_key, work_bytes(plan->panels, job->keys, 1), 1},
+        {&plan->grad_value, work_bytes(plan->value_panels, job->keys, 1), 1},
     };
-    size_t all = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        kinds[i].packed->bytes = kernel->context_bytes(kinds[i].rows);
-        kinds[i].packed->at = scratch == NULL ? NULL : scratch + all;
-        all = add(all, work_bytes(kinds[i].packed->bytes, kinds[i].count, 1));
+        *kinds[i].packed = (struct packed){plan->head_bytes, kernel->context_bytes(kinds[i].rows)};
+        plan->head_bytes = add(plan->head_bytes, work_bytes(kinds[i].packed->bytes, kinds[i].count, 1));
     }
-    return all;
 }
 
 /* Returns the bytes of scratch, SIZE_MAX where they do not fit a size_t. */
@@ -130,14 +129,27 @@ static size_t make_plan(struct plan *plan, const struct fused_backward_job *job)
     plan_parts(plan);
     const size_t blocks = 2 + (size_t)(plan->biased || plan->relative) + (size_t)plan->adjustment.capped;
     plan->thread_bytes = kernel->context_bytes(blocks * KERNEL_KEYS + ROWS);
-    return work_scratch_bytes(lay_packed(plan, NULL), plan->thread_bytes, plan->threads);
+    lay_packed(plan);
+    return work_scratch_bytes(work_bytes(plan->head_bytes, plan->slots, 1), plan->thread_bytes, plan->threads);
 }
 
 /* --- rows of queries --------------------------------------------------------------------------------------------- */
 
-static char *of_tile(const struct plan *plan, const struct packed *packed, size_t head, size_t tile)
+/* A key head and its room. */
+struct place {
+    size_t key_head;
+    char *at;
+};
+
+static struct place place_of(const struct plan *plan, size_t key_head, size_t slot)
 {
-    return packed->at + (head * plan->tiles + tile) * packed->bytes;
+    return (struct place){key_head, plan->heads + slot * plan->head_bytes};
+}
+
+static char *of_tile(const struct plan *plan, const struct place *place, const struct packed *packed, size_t head,
+                     size_t tile)
+{
+    return place->at + packed->offset + (head % plan->group * plan->tiles + tile) * packed->bytes;
 }
 
 static size_t tile_count(const struct plan *plan, size_t tile)
@@ -160,13 +172,13 @@ static void copy_panels(const struct plan *plan, char *rows, size_t count, size_
 }
 
 /* The rows of a tile, (count, columns), in both layouts. */
-static void pack_rows(const struct plan *plan, const void *matrix, size_t head, size_t tile, size_t columns,
-                      const struct packed *packed, const struct packed *panels)
+static void pack_rows(const struct plan *plan, const struct place *place, const void *matrix, size_t head, size_t tile,
+                      size_t columns, const struct packed *packed, const struct packed *panels)
 {
     const size_t lanes = plan->kernel->lanes, count = tile_count(plan, tile);
     char *rows = (char *)matrix + (head * plan->job->queries + tile * lanes) * columns * plan->size;
-    char *panel = of_tile(plan, panels, head, tile);
-    plan->kernel->pack_query(rows, count, columns, 1, of_tile(plan, packed, head, tile));
+    char *panel = of_tile(plan, place, panels, head, tile);
+    plan->kernel->pack_query(rows, count, columns, 1, of_tile(plan, place, packed, head, tile));
     memset(panel, 0, panels->bytes);
     copy_panels(plan, rows, count, columns, panel, lanes, false);
 }
@@ -200,10 +212,11 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
 
 /* lse, in two parts, and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight
  * is exactly 0. */
-static void measure_rows(const struct plan *plan, size_t head, size_t tile)
+static void measure_rows(const struct plan *plan, const struct place *place, size_t head, size_t tile)
 {
     const struct fused_backward_job *job = plan->job;
-    char *lses = of_tile(plan, &plan->lse, head, tile), *deltas = of_tile(plan, &plan->delta, head, tile);
+    char *lses = of_tile(plan, place, &plan->lse, head, tile);
+    char *deltas = of_tile(plan, place, &plan->delta, head, tile);
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++) {
         const size_t query = tile * plan->kernel->lanes + lane, row = head * job->queries + query;
         const bool none = lane >= tile_count(plan, tile) || is_empty(plan, head, query);
@@ -220,16 +233,16 @@ static void measure_rows(const struct plan *plan, size_t head, size_t tile)
     }
 }
 
-static void open_head(const struct plan *plan, size_t head)
+static void open_head(const struct plan *plan, const struct place *place, size_t head)
 {
     const struct fused_backward_job *job = plan->job;
     if (job->grad_sinks != NULL)
         job->grad_sinks[head] = 0;
     for (size_t tile = 0; tile < plan->tiles; tile++) {
-        pack_rows(plan, job->query, head, tile, job->d, &plan->query, &plan->query_panels);
-        pack_rows(plan, job->grad_context, head, tile, job->d_v, &plan->grad, &plan->grad_panels);
-        memset(of_tile(plan, &plan->grad_query, head, tile), 0, plan->grad_query.bytes);
-        measure_rows(plan, head, tile);
+        pack_rows(plan, place, job->query, head, tile, job->d, &plan->query, &plan->query_panels);
+        pack_rows(plan, place, job->grad_context, head, tile, job->d_v, &plan->grad, &plan->grad_panels);
+        memset(of_tile(plan, place, &plan->grad_query, head, tile), 0, plan->grad_query.bytes);
+        measure_rows(plan, place, head, tile);
     }
 }
 
@@ -250,38 +263,39 @@ static void add_empty_rows(const struct plan *plan, size_t head, size_t first, s
 }
 
 /* grad_value starts with what empty rows give to every key. */
-static void open_values(const struct plan *plan, size_t key_head)
+static void open_values(const struct plan *plan, const struct place *place)
 {
     const struct fused_backward_job *job = plan->job;
     const size_t lanes = plan->kernel->lanes;
-    char *panel = plan->grad_value.at + key_head * plan->grad_value.bytes;
+    const size_t first_head = place->key_head * plan->group;
+    char *panel = place->at + plan->grad_value.offset;
     memset(panel, 0, plan->grad_value.bytes);
     if (job->mask == NULL || job->mask->empty_row == EMPTY_ROW_ZERO)
         return;
     for (size_t first = 0; first < job->d_v; first += lanes) {
         double sums[KERNEL_MOST_LANES] = {0};
-        for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
+        for (size_t head = first_head; head < first_head + plan->group; head++)
             add_empty_rows(plan, head, first, memory_smaller(lanes, job->d_v - first), sums);
         for (size_t j = 0; j < job->keys; j++, panel += plan->row)
             dtype_store(plan->kernel->number, sums, lanes, panel);
     }
 }
 
-static void open_task(void *context, size_t key_head, unsigned thread)
+static void open_place(const struct plan *plan, const struct place *place)
 {
-    const struct plan *plan = context;
-    (void)thread;
-    for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
-        open_head(plan, head);
-    memset(plan->grad_key.at + key_head * plan->grad_key.bytes, 0, plan->grad_key.bytes);
-    open_values(plan, key_head);
+    const size_t first = place->key_head * plan->group;
+    for (size_t head = first; head < first + plan->group; head++)
+        open_head(plan, place, head);
+    memset(place->at + plan->grad_key.offset, 0, plan->grad_key.bytes);
+    open_values(plan, place);
 }
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* One tile of queries against what it sees of a block of keys; and the thread's scratch. */
 struct tile {
-    size_t head, key_head, item, head_of_item;
+    struct place place;
+    size_t head, item, head_of_item;
     size_t index;         /* of the tile in its head */
     size_t first, count;  /* its queries */
     size_t key, keys;     /* the first of the keys, and how many */
@@ -309,6 +323,11 @@ static struct tile open_tile(const struct plan *plan, char *scratch)
     tile.distance = at += plan->row;
     tile.slope = at + plan->row;
     return tile;
+}
+
+static char *of_queries(const struct plan *plan, const struct tile *tile, const struct packed *packed)
+{
+    return of_tile(plan, &tile->place, packed, tile->head, tile->index);
 }
 
 static struct span query_span(const struct plan *plan, const struct tile *tile, size_t query)
@@ -399,7 +418,7 @@ static void measure_slopes(const struct plan *plan, const struct tile *tile)
 
 static struct kernel_keys keys_of(const struct plan *plan, const struct tile *tile, const void *matrix, size_t columns)
 {
-    const size_t row = tile->key_head * plan->job->keys + tile->key;
+    const size_t row = tile->place.key_head * plan->job->keys + tile->key;
     return (struct kernel_keys){.key = (const char *)matrix + row * columns * plan->size,
                                 .value = (const char *)matrix + row * columns * plan->size,
                                 .count = tile->keys,
@@ -428,7 +447,7 @@ static void adjust_scores(const struct plan *plan, const struct tile *tile, cons
 static bool make_scores(const struct plan *plan, const struct tile *tile, double *factor)
 {
     const struct kernel_keys keys = keys_of(plan, tile, plan->job->key, plan->job->d);
-    const char *query = of_tile(plan, &plan->query, tile->head, tile->index);
+    const char *query = of_queries(plan, tile, &plan->query);
     const unsigned says = plan->biased ? scan_mask(plan, tile) : MASK_SAYS_PLAIN;
     const bool plain = says == MASK_SAYS_PLAIN, adjusted = plan->adjusted || !plain;
     if (says == MASK_SAYS_FORBIDDEN)
@@ -451,8 +470,8 @@ static void add_to_keys(const struct plan *plan, const struct tile *tile, const 
                         const struct packed *rows, const struct packed *sums, size_t panels)
 {
     const size_t lanes = plan->kernel->lanes;
-    const char *panel = of_tile(plan, rows, tile->head, tile->index);
-    char *sum = sums->at + tile->key_head * sums->bytes + tile->key * plan->row;
+    const char *panel = of_queries(plan, tile, rows);
+    char *sum = tile->place.at + sums->offset + tile->key * plan->row;
     for (size_t i = 0; i < panels; i++, panel += lanes * plan->row, sum += plan->job->keys * plan->row)
         plan->kernel->project(numbers, lanes, tile->keys, tile->count, panel, sum);
 }
@@ -466,20 +485,20 @@ static void differentiate_tile(const struct plan *plan, struct tile *tile)
         return;
     const struct kernel_keys keys = keys_of(plan, tile, job->key, job->d);
     const struct kernel_keys values = keys_of(plan, tile, job->value, job->d_v);
-    kernel->scores(&values, 0, tile->keys, of_tile(plan, &plan->grad, tile->head, tile->index), NULL, NULL, tile->grad,
+    kernel->scores(&values, 0, tile->keys, of_queries(plan, tile, &plan->grad), NULL, NULL, tile->grad,
                    NULL);
-    kernel->differentiate(tile->scores, tile->keys, factor, of_tile(plan, &plan->lse, tile->head, tile->index),
-                          of_tile(plan, &plan->delta, tile->head, tile->index),
+    kernel->differentiate(tile->scores, tile->keys, factor, of_queries(plan, tile, &plan->lse),
+                          of_queries(plan, tile, &plan->delta),
                           plan->adjustment.capped ? tile->slopes : NULL, job->scale, tile->grad);
     for (size_t lane = 0; lane < kernel->lanes; lane++)
         store_number(plan, 1, tile->distance, lane);
     kernel->values(&keys, 0, tile->keys, tile->grad, tile->distance,
-                   of_tile(plan, &plan->grad_query, tile->head, tile->index));
+                   of_queries(plan, tile, &plan->grad_query));
     add_to_keys(plan, tile, tile->scores, &plan->grad_panels, &plan->grad_value, plan->value_panels);
     add_to_keys(plan, tile, tile->grad, &plan->query_panels, &plan->grad_key, plan->panels);
 }
 
-/* --- tasks ------------------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------------------------- */
 
 /* The tiles of a part of the queries of a head against a block of keys. */
 static void differentiate_block(const struct plan *plan, size_t head, size_t part, size_t key, size_t keys,
@@ -488,7 +507,6 @@ static void differentiate_block(const struct plan *plan, size_t head, size_t par
     const size_t lanes = plan->kernel->lanes;
     const size_t end = memory_smaller((part + 1) * plan->part_tiles, plan->tiles);
     tile->head = head;
-    tile->key_head = head / plan->group;
     tile->item = head / plan->heads_per_item;
     tile->head_of_item = head % plan->heads_per_item;
     for (size_t i = part * plan->part_tiles; i < end; i++) {
@@ -501,46 +519,93 @@ static void differentiate_block(const struct plan *plan, size_t head, size_t par
     }
 }
 
-/* Block by block of a part of the keys, while it lies in the cache, for all heads that read it. */
-static void round_task(void *context, size_t task, unsigned thread)
+/* A part of the keys in a round, block by block while they lie in the cache, for all heads that read them. */
+static void run_part(struct plan *plan, const struct place *place, size_t part, size_t round, unsigned thread)
 {
-    struct plan *plan = context;
-    const size_t key_head = task % plan->key_heads, part = task / plan->key_heads;
-    const size_t query_part = (plan->round + plan->parts - part) % plan->parts;
+    const size_t query_part = (round + plan->parts - part) % plan->parts, first = place->key_head * plan->group;
     const size_t end = memory_smaller((part + 1) * plan->part_keys, plan->job->keys);
     struct tile tile = open_tile(plan, plan->scratch + thread * plan->thread_bytes);
+    tile.place = *place;
     for (size_t key = part * plan->part_keys; key < end; key += KERNEL_KEYS)
-        for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
+        for (size_t head = first; head < first + plan->group; head++)
             differentiate_block(plan, head, query_part, key, memory_smaller(KERNEL_KEYS, end - key), &tile);
     work_count(&plan->counter, 1, thread);
 }
 
-static void close_head(const struct plan *plan, size_t head)
+static void close_head(const struct plan *plan, const struct place *place, size_t head)
 {
     const struct fused_backward_job *job = plan->job;
     const size_t d = job->d;
     for (size_t tile = 0; tile < plan->tiles; tile++)
         plan->kernel->unpack(
-            of_tile(plan, &plan->grad_query, head, tile), 0, tile_count(plan, tile), d,
+            of_tile(plan, place, &plan->grad_query, head, tile), 0, tile_count(plan, tile), d,
             (char *)job->grad_query + (head * job->queries + tile * plan->kernel->lanes) * d * plan->size, d);
 }
 
-static void close_keys(const struct plan *plan, size_t key_head, const struct packed *sums, size_t columns,
+static void close_keys(const struct plan *plan, const struct place *place, const struct packed *sums, size_t columns,
                        void *matrix)
 {
     const size_t keys = plan->job->keys;
-    copy_panels(plan, (char *)matrix + key_head * keys * columns * plan->size, keys, columns,
-                sums->at + key_head * sums->bytes, keys, true);
+    copy_panels(plan, (char *)matrix + place->key_head * keys * columns * plan->size, keys, columns,
+                place->at + sums->offset, keys, true);
 }
 
-static void close_task(void *context, size_t key_head, unsigned thread)
+static void close_place(const struct plan *plan, const struct place *place)
+{
+    const size_t first = place->key_head * plan->group;
+    for (size_t head = first; head < first + plan->group; head++)
+        close_head(plan, place, head);
+    close_keys(plan, place, &plan->grad_key, plan->job->d, plan->job->grad_key);
+    close_keys(plan, place, &plan->grad_value, plan->job->d_v, plan->job->grad_value);
+}
+
+/* --- tasks ------------------------------------------------------------------------------------------------------- */
+
+/* A key head that one thread does alone. */
+static void head_task(void *context, size_t key_head, unsigned thread)
+{
+    struct plan *plan = context;
+    const struct place place = place_of(plan, key_head, thread);
+    open_place(plan, &place);
+    for (size_t round = 0; round < plan->parts; round++)
+        for (size_t part = 0; part < plan->parts; part++)
+            run_part(plan, &place, part, round, thread);
+    close_place(plan, &place);
+}
+
+/* Those that threads share, fewer than there are threads. */
+static void open_task(void *context, size_t slot, unsigned thread)
 {
     const struct plan *plan = context;
+    const struct place place = place_of(plan, plan->rest + slot, slot);
     (void)thread;
-    for (size_t head = key_head * plan->group; head < (key_head + 1) * plan->group; head++)
-        close_head(plan, head);
-    close_keys(plan, key_head, &plan->grad_key, plan->job->d, plan->job->grad_key);
-    close_keys(plan, key_head, &plan->grad_value, plan->job->d_v, plan->job->grad_value);
+    open_place(plan, &place);
+}
+
+static void part_task(void *context, size_t task, unsigned thread)
+{
+    struct plan *plan = context;
+    const size_t slots = plan->key_heads - plan->rest;
+    const struct place place = place_of(plan, plan->rest + task % slots, task % slots);
+    run_part(plan, &place, task / slots, plan->round, thread);
+}
+
+static void close_task(void *context, size_t slot, unsigned thread)
+{
+    const struct plan *plan = context;
+    const struct place place = place_of(plan, plan->rest + slot, slot);
+    (void)thread;
+    close_place(plan, &place);
+}
+
+static void run_plan(struct plan *plan)
+{
+    const size_t rest = plan->key_heads - plan->rest;
+    threads_run(plan->threads, plan->rest, head_task, plan);
+    threads_run(plan->threads, rest, open_task, plan);
+    for (plan->round = 0; plan->round < plan->parts && rest > 0; plan->round++)
+        threads_run(plan->threads, rest * plan->parts, part_task, plan);
+    threads_run(plan->threads, rest, close_task, plan);
 }
 
 size_t fused_backward_scratch_bytes(const struct fused_backward_job *job)
@@ -556,11 +621,9 @@ enum status fused_backward(const struct fused_backward_job *job, struct error *e
     char *scratch = work_scratch(&arena, make_plan(&plan, job), error);
     if (scratch == NULL)
         return error->status;
-    plan.scratch = scratch + lay_packed(&plan, scratch);
-    threads_run(plan.threads, plan.key_heads, open_task, &plan);
-    for (plan.round = 0; plan.round < plan.parts; plan.round++)
-        threads_run(plan.threads, plan.key_heads * plan.parts, round_task, &plan);
-    threads_run(plan.threads, plan.key_heads, close_task, &plan);
+    plan.heads = scratch;
+    plan.scratch = scratch + plan.slots * plan.head_bytes;
+    run_plan(&plan);
     arena_free(&arena);
     work_end(&job->progress);
     return STATUS_OK;

@@ -19,7 +19,8 @@
  *
  *     round r:  keys of part k, queries of part (r - k) modulo the parts
  *
- * So the sums have one order: the same bits for any number of threads. Tiles that the mask hides are never touched; a
+ * So the sums have one order: the same bits for any number of threads; where there are as many key heads as threads, each
+ * does a head alone. Tiles that the mask hides are never touched; a
  * key that a query does not see adds exactly 0 to both their gradients. */
 #ifndef ATTN_KERNEL_FUSED_BACKWARD_H
 #define ATTN_KERNEL_FUSED_BACKWARD_H
@@ -63,8 +64,9 @@ struct fused_backward_job {
  * reason, as their scores overflowed, have gradients of NaN. */
 enum status fused_backward(const struct fused_backward_job *job, struct error *error);
 
-/* The memory that fused_backward allocates, beyond what the job points to: about five times the query and once key and
- * value where d = d_v is a multiple of W, and less than 200 KB a thread. SIZE_MAX where no size_t holds it. */
+/* The memory that fused_backward allocates, beyond what the job points to: less than 200 KB a thread, and for as many key
+ * heads as there are threads about five times the queries that read it and once key and value, where d = d_v is a
+ * multiple of W. SIZE_MAX where no size_t holds it. */
 size_t fused_backward_scratch_bytes(const struct fused_backward_job *job);
 
 #endif
