@@ -31,6 +31,8 @@ if within --version >/dev/null 2>&1; then
     check "a heatmap in 40 MB" within causal long.npy --heatmap --stages weights -o heatmap.txt
     check "an SVG in 40 MB" within causal long.npy --stages weights -o weights.svg
     check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
+    check "the way back by the fused path in 40 MB" \
+        within causal long.npy --grad ones --stages grad_inputs,grad_parameters --kernel fused -t 2 -o g.safetensors
     rm -f all.safetensors weights.npy
     too_large() { within causal long.npy -d 100000 --stages context -o c.npy 2>message; [ $? -eq 3 ]; }
     check "a job that 40 MB cannot hold is refused" too_large

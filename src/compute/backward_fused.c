@@ -3,8 +3,8 @@
 #include "compute/kernel_path.h"
 #include "compute/setup.h"
 
-static const uint64_t FORWARD = STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) |
-                                STAGE_BIT(STAGE_CONTEXT);
+static const uint64_t FORWARD =
+    STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY) | STAGE_BIT(STAGE_VALUE) | STAGE_BIT(STAGE_CONTEXT);
 
 /* The job whose stages are those alone that the way back begins with. */
 static void ask_forward(struct problem *forward)
@@ -72,8 +72,8 @@ static enum status go(struct tensor held[STAGE_COUNT], const struct tensor *cont
         return error_usage(error,
                            "--kernel %s: grad_context holds NaN or infinity, or overflows %s; expected --kernel auto",
                            problem->forced, dtype_title(problem->kernel->number));
-    attention->exact_lse = arena_allocate(scratch, problem->items * problem->heads, problem->queries * sizeof(double),
-                                          error);
+    attention->exact_lse =
+        arena_allocate(scratch, problem->items * problem->heads, problem->queries * sizeof(double), error);
     if (attention->exact_lse == NULL)
         return error->status;
     if (!*made || setup_attention(attention, FORWARD, scratch, error) != STATUS_OK)

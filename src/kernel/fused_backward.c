@@ -485,15 +485,13 @@ static void differentiate_tile(const struct plan *plan, struct tile *tile)
         return;
     const struct kernel_keys keys = keys_of(plan, tile, job->key, job->d);
     const struct kernel_keys values = keys_of(plan, tile, job->value, job->d_v);
-    kernel->scores(&values, 0, tile->keys, of_queries(plan, tile, &plan->grad), NULL, NULL, tile->grad,
-                   NULL);
+    kernel->scores(&values, 0, tile->keys, of_queries(plan, tile, &plan->grad), NULL, NULL, tile->grad, NULL);
     kernel->differentiate(tile->scores, tile->keys, factor, of_queries(plan, tile, &plan->lse),
-                          of_queries(plan, tile, &plan->delta),
-                          plan->adjustment.capped ? tile->slopes : NULL, job->scale, tile->grad);
+                          of_queries(plan, tile, &plan->delta), plan->adjustment.capped ? tile->slopes : NULL,
+                          job->scale, tile->grad);
     for (size_t lane = 0; lane < kernel->lanes; lane++)
         store_number(plan, 1, tile->distance, lane);
-    kernel->values(&keys, 0, tile->keys, tile->grad, tile->distance,
-                   of_queries(plan, tile, &plan->grad_query));
+    kernel->values(&keys, 0, tile->keys, tile->grad, tile->distance, of_queries(plan, tile, &plan->grad_query));
     add_to_keys(plan, tile, tile->scores, &plan->grad_panels, &plan->grad_value, plan->value_panels);
     add_to_keys(plan, tile, tile->grad, &plan->query_panels, &plan->grad_key, plan->panels);
 }
