@@ -1,7 +1,6 @@
 /* Every case of tests/grad: its gradients by attn, in float64 and in float32, by the reference and by the fused path,
- * against those of torch.autograd; and
- * differences of the reference itself: numbers of all that is given are moved, and the loss with them. tests/grad/
- * README.md says what the files are. */
+ * against those of torch.autograd; and differences of the reference itself: numbers of all that is given are moved, and
+ * the loss with them. tests/grad/README.md says what the files are. */
 #include "check.h"
 #include "read/checkpoint.h"
 #include "support.h"

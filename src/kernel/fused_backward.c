@@ -36,8 +36,9 @@ struct plan {
     size_t part_tiles, part_keys;        /* in one */
     unsigned threads;
     size_t round;
-    /* Of a key head, each tile of the queries that read it: query (d, W) and grad_context (d_v, W); the same as panels (W queries, W); the sums of
-     * grad_query (d, W); lse to the base 2 (2, W) and delta (W). And once the sums as panels (Tk, W). */
+    /* Of a key head, each tile of the queries that read it: query (d, W) and grad_context (d_v, W); the same as panels
+     * (W queries, W); the sums of grad_query (d, W); lse to the base 2 (2, W) and delta (W). And once the sums of
+     * grad_key and grad_value as panels (Tk, W). */
     struct packed query, grad, query_panels, grad_panels, grad_query, lse, delta, grad_key, grad_value;
     size_t head_bytes, slots; /* of all that, and how many key heads have room at once */
     size_t thread_bytes;
@@ -210,8 +211,8 @@ static bool is_empty(const struct plan *plan, size_t head, size_t query)
     return mask != NULL && mask_is_empty(mask, head / plan->heads_per_item, head % plan->heads_per_item, query);
 }
 
-/* lse, in two parts, and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that every weight
- * is exactly 0. */
+/* lse, in two parts, and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that
+ * every weight is exactly 0. */
 static void measure_rows(const struct plan *plan, const struct place *place, size_t head, size_t tile)
 {
     const struct fused_backward_job *job = plan->job;

@@ -19,9 +19,9 @@
  *
  *     round r:  keys of part k, queries of part (r - k) modulo the parts
  *
- * So the sums have one order: the same bits for any number of threads; where there are as many key heads as threads, each
- * does a head alone. Tiles that the mask hides are never touched; a
- * key that a query does not see adds exactly 0 to both their gradients. */
+ * So the sums have one order: the same bits for any number of threads; where there are as many key heads as threads,
+ * each does a head alone. Tiles that the mask hides are never touched; a key that a query does not see adds exactly 0
+ * to both their gradients. */
 #ifndef ATTN_KERNEL_FUSED_BACKWARD_H
 #define ATTN_KERNEL_FUSED_BACKWARD_H
 
@@ -44,10 +44,10 @@ struct fused_backward_job {
     double *grad_sinks;       /* (H) written, the sum of each head's rows; NULL, or the mask has sinks */
     size_t heads;             /* H, of all items */
     size_t group;             /* 0 or 1: each query head has its own; n, which divides H: head h reads key head h / n */
-    size_t heads_per_item; /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one item */
-    size_t queries;        /* Tq */
-    size_t keys;           /* Tk */
-    size_t d, d_v;         /* columns of one head */
+    size_t heads_per_item;    /* n, which divides H: head h is head h % n of item h / n to the mask; 0: all of one */
+    size_t queries;           /* Tq */
+    size_t keys;              /* Tk */
+    size_t d, d_v;            /* columns of one head */
     const struct mask *mask;     /* as a fused_job has it, its queries are Tq; NULL: every query sees every key */
     double scale;                /* one that fused_takes_scale takes */
     double softcap;              /* 0: none */
@@ -64,9 +64,9 @@ struct fused_backward_job {
  * reason, as their scores overflowed, have gradients of NaN. */
 enum status fused_backward(const struct fused_backward_job *job, struct error *error);
 
-/* The memory that fused_backward allocates, beyond what the job points to: less than 200 KB a thread, and for as many key
- * heads as there are threads about five times the queries that read it and once key and value, where d = d_v is a
- * multiple of W. SIZE_MAX where no size_t holds it. */
+/* The memory that fused_backward allocates, beyond what the job points to: less than 200 KB a thread, and for as many
+ * key heads as there are threads about five times the queries that read them and once key and value, where d = d_v is
+ * a multiple of W. SIZE_MAX where no size_t holds it. */
 size_t fused_backward_scratch_bytes(const struct fused_backward_job *job);
 
 #endif

@@ -4,7 +4,7 @@
 # PyTorch. Exits 1 where a kernel is further off than it may be.
 #
 # The cases: 2 heads, 512 queries, 2048 keys, d 64, normal numbers; the same with a query ten times as large; with the
-# same value for every key; and 4 queries of a million keys.
+# same value for every key; and 4 queries of a million keys. Gradients: peer_backward.py.
 build=${1:?usage: tests/bench/accuracy.sh BUILD}
 rounds=1
 . tests/bench/peers.sh
@@ -73,6 +73,9 @@ awk -v cases="$cases" '
         }
         exit worst
     }' "$scratch/errors" || worst=1
+if "$python" -c 'import numpy, torch' 2>/dev/null; then
+    "$python" tests/bench/peer_backward.py "$attn" "$scratch" || worst=1
+fi
 [ -n "$torch" ] || echo "skipped: PyTorch's own errors: it is not installed (PYTHON names an interpreter)"
 exec 3>&- 7>&-
 wait
