@@ -1,9 +1,9 @@
 /* --grad: the way back, from the gradient by the last stage to those by all before it.
  *
- * What the fused path takes is backward_fused.h's. All else is computed in double from the numbers that are given, the stages of the way forward too, as if --dtype
- * were f64; so a gradient is rounded once, where it is shown. T x T gradients are rows on demand. Those that are sums
- * over queries are made in one pass over the rows, each sum in the order of the rows, so its bits are the same for any
- * number of threads; what is held is O(T d).
+ * What the fused path takes is backward_fused.h's. All else is computed in double from the numbers that are given, the
+ * stages of the way forward too, as if --dtype were f64; so a gradient is rounded once, where it is shown. T x T
+ * gradients are rows on demand. Those that are sums over queries are made in one pass over the rows, each sum in the
+ * order of the rows, so its bits are the same for any number of threads; what is held is O(T d).
  *
  *   B items of a batch, H heads, H_kv heads of key and value, Tq queries, Tk keys, d and d_v columns of a head. */
 #ifndef ATTN_COMPUTE_BACKWARD_H

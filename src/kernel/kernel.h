@@ -185,8 +185,8 @@ struct kernel {
      *   slopes  (count, W) written */
     void (*cap_slopes)(const struct kernel_adjustment *adjustment, size_t count, const void *scores, void *slopes);
 
-    /* Scores become weights, 2^(scores x factor - lse), exactly 0 as in softmax, and the gradient of each weight that of
-     * its score, weight (gradient - delta) slope scale, exactly 0 where the weight is.
+    /* Scores become weights, 2^(scores x factor - lse), exactly 0 as in softmax, and the gradient of each weight that
+     * of its score, weight (gradient - delta) slope scale, exactly 0 where the weight is.
      *   scores  (count, W) replaced by the weights
      *   lse     (2, W) to the base 2, its first and its second part
      *   delta   (W)
