@@ -77,46 +77,48 @@ static void unproject(const double *output, size_t columns, const double *weight
     }
 }
 
-/* Room for a row of output and of the contexts of all heads. */
-struct row_room {
-    double *output, *contexts, *weight;
+/* Rows of output, and of the contexts of all heads, that are cut into theirs. */
+struct cutting {
+    struct backward *backward;
+    size_t columns, room;
+    double *weight, *rooms; /* (threads, columns + H d_v) */
 };
 
-static enum status make_row_room(const struct problem *problem, struct row_room *room, size_t columns,
-                                 struct arena *scratch, struct error *error)
+static void cut_row(void *context, size_t row, unsigned thread)
 {
-    room->output = arena_allocate(scratch, columns, sizeof(double), error);
-    room->contexts = arena_allocate(scratch, problem->heads * problem->d_value, sizeof(double), error);
-    if (room->output == NULL || room->contexts == NULL)
-        return error->status;
-    return problem->plan.has_out ? projection_weight(&problem->parameters.out, &room->weight, scratch, error)
-                                 : STATUS_OK;
+    const struct cutting *cutting = context;
+    const struct problem *problem = &cutting->backward->problem;
+    const size_t d = problem->d_value, heads = problem->heads, queries = problem->queries, columns = cutting->columns;
+    const struct tensor *held = cutting->backward->attention.held;
+    double *output = cutting->rooms + thread * cutting->room, *contexts = output + columns;
+    load_given(problem, row * columns, columns, output);
+    tensor_store(&held[STAGE_GRAD_OUTPUT], row * columns, columns, output);
+    if (cutting->weight != NULL)
+        unproject(output, columns, cutting->weight, heads * d, contexts);
+    for (size_t head = 0; head < heads; head++)
+        tensor_store(&held[STAGE_GRAD_CONTEXT], ((row / queries * heads + head) * queries + row % queries) * d, d,
+                     (cutting->weight != NULL ? contexts : output) + head * d);
 }
 
-/* Cuts rows of all heads into theirs. */
-static void cut_heads(struct backward *backward, const struct row_room *room, size_t columns)
+static enum status cut_heads(struct backward *backward, size_t columns, struct error *error)
 {
     const struct problem *problem = &backward->problem;
-    const size_t d = problem->d_value, heads = problem->heads, queries = problem->queries;
-    const struct tensor *output = &backward->attention.held[STAGE_GRAD_OUTPUT];
-    const struct tensor *contexts = &backward->attention.held[STAGE_GRAD_CONTEXT];
-    for (size_t row = 0; row < problem->items * queries; row++) {
-        load_given(problem, row * columns, columns, room->output);
-        tensor_store(output, row * columns, columns, room->output);
-        if (room->weight != NULL)
-            unproject(room->output, columns, room->weight, heads * d, room->contexts);
-        for (size_t head = 0; head < heads; head++)
-            tensor_store(contexts, ((row / queries * heads + head) * queries + row % queries) * d, d,
-                         (room->weight != NULL ? room->contexts : room->output) + head * d);
-    }
+    const size_t rows = problem->items * problem->queries, width = problem->heads * problem->d_value;
+    const unsigned threads = setup_threads(problem, (double)rows * (double)columns * (double)width);
+    struct cutting cutting = {.backward = backward, .columns = columns, .room = columns + width};
+    struct arena scratch = {0};
+    cutting.rooms = arena_allocate(&scratch, threads, cutting.room * sizeof *cutting.rooms, error);
+    if (cutting.rooms != NULL && (!problem->plan.has_out || projection_weight(&problem->parameters.out, &cutting.weight,
+                                                                              &scratch, error) == STATUS_OK))
+        threads_run(threads, rows, cut_row, &cutting);
+    arena_free(&scratch);
+    return error->status;
 }
 
 static enum status make_contexts(struct backward *backward, struct arena *arena, struct error *error)
 {
     const struct problem *problem = &backward->problem;
     const size_t columns = problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
-    struct arena scratch = {0};
-    struct row_room room = {0};
     if (hold(backward, STAGE_GRAD_CONTEXT, 4,
              (const size_t[]){problem->items, problem->heads, problem->queries, problem->d_value}, arena, error))
         return error->status;
@@ -127,10 +129,7 @@ static enum status make_contexts(struct backward *backward, struct arena *arena,
     }
     if (hold(backward, STAGE_GRAD_OUTPUT, 3, (const size_t[]){problem->items, problem->queries, columns}, arena, error))
         return error->status;
-    if (make_row_room(problem, &room, columns, &scratch, error) == STATUS_OK)
-        cut_heads(backward, &room, columns);
-    arena_free(&scratch);
-    return error->status;
+    return cut_heads(backward, columns, error);
 }
 
 /* --- sums over the queries ---------------------------------------------------------------------------------------- */
@@ -278,23 +277,34 @@ static void make_sums(struct block *block, uint64_t stages, struct progress *pro
 
 /* --- beyond query, key and value ---------------------------------------------------------------------------------- */
 
-/* out_proj meets the contexts of all heads of a token. */
+/* The contexts of all heads of a token, and what comes from above to its row of output. */
+static void load_token(const struct backward *backward, size_t row, double *room)
+{
+    const struct problem *problem = &backward->problem;
+    const size_t d = problem->d_value, heads = problem->heads, queries = problem->queries;
+    const size_t columns = problem->plan.d_output;
+    for (size_t head = 0; head < heads; head++)
+        tensor_load(&backward->contexts, ((row / queries * heads + head) * queries + row % queries) * d, d,
+                    room + head * d);
+    tensor_load(&backward->attention.held[STAGE_GRAD_OUTPUT], row * columns, columns, room + heads * d);
+}
+
 static enum status make_out_proj(struct backward *backward, struct error *error)
 {
     const struct problem *problem = &backward->problem;
-    const struct tensor *held = backward->attention.held;
-    const size_t d = problem->d_value, queries = problem->queries, columns = problem->plan.d_output;
+    const size_t width = problem->heads * problem->d_value, rows = problem->items * problem->queries;
+    struct backward_product product = {&backward->operands.parameters.out, 0, width};
+    struct backward_sums sums = {.products = &product, .product_count = 1};
     struct arena scratch = {0};
-    double *contexts = arena_allocate(&scratch, problem->heads * d + columns, sizeof *contexts, error);
-    for (size_t row = 0; row < problem->items * queries && contexts != NULL; row++) {
-        for (size_t head = 0; head < problem->heads; head++)
-            tensor_load(&backward->contexts, ((row / queries * problem->heads + head) * queries + row % queries) * d, d,
-                        contexts + head * d);
-        tensor_load(&held[STAGE_GRAD_OUTPUT], row * columns, columns, contexts + problem->heads * d);
-        backward_out_proj(&backward->operands, contexts, contexts + problem->heads * d);
+    const enum status status = backward_sums_create(&sums, width + problem->plan.d_output, rows, &scratch, error);
+    for (size_t first = 0, count; status == STATUS_OK && first < rows; first += count) {
+        count = memory_smaller(sums.tokens_at_once, rows - first);
+        for (size_t i = 0; i < count; i++)
+            load_token(backward, first + i, sums.rooms + i * sums.room);
+        backward_sums_add(&sums, problem, count);
     }
     arena_free(&scratch);
-    return error->status;
+    return status;
 }
 
 static enum status go_beyond(struct backward *backward, struct arena *arena, struct error *error)

@@ -1,17 +1,14 @@
 #include "compute/backward_operands.h"
 
+#include "base/threads.h"
+#include "compute/setup.h"
+#include "stage/latent.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 
 #include <math.h>
 #include <string.h>
-
-bool backward_reaches_parameters(const struct problem *problem)
-{
-    const struct latent *latent = &problem->parameters.latent;
-    return problem_projects(problem) && latent->query_a.weight.rank == 0 && latent->key_value_a.weight.rank == 0;
-}
 
 /* --- room --------------------------------------------------------------------------------------------------------- */
 
@@ -33,6 +30,27 @@ static enum status make_like(struct tensor *tensor, const struct tensor *given, 
     return make_zeros(tensor, shaped.rank, shaped.shape, arena, error);
 }
 
+static enum status make_projection(struct projection *made, const struct projection *given, struct arena *arena,
+                                   struct error *error)
+{
+    made->transposed = given->transposed;
+    if (make_like(&made->weight, &given->weight, arena, error) != STATUS_OK)
+        return error->status;
+    return make_like(&made->bias, &given->bias, arena, error);
+}
+
+static enum status make_latent(struct latent *made, const struct latent *given, struct arena *arena,
+                               struct error *error)
+{
+    if (make_projection(&made->query_a, &given->query_a, arena, error) ||
+        make_projection(&made->query_b, &given->query_b, arena, error) ||
+        make_projection(&made->key_value_a, &given->key_value_a, arena, error) ||
+        make_projection(&made->key_value_b, &given->key_value_b, arena, error) ||
+        make_like(&made->query_norm.weight, &given->query_norm.weight, arena, error))
+        return error->status;
+    return make_like(&made->key_value_norm.weight, &given->key_value_norm.weight, arena, error);
+}
+
 /* The parameters once more, zeros. */
 static enum status make_parameters(struct parameters *made, const struct parameters *given, struct arena *arena,
                                    struct error *error)
@@ -42,19 +60,17 @@ static enum status make_parameters(struct parameters *made, const struct paramet
     if (made->modules == NULL)
         return error->status;
     for (size_t i = 0; i < given->module_count * PROJECTION_COUNT; i++) {
-        const struct projection *projection = &given->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT];
-        struct projection *zeros = &made->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT];
-        zeros->transposed = projection->transposed;
-        if (make_like(&zeros->weight, &projection->weight, arena, error) ||
-            make_like(&zeros->bias, &projection->bias, arena, error))
+        const size_t module = i / PROJECTION_COUNT, id = i % PROJECTION_COUNT;
+        if (make_projection(&made->modules[module].projections[id], &given->modules[module].projections[id], arena,
+                            error) != STATUS_OK)
             return error->status;
     }
     for (int i = 0; i < NORM_COUNT; i++)
         if (make_like(&made->norms[i].weight, &given->norms[i].weight, arena, error) ||
             make_like(&made->norms[i].bias, &given->norms[i].bias, arena, error))
             return error->status;
-    if (make_like(&made->out.weight, &given->out.weight, arena, error) ||
-        make_like(&made->out.bias, &given->out.bias, arena, error))
+    if (make_projection(&made->out, &given->out, arena, error) ||
+        make_latent(&made->latent, &given->latent, arena, error))
         return error->status;
     return make_like(&made->relative_bias, &given->relative_bias, arena, error);
 }
@@ -70,7 +86,7 @@ static enum status make_room(struct backward_operands *gradients, const struct p
         if (norms && make_like(&gradients->normed[i], &made[i], arena, error))
             return error->status;
     }
-    if (!backward_reaches_parameters(problem))
+    if (!problem_projects(problem))
         return STATUS_OK;
     if (make_like(&gradients->inputs, &problem->inputs, arena, error) ||
         (problem->crosses && make_like(&gradients->key_inputs, &problem->key_inputs, arena, error)))
@@ -78,37 +94,42 @@ static enum status make_room(struct backward_operands *gradients, const struct p
     return make_parameters(&gradients->parameters, &problem->parameters, arena, error);
 }
 
-/* --- a step back -------------------------------------------------------------------------------------------------- */
+/* --- a token ------------------------------------------------------------------------------------------------------ */
 
-static double *numbers_of(const struct tensor *tensor)
+/* Where in the room of a token its rows lie. */
+struct places {
+    size_t source, x;                                      /* (d_in) of the inputs, and after their norm */
+    size_t projected, clipped, above;                      /* (heads d) */
+    size_t turns, turned;                                  /* (d) */
+    size_t below;                                          /* (d_in) */
+    size_t by_weight, by_bias;                             /* (heads d) of the norm of query or key */
+    size_t source_weight, source_bias;                     /* (d_in) of that of the inputs */
+    size_t steps, own, narrow, latent_weight, latent_bias; /* of a latent: of its scratch; (second), (first), (rank) */
+    size_t count;
+};
+
+/* One projection of every module. */
+struct way_back {
+    struct backward_operands *gradients;
+    const struct problem *problem;
+    enum projection_id id;
+    const struct tensor *made;      /* the gradient by query, key or value */
+    size_t heads, d, d_in, columns; /* of all modules; columns = heads d / modules */
+    double **weights, **biases;     /* (modules): (d_in, columns); (columns) or NULL; or */
+    struct latent_step step;
+    struct places at;
+    struct backward_sums sums;
+    size_t first; /* of the tokens whose rooms these are, over all items */
+};
+
+static const struct norm *norm_of(const struct parameters *parameters, enum projection_id id)
 {
-    return tensor->rank > 0 ? tensor->data : NULL;
+    return &parameters->norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
 }
 
-/* A norm of a row (count), whose weights begin at `first`: y = (x - mean) x factor, times weight, plus bias.
- *   x      what was normed
- *   above  the gradient by what was made of it; that by x is written in its place */
-static void norm_back(const struct norm *norm, const struct norm *gradient, size_t first, const double *x, size_t count,
-                      double *above)
+static bool norms_source(const struct way_back *way)
 {
-    double *weight = numbers_of(&gradient->weight), *bias = numbers_of(&gradient->bias);
-    double mean = 0, product = 0;
-    if (norm->kind == NORM_NONE || norm->left_out)
-        return;
-    const struct norm_terms terms = norm_terms(norm, x, count);
-    for (size_t i = 0; i < count; i++) {
-        const double y = (x[i] - terms.mean) * terms.factor;
-        if (weight != NULL)
-            weight[first + i] += above[i] * y;
-        if (bias != NULL)
-            bias[first + i] += above[i];
-        above[i] *= norm_weight(norm, first + i);
-        mean += above[i] / (double)count;
-        product += above[i] * y / (double)count;
-    }
-    for (size_t i = 0; i < count; i++)
-        above[i] = terms.factor *
-                   (above[i] - (norm->kind == NORM_LAYER ? mean : 0) - (x[i] - terms.mean) * terms.factor * product);
+    return way->problem->residual && (way->id == PROJECTION_QUERY || !way->problem->crosses);
 }
 
 /* A pair (a, b) was turned to (a cos - b sin, b cos + a sin).
@@ -124,146 +145,194 @@ static void turn_back(const struct rope *rope, const double *cosines, const doub
     }
 }
 
-/* --- all heads of a token ----------------------------------------------------------------------------------------- */
-
-/* One projection of every module, in double, and room for a token. */
-struct way_back {
-    struct backward_operands *gradients;
-    const struct problem *problem;
-    enum projection_id id;
-    const struct tensor *made;           /* the gradient by query, key or value */
-    size_t heads, d, d_in, columns;      /* of all modules; columns = heads d / modules */
-    double **weights, **biases;          /* (modules): (d_in, columns); (columns) or NULL */
-    double *source, *x;                  /* (d_in) the row of the inputs, and after its norm */
-    double *projected, *clipped, *above; /* (heads d) */
-    double *turns, *room, *below;        /* (d), (d), (d_in) */
-};
-
-static const struct norm *norm_of(const struct parameters *parameters, enum projection_id id)
-{
-    return &parameters->norms[id == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY];
-}
-
-static bool norms_source(const struct way_back *way)
-{
-    return way->problem->residual && (way->id == PROJECTION_QUERY || !way->problem->crosses);
-}
-
 /* What was projected, without --clip and with it. */
-static void project(struct way_back *way, const struct tensor *source, size_t at)
+static void project(const struct way_back *way, const struct tensor *source, size_t at, double *room)
 {
     const struct problem *problem = way->problem;
-    tensor_load(source, at * way->d_in, way->d_in, way->source);
-    memcpy(way->x, way->source, way->d_in * sizeof *way->x);
+    double *x = room + way->at.x, *projected = room + way->at.projected, *clipped = room + way->at.clipped;
+    tensor_load(source, at * way->d_in, way->d_in, room + way->at.source);
+    memcpy(x, room + way->at.source, way->d_in * sizeof *x);
     if (norms_source(way))
-        norm_input_row(problem, way->x);
-    for (size_t module = 0; module < problem->plan.module_count; module++)
-        projection_row(problem, way->x, way->weights[module], way->biases[module],
-                       way->projected + module * way->columns, way->d_in, way->columns);
-    memcpy(way->clipped, way->projected, way->heads * way->d * sizeof *way->clipped);
-    operand_clip(problem, way->clipped, way->heads * way->d);
+        norm_input_row(problem, x);
+    if (latent_makes(problem, way->id))
+        latent_row(problem, way->id, &way->step, x, room + way->at.steps, projected);
+    for (size_t module = 0; module < problem->plan.module_count && !latent_makes(problem, way->id); module++)
+        projection_row(problem, x, way->weights[module], way->biases[module], projected + module * way->columns,
+                       way->d_in, way->columns);
+    memcpy(clipped, projected, way->heads * way->d * sizeof *clipped);
+    operand_clip(problem, clipped, way->heads * way->d);
 }
 
-static void norm_heads_back(struct way_back *way)
+static void norm_heads_back(const struct way_back *way, double *room)
 {
     const struct problem *problem = way->problem;
-    const struct norm *norm = norm_of(&problem->parameters, way->id);
-    const struct norm *gradient = norm_of(&way->gradients->parameters, way->id);
     const bool of_all = operand_norm_is_of_all(problem, way->id);
     const size_t count = of_all ? way->heads * way->d : way->d;
     for (size_t head = 0; head < (of_all ? 1 : way->heads); head++)
-        norm_back(norm, gradient, operand_norm_first(problem, way->id, head), way->clipped + head * count, count,
-                  way->above + head * count);
-}
-
-static void turn_heads_back(struct way_back *way, size_t position)
-{
-    const struct rope *rope = &way->problem->rope;
-    double *cosines = way->turns, *sines = cosines + rope->columns / 2;
-    rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
-    for (size_t head = 0; head < way->heads; head++)
-        turn_back(rope, cosines, sines, way->above + head * way->d, way->room);
+        norm_back(norm_of(&problem->parameters, way->id), operand_norm_first(problem, way->id, head),
+                  room + way->at.clipped + head * count, count, room + way->at.above + head * count,
+                  room + way->at.by_weight + head * count, room + way->at.by_bias + head * count);
 }
 
 /* The steps of query and key, from the last to the first. */
-static void steps_back(struct way_back *way, size_t item, size_t row)
+static void steps_back(const struct way_back *way, size_t item, size_t row, double *room)
 {
     const struct problem *problem = way->problem;
+    const struct rope *rope = &problem->rope;
     const size_t position = operand_position(problem, way->id, item, row);
+    double *above = room + way->at.above, *cosines = room + way->at.turns, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < way->heads * way->d && operand_is_scaled(problem, way->id); i++)
-        way->above[i] *= problem->query_scale;
-    if (operand_is_turned(problem, way->id) && position != SIZE_MAX)
-        turn_heads_back(way, position);
-    operand_store_heads(&way->gradients->normed[way->id], item, row, way->above);
+        above[i] *= problem->query_scale;
+    if (operand_is_turned(problem, way->id) && position != SIZE_MAX) {
+        rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
+        for (size_t head = 0; head < way->heads; head++)
+            turn_back(rope, cosines, sines, above + head * way->d, room + way->at.turned);
+    }
+    operand_store_heads(&way->gradients->normed[way->id], item, row, above);
 }
 
 /* Numbers that --clip has cut off move nothing. */
-static void clip_back(struct way_back *way)
+static void clip_back(const struct way_back *way, double *room)
 {
     for (size_t i = 0; i < way->heads * way->d && way->problem->clip > 0; i++)
-        if (fabs(way->projected[i]) > way->problem->clip)
-            way->above[i] = 0;
+        if (fabs(room[way->at.projected + i]) > way->problem->clip)
+            room[way->at.above + i] = 0;
 }
 
-/* gradient += x^T . above, as the weight is stored. */
-static void add_product(const struct projection *gradient, const double *x, size_t d_in, const double *above,
-                        size_t columns)
-{
-    double *weight = gradient->weight.data, *bias = numbers_of(&gradient->bias);
-    for (size_t k = 0; k < d_in; k++)
-        for (size_t j = 0; j < columns; j++)
-            weight[gradient->transposed ? j * d_in + k : k * columns + j] += x[k] * above[j];
-    for (size_t j = 0; j < columns && bias != NULL; j++)
-        bias[j] += above[j];
-}
-
-static void project_back(struct way_back *way, size_t at)
+/* The gradient by x of all modules, into the room's `below`. */
+static void modules_back(const struct way_back *way, double *room)
 {
     const struct problem *problem = way->problem;
-    struct backward_operands *gradients = way->gradients;
-    const bool crosses = problem->crosses && way->id != PROJECTION_QUERY;
-    double *sums = crosses ? gradients->key_inputs.data : gradients->inputs.data;
-    memset(way->below, 0, way->d_in * sizeof *way->below);
-    for (size_t module = 0; module < problem->plan.module_count; module++) {
-        const double *above = way->above + module * way->columns, *weight = way->weights[module];
-        add_product(&gradients->parameters.modules[module].projections[way->id], way->x, way->d_in, above,
-                    way->columns);
-        for (size_t k = 0; k < way->d_in; k++)
-            for (size_t j = 0; j < way->columns; j++)
-                way->below[k] += weight[k * way->columns + j] * above[j];
+    double *below = room + way->at.below;
+    memset(below, 0, way->d_in * sizeof *below);
+    if (latent_makes(problem, way->id)) {
+        latent_back(problem, way->id, &way->step, room + way->at.steps, room + way->at.above, room + way->at.own,
+                    room + way->at.narrow, room + way->at.latent_weight, room + way->at.latent_bias);
+        projection_back(room + way->at.narrow, way->step.first, below, way->d_in,
+                        latent_widths(problem, way->id).first);
+        return;
     }
+    for (size_t module = 0; module < problem->plan.module_count; module++)
+        projection_back(room + way->at.above + module * way->columns, way->weights[module], below, way->d_in,
+                        way->columns);
+}
+
+static void project_back(const struct way_back *way, size_t at, double *room)
+{
+    const struct backward_operands *gradients = way->gradients;
+    const bool crosses = way->problem->crosses && way->id != PROJECTION_QUERY;
+    double *sums = crosses ? gradients->key_inputs.data : gradients->inputs.data, *below = room + way->at.below;
+    modules_back(way, room);
     if (norms_source(way))
-        norm_back(&problem->parameters.norms[NORM_INPUTS], &gradients->parameters.norms[NORM_INPUTS], 0, way->source,
-                  way->d_in, way->below);
+        norm_back(&way->problem->parameters.norms[NORM_INPUTS], 0, room + way->at.source, way->d_in, below,
+                  room + way->at.source_weight, room + way->at.source_bias);
     for (size_t k = 0; k < way->d_in; k++)
-        sums[at * way->d_in + k] += way->below[k];
+        sums[at * way->d_in + k] += below[k];
 }
 
-static void token_back(struct way_back *way, size_t item, size_t row)
+static void token_back(void *context, size_t task, unsigned thread)
 {
+    (void)thread;
+    const struct way_back *way = context;
     const struct problem *problem = way->problem;
-    const size_t at = item * way->made->shape[2] + row;
-    const bool reaches = backward_reaches_parameters(problem);
-    operand_load_heads(way->made, item, row, way->above);
-    steps_back(way, item, row);
+    const size_t at = way->first + task, item = at / way->made->shape[2], row = at % way->made->shape[2];
+    const bool reaches = problem_projects(problem);
+    double *room = way->sums.rooms + task * way->sums.room;
+    operand_load_heads(way->made, item, row, room + way->at.above);
+    steps_back(way, item, row, room);
     if (reaches) {
-        project(way, way->id == PROJECTION_QUERY ? &problem->inputs : &problem->key_inputs, at);
+        project(way, way->id == PROJECTION_QUERY ? &problem->inputs : &problem->key_inputs, at, room);
         if (operand_is_normed(problem, way->id))
-            norm_heads_back(way);
+            norm_heads_back(way, room);
     }
-    operand_store_heads(&way->gradients->projected[way->id], item, row, way->above);
+    operand_store_heads(&way->gradients->projected[way->id], item, row, room + way->at.above);
     if (reaches) {
-        clip_back(way);
-        project_back(way, at);
+        clip_back(way, room);
+        project_back(way, at, room);
     }
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
+static size_t place(size_t *count, size_t numbers)
+{
+    const size_t at = *count;
+    *count += numbers;
+    return at;
+}
+
+static struct places list_places(const struct problem *problem, enum projection_id id, size_t width, size_t d,
+                                 size_t d_in)
+{
+    struct places at = {0};
+    at.above = place(&at.count, width);
+    at.turns = place(&at.count, d);
+    at.turned = place(&at.count, d);
+    if (!problem_projects(problem))
+        return at;
+    at.source = place(&at.count, d_in);
+    at.x = place(&at.count, d_in);
+    at.below = place(&at.count, d_in);
+    at.source_weight = place(&at.count, d_in);
+    at.source_bias = place(&at.count, d_in);
+    at.projected = place(&at.count, width);
+    at.clipped = place(&at.count, width);
+    at.by_weight = place(&at.count, width);
+    at.by_bias = place(&at.count, width);
+    if (!latent_makes(problem, id))
+        return at;
+    const struct latent_widths widths = latent_widths(problem, id);
+    at.steps = place(&at.count, latent_scratch(problem, id));
+    at.own = place(&at.count, widths.second);
+    at.narrow = place(&at.count, widths.first);
+    at.latent_weight = place(&at.count, widths.rank);
+    at.latent_bias = place(&at.count, widths.rank);
+    return at;
+}
+
+static void add_norm(struct backward_sums *sums, const struct norm *gradient, size_t by_weight, size_t by_bias,
+                     size_t count)
+{
+    sums->norms[sums->norm_count++] = (struct backward_norm){gradient, by_weight, by_bias, count};
+}
+
+/* What every token adds to the parameters. */
+static enum status list_sums(struct way_back *way, struct arena *scratch, struct error *error)
+{
+    const struct problem *problem = way->problem;
+    const struct parameters *gradients = &way->gradients->parameters;
+    struct backward_sums *sums = &way->sums;
+    const size_t modules = problem->plan.module_count;
+    sums->products = arena_allocate(scratch, memory_larger(modules, 2), sizeof *sums->products, error);
+    if (sums->products == NULL)
+        return error->status;
+    if (latent_makes(problem, way->id)) {
+        const struct latent_widths widths = latent_widths(problem, way->id);
+        sums->products[0] =
+            (struct backward_product){latent_first(&gradients->latent, way->id), way->at.x, way->at.narrow};
+        sums->products[1] = (struct backward_product){latent_second(&gradients->latent, way->id),
+                                                      way->at.steps + widths.first, way->at.own};
+        sums->product_count = 2;
+        add_norm(sums, latent_norm(&gradients->latent, way->id), way->at.latent_weight, way->at.latent_bias,
+                 widths.rank);
+    } else
+        for (; sums->product_count < modules; sums->product_count++)
+            sums->products[sums->product_count] =
+                (struct backward_product){&gradients->modules[sums->product_count].projections[way->id], way->at.x,
+                                          way->at.above + sums->product_count * way->columns};
+    if (operand_is_normed(problem, way->id))
+        add_norm(sums, norm_of(gradients, way->id), way->at.by_weight, way->at.by_bias, way->heads * way->d);
+    if (norms_source(way))
+        add_norm(sums, &gradients->norms[NORM_INPUTS], way->at.source_weight, way->at.source_bias, way->d_in);
+    return STATUS_OK;
+}
+
 static enum status load_matrices(struct way_back *way, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = way->problem;
     const size_t modules = problem->plan.module_count;
+    if (latent_makes(problem, way->id))
+        return latent_load(problem, way->id, &way->step, scratch, error);
     way->weights = arena_allocate(scratch, modules, sizeof *way->weights, error);
     way->biases = arena_allocate(scratch, modules, sizeof *way->biases, error);
     for (size_t i = 0; i < modules && way->weights != NULL && way->biases != NULL; i++) {
@@ -272,39 +341,37 @@ static enum status load_matrices(struct way_back *way, struct arena *scratch, st
             projection_bias(projection, &way->biases[i], scratch, error))
             return error->status;
     }
-    return way->weights == NULL || way->biases == NULL ? error->status : STATUS_OK;
+    return way->weights == NULL || way->biases == NULL ? STATUS_SYSTEM : STATUS_OK;
 }
 
-static enum status make_way(struct way_back *way, struct arena *scratch, struct error *error)
+static enum status make_way(struct way_back *way, size_t tokens, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = way->problem;
     const size_t width = way->heads * way->d;
     way->d_in = way->id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in;
-    double *numbers = arena_allocate(scratch, 3 * width + 2 * way->d + 3 * way->d_in, sizeof *numbers, error);
-    if (numbers == NULL)
-        return STATUS_SYSTEM;
-    way->projected = numbers;
-    way->clipped = way->projected + width;
-    way->above = way->clipped + width;
-    way->turns = way->above + width;
-    way->room = way->turns + way->d;
-    way->source = way->room + way->d;
-    way->x = way->source + way->d_in;
-    way->below = way->x + way->d_in;
-    if (!backward_reaches_parameters(problem))
+    way->at = list_places(problem, way->id, width, way->d, way->d_in);
+    if (backward_sums_create(&way->sums, way->at.count, tokens, scratch, error) != STATUS_OK)
+        return STATUS_SYSTEM; /* said so, for an analyser that does not see that the error says it */
+    if (!problem_projects(problem))
         return STATUS_OK;
     way->columns = width / problem->plan.module_count;
-    return load_matrices(way, scratch, error);
+    return list_sums(way, scratch, error) != STATUS_OK ? error->status : load_matrices(way, scratch, error);
 }
 
+/* Some tokens at a time. */
 static enum status go_back(struct way_back *way, struct error *error)
 {
+    const size_t tokens = way->made->shape[0] * way->made->shape[2];
     struct arena scratch = {0};
-    if (make_way(way, &scratch, error) == STATUS_OK)
-        for (size_t i = 0; i < way->made->shape[0] * way->made->shape[2]; i++)
-            token_back(way, i / way->made->shape[2], i % way->made->shape[2]);
+    const enum status status = make_way(way, tokens, &scratch, error);
+    for (size_t count; status == STATUS_OK && way->first < tokens; way->first += count) {
+        count = memory_smaller(way->sums.tokens_at_once, tokens - way->first);
+        const double work = (double)count * (double)way->at.count * (double)(way->d_in + way->d);
+        threads_run(setup_threads(way->problem, work), count, token_back, way);
+        backward_sums_add(&way->sums, way->problem, count);
+    }
     arena_free(&scratch);
-    return error->status;
+    return status;
 }
 
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,
@@ -324,11 +391,4 @@ enum status backward_operands(struct backward_operands *gradients, const struct 
             return error->status;
     }
     return STATUS_OK;
-}
-
-void backward_out_proj(struct backward_operands *gradients, const double *contexts, const double *output)
-{
-    const struct projection *out = &gradients->parameters.out;
-    const size_t columns = out->weight.shape[!out->transposed], width = out->weight.shape[out->transposed];
-    add_product(out, contexts, width, output, columns);
 }

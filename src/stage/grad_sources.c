@@ -1,31 +1,19 @@
 /* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
  * rotation and norm to the projections, and through these to the inputs and the parameters. */
+#include "stage/latent.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
 
 /* --- query and key before their steps ----------------------------------------------------------------------------- */
 
-/* A latent has no way back yet. */
-static bool reaches(const struct problem *problem)
-{
-    const struct latent *latent = &problem->parameters.latent;
-    return problem_projects(problem) && latent->query_a.weight.rank == 0 && latent->key_value_a.weight.rank == 0;
-}
-
-/* The way back through a norm needs what was normed. */
-static bool steps(const struct problem *problem, enum projection_id id)
-{
-    return operand_has_steps(problem, id) && (!operand_is_normed(problem, id) || reaches(problem));
-}
-
 static bool steps_query(const struct problem *problem)
 {
-    return steps(problem, PROJECTION_QUERY);
+    return operand_has_steps(problem, PROJECTION_QUERY);
 }
 
 static bool steps_key(const struct problem *problem)
 {
-    return steps(problem, PROJECTION_KEY);
+    return operand_has_steps(problem, PROJECTION_KEY);
 }
 
 static bool norms_query(const struct problem *problem)
@@ -49,10 +37,8 @@ static enum status refuse(bool applies, const char *name, const char *lack, cons
         return refuse(applies(problem), "grad_" #name, lack, place, error);                                \
     }
 
-CHECK_OF(projected_query, steps_query,
-         "a norm, a rotation or a scale of query, nor behind a norm by way of a latent; expected grad_query")
-CHECK_OF(projected_key, steps_key,
-         "a norm or a rotation of key, nor behind a norm by way of a latent; expected grad_key")
+CHECK_OF(projected_query, steps_query, "a norm, a rotation or a scale of query; expected grad_query")
+CHECK_OF(projected_key, steps_key, "a norm or a rotation of key; expected grad_key")
 CHECK_OF(normed_query, norms_query, "a norm of query and a rotation behind it")
 CHECK_OF(normed_key, norms_key, "a norm of key and a rotation behind it")
 
@@ -84,7 +70,7 @@ const struct stage_functions stage_grad_normed_key = {
 
 static bool crosses(const struct problem *problem)
 {
-    return reaches(problem) && problem->crosses;
+    return problem_projects(problem) && problem->crosses;
 }
 
 static enum status check(const struct problem *problem, const char *place, struct error *error)
@@ -94,10 +80,7 @@ static enum status check(const struct problem *problem, const char *place, struc
                            "%s: sdpa has no parameters and no inputs before query, key and value; expected their "
                            "gradients",
                            place);
-    return refuse(reaches(problem), "grad_inputs or grad_parameters",
-                  "the projections of query, key and value: by way "
-                  "of a latent they are not made",
-                  place, error);
+    return STATUS_OK;
 }
 
 static enum status check_keys(const struct problem *problem, const char *place, struct error *error)
@@ -105,12 +88,29 @@ static enum status check_keys(const struct problem *problem, const char *place, 
     return refuse(crosses(problem), "grad_key_inputs", "key_inputs; expected grad_inputs", place, error);
 }
 
+/* "grad_key . W_key^T", or what a latent does of it. */
+static void add_way(const struct problem *problem, enum projection_id id, struct text *text)
+{
+    const char *of_query = problem->parameters.latent.query_norm.kind == NORM_NONE ? "" : ", normed back";
+    const char *of_latent = problem->parameters.latent.key_value_norm.kind == NORM_NONE ? "" : ", normed back";
+    if (!latent_makes(problem, id))
+        text_add(text, "grad_%s . W_%s^T", stage_name(projection_stage(id)), stage_name(projection_stage(id)));
+    else if (id == PROJECTION_QUERY)
+        text_add(text, "grad_query . W_query_b%s, . W_query_a", of_query);
+    else if (id == PROJECTION_KEY)
+        text_add(text, "(grad_key, grad_value) . W_key_value_b%s, . W_key_value_a", of_latent);
+}
+
 static void formula_inputs(const struct problem *problem, enum stage stage, struct text *text)
 {
     const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS, alone = problem->crosses && !of_keys;
-    text_add(text, "%s", of_keys ? "" : "grad_query . W_query^T");
-    if (!alone)
-        text_add(text, "%sgrad_key . W_key^T + grad_value . W_value^T", of_keys ? "" : " + ");
+    if (!of_keys)
+        add_way(problem, PROJECTION_QUERY, text);
+    text_add(text, "%s", of_keys || alone ? "" : " + ");
+    for (int id = PROJECTION_KEY; id < PROJECTION_COUNT && !alone; id++) {
+        text_add(text, "%s", id == PROJECTION_VALUE && !latent_makes(problem, PROJECTION_VALUE) ? " + " : "");
+        add_way(problem, (enum projection_id)id, text);
+    }
     if (problem->residual && !of_keys)
         text_add(text, ", through the norm");
 }
@@ -122,8 +122,9 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
     text_add(text, "what it meets, times the gradient by what it makes");
 }
 
-const struct stage_functions stage_grad_inputs = {.applies = reaches, .check = check, .formula = formula_inputs};
+const struct stage_functions stage_grad_inputs = {
+    .applies = problem_projects, .check = check, .formula = formula_inputs};
 const struct stage_functions stage_grad_key_inputs = {
     .applies = crosses, .check = check_keys, .formula = formula_inputs};
 const struct stage_functions stage_grad_parameters = {
-    .applies = reaches, .check = check, .formula = formula_parameters};
+    .applies = problem_projects, .check = check, .formula = formula_parameters};

@@ -12,21 +12,33 @@ bool latent_makes(const struct problem *problem, enum projection_id id)
     return (id == PROJECTION_QUERY ? latent->query_a : latent->key_value_a).weight.rank > 0;
 }
 
-static const struct projection *first_of(const struct latent *latent, enum projection_id id)
+const struct projection *latent_first(const struct latent *latent, enum projection_id id)
 {
     return id == PROJECTION_QUERY ? &latent->query_a : &latent->key_value_a;
 }
 
-static const struct projection *second_of(const struct latent *latent, enum projection_id id)
+const struct projection *latent_second(const struct latent *latent, enum projection_id id)
 {
     return id == PROJECTION_QUERY ? &latent->query_b : &latent->key_value_b;
+}
+
+const struct norm *latent_norm(const struct latent *latent, enum projection_id id)
+{
+    return id == PROJECTION_QUERY ? &latent->query_norm : &latent->key_value_norm;
+}
+
+struct latent_widths latent_widths(const struct problem *problem, enum projection_id id)
+{
+    const struct latent *latent = &problem->parameters.latent;
+    const struct tensor *first = &latent_first(latent, id)->weight, *second = &latent_second(latent, id)->weight;
+    return (struct latent_widths){first->shape[0], second->shape[0], second->shape[1]};
 }
 
 enum status latent_load(const struct problem *problem, enum projection_id id, struct latent_step *step,
                         struct arena *arena, struct error *error)
 {
-    const struct projection *first = first_of(&problem->parameters.latent, id);
-    const struct projection *second = second_of(&problem->parameters.latent, id);
+    const struct projection *first = latent_first(&problem->parameters.latent, id);
+    const struct projection *second = latent_second(&problem->parameters.latent, id);
     *step = (struct latent_step){0};
     if (projection_weight(first, &step->first, arena, error) ||
         projection_bias(first, &step->first_bias, arena, error) ||
@@ -38,7 +50,7 @@ enum status latent_load(const struct problem *problem, enum projection_id id, st
 size_t latent_scratch(const struct problem *problem, enum projection_id id)
 {
     const struct latent *latent = &problem->parameters.latent;
-    return first_of(latent, id)->weight.shape[0] * 2 + second_of(latent, id)->weight.shape[0];
+    return latent_first(latent, id)->weight.shape[0] * 2 + latent_second(latent, id)->weight.shape[0];
 }
 
 /* Head by head: of key its own columns, then those that all heads share; of value those behind its key's. */
@@ -61,9 +73,9 @@ void latent_row(const struct problem *problem, enum projection_id id, const stru
                 double *scratch, double *y)
 {
     const struct latent *latent = &problem->parameters.latent;
-    const struct norm *norm = id == PROJECTION_QUERY ? &latent->query_norm : &latent->key_value_norm;
-    const size_t first = first_of(latent, id)->weight.shape[0], second = second_of(latent, id)->weight.shape[0];
-    const size_t d_in = first_of(latent, id)->weight.shape[1], rank = second_of(latent, id)->weight.shape[1];
+    const struct norm *norm = latent_norm(latent, id);
+    const size_t first = latent_first(latent, id)->weight.shape[0], second = latent_second(latent, id)->weight.shape[0];
+    const size_t d_in = latent_first(latent, id)->weight.shape[1], rank = latent_second(latent, id)->weight.shape[1];
     double *narrow = scratch, *normed = narrow + first, *own = normed + first;
     projection_row(problem, x, step->first, step->first_bias, narrow, d_in, first);
     dtype_round(problem->dtype, narrow, first);
@@ -72,6 +84,38 @@ void latent_row(const struct problem *problem, enum projection_id id, const stru
     projection_row(problem, normed, step->second, step->second_bias, id == PROJECTION_QUERY ? y : own, rank, second);
     if (id != PROJECTION_QUERY)
         cut(problem, id, own, narrow + rank, y);
+}
+
+/* cut, turned around: what the heads share is summed over them. */
+static void join(const struct problem *problem, enum projection_id id, const double *above, double *own, double *shared)
+{
+    const struct latent *latent = &problem->parameters.latent;
+    const size_t width = latent->d_nope + problem->d_value, d_value = problem->d_value;
+    memset(own, 0, problem->heads * width * sizeof *own);
+    memset(shared, 0, latent->d_rope * sizeof *shared);
+    for (size_t head = 0; head < problem->heads; head++, own += width) {
+        if (id == PROJECTION_VALUE) {
+            memcpy(own + latent->d_nope, above + head * d_value, d_value * sizeof *own);
+            continue;
+        }
+        memcpy(own, above + head * problem->d_head, latent->d_nope * sizeof *own);
+        for (size_t i = 0; i < latent->d_rope; i++)
+            shared[i] += above[head * problem->d_head + latent->d_nope + i];
+    }
+}
+
+void latent_back(const struct problem *problem, enum projection_id id, const struct latent_step *step,
+                 const double *scratch, const double *above, double *own, double *narrow, double *by_weight,
+                 double *by_bias)
+{
+    const struct latent_widths widths = latent_widths(problem, id);
+    if (id == PROJECTION_QUERY)
+        memcpy(own, above, widths.second * sizeof *own);
+    else
+        join(problem, id, above, own, narrow + widths.rank);
+    memset(narrow, 0, widths.rank * sizeof *narrow);
+    projection_back(own, step->second, narrow, widths.rank, widths.second);
+    norm_back(latent_norm(&problem->parameters.latent, id), 0, scratch, widths.rank, narrow, by_weight, by_bias);
 }
 
 /* --- in words and in numbers -------------------------------------------------------------------------------------- */
@@ -98,9 +142,9 @@ static void load_latent(struct explanation *e, enum stage stage, struct explain_
     const struct problem *problem = e->problem;
     const enum projection_id id = projection_of(stage);
     const struct latent *latent = &problem->parameters.latent;
-    const struct projection *first = first_of(latent, id);
+    const struct projection *first = latent_first(latent, id);
     const size_t columns = first->weight.shape[0], d_in = first->weight.shape[1];
-    const size_t rank = second_of(latent, id)->weight.shape[1];
+    const size_t rank = latent_second(latent, id)->weight.shape[1];
     projection_load_source(e, stage, place);
     for (size_t column = 0; column < columns; column++) {
         explain_load_weight(first, column, e->factor);
@@ -110,8 +154,7 @@ static void load_latent(struct explanation *e, enum stage stage, struct explain_
         e->made[column] += explain_load_bias(first, column);
     }
     dtype_round(problem->dtype, e->made, columns);
-    norm_row(problem, id == PROJECTION_QUERY ? &latent->query_norm : &latent->key_value_norm, 0, e->made, rank,
-             e->operand);
+    norm_row(problem, latent_norm(latent, id), 0, e->made, rank, e->operand);
     dtype_round(problem->dtype, e->operand, rank);
 }
 
@@ -120,7 +163,7 @@ static struct explain_projection step_of(const struct problem *problem, enum sta
 {
     const enum projection_id id = projection_of(stage);
     const struct latent *latent = &problem->parameters.latent;
-    const struct projection *projection = shared ? &latent->key_value_a : second_of(latent, id);
+    const struct projection *projection = shared ? &latent->key_value_a : latent_second(latent, id);
     const size_t width = latent->d_nope + problem->d_value;
     const size_t first = shared                   ? latent->rank - latent->d_nope
                          : id == PROJECTION_QUERY ? head * problem->d_head

@@ -25,6 +25,27 @@ size_t latent_scratch(const struct problem *problem, enum projection_id id);
 void latent_row(const struct problem *problem, enum projection_id id, const struct latent_step *step, const double *x,
                 double *scratch, double *y);
 
+/* Columns of the first step and of the second, and of the norm between them. */
+struct latent_widths {
+    size_t first, second, rank;
+};
+
+struct latent_widths latent_widths(const struct problem *problem, enum projection_id id);
+
+/* The projections and the norm of an operand, among the parameters or their gradients. */
+const struct projection *latent_first(const struct latent *latent, enum projection_id id);
+const struct projection *latent_second(const struct latent *latent, enum projection_id id);
+const struct norm *latent_norm(const struct latent *latent, enum projection_id id);
+
+/* The way back of a row, whose scratch is as latent_row left it: the columns of the first step, then the normed latent.
+ *   above      (H d), of value (H d_v): the gradient by the columns of all heads
+ *   own        (columns of the second step) written, the gradient by them; those of another operand are 0
+ *   narrow     (columns of the first) written, the gradient by them
+ *   by_weight  (rank) written: the share of this row in the gradient by the norm's weights; by_bias (rank) is room */
+void latent_back(const struct problem *problem, enum projection_id id, const struct latent_step *step,
+                 const double *scratch, const double *above, double *own, double *narrow, double *by_weight,
+                 double *by_bias);
+
 /* "W_query_b . norm(W_query_a . inputs)", and the arithmetic of a row's second step. */
 void latent_formula(const struct problem *problem, enum stage stage, struct text *text);
 void explain_latent(struct explanation *e, enum stage stage, struct explain_place place);

@@ -53,6 +53,37 @@ void norm_row(const struct problem *problem, const struct norm *norm, size_t fir
         y[i] = y[i] * norm_weight(norm, first + i) + norm_bias(norm, first + i);
 }
 
+static bool is_zero(const double *numbers, size_t count)
+{
+    size_t i = 0;
+    while (i < count && numbers[i] == 0)
+        i++;
+    return i == count;
+}
+
+/* y = (x - mean) x factor, times weight, plus bias. */
+void norm_back(const struct norm *norm, size_t first, const double *x, size_t count, double *above, double *by_weight,
+               double *by_bias)
+{
+    double mean = 0, product = 0;
+    memset(by_weight, 0, count * sizeof *by_weight);
+    memset(by_bias, 0, count * sizeof *by_bias);
+    if (norm->kind == NORM_NONE || norm->left_out || is_zero(above, count))
+        return;
+    memcpy(by_bias, above, count * sizeof *by_bias);
+    const struct norm_terms terms = norm_terms(norm, x, count);
+    for (size_t i = 0; i < count; i++) {
+        const double y = (x[i] - terms.mean) * terms.factor;
+        by_weight[i] = above[i] * y;
+        above[i] *= norm_weight(norm, first + i);
+        mean += above[i] / (double)count;
+        product += above[i] * y / (double)count;
+    }
+    for (size_t i = 0; i < count; i++)
+        above[i] = terms.factor *
+                   (above[i] - (norm->kind == NORM_LAYER ? mean : 0) - (x[i] - terms.mean) * terms.factor * product);
+}
+
 void norm_input_row(const struct problem *problem, double *x)
 {
     norm_row(problem, &problem->parameters.norms[NORM_INPUTS], 0, x, problem->d_in, x);

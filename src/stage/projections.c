@@ -23,6 +23,14 @@ void projection_row(const struct problem *problem, const double *x, const double
         y[j] += bias[j];
 }
 
+void projection_back(const double *above, const double *weight, double *x, size_t d_in, size_t d_out)
+{
+    for (size_t k = 0; k < d_in; k++)
+        for (size_t j = 0; j < d_out; j++)
+            if (above[j] != 0)
+                x[k] += weight[k * d_out + j] * above[j];
+}
+
 enum status projection_columns(const struct projection *projection, size_t first, size_t count, double **weight,
                                struct arena *arena, struct error *error)
 {

@@ -12,6 +12,11 @@
 void projection_row(const struct problem *problem, const double *x, const double *weight, const double *bias, double *y,
                     size_t d_in, size_t d_out);
 
+/* The way back, of the gradient by y to that by x; a 0 above gives nothing, whatever the weight is.
+ *   above  (d_out)
+ *   x      (d_in) to which it is added */
+void projection_back(const double *above, const double *weight, double *x, size_t d_in, size_t d_out);
+
 /* A weight in double as y = x . W reads it, (d_in, d_out), whichever way it is stored; and a bias, (d_out), or NULL
  * where the projection has none. STATUS_SYSTEM where memory is short. */
 enum status projection_weight(const struct projection *projection, double **weight, struct arena *arena,

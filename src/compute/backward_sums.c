@@ -1,0 +1,91 @@
+#include "compute/backward_sums.h"
+
+#include "base/threads.h"
+#include "compute/setup.h"
+
+enum { NUMBERS_AT_ONCE = 1 << 20 }; /* 8 MB */
+
+/* --- room --------------------------------------------------------------------------------------------------------- */
+
+static size_t rooms_of(size_t room, size_t tokens)
+{
+    const size_t least = 16, fit = memory_larger(NUMBERS_AT_ONCE / memory_larger(room, 1), least);
+    return memory_smaller(fit, tokens);
+}
+
+enum status backward_sums_create(struct backward_sums *sums, size_t room, size_t tokens, struct arena *arena,
+                                 struct error *error)
+{
+    sums->room = room;
+    sums->tokens_at_once = rooms_of(room, tokens);
+    sums->rooms = arena_allocate(arena, sums->tokens_at_once, room * sizeof *sums->rooms, error);
+    return sums->rooms == NULL ? error->status : STATUS_OK;
+}
+
+double backward_sums_bytes(size_t room, size_t tokens)
+{
+    return (double)rooms_of(room, tokens) * (double)room * sizeof(double);
+}
+
+/* --- products ----------------------------------------------------------------------------------------------------- */
+
+/* A row of a weight, as it is stored, for all tokens. */
+struct adding {
+    const struct backward_sums *sums;
+    const struct backward_product *product;
+    size_t tokens;
+};
+
+static void add_row(void *context, size_t row, unsigned thread)
+{
+    (void)thread;
+    const struct adding *adding = context;
+    const struct projection *gradient = adding->product->gradient;
+    const size_t columns = gradient->weight.shape[1];
+    double *restrict sum = (double *)gradient->weight.data + row * columns;
+    for (size_t token = 0; token < adding->tokens; token++) {
+        const double *room = adding->sums->rooms + token * adding->sums->room;
+        const double *restrict x = room + adding->product->x, *restrict above = room + adding->product->above;
+        for (size_t j = 0; j < columns && gradient->transposed && above[row] != 0; j++)
+            sum[j] += x[j] * above[row];
+        for (size_t j = 0; j < columns && !gradient->transposed; j++)
+            if (above[j] != 0)
+                sum[j] += x[row] * above[j];
+    }
+}
+
+static void add_bias(const struct adding *adding)
+{
+    const struct tensor *bias = &adding->product->gradient->bias;
+    double *sum = bias->data;
+    for (size_t token = 0; token < adding->tokens && bias->rank > 0; token++)
+        for (size_t j = 0; j < bias->shape[0]; j++)
+            sum[j] += adding->sums->rooms[token * adding->sums->room + adding->product->above + j];
+}
+
+/* --- norms -------------------------------------------------------------------------------------------------------- */
+
+static void add_norm(const struct backward_sums *sums, const struct tensor *part, size_t at, size_t count,
+                     size_t tokens)
+{
+    double *sum = part->data;
+    for (size_t token = 0; token < tokens && part->rank > 0; token++)
+        for (size_t i = 0; i < count; i++)
+            sum[i % tensor_count(part)] += sums->rooms[token * sums->room + at + i];
+}
+
+void backward_sums_add(const struct backward_sums *sums, const struct problem *problem, size_t tokens)
+{
+    for (size_t i = 0; i < sums->product_count; i++) {
+        struct adding adding = {sums, &sums->products[i], tokens};
+        const struct tensor *weight = &adding.product->gradient->weight;
+        const double work = (double)tokens * (double)weight->shape[0] * (double)weight->shape[1];
+        threads_run(setup_threads(problem, work), weight->shape[0], add_row, &adding);
+        add_bias(&adding);
+    }
+    for (size_t i = 0; i < sums->norm_count; i++) {
+        const struct backward_norm *norm = &sums->norms[i];
+        add_norm(sums, &norm->gradient->weight, norm->by_weight, norm->count, tokens);
+        add_norm(sums, &norm->gradient->bias, norm->by_bias, norm->count, tokens);
+    }
+}
