@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    CASES = 373,
-    GRADIENTS = 4813,
+    CASES = 433,
+    GRADIENTS = 6079,
     NOT_FUSED = 148,
     ROOM = 1 << 12,
     NAME_BYTES = 64,
@@ -135,13 +135,14 @@ static bool is_fused(const struct way *way)
 static bool is_left_out(const char *gradient, const struct way *way)
 {
     const enum stage stage = stage_find(gradient, strlen(gradient));
-    return is_fused(way) && stage_exists(stage) && (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK);
+    return is_fused(way) && stage_exists(stage) && (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK ||
+                                                      stage == STAGE_GRAD_ALIBI_SLOPES);
 }
 
 /* What is compared; where autograd has nothing, what is given. */
 static void add_stages(const struct grad_case *of, const struct way *way, struct text *line)
 {
-    static const char *const GIVEN[] = {"inputs", "key_inputs", "sinks", "attn_mask"};
+    static const char *const GIVEN[] = {"inputs", "key_inputs", "sinks", "alibi_slopes", "attn_mask"};
     const cJSON *input = field(of, "input");
     text_add(line, " --stages=%s", cJSON_HasObjectItem(input, "inputs") ? "grad_parameters," : "");
     for (size_t i = 0; i < sizeof GIVEN / sizeof GIVEN[0] && !has_frozen(of); i++)
@@ -208,8 +209,7 @@ static bool check_autograd(const struct grad_case *of, const struct way *way)
 /* What is given and moves nothing that has a gradient, and the gradients of what is given by several names. */
 static bool has_gradient(const cJSON *given)
 {
-    return strcmp(given->string, "kv_lengths") != 0 && strcmp(given->string, "alibi_slopes") != 0 &&
-           strcmp(given->string, "settings") != 0;
+    return strcmp(given->string, "kv_lengths") != 0 && strcmp(given->string, "settings") != 0;
 }
 
 /* The loss: the last stage times what comes from above, summed. NaN, and a failed check, where there is none. */

@@ -19,7 +19,8 @@ static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(ST
 
 /* Rows of T x T that sums are made of, and the stages that are sums. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
-                               STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_ATTN_MASK);
+                               STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_ALIBI_SLOPES) |
+                               STAGE_BIT(STAGE_GRAD_ATTN_MASK);
 
 /* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
 static enum status widen(struct problem *problem, struct arena *arena, struct error *error)
@@ -140,7 +141,7 @@ struct block {
     size_t item, head, first, count;
     double *dropped, *scores, *masked; /* (most, Tk) */
     double *queries, *contexts;        /* (most, d), (most, d_v) */
-    double *sinks;                     /* (most) what each adds to grad_sinks */
+    double *sinks, *slopes;            /* (most) what each adds to grad_sinks, to grad_alibi_slopes */
     double *sums;                      /* (threads, d or d_v) */
 };
 
@@ -154,6 +155,16 @@ static double sink_share(const struct problem *problem, const struct attention_s
         if (above[j] != 0)
             delta += weights[j] * above[j];
     return delta != 0 ? -exp(sink - scratch->rows[STAGE_LSE][0]) * delta : 0;
+}
+
+static double slope_share(const struct block *block, size_t row, const double *masked)
+{
+    const struct problem *problem = &block->backward->problem;
+    double sum = 0;
+    for (size_t j = 0; j < problem->keys; j++)
+        if (masked[j] != 0)
+            sum -= masked[j] * mask_place(&problem->mask, block->item, row, j);
+    return sum / problem->mask.places.root;
 }
 
 static void take(void *context, size_t i, const struct attention_scratch *scratch)
@@ -172,6 +183,8 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
         tensor_store(&block->backward->contexts, row * d_value, d_value, scratch->rows[STAGE_CONTEXT]);
     if (problem->mask.sinks != NULL)
         block->sinks[i] = sink_share(problem, scratch, problem->mask.sinks[block->head]);
+    if (block->backward->attention.held[STAGE_GRAD_ALIBI_SLOPES].rank > 0)
+        block->slopes[i] = slope_share(block, block->first + i, scratch->rows[STAGE_GRAD_MASKED]);
 }
 
 /* sum (d) += factors of a key x the rows of the block, one after another. */
@@ -234,9 +247,12 @@ static void add_block(struct block *block)
 {
     const struct attention *attention = &block->backward->attention;
     double *sinks = attention->held[STAGE_GRAD_SINKS].data;
+    double *slopes = attention->held[STAGE_GRAD_ALIBI_SLOPES].data;
     threads_run(attention->threads, (block->backward->problem.keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE, add_keys, block);
     for (size_t i = 0; i < block->count && sinks != NULL; i++)
         sinks[block->head] += block->sinks[i];
+    for (size_t i = 0; i < block->count && slopes != NULL; i++)
+        slopes[block->head] += block->slopes[i];
     add_attn_mask(block);
     add_relative(block);
 }
@@ -245,9 +261,9 @@ static enum status create_block(struct block *block, struct arena *scratch, stru
 {
     const struct problem *problem = &block->backward->problem;
     const size_t most = row_stream_most(&block->backward->rows);
-    double **const all[] = {&block->dropped, &block->scores,   &block->masked,
-                            &block->queries, &block->contexts, &block->sinks};
-    const size_t columns[] = {problem->keys, problem->keys, problem->keys, problem->d_head, problem->d_value, 1};
+    double **const all[] = {&block->dropped,  &block->scores, &block->masked, &block->queries,
+                            &block->contexts, &block->sinks,  &block->slopes};
+    const size_t columns[] = {problem->keys, problem->keys, problem->keys, problem->d_head, problem->d_value, 1, 1};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i] = arena_allocate(scratch, most, columns[i] * sizeof(double), error);
         if (*all[i] == NULL)
@@ -352,6 +368,9 @@ static enum status hold_sums(struct backward *backward, struct arena *arena, str
         return error->status;
     if (stage_applies(problem, STAGE_GRAD_SINKS) &&
         hold(backward, STAGE_GRAD_SINKS, 1, (const size_t[]){problem->heads}, arena, error))
+        return error->status;
+    if (stage_applies(problem, STAGE_GRAD_ALIBI_SLOPES) &&
+        hold(backward, STAGE_GRAD_ALIBI_SLOPES, 1, (const size_t[]){problem->heads}, arena, error))
         return error->status;
     if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
         return hold(backward, STAGE_GRAD_ATTN_MASK, mask->rank, mask->shape, arena, error);

@@ -16,8 +16,8 @@
 struct backward {
     struct problem problem; /* the same in double, by the reference */
     /* held: beside query, key and value grad_output (B, Tq, columns), grad_context (B, H, Tq, d_v), grad_query
-     * (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks (H), and grad_attn_mask as it
-     * was given */
+     * (B, H, Tq, d), grad_key (B, H_kv, Tk, d), grad_value (B, H_kv, Tk, d_v), grad_sinks and grad_alibi_slopes (H),
+     * and grad_attn_mask as it was given */
     struct ahead ahead; /* none */
     struct attention attention;
     struct row_stream rows;

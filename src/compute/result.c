@@ -148,13 +148,13 @@ static void add_gradient_of_mask(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
     const struct tensor *mask = &problem->mask.attn_mask;
-    const bool of_sinks = stage == STAGE_GRAD_SINKS;
+    const bool of_heads = stage != STAGE_GRAD_ATTN_MASK;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
     stage_formula(problem, stage, table->formula, sizeof table->formula);
-    for (size_t axis = 0; axis < (of_sinks ? 1 : mask->rank); axis++)
-        add_axis(table, of_sinks ? AXIS_COLUMN : MASK_AXES[TENSOR_RANK - mask->rank + axis],
-                 of_sinks ? problem->heads : mask->shape[axis]);
+    for (size_t axis = 0; axis < (of_heads ? 1 : mask->rank); axis++)
+        add_axis(table, of_heads ? AXIS_COLUMN : MASK_AXES[TENSOR_RANK - mask->rank + axis],
+                 of_heads ? problem->heads : mask->shape[axis]);
 }
 
 static void add_stage(struct result *result, enum stage stage)

@@ -20,7 +20,7 @@ enum stage_columns {
     STAGE_COLUMNS_KEYS,    /* (…, Tk): it is T x T */
     STAGE_COLUMNS_D_IN,    /* (…, d_in) */
     STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
-    STAGE_COLUMNS_MASK,    /* of attn_mask, or of the sinks: one for each head */
+    STAGE_COLUMNS_MASK,    /* of attn_mask; of sinks and slopes: one for each head */
     STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
     STAGE_COLUMNS_NONE,    /* one number for each query of each head */
 };
@@ -136,6 +136,9 @@ struct stage_row {
         .hint = "look at grad_scores^T . query: summed over the queries, and over the heads of a group")               \
     ROW(GRAD_SINKS, grad_sinks, .name = "grad_sinks", .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE),    \
         .columns = STAGE_COLUMNS_MASK, .backward = true, .hint = "look at minus the sink's weight x delta, summed")    \
+    ROW(GRAD_ALIBI_SLOPES, grad_alibi_slopes, .name = "grad_alibi_slopes", .from = STAGE_BIT(STAGE_GRAD_MASKED),       \
+        .columns = STAGE_COLUMNS_MASK, .backward = true,                                                               \
+        .hint = "look at minus grad_masked x the distance of the key, summed")                                         \
     ROW(GRAD_ATTN_MASK, grad_attn_mask, .name = "grad_attn_mask", .from = STAGE_BIT(STAGE_GRAD_MASKED),                \
         .columns = STAGE_COLUMNS_MASK, .backward = true,                                                               \
         .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")                        \

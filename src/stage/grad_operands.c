@@ -92,6 +92,32 @@ static void formula_sinks(const struct problem *problem, enum stage stage, struc
     text_add(text, "- sum(exp(sink - lse) x delta) over the queries, delta = sum(weights x grad_weights)");
 }
 
+/* Those that --alibi makes are no input. */
+static bool has_slopes(const struct problem *problem)
+{
+    size_t i = 0;
+    while (i < problem->beside_count && strcmp(problem->beside[i].name, "alibi_slopes") != 0)
+        i++;
+    return i < problem->beside_count;
+}
+
+static enum status check_slopes(const struct problem *problem, const char *place, struct error *error)
+{
+    return has_slopes(problem)
+               ? STATUS_OK
+               : error_usage(error, "%s: there are no slopes that were given; expected \"alibi_slopes\" in the input",
+                             place);
+}
+
+static void formula_slopes(const struct problem *problem, enum stage stage, struct text *text)
+{
+    static const char *const PLACES[] = {[MASK_FROM_QUERY] = "- sum(grad_masked x |key - query|)",
+                                         [MASK_FROM_FIRST] = "sum(grad_masked x (key - 1))",
+                                         [MASK_FROM_LAST] = "- sum(grad_masked x (keys - key))"};
+    (void)stage;
+    text_add(text, "%s", PLACES[problem->mask.places.from]);
+}
+
 static bool has_numbers(const struct problem *problem)
 {
     return problem->mask.attn_mask.rank > 0 && problem->mask.attn_mask.dtype != DTYPE_BOOL;
@@ -117,5 +143,7 @@ const struct stage_functions stage_grad_value = {.formula = formula_value};
 const struct stage_functions stage_grad_query = {.formula = formula_query, .make = make_query};
 const struct stage_functions stage_grad_key = {.formula = formula_key};
 const struct stage_functions stage_grad_sinks = {.applies = has_sinks, .check = check_sinks, .formula = formula_sinks};
+const struct stage_functions stage_grad_alibi_slopes = {
+    .applies = has_slopes, .check = check_slopes, .formula = formula_slopes};
 const struct stage_functions stage_grad_attn_mask = {
     .applies = has_numbers, .check = check_attn_mask, .formula = formula_attn_mask};

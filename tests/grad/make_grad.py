@@ -30,6 +30,7 @@ torch.set_default_dtype(torch.float64)
 SQUARES = ["scores", "scaled", "capped", "masked", "weights", "dropped"]  # the stages of T x T
 SHARES = ["weights", "dropped"]
 COUNT = 352
+LATENTS = 60  # behind them
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -86,6 +87,7 @@ class Job:
         self.batch = False
         self.packed = False
         self.with_heads = True
+        self.normed = set()  # query and key whose heads are normed without a weight
 
     def option(self, name, value=None):
         self.options[name] = True if value is None else value
@@ -192,7 +194,7 @@ def seen_by_rules(job, start, queries, keys):
 def slopes(job, heads):
     """Press et al. 2022: of a power of two, and what lies between them."""
     if "alibi_slopes" in job.input:
-        return job.input["alibi_slopes"]
+        return job.leaves["alibi_slopes"]
     power = 2 ** math.floor(math.log2(heads))
     made = [2 ** (-8 * (h + 1) / power) for h in range(power)]
     made += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
@@ -266,11 +268,18 @@ def attend(job, query, key, value, start):
 # --- from inputs ------------------------------------------------------------------------------------------------------
 
 
+def qk_norm(job):
+    """Its kind and eps: that of the inputs' norm where there is no other."""
+    kind = job.options.get("qk-norm", "rms")
+    usual = job.options.get("norm-eps", 1e-5 if kind == "layer" else 1e-6)
+    return kind, job.options.get("qk-norm-eps", usual)
+
+
 def norm_heads(job, name, rows):
     """rows (B, H, T, d), each head by itself or all of a token together, as the weight is."""
-    weight, bias = job.leaves[name + "_norm.weight"], job.leaves.get(name + "_norm.bias")
-    kind, eps = job.options["qk-norm"], job.options["qk-norm-eps"]
-    if weight.dim() == 1 and weight.shape[0] != rows.shape[-1]:
+    weight, bias = job.leaves.get(name + "_norm.weight"), job.leaves.get(name + "_norm.bias")
+    kind, eps = qk_norm(job)
+    if weight is not None and weight.dim() == 1 and weight.shape[0] != rows.shape[-1]:
         together = normed(rows.transpose(1, 2).flatten(2), kind, eps, weight, bias)
         return together.unflatten(2, (rows.shape[1], rows.shape[3])).transpose(1, 2)
     weight, bias = (w[:, None, :] if w is not None and w.dim() == 2 else w for w in (weight, bias))
@@ -279,7 +288,7 @@ def norm_heads(job, name, rows):
 
 def operand_steps(job, name, rows, positions, past=0):
     """Norm, rotation and scale of query or key, (B, H, T, d); rows of the past stay as they are."""
-    norms, turns = name + "_norm.weight" in job.leaves, "rope" in job.options
+    norms, turns = name + "_norm.weight" in job.leaves or name in job.normed, "rope" in job.options
     scales = "scale-on" in job.options and name == "query"
     if norms or turns or scales:
         rows = job.keep("projected_" + name, rows)
@@ -296,14 +305,42 @@ def operand_steps(job, name, rows, positions, past=0):
 
 def projected(job, rows, name, module, heads):
     """rows (B, T, d_in) -> (B, heads, T, d)."""
+    if "W_query_a.weight" in job.leaves and name == "query":
+        return by_latent(job, rows, "query", heads)
+    if "W_key_value_a.weight" in job.leaves and name != "query":
+        return by_latent(job, rows, name, heads)
     prefix = "" if module is None else f"heads.{module}."
     weight = job.leaves.get(f"{prefix}W_{name}.weight")
     made = rows @ weight.mT if weight is not None else rows @ job.leaves[f"{prefix}W_{name}"]
     bias = job.leaves.get(f"{prefix}W_{name}.bias")
     made = made if bias is None else made + bias
-    if "clip" in job.options:
-        made = made.clamp(-job.options["clip"], job.options["clip"])
-    return made.reshape(*made.shape[:2], heads, -1).transpose(1, 2)
+    return clipped(job, made).reshape(*made.shape[:2], heads, -1).transpose(1, 2)
+
+
+def clipped(job, rows):
+    return rows.clamp(-job.options["clip"], job.options["clip"]) if "clip" in job.options else rows
+
+
+def linear(job, name, rows):
+    made, bias = rows @ job.leaves[name + ".weight"].mT, job.leaves.get(name + ".bias")
+    return made if bias is None else made + bias
+
+
+def by_latent(job, rows, name, heads):
+    """DeepSeek-V2, section 2.1: query by its latent; of key and value the columns of each head, of key those that all
+    heads share behind them."""
+    stem = "query" if name == "query" else "key_value"
+    narrow, weight = linear(job, f"W_{stem}_a", rows), job.leaves[f"{stem}_a_norm.weight"]
+    rank, (kind, eps) = weight.shape[0], qk_norm(job)
+    latent, shared = narrow[..., :rank], narrow[..., rank:]
+    if kind != "none":
+        latent = normed(latent, kind, eps, weight, None)
+    own = linear(job, f"W_{stem}_b", latent)
+    own = own.reshape(*own.shape[:2], heads, -1).transpose(1, 2)
+    if name == "key":
+        shared = shared[:, None].expand(-1, heads, -1, -1)
+        own = torch.cat([own[..., : job.d_nope], shared], -1)
+    return clipped(job, own[..., job.d_nope :] if name == "value" else own)
 
 
 def project_all(job, rows, name, heads):
@@ -404,7 +441,7 @@ def choose_scores(job, heads):
         if draws.happens(0.5):
             job.option("alibi", "slopes")
         else:
-            job.give("alibi_slopes", draws.normal(heads, width=0.25), learns=False)
+            job.give("alibi_slopes", draws.normal(heads, width=0.25))
 
 
 def choose_masking(job, items, heads, queries, keys):
@@ -586,6 +623,81 @@ def make_projected(job, mechanism):
     return run_projected(job, heads, kv_heads)
 
 
+def give_linear(job, name, d_in, d_out, biased):
+    job.give(name + ".weight", job.draws.normal(d_out, d_in, width=1 / math.sqrt(d_in)))
+    if biased:
+        job.give(name + ".bias", job.draws.normal(d_out, width=0.5))
+
+
+def give_latents(job, of_query, of_keys, d_in, d_key_in, heads):
+    """Each of query, and key and value, by way of a latent or straight."""
+    draws = job.draws
+    kind = draws.one_of(None, None, "rms", "layer", "rms-plus-one", "none")
+    if kind is not None:
+        job.option("qk-norm", kind)
+        job.option("qk-norm-eps", draws.one_of(1e-5, 0.01))
+    job.d_nope, d_rope, d_v = draws.whole(3, 5), draws.whole(0, 4), draws.whole(1, 4)
+    d = job.d_nope + d_rope
+    if of_query:
+        rank, biased = draws.whole(3, 5), draws.happens(0.5)
+        give_linear(job, "W_query_a", d_in, rank, biased)
+        job.give("query_a_norm.weight", 1 + draws.normal(rank, width=0.3))
+        give_linear(job, "W_query_b", rank, heads * d, draws.happens(0.3))
+    else:
+        give_linear(job, "W_query", d_in, heads * d, draws.happens(0.3))
+    if of_keys:
+        rank = draws.whole(3, 5)
+        give_linear(job, "W_key_value_a", d_key_in, rank + d_rope, draws.happens(0.5))
+        job.give("key_value_a_norm.weight", 1 + draws.normal(rank, width=0.3))
+        give_linear(job, "W_key_value_b", rank, heads * (job.d_nope + d_v), draws.happens(0.3))
+    else:
+        give_linear(job, "W_key", d_key_in, heads * d, draws.happens(0.3))
+        give_linear(job, "W_value", d_key_in, heads * d_v, draws.happens(0.3))
+    if kind != "none" and draws.happens(0.25):
+        for name in ("query", "key"):
+            job.give(name + "_norm.weight", 1 + draws.normal(d, width=0.3))
+    elif not of_keys and kind not in (None, "none"):
+        job.normed = {"query", "key"}
+    d_output = draws.whole(1, 5)
+    give_linear(job, "out_proj", heads * d_v, d_output, draws.happens(0.7))
+    return d, d_rope
+
+
+def make_latent(number):
+    """The same as make_job's, of query, key and value by way of a latent."""
+    job = Job(2000 + number)
+    draws = job.draws
+    job.words = ["multihead"]
+    job.batch = draws.happens(0.4)
+    items = draws.whole(1, 2) if job.batch else 1
+    of_query, of_keys = [(True, True), (False, True), (True, False)][number % 3]
+    heads = draws.whole(1, 3)
+    job.option("heads", heads)
+    queries, d_in = draws.whole(1, 5), draws.whole(3, 5)
+    leading = (items,) if job.batch else ()
+    job.give("inputs", draws.normal(*leading, queries, d_in))
+    keys, d_key_in = queries, d_in
+    crosses = draws.happens(0.25)
+    if crosses:
+        keys, d_key_in = draws.whole(1, 5), draws.whole(1, 5)
+        job.give("key_inputs", draws.normal(*leading, keys, d_key_in))
+    choose_causality(job, "multihead", crosses)
+    d, d_rope = give_latents(job, of_query, of_keys, d_in, d_key_in, heads)
+    if not crosses and draws.happens(0.3):
+        job.option("residual")
+        job.option("norm", "rms")
+        job.option("norm-eps", 0.01)
+        job.give("norm.weight", 1 + draws.normal(d_in, width=0.3))
+    if draws.happens(0.2):
+        job.option("clip", 0.8)
+    choose_scores(job, heads)
+    choose_masking(job, items, heads, queries, keys)
+    if d_rope >= 2 and draws.happens(0.7):
+        job.option("rope", draws.one_of("half", "pairs"))
+        job.option("rope-columns", f"last:{d_rope // 2 * 2}")
+    return finish(job, *run_projected(job, heads, heads))
+
+
 # --- settings for differences alone -----------------------------------------------------------------------------------
 
 SPLIT = {"W_query.weight": (8, 5), "W_key.weight": (8, 5), "W_value.weight": (8, 5), "out_proj.weight": (3, 8)}
@@ -643,7 +755,10 @@ def make_job(number):
     """A job, its last stage's name, and the upstream gradient."""
     job = Job(number)
     mechanism = MECHANISMS[number % len(MECHANISMS)]
-    name, last = make_sdpa(job) if mechanism == "sdpa" else make_projected(job, mechanism)
+    return finish(job, *(make_sdpa(job) if mechanism == "sdpa" else make_projected(job, mechanism)))
+
+
+def finish(job, name, last):
     job.ones = job.draws.happens(0.25)
     upstream = torch.ones_like(last) if job.ones else job.draws.normal(*last.shape)
     (last * upstream).sum().backward()
@@ -705,8 +820,8 @@ def check_forward(attn, number, line, name, last):
 def main():
     attn = sys.argv[2] if len(sys.argv) == 3 and sys.argv[1] == "--attn" else None
     lines, expected, wrong = [], {}, ""
-    for number in range(COUNT):
-        job, name, last, upstream = make_job(number)
+    for number in range(COUNT + LATENTS):
+        job, name, last, upstream = make_job(number) if number < COUNT else make_latent(number - COUNT)
         lines.append(line_of(job, name, upstream))
         if attn:
             wrong += check_forward(attn, number + 1, lines[-1], name, last)
