@@ -15,12 +15,53 @@ static const uint64_t BEYOND = STAGE_BIT(STAGE_GRAD_NORMED_QUERY) | STAGE_BIT(ST
                                STAGE_BIT(STAGE_GRAD_INPUTS) | STAGE_BIT(STAGE_GRAD_KEY_INPUTS) |
                                STAGE_BIT(STAGE_GRAD_PARAMETERS);
 
-/* --- the same problem in double ----------------------------------------------------------------------------------- */
-
 /* Rows of T x T that sums are made of, and the stages that are sums. */
 static const uint64_t SUMMED = STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_QUERY) | STAGE_BIT(STAGE_GRAD_KEY) |
                                STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_ALIBI_SLOPES) |
                                STAGE_BIT(STAGE_GRAD_ATTN_MASK);
+
+/* --- how much that is --------------------------------------------------------------------------------------------- */
+
+static double operand_numbers(const struct problem *problem, enum projection_id id)
+{
+    const size_t heads = operand_heads(problem, id), rows = id == PROJECTION_QUERY ? problem->queries : problem->keys;
+    return (double)problem->items * (double)heads * (double)rows *
+           (double)(id == PROJECTION_VALUE ? problem->d_value : problem->d_head);
+}
+
+/* What is given is laid out as all heads side by side, or each as a matrix. */
+static bool is_side_by_side(const struct problem *problem)
+{
+    return problem_is_side_by_side(problem, problem_grad_stage(problem));
+}
+
+/* Bytes beside query, key and value in double, which setup.c counts. */
+static double count_beside(const struct problem *problem, uint64_t stages)
+{
+    const double rows = (double)problem->items * (double)problem->queries;
+    const double contexts = rows * (double)problem->heads * (double)problem->d_value;
+    const double block = fmin((double)problem->queries * (double)problem->keys, ROW_STREAM_WRITTEN);
+    double numbers = contexts + 3 * fmax(block, (double)problem->keys);
+    for (int id = 0; id < PROJECTION_COUNT; id++) /* their gradients, and those that are given, widened */
+        numbers += (1 + (!problem_projects(problem) && operand_has_steps(problem, (enum projection_id)id))) *
+                   operand_numbers(problem, (enum projection_id)id);
+    if (is_side_by_side(problem))
+        numbers += rows * (double)problem_columns_of_head(problem, STAGE_GRAD_OUTPUT);
+    if (stage_applies(problem, STAGE_GRAD_ATTN_MASK))
+        numbers += (double)tensor_count(&problem->mask.attn_mask);
+    if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && problem->plan.has_out)
+        numbers += contexts;
+    return numbers * sizeof(double) + (stages & BEYOND ? backward_operands_bytes(problem) : 0);
+}
+
+double backward_bytes(const struct problem *problem, uint64_t stages)
+{
+    double numbers = 0;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (problem_projects(problem) || operand_has_steps(problem, (enum projection_id)id))
+            numbers += operand_numbers(problem, (enum projection_id)id);
+    return stages == 0 ? 0 : numbers * sizeof(double) + count_beside(problem, stages);
+}
 
 /* What is given to sdpa and goes through steps is copied as it lies: then it has to be in double. */
 static enum status widen(struct problem *problem, struct arena *arena, struct error *error)
@@ -58,12 +99,6 @@ static void load_given(const struct problem *problem, size_t first, size_t count
         tensor_load(&problem->grad, first, count, numbers);
     for (size_t i = 0; i < count && problem->grad.rank == 0; i++)
         numbers[i] = 1;
-}
-
-/* What is given is laid out as all heads side by side, or each as a matrix. */
-static bool is_side_by_side(const struct problem *problem)
-{
-    return problem_is_side_by_side(problem, problem_grad_stage(problem));
 }
 
 /* A row of grad_output through out_proj.
@@ -411,6 +446,7 @@ enum status backward_create(struct backward *backward, const struct problem *pro
                                              .progress = progress,
                                              .positions = problem->rows,
                                              .slots = problem->queries,
+                                             .beside = count_beside(problem, stages),
                                              .ahead = &backward->ahead};
     if (widen(&backward->problem, arena, error) || make_contexts(backward, arena, error))
         return error->status;
@@ -419,7 +455,7 @@ enum status backward_create(struct backward *backward, const struct problem *pro
     if (stages & (SUMMED | BEYOND) && hold_sums(backward, arena, error) != STATUS_OK)
         return error->status;
     if (problem->fused_backward && stages & (SUMMED | BEYOND) &&
-        backward_fused(backward->attention.held, &backward->contexts, problem, &made, progress, error) != STATUS_OK)
+        backward_fused(&backward->attention, &backward->contexts, problem, &made, error) != STATUS_OK)
         return error->status;
     if (!made && go_by_rows(backward, stages, arena, error) != STATUS_OK)
         return error->status;

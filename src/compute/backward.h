@@ -26,6 +26,9 @@ struct backward {
     struct backward_operands operands; /* by what query, key and value are made of, where that is asked for */
 };
 
+/* Bytes of all that will be held for these gradients, so that memory that is short is said before any work. */
+double backward_bytes(const struct problem *problem, uint64_t stages);
+
 /* Makes those of the gradients that are asked for and are held whole, and has all memory that rows will need.
  * STATUS_SYSTEM where memory is short. The problem must outlive it. */
 enum status backward_create(struct backward *backward, const struct problem *problem, uint64_t stages,

@@ -39,7 +39,7 @@ static void add_sinks(const struct tensor *held, const double *sinks, size_t ite
 }
 
 /* The kernel's numbers as doubles. */
-static enum status run(struct tensor held[STAGE_COUNT], const struct attention *attention, const void *grad_context,
+static enum status run(const struct tensor held[STAGE_COUNT], const struct attention *attention, const void *grad_context,
                        struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -60,7 +60,7 @@ static enum status run(struct tensor held[STAGE_COUNT], const struct attention *
     return STATUS_OK;
 }
 
-static enum status go(struct tensor held[STAGE_COUNT], const struct tensor *contexts, struct attention *attention,
+static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor *contexts, struct attention *attention,
                       bool *made, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
@@ -84,19 +84,31 @@ static enum status go(struct tensor held[STAGE_COUNT], const struct tensor *cont
     return *made ? run(held, attention, grad.data, scratch, error) : STATUS_OK;
 }
 
-enum status backward_fused(struct tensor held[STAGE_COUNT], const struct tensor *contexts,
-                           const struct problem *problem, bool *made, struct progress *progress, struct error *error)
+/* The gradients in the kernel's numbers, grad_context too, and lse. */
+static double count_bytes(const struct attention *back, const struct problem *problem)
+{
+    static const enum stage COPIED[] = {STAGE_GRAD_CONTEXT, STAGE_GRAD_QUERY, STAGE_GRAD_KEY, STAGE_GRAD_VALUE};
+    const double rows = (double)(problem->items * problem->heads) * (double)problem->queries;
+    double numbers = 0;
+    for (size_t i = 0; i < sizeof COPIED / sizeof COPIED[0]; i++)
+        numbers += (double)tensor_count(&back->held[COPIED[i]]);
+    return numbers * (double)dtype_size(problem->kernel->number) + rows * sizeof(double);
+}
+
+enum status backward_fused(const struct attention *back, const struct tensor *contexts, const struct problem *problem,
+                           bool *made, struct error *error)
 {
     struct arena scratch = {0};
     struct problem forward = *problem;
     struct ahead ahead = {0};
     struct attention attention = {.problem = &forward,
-                                  .progress = progress,
+                                  .progress = back->progress,
                                   .positions = problem->rows,
                                   .slots = problem->queries,
+                                  .beside = back->beside + count_bytes(back, problem),
                                   .ahead = &ahead};
     ask_forward(&forward);
-    const enum status status = go(held, contexts, &attention, made, &scratch, error);
+    const enum status status = go(back->held, contexts, &attention, made, &scratch, error);
     arena_free(&scratch);
     return status;
 }

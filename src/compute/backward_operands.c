@@ -75,6 +75,27 @@ static enum status make_parameters(struct parameters *made, const struct paramet
     return make_like(&made->relative_bias, &given->relative_bias, arena, error);
 }
 
+static double count_of(const struct tensor *tensor)
+{
+    return tensor->rank > 0 ? (double)tensor_count(tensor) : 0;
+}
+
+static double count_projection(const struct projection *projection)
+{
+    return count_of(&projection->weight) + count_of(&projection->bias);
+}
+
+/* The weights, of the modules or of the latents. */
+static double count_parameters(const struct parameters *parameters)
+{
+    const struct latent *latent = &parameters->latent;
+    double numbers = count_projection(&latent->query_a) + count_projection(&latent->query_b) +
+                     count_projection(&latent->key_value_a) + count_projection(&latent->key_value_b);
+    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++)
+        numbers += count_projection(&parameters->modules[i / PROJECTION_COUNT].projections[i % PROJECTION_COUNT]);
+    return numbers + count_projection(&parameters->out);
+}
+
 static enum status make_room(struct backward_operands *gradients, const struct problem *problem,
                              const struct tensor made[PROJECTION_COUNT], struct arena *arena, struct error *error)
 {
@@ -252,7 +273,7 @@ static void token_back(void *context, size_t task, unsigned thread)
     }
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
+/* --- room of a token ---------------------------------------------------------------------------------------------- */
 
 static size_t place(size_t *count, size_t numbers)
 {
@@ -289,6 +310,8 @@ static struct places list_places(const struct problem *problem, enum projection_
     at.latent_bias = place(&at.count, widths.rank);
     return at;
 }
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static void add_norm(struct backward_sums *sums, const struct norm *gradient, size_t by_weight, size_t by_bias,
                      size_t count)
@@ -372,6 +395,25 @@ static enum status go_back(struct way_back *way, struct error *error)
     }
     arena_free(&scratch);
     return status;
+}
+
+double backward_operands_bytes(const struct problem *problem)
+{
+    double numbers = count_of(&problem->inputs) + (problem->crosses ? count_of(&problem->key_inputs) : 0), widest = 0;
+    for (int i = 0; i < PROJECTION_COUNT; i++) {
+        const enum projection_id id = (enum projection_id)i;
+        const bool of_query = id == PROJECTION_QUERY;
+        const size_t tokens = problem->items * (of_query ? problem->queries : problem->keys);
+        const size_t d = id == PROJECTION_VALUE ? problem->d_value : problem->d_head;
+        const size_t width = operand_heads(problem, id) * d, d_in = of_query ? problem->d_in : problem->d_key_in;
+        const bool norms = operand_is_normed(problem, id) && operand_has_last_step(problem, id);
+        numbers += (operand_has_steps(problem, id) + norms) * (double)tokens * (double)width;
+        widest =
+            fmax(widest, backward_sums_bytes(list_places(problem, id, width, d, d_in).count, tokens) / sizeof(double));
+    }
+    if (problem_projects(problem)) /* the gradients, and of the weights some in double */
+        numbers += 2 * count_parameters(&problem->parameters);
+    return (numbers + widest) * sizeof(double);
 }
 
 enum status backward_operands(struct backward_operands *gradients, const struct problem *problem,

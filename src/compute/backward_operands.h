@@ -16,6 +16,9 @@ struct backward_operands {
     struct parameters parameters;              /* each tensor as the parameter itself is shaped */
 };
 
+/* Bytes of all of them, and of the room in which they are made. */
+double backward_operands_bytes(const struct problem *problem);
+
 /* Makes all of them, those of out_proj and of T5's table not.
  *   problem  in double
  *   made     (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v): the gradients by query, key and value

@@ -27,6 +27,7 @@ struct attention {
     struct progress *progress; /* where the work tells how far it is */
     const size_t *positions;   /* (S) the queries that will be asked for, from 0, ascending */
     size_t slots;              /* S */
+    double beside;             /* bytes that the way back will hold beside what is held here, for the forecast */
     struct ahead *ahead;       /* where rows of the context go as they are made */
     bool fused;                /* context, output and lse are made by the fused path */
     double *exact_lse;         /* (B, H, S) lse of the fused path before it is rounded; or NULL */

@@ -346,6 +346,7 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
     } else if (stages != 0) {
         struct attention *attention = &result->attention;
         *attention = (struct attention){.problem = problem, .progress = result->progress, .ahead = &result->ahead};
+        attention->beside = backward_bytes(problem, stages_shown(problem, true));
         if (choose_rows(result, &attention->positions, &attention->slots, arena, error) ||
             setup_attention(attention, stage_closure(stages), arena, error))
             return error->status;

@@ -364,7 +364,7 @@ const bool *row_stream_kept(const struct row_stream *rows, size_t row)
 /* --- room -------------------------------------------------------------------------------------------------------- */
 
 static const double BLOCK_WORK = 0x1p25; /* multiply-adds of a block, so that starting threads is cheap */
-enum { BLOCK_NUMBERS = 1 << 21, MOST_BLOCK = 64, NUMBERS_WRITTEN = 1 << 19 };
+enum { BLOCK_NUMBERS = 1 << 21, MOST_BLOCK = 64 };
 
 static size_t choose_block(const struct row_stream *rows, bool elided)
 {
@@ -385,7 +385,7 @@ static size_t choose_block(const struct row_stream *rows, bool elided)
 /* As bytes rows are taken as they are made: as many as fill a large write. */
 static size_t choose_most(const struct row_stream *rows)
 {
-    const size_t rows_written = memory_larger(NUMBERS_WRITTEN / rows->problem->keys, 1);
+    const size_t rows_written = memory_larger(ROW_STREAM_WRITTEN / rows->problem->keys, 1);
     return memory_smaller(rows->attention->slots, memory_larger(rows_written, rows->attention->threads));
 }
 

@@ -16,6 +16,8 @@ struct beside {
     void *context;
 };
 
+enum { ROW_STREAM_WRITTEN = 1 << 19 }; /* numbers of the rows that are taken at a time as they are made */
+
 struct row_stream {
     const struct problem *problem;
     const struct attention *attention;

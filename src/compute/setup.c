@@ -118,7 +118,8 @@ static double count_bytes(const struct attention *attention, uint64_t stages, co
     const size_t d_out = memory_larger(problem->plan.d_out, problem->plan.has_out ? problem->plan.d_output : 0);
     const size_t widest = problem->plan.has_out ? memory_larger(problem->d_in, problem->plan.d_out) : problem->d_in;
     double bytes = (double)(problem->kernel_projections ? dtype_size(problem->projector->number) : sizeof(double)) *
-                   (double)d_out * (double)widest;
+                       (double)d_out * (double)widest +
+                   attention->beside;
     if (!attention->fused)
         bytes += sizeof(double) * head_numbers(problem, stages);
     if (!attention->fused && stages & STAGE_BIT(STAGE_OUTPUT))
