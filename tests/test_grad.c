@@ -13,7 +13,7 @@
 enum {
     CASES = 433,
     GRADIENTS = 6079,
-    NOT_FUSED = 148,
+    NOT_FUSED = 174,
     ROOM = 1 << 12,
     NAME_BYTES = 64,
     LINE_BYTES = 2048,
