@@ -39,8 +39,8 @@ static void add_sinks(const struct tensor *held, const double *sinks, size_t ite
 }
 
 /* The kernel's numbers as doubles. */
-static enum status run(const struct tensor held[STAGE_COUNT], const struct attention *attention, const void *grad_context,
-                       struct arena *scratch, struct error *error)
+static enum status run(const struct tensor held[STAGE_COUNT], const struct attention *attention,
+                       const void *grad_context, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
