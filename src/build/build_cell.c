@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96 };
+enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96, GRADIENTS_BYTES = 256 };
 
 /* What an index counts, which may be said by its token. */
 enum tokens { TOKENS_NONE, TOKENS_OF_QUERIES, TOKENS_OF_KEYS };
@@ -27,6 +27,10 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     struct cell *cell = &problem->cell;
     const bool of_keys = stage_is_of_keys(stage);
     size_t count = 0;
+    if (STAGES[stage].columns == STAGE_COLUMNS_MASK) { /* of the sinks: a number for each head */
+        axes[count++] = (struct index){"HEAD", TOKENS_NONE, problem->heads, NULL, &cell->column};
+        return count;
+    }
     if (problem->has_batch)
         axes[count++] = (struct index){"ITEM", TOKENS_NONE, problem->items, NULL, &cell->item};
     if (problem->has_heads && !problem_is_side_by_side(problem, stage))
@@ -63,6 +67,29 @@ static enum status unknown_stage(const struct build *build, const char *text)
                        hint[0] ? hint : "; expected STAGE:ROW,COLUMN such as weights:2,3");
 }
 
+/* Those gradients that are explained here. */
+static const char *list_gradients(const struct problem *problem, char *names, size_t size)
+{
+    struct text text = text_begin(names, size);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].backward && stage_applies(problem, (enum stage)stage) &&
+            stage_is_explained(problem, (enum stage)stage))
+            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name((enum stage)stage));
+    return names;
+}
+
+static enum status check_gradient(const struct build *build, enum stage stage)
+{
+    char names[GRADIENTS_BYTES];
+    if (build_check_stage(build, "--explain", stage) != STATUS_OK)
+        return build->error->status;
+    if (stage_is_explained(build->problem, stage))
+        return STATUS_OK;
+    return error_usage(build->error, "--explain: '%s' is %s; expected one of %s", stage_name(stage),
+                       stage == problem_grad_stage(build->problem) ? "given, not computed" : "shown, not explained",
+                       list_gradients(build->problem, names, sizeof names));
+}
+
 /* Stages that no arithmetic makes have nothing to explain. */
 static enum status find_stage(const struct build *build, const char *text)
 {
@@ -71,10 +98,17 @@ static enum status find_stage(const struct build *build, const char *text)
     const enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
     if (stage == STAGE_NAMES)
         return unknown_stage(build, text);
+    problem->cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    if (STAGES[stage].backward)
+        return check_gradient(build, stage);
     if (!stage_is_explained(problem, stage))
         return error_usage(build->error, "--explain: '%s' is given, not computed; expected a stage such as weights",
                            stage_name(stage));
-    problem->cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    if (problem->has_grad)
+        return error_usage(build->error,
+                           "--grad has no place with --explain %.80s, which is made of no gradient; "
+                           "expected one, such as grad_scaled:2,3",
+                           text);
     return build_check_stage(build, "--explain", stage);
 }
 
@@ -149,6 +183,8 @@ enum status build_cell(const struct build *build)
                            options->cell);
     if (find_stage(build, options->cell) || read_indices(build, options->cell + strcspn(options->cell, ":") + 1))
         return build->error->status;
+    if (STAGES[problem->cell.stage].backward) /* the way back is by all rows */
+        return STATUS_OK;
     problem->rows[0] = stage_is_of_keys(problem->cell.stage) ? 0 : problem->cell.row;
     problem->row_count = problem->whole_count = 1;
     return STATUS_OK;

@@ -73,16 +73,29 @@ static void explain_stage(struct problem *problem, enum stage stage)
 {
     const bool asked = problem->stages_asked && problem_shows_stage(problem, stage);
     const bool names = problem->has_cell && stage == problem->cell.stage;
-    const bool there = stage_applies(problem, stage) && stage_is_explained(problem, stage);
+    const bool given = stage == problem_grad_stage(problem);
+    const bool there = stage_applies(problem, stage) &&
+                       (stage_is_explained(problem, stage) || (STAGES[stage].backward && !given && !problem->has_cell));
     if (problem->stages_asked ? asked : names || there)
         problem->explained[problem->explained_count++] = stage;
+}
+
+/* The stages of the way back, or of the way forward, which a gradient's cell leaves to cells of their own. */
+static uint64_t of_way(bool backward)
+{
+    uint64_t stages = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].backward == backward)
+            stages |= STAGE_BIT(stage);
+    return stages;
 }
 
 /* From the cell back: the stage itself and those that it is made from, the projections last, in their own order. */
 static enum status follow_cell(const struct build *build)
 {
     struct problem *problem = build->problem;
-    const uint64_t made_from = stage_closure(STAGE_BIT(problem->cell.stage));
+    const uint64_t made_from =
+        stage_closure(STAGE_BIT(problem->cell.stage)) & of_way(STAGES[problem->cell.stage].backward);
     for (int stage = STAGE_COUNT - 1; stage >= 0; stage--)
         if (made_from & STAGE_BIT(stage) && stage_is_attended((enum stage)stage))
             explain_stage(problem, (enum stage)stage);
@@ -98,6 +111,7 @@ static enum status follow_cell(const struct build *build)
 static enum status choose_explained(const struct build *build)
 {
     struct problem *problem = build->problem;
+    uint64_t made = 0;
     if (problem->has_cell) {
         if (follow_cell(build) != STATUS_OK)
             return build->error->status;
@@ -108,10 +122,14 @@ static enum status choose_explained(const struct build *build)
         for (int stage = 0; stage < STAGE_COUNT; stage++)
             explain_stage(problem, (enum stage)stage);
     }
+    for (size_t i = 0; i < problem->explained_count; i++)
+        made |= STAGE_BIT(problem->explained[i]);
+    made = stage_closure(made);
     memcpy(problem->stages, problem->explained, sizeof problem->stages);
     problem->stage_count = problem->explained_count;
-    for (int stage = 0; stage < STAGE_NAMES; stage++)
-        if (stage_applies(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage))
+    for (int stage = 0; stage < STAGE_NAMES; stage++) /* whose numbers are read */
+        if (stage_applies(problem, (enum stage)stage) && !problem_shows_stage(problem, (enum stage)stage) &&
+            (!STAGES[stage].backward || (made & STAGE_BIT(stage)) != 0))
             problem->stages[problem->stage_count++] = (enum stage)stage;
     return STATUS_OK;
 }

@@ -404,9 +404,9 @@ static enum status finish_problem(const struct build *build)
     if (problem->explains && problem->rounding == ROUNDING_OPERATIONS)
         return error_usage(build->error, "--explain shows stages that are computed exactly and rounded once; expected "
                                          "--rounding stages");
-    if (problem->has_cell && build_cell(build) != STATUS_OK)
+    if (build_grad(build) || (problem->has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
-    if (build_grad(build) || build_mistakes(build) || build_check_dtype(build) || build_stages(build) ||
+    if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))
         return build->error->status;
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;

@@ -462,7 +462,27 @@ enum status backward_create(struct backward *backward, const struct problem *pro
     return stages & BEYOND ? go_beyond(backward, arena, error) : STATUS_OK;
 }
 
+static size_t matrix_of(const struct problem *problem, enum stage stage, size_t item, size_t head)
+{
+    if (STAGES[stage].joins_heads)
+        return item;
+    return stage_is_of_keys(stage) ? item * problem->kv_heads + head / (problem->heads / problem->kv_heads)
+                                   : item * problem->heads + head;
+}
+
 void backward_row(struct backward *backward, enum stage stage, size_t item, size_t head, size_t row, double *numbers)
 {
-    row_stream_get(&backward->rows, stage, item, head, row, numbers);
+    const struct problem *problem = &backward->problem;
+    const struct tensor *held = &backward->attention.held[stage];
+    const size_t columns = problem_columns_of_head(problem, stage);
+    const size_t rows = stage_is_of_keys(stage) ? problem->keys : problem->queries;
+    if (stage_is_square(stage) || held->rank == 0)
+        row_stream_get(&backward->rows, stage, item, head, row, numbers);
+    else
+        tensor_load(held, (matrix_of(problem, stage, item, head) * rows + row) * columns, columns, numbers);
+}
+
+const bool *backward_kept(const struct backward *backward, size_t row)
+{
+    return row_stream_kept(&backward->rows, row);
 }

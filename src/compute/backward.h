@@ -34,7 +34,11 @@ double backward_bytes(const struct problem *problem, uint64_t stages);
 enum status backward_create(struct backward *backward, const struct problem *problem, uint64_t stages,
                             struct progress *progress, struct arena *arena, struct error *error);
 
-/* Row `row` of a T x T gradient, (Tk), of one head of one item. */
+/* Row `row` of a T x T gradient, (Tk), of one head of one item; also of what such a row is made of, on the way forward:
+ * T x T, or held whole. The head is one of query. */
 void backward_row(struct backward *backward, enum stage stage, size_t item, size_t head, size_t row, double *numbers);
+
+/* What dropout keeps, (Tk), of the row of grad_weights that was asked for last. */
+const bool *backward_kept(const struct backward *backward, size_t row);
 
 #endif

@@ -9,9 +9,14 @@ static const double WIDEST_FIXED = 1e15;
 
 /* --- what is read ------------------------------------------------------------------------------------------------- */
 
-void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
+void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
 {
     e->source.load(e->source.context, stage, place, numbers);
+}
+
+void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers)
+{
+    (e->back ? e->source.load_back : e->source.load)(e->source.context, stage, place, numbers);
 }
 
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
@@ -68,10 +73,35 @@ static bool is_mixed(const struct explanation *e)
     return problem->has_cell && (problem->wrong & MIXES & stage_closure(STAGE_BIT(problem->cell.stage))) != 0;
 }
 
-struct explain_range explain_items(const struct explanation *e)
+/* A cell of a gradient: what it is made of are rows of other queries, too. */
+static bool is_of_gradient(const struct problem *problem)
+{
+    return problem->has_cell && STAGES[problem->cell.stage].backward;
+}
+
+/* A number for each head, of all items and queries. */
+static bool is_of_heads(enum stage stage)
+{
+    return STAGES[stage].columns == STAGE_COLUMNS_MASK;
+}
+
+struct explain_range explain_items(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
+    if (is_of_heads(stage))
+        return range_of(false, 0, 1);
     return range_of(problem->has_cell && problem->cell.item != SIZE_MAX, problem->cell.item, problem->items);
+}
+
+/* Of a cell of key or value they are the heads of query that share it. */
+static struct explain_range heads_of_gradient(const struct problem *problem, enum stage stage)
+{
+    const struct cell *cell = &problem->cell;
+    const size_t group = problem->heads / problem->kv_heads;
+    const size_t head = is_of_heads(cell->stage) ? cell->column : cell->head == SIZE_MAX ? 0 : cell->head;
+    if (stage_is_of_keys(cell->stage) && !stage_is_of_keys(stage))
+        return (struct explain_range){head * group, (head + 1) * group, false};
+    return range_of(true, stage_is_of_keys(stage) && !stage_is_of_keys(cell->stage) ? head / group : head, 0);
 }
 
 struct explain_range explain_heads(const struct explanation *e, enum stage stage)
@@ -81,6 +111,8 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     const bool of_keys = stage_is_of_keys(stage);
     if (problem_is_side_by_side(problem, stage))
         return range_of(false, 0, 1);
+    if (is_of_gradient(problem))
+        return heads_of_gradient(problem, stage);
     if (!problem->has_cell || (cell->stage == STAGE_OUTPUT && problem->plan.has_out) ||
         (is_mixed(e) && (STAGES[stage].operand || problem->wrong & STAGE_BIT(STAGE_OUTPUT)) && stage != cell->stage))
         return range_of(false, 0, of_keys ? problem->kv_heads : problem->heads);
@@ -97,6 +129,11 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
 {
     const struct problem *problem = e->problem;
     const struct cell *cell = &problem->cell;
+    if (is_of_heads(stage))
+        return range_of(false, 0, 1);
+    if (is_of_gradient(problem) && !is_of_heads(cell->stage) &&
+        stage_is_of_keys(stage) == stage_is_of_keys(cell->stage))
+        return range_of(true, cell->row, 0);
     if (!stage_is_of_keys(stage))
         return range_of(false, 0, problem->row_count);
     if (!problem->has_cell)
@@ -109,7 +146,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
 static bool asks_mask(const struct explanation *e, enum stage stage)
 {
     const struct problem *problem = e->problem;
-    return problem->has_cell && stage_is_of_keys(stage) && !is_mixed(e) &&
+    return problem->has_cell && stage_is_of_keys(stage) && !is_mixed(e) && !is_of_gradient(problem) &&
            (stage_closure(STAGE_BIT(problem->cell.stage)) & STAGE_BIT(STAGE_MASKED)) != 0;
 }
 
@@ -172,6 +209,23 @@ static void list_normed(struct explanation *e, struct explain_place place)
             e->rows[e->row_count++] = token;
 }
 
+/* Whether a row adds to a cell of key or value: where it sees that token, or weighs all of them as it sees none. */
+static bool adds_to_cell(const struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const enum stage of = problem->cell.stage;
+    return !is_of_gradient(problem) || !stage_is_of_keys(of) || stage_is_of_keys(stage) ||
+           explain_adds(e, of, place, problem->cell.row);
+}
+
+bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key)
+{
+    const struct mask *mask = &e->problem->mask;
+    return explain_rule(e, place, key) == MASK_ALLOWS ||
+           (stage == STAGE_GRAD_VALUE && mask->empty_row != EMPTY_ROW_ZERO &&
+            mask_is_empty(mask, place.item, place.head, e->problem->rows[place.row]));
+}
+
 void explain_list_rows(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range range = range_of_rows(e, stage);
@@ -184,14 +238,22 @@ void explain_list_rows(struct explanation *e, enum stage stage, struct explain_p
         list_tokens(e, stage, place);
         return;
     }
-    for (size_t row = range.first; row < range.end; row++)
-        e->rows[e->row_count++] = row;
+    for (place.row = range.first; place.row < range.end; place.row++)
+        if (adds_to_cell(e, stage, place))
+            e->rows[e->row_count++] = place.row;
+}
+
+bool explain_one_key(const struct explanation *e)
+{
+    const struct problem *problem = e->problem;
+    return problem->has_cell &&
+           (stage_is_square(problem->cell.stage) || (is_of_gradient(problem) && stage_is_of_keys(problem->cell.stage)));
 }
 
 struct explain_range explain_keys(const struct explanation *e)
 {
-    const struct problem *problem = e->problem;
-    return range_of(problem->has_cell && stage_is_square(problem->cell.stage), problem->cell.column, problem->keys);
+    const struct cell *cell = &e->problem->cell;
+    return range_of(explain_one_key(e), stage_is_of_keys(cell->stage) ? cell->row : cell->column, e->problem->keys);
 }
 
 /* Whether the cell is one of query or key, and the stage lies on the way to it. */
@@ -275,6 +337,27 @@ void explain_key_line(struct explanation *e, size_t group, size_t item, size_t k
     worked_line_line(&e->lines, group, label, width);
 }
 
+void explain_query_line(struct explanation *e, size_t group, struct explain_place place, bool item, bool head)
+{
+    char label[WORKED_LINE_LABEL_BYTES], shown[WORKED_LINE_LABEL_BYTES];
+    size_t position;
+    struct text text = text_begin(label, sizeof label);
+    const char *token = problem_label(e->problem, false, place.item, place.row, &position);
+    if (item)
+        text_add(&text, "item %zu, ", place.item + 1);
+    if (head)
+        text_add(&text, "head %zu, ", place.head + 1);
+    const size_t width = text.length;
+    if (token == NULL) {
+        text_add(&text, "query %zu", position);
+        worked_line_line(&e->lines, group, label, text.length);
+        return;
+    }
+    const size_t columns = text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
+    text_add(&text, "%s", shown);
+    worked_line_line(&e->lines, group, label, width + columns);
+}
+
 /* "  item 1, head 2, " */
 static void write_item_and_head(const struct explanation *e, enum stage stage, struct explain_place place)
 {
@@ -305,6 +388,10 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
     size_t position;
     if (e->lines.measuring)
         return;
+    if (is_of_heads(stage)) {
+        output_print(e->lines.output, "  head %zu%s%s\n", place.head + 1, what[0] != '\0' ? ": " : "", what);
+        return;
+    }
     const char *token = problem_label(problem, of_keys, place.item, place.row, &position);
     if (token != NULL)
         text_shown(token, EXPLAIN_LABEL_COLUMNS, shown, sizeof shown);
@@ -356,7 +443,7 @@ void explain_note_masked(struct explanation *e, const char *what)
 void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why)
 {
     const struct explain_range keys = explain_keys(e);
-    explain_load(e, stage, place, e->made);
+    explain_load_made(e, stage, place, e->made);
     explain_heading(e, stage, place, why);
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
         explain_key_line(e, EXPLAIN_LINES, place.item, key);
@@ -519,11 +606,19 @@ static size_t first_step_columns(const struct latent *latent)
     return memory_larger(query->rank > 0 ? query->shape[0] : 0, key_value->rank > 0 ? key_value->shape[0] : 0);
 }
 
+/* Of the longest sum over queries: those of all heads that share a key, or of all items with a sink. */
+static size_t terms_of_sums(const struct problem *problem)
+{
+    const size_t matrices = memory_larger(problem->heads / problem->kv_heads, problem->items);
+    return problem->has_grad ? matrices * problem->queries : 0;
+}
+
 enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,
                            size_t widest, int precision, bool full, struct output *output, struct arena *arena,
                            struct error *error)
 {
-    widest = memory_larger(widest, problem->heads * problem->d_value);
+    const size_t terms = terms_of_sums(problem);
+    widest = memory_larger(memory_larger(widest, terms), problem->heads * problem->d_value);
     widest = memory_larger(memory_larger(widest, problem->d_in), problem->heads * problem->d_head);
     widest = memory_larger(widest, problem->d_key_in);
     widest = memory_larger(widest, first_step_columns(&problem->parameters.latent));
@@ -534,7 +629,7 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
         if (*rows[i] == NULL)
             return error->status;
     }
-    e->seen = arena_allocate(arena, problem->keys, sizeof *e->seen, error);
+    e->seen = arena_allocate(arena, memory_larger(problem->keys, terms), sizeof *e->seen, error);
     e->rows = arena_allocate(arena, memory_larger(problem->keys, problem->row_count), sizeof *e->rows, error);
     e->has_part = arena_allocate(arena, problem->keys, sizeof *e->has_part, error);
     e->normed = arena_allocate(arena, problem->keys, sizeof *e->normed, error);

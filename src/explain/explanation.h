@@ -30,6 +30,10 @@ struct explain_source {
     void (*load)(void *context, enum stage stage, struct explain_place place, double *numbers);
     /* What dropout keeps, (Tk), of the row of dropped that was loaded last. */
     const bool *(*kept)(void *context, size_t row);
+    /* The same two for the way back, on which every number is a double, whatever the dtype; what is kept is that of the
+     * row of grad_weights. */
+    void (*load_back)(void *context, enum stage stage, struct explain_place place, double *numbers);
+    const bool *(*kept_back)(void *context, size_t row);
 };
 
 struct explanation {
@@ -38,10 +42,11 @@ struct explanation {
     struct worked_line lines;
     int precision;
     bool full;                         /* nothing is left out */
+    bool back;                         /* the present stage is a gradient */
     bool whole[EXPLAIN_KINDS];         /* these numbers have no decimals */
     bool exponent[EXPLAIN_KINDS];      /* these numbers are shown with exponents: by stage, or by parameter */
     double *operand, *factor, *made;   /* (widest) a row of what goes in, another, and of what comes out */
-    size_t *seen, seen_count;          /* (Tk) the keys that the present query may see */
+    size_t *seen, seen_count;          /* (Tk) the keys that the present query may see; or the terms of a sum */
     size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
     bool *has_part, *normed;           /* (Tk) room for making that list */
     char number[EXPLAIN_NUMBER_BYTES]; /* the last one that was made text */
@@ -63,7 +68,7 @@ enum status explain_create(struct explanation *explanation, const struct problem
 size_t explain_next(const struct explanation *explanation, struct explain_range range, size_t i);
 
 /* The items and heads of a stage that are explained: where a cell is asked for, those that it is made from. */
-struct explain_range explain_items(const struct explanation *explanation);
+struct explain_range explain_items(const struct explanation *explanation, enum stage stage);
 struct explain_range explain_heads(const struct explanation *explanation, enum stage stage);
 
 /* Lists the rows of a stage that are explained, of the place's item and head, in e->rows. Where a cell is asked for
@@ -78,11 +83,17 @@ _Static_assert((int)EXPLAIN_GROUPS <= (int)WORKED_LINE_GROUPS, "the worked lines
  * normed, where keys are made of it as well as queries. Else they are the queries that were asked for. */
 bool explain_by_token(const struct problem *problem, enum stage stage);
 
-/* A row of a stage into numbers (its columns); the place's head is one of query. */
+/* A row of a stage that another is made of into numbers (its columns); the place's head is one of query. And one as it
+ * is in its table, which comes out. */
+void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);
+
+/* Whether the place's query has a share in the gradient by that key or value: where it sees it, and of a value also
+ * where it sees none and --empty-row gives all of them a weight. */
+bool explain_adds(const struct explanation *e, enum stage stage, struct explain_place place, size_t key);
 
 /* The keys that the place's query sees, into seen. */
 void explain_list_seen(struct explanation *e, struct explain_place place);
@@ -94,6 +105,9 @@ void explain_list_weighed(struct explanation *e, struct explain_place place);
 /* The sum of those numbers (Tk) over the seen keys that are left out behind the i-th. */
 double explain_sum_left_out(const struct explanation *e, size_t i, const double *numbers);
 
+/* Whether lines about a row of a T x T stage are about one key alone: a cell's. */
+bool explain_one_key(const struct explanation *e);
+
 /* The keys of a T x T stage and the columns of another that are explained: a cell's own, or all. */
 struct explain_range explain_keys(const struct explanation *e);
 struct explain_range explain_columns(const struct explanation *e, enum stage stage);
@@ -104,6 +118,9 @@ const char *explain_number(struct explanation *e, int kind, double value);
 /* Begins a line with that label, or one about a key, with its token or its position. */
 void explain_line(struct explanation *e, size_t group, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key);
+
+/* The same about the place's query; with `head`, as one of several heads, with `item`, of several items. */
+void explain_query_line(struct explanation *e, size_t group, struct explain_place place, bool item, bool head);
 
 /* "  item 1, head 2, query journey", and what is done with it. */
 void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what);

@@ -17,7 +17,7 @@ struct worked_line_cell {
 enum { INDENT = 4, GAP = 2, GUTTER = 2, CELLS_PER_TERM = 6, CELLS_BESIDE = 48 };
 
 static const char *const FUNCTIONS[] = {
-    [WORKED_LINE_EXP] = "exp(", [WORKED_LINE_LOG] = "log(", [WORKED_LINE_TANH] = "tanh("};
+    [WORKED_LINE_SUM] = "(", [WORKED_LINE_EXP] = "exp(", [WORKED_LINE_LOG] = "log(", [WORKED_LINE_TANH] = "tanh("};
 _Static_assert(sizeof FUNCTIONS / sizeof FUNCTIONS[0] == WORKED_LINE_FUNCTION_COUNT, "a name for each function");
 
 enum status worked_line_create(struct worked_line *lines, struct output *output, size_t terms, struct arena *arena,
@@ -197,6 +197,7 @@ void worked_line_open(struct worked_line *lines, enum worked_line_function funct
         add_cell(lines, CELL_OPERATOR, " + ");
     add_cell(lines, CELL_WORDS, FUNCTIONS[function]);
     lines->outer = lines->last;
+    lines->times = times;
     if (!times)
         finish_side(&lines->outer);
     begin_operand(lines);
@@ -206,18 +207,22 @@ void worked_line_open(struct worked_line *lines, enum worked_line_function funct
 void worked_line_close(struct worked_line *lines)
 {
     const enum worked_line_function function = lines->last.function;
+    const bool finite = lines->last.finite;
     struct decimal_exact value;
     int known;
     add_cell(lines, CELL_WORDS, ")");
     finish_side(&lines->last);
-    if (!known_value(function, &lines->last, &known)) {
-        lines->last.unknown = true;
-        return;
+    value = lines->last.sum;
+    if (function != WORKED_LINE_SUM) {
+        if (!known_value(function, &lines->last, &known)) {
+            lines->last.unknown = true;
+            return;
+        }
+        read_whole(&value, known);
     }
-    const bool times = lines->outer.term.first < lines->outer.term.end;
     lines->last = lines->outer;
-    read_whole(&value, known);
-    if (times)
+    lines->last.finite = lines->last.finite && finite;
+    if (lines->times)
         multiply_term(&lines->last, &value);
     else
         decimal_exact_add(&lines->last.term, &value, 1);

@@ -28,6 +28,7 @@ enum {
 /* A function whose argument is written between worked_line_open and worked_line_close. */
 enum worked_line_function {
     WORKED_LINE_NO_FUNCTION,
+    WORKED_LINE_SUM, /* parentheses alone */
     WORKED_LINE_EXP,
     WORKED_LINE_LOG,
     WORKED_LINE_TANH,
@@ -68,6 +69,7 @@ struct worked_line {
     bool starts;     /* that side, or the argument of its function, has no term yet */
     struct worked_line_side last, left,
         outer;                  /* the side being written, the one before it, and what is around a function */
+    bool times;                 /* which multiplies what is around it */
     struct decimal_exact total; /* of the last sides of the lines since worked_line_begin_sum */
     bool total_finite;
 };
@@ -88,7 +90,7 @@ void worked_line_minus(struct worked_line *lines, const char *number); /* - numb
 void worked_line_times(struct worked_line *lines, const char *number);
 void worked_line_over(struct worked_line *lines, const char *number); /* once a side, behind its only term */
 
-/* "exp(", as one more term, or as a factor where `times`; what follows is its argument, up to worked_line_close. */
+/* "exp(" or "(", as one more term, or as a factor where `times`; what follows is its argument, up to worked_line_close. */
 void worked_line_open(struct worked_line *lines, enum worked_line_function function, bool times);
 void worked_line_close(struct worked_line *lines);
 

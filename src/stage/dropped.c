@@ -1,5 +1,7 @@
 /* dropped = weights / (1 - p) where kept, else 0: Srivastava et al. 2014, "Dropout", section 10 (inverted), as
  * torch.nn.functional.dropout has it. */
+#include "stage/dropped.h"
+
 #include "base/decimal.h"
 #include "stage/stage.h"
 
@@ -43,8 +45,7 @@ static void make(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* 1 - dropout with as many decimals as dropout has. */
-static void write_share_kept(double dropout, char *text, size_t size)
+void dropped_share(double dropout, char *text, size_t size)
 {
     char shortest[DECIMAL_BYTES];
     decimal_from_double(dropout, shortest);
@@ -53,36 +54,49 @@ static void write_share_kept(double dropout, char *text, size_t size)
     snprintf(text, size, plain ? "%.*f" : "%.*g", plain ? (int)strlen(point + 1) : 17, 1 - dropout);
 }
 
-static void write_key(struct explanation *e, struct explain_place place, size_t key, const char *share)
+void dropped_say_share(double dropout, char *text, size_t size)
 {
-    explain_key_line(e, EXPLAIN_LINES, place.item, key);
-    if (!e->source.kept(e->source.context, place.row)[key]) {
+    char share[DECIMAL_BYTES], shortest[DECIMAL_BYTES];
+    dropped_share(dropout, share, sizeof share);
+    decimal_from_double(dropout, shortest);
+    snprintf(text, size, "1 - %s = %s", shortest, share);
+}
+
+void dropped_write(struct explanation *e, const struct dropped_line *line)
+{
+    if (!line->kept) {
         worked_line_words(&e->lines, "dropped: 0");
         worked_line_end(&e->lines);
         return;
     }
-    worked_line_term(&e->lines, explain_number(e, STAGE_WEIGHTS, e->operand[key]));
-    worked_line_over(&e->lines, share);
+    worked_line_term(&e->lines, explain_number(e, line->from, line->number));
+    worked_line_over(&e->lines, line->share);
     worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, STAGE_DROPPED, e->made[key]));
+    worked_line_term(&e->lines, explain_number(e, line->to, line->made));
     worked_line_end(&e->lines);
+}
+
+static void write_key(struct explanation *e, struct explain_place place, size_t key, const char *share)
+{
+    explain_key_line(e, EXPLAIN_LINES, place.item, key);
+    dropped_write(e, &(struct dropped_line){STAGE_WEIGHTS, STAGE_DROPPED, e->operand[key], e->made[key], share,
+                                            e->source.kept(e->source.context, place.row)[key]});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
     const bool one = problem->has_cell && stage_is_square(problem->cell.stage);
-    char share[DECIMAL_BYTES], what[WORKED_LINE_LABEL_BYTES], dropout[DECIMAL_BYTES];
+    char share[DECIMAL_BYTES], what[WORKED_LINE_LABEL_BYTES];
     if (!applies(problem)) {
         explain_kept(e, stage, place, "nothing is dropped, so as they were");
         return;
     }
     explain_list_weighed(e, place);
-    write_share_kept(problem->dropout, share, sizeof share);
-    decimal_from_double(problem->dropout, dropout);
+    dropped_share(problem->dropout, share, sizeof share);
     explain_load(e, STAGE_WEIGHTS, place, e->operand);
     explain_load(e, stage, place, e->made); /* last, so that `kept` is this row's */
-    snprintf(what, sizeof what, "1 - %s = %s", dropout, share);
+    dropped_say_share(problem->dropout, what, sizeof what);
     explain_heading(e, stage, place, what);
     const struct explain_range keys = {0, one ? 0 : e->seen_count, false};
     if (one)

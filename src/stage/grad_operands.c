@@ -1,8 +1,8 @@
-/* The gradients at both ends of the rows: what is given, and what they come to. Those by key, value, sinks and
- * attn_mask are sums over queries, which compute/backward.c makes. */
+/* The gradients at both ends of the rows: what is given, and what they come to by query. */
 #include "stage/dot_products.h"
-#include "stage/stage.h"
+#include "stage/gradient.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool splits(const struct problem *problem)
@@ -34,28 +34,11 @@ static void formula_context(const struct problem *problem, enum stage stage, str
                                        : "grad_output, cut into heads");
 }
 
-static const char *of_group(const struct problem *problem)
-{
-    return problem->heads > problem->kv_heads ? ", summed over the heads of a group" : "";
-}
-
-static void formula_value(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)stage;
-    text_add(text, "%s^T . grad_context%s", problem->dropout > 0 ? "dropped" : "weights", of_group(problem));
-}
-
 static void formula_query(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)problem;
     (void)stage;
     text_add(text, "grad_scores . key");
-}
-
-static void formula_key(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)stage;
-    text_add(text, "grad_scores^T . query%s", of_group(problem));
 }
 
 /* The keys lie in panels, one beside the other. */
@@ -72,78 +55,91 @@ static void make_query(const struct attention_row *row)
     }
 }
 
-/* --- what the mask has of its own --------------------------------------------------------------------------------- */
+/* --- explained --------------------------------------------------------------------------------------------------- */
 
-static bool has_sinks(const struct problem *problem)
+/* Row `row` of a weight that is used as y = x . W, into numbers (its columns). */
+static void load_weight_row(const struct projection *projection, size_t row, size_t columns, double *numbers)
 {
-    return problem->mask.sinks != NULL;
+    const struct tensor *weight = &projection->weight;
+    if (!projection->transposed) {
+        tensor_load(weight, row * columns, columns, numbers);
+        return;
+    }
+    for (size_t column = 0; column < columns; column++)
+        tensor_load(weight, column * weight->shape[1] + row, 1, numbers + column);
 }
 
-static enum status check_sinks(const struct problem *problem, const char *place, struct error *error)
+/* grad_output . a row of out_proj, or the column of grad_output that is this head's. */
+static void write_context(struct explanation *e, enum stage stage, size_t row, size_t column)
 {
-    return has_sinks(problem) ? STATUS_OK
-                              : error_usage(error, "%s: there are no sinks; expected \"sinks\" in the input", place);
+    const struct problem *problem = e->problem;
+    char from[WORKED_LINE_CELL_BYTES];
+    explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
+    if (!problem->plan.has_out) {
+        snprintf(from, sizeof from, ", column %zu of grad_output", row + 1);
+        worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
+        worked_line_words(&e->lines, from);
+        worked_line_end(&e->lines);
+        return;
+    }
+    load_weight_row(&problem->parameters.out, row, problem->plan.d_output, e->factor);
+    explain_dot(e, &(struct explain_dot){e->operand, e->factor, STAGE_GRAD_OUTPUT, EXPLAIN_WEIGHTS + PROJECTION_COUNT,
+                                         (int)stage, problem->plan.d_output, NULL, e->made[column], NULL});
 }
 
-static void formula_sinks(const struct problem *problem, enum stage stage, struct text *text)
+static void explain_context(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    (void)problem;
-    (void)stage;
-    text_add(text, "- sum(exp(sink - lse) x delta) over the queries, delta = sum(weights x grad_weights)");
+    const struct explain_range columns = explain_columns(e, stage);
+    explain_load(e, STAGE_GRAD_OUTPUT, place, e->operand);
+    explain_load_made(e, stage, place, e->made);
+    explain_heading(e, stage, place, "");
+    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
+        write_context(e, stage, place.head * e->problem->d_value + column, column);
+        explain_gap(e, columns, column, "columns", NULL);
+    }
 }
 
-/* Those that --alibi makes are no input. */
-static bool has_slopes(const struct problem *problem)
+/* One column: what each key that is seen gives. */
+static void write_keys(struct explanation *e, enum stage stage, struct explain_place place, size_t column)
 {
-    size_t i = 0;
-    while (i < problem->beside_count && strcmp(problem->beside[i].name, "alibi_slopes") != 0)
-        i++;
-    return i < problem->beside_count;
+    static const struct gradient_term KINDS = {STAGE_GRAD_SCORES, STAGE_KEY, STAGE_GRAD_QUERY};
+    const struct explain_range keys = {0, e->seen_count, false};
+    worked_line_begin_sum(&e->lines);
+    for (size_t i = 0; i < keys.end; i = explain_next(e, keys, i)) {
+        const size_t next = explain_next(e, keys, i);
+        double subtotal = 0;
+        for (size_t j = i; j < next; j++) {
+            explain_load(e, STAGE_KEY, (struct explain_place){place.item, place.head, e->seen[j]}, e->factor);
+            if (j > i) {
+                subtotal += e->operand[e->seen[j]] * e->factor[column];
+                continue;
+            }
+            explain_key_line(e, EXPLAIN_LINES, place.item, e->seen[i]);
+            gradient_write_term(e, &KINDS, e->operand[e->seen[i]], e->factor[column]);
+        }
+        explain_gap(e, keys, i, "terms", explain_number(e, (int)stage, subtotal));
+    }
+    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, e->made[column]));
 }
 
-static enum status check_slopes(const struct problem *problem, const char *place, struct error *error)
+static void explain_query(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    return has_slopes(problem)
-               ? STATUS_OK
-               : error_usage(error, "%s: there are no slopes that were given; expected \"alibi_slopes\" in the input",
-                             place);
-}
-
-static void formula_slopes(const struct problem *problem, enum stage stage, struct text *text)
-{
-    static const char *const PLACES[] = {[MASK_FROM_QUERY] = "- sum(grad_masked x |key - query|)",
-                                         [MASK_FROM_FIRST] = "sum(grad_masked x (key - 1))",
-                                         [MASK_FROM_LAST] = "- sum(grad_masked x (keys - key))"};
-    (void)stage;
-    text_add(text, "%s", PLACES[problem->mask.places.from]);
-}
-
-static bool has_numbers(const struct problem *problem)
-{
-    return problem->mask.attn_mask.rank > 0 && problem->mask.attn_mask.dtype != DTYPE_BOOL;
-}
-
-static enum status check_attn_mask(const struct problem *problem, const char *place, struct error *error)
-{
-    return has_numbers(problem)
-               ? STATUS_OK
-               : error_usage(error, "%s: there is no attn_mask of numbers, and no other has a gradient", place);
-}
-
-static void formula_attn_mask(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)problem;
-    (void)stage;
-    text_add(text, "grad_masked, summed over the axes along which attn_mask is broadcast");
+    const struct explain_range columns = explain_columns(e, stage);
+    char what[64];
+    explain_load(e, STAGE_GRAD_SCORES, place, e->operand);
+    explain_load_made(e, stage, place, e->made);
+    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
+        snprintf(what, sizeof what, "column %zu", column + 1);
+        if (gradient_begin(e, stage, place, what)) {
+            write_keys(e, stage, place, column);
+            gradient_end(e);
+        }
+        if (explain_next(e, columns, column) > column + 1)
+            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
+    }
 }
 
 const struct stage_functions stage_grad_output = {.applies = splits, .check = check_output, .formula = formula_output};
-const struct stage_functions stage_grad_context = {.formula = formula_context};
-const struct stage_functions stage_grad_value = {.formula = formula_value};
-const struct stage_functions stage_grad_query = {.formula = formula_query, .make = make_query};
-const struct stage_functions stage_grad_key = {.formula = formula_key};
-const struct stage_functions stage_grad_sinks = {.applies = has_sinks, .check = check_sinks, .formula = formula_sinks};
-const struct stage_functions stage_grad_alibi_slopes = {
-    .applies = has_slopes, .check = check_slopes, .formula = formula_slopes};
-const struct stage_functions stage_grad_attn_mask = {
-    .applies = has_numbers, .check = check_attn_mask, .formula = formula_attn_mask};
+const struct stage_functions stage_grad_context = {.formula = formula_context, .explain = explain_context};
+const struct stage_functions stage_grad_query = {
+    .formula = formula_query, .make = make_query, .explain = explain_query};

@@ -1,5 +1,7 @@
 /* masked = capped + bias, minus infinity where the mask forbids a key: Vaswani et al. 2017, section 3.2.3; attn_mask as
  * PyTorch's scaled_dot_product_attention has it, slopes as Press et al. 2022, "ALiBi", section 3. */
+#include "stage/masked.h"
+
 #include "base/decimal.h"
 #include "stage/stage.h"
 
@@ -88,8 +90,7 @@ static void make(const struct attention_row *row)
         masked[j] = -INFINITY;
 }
 
-/* "-inf: key 3 > query 2", into text. */
-static void write_rule(const struct explanation *e, struct explain_place place, size_t key, char *text, size_t size)
+void masked_rule(const struct explanation *e, struct explain_place place, size_t key, char *text, size_t size)
 {
     const struct problem *problem = e->problem;
     const struct mask *mask = &problem->mask;
@@ -98,32 +99,30 @@ static void write_rule(const struct explanation *e, struct explain_place place, 
     const char *who = is_moved(mask) ? "the query's place" : "query";
     const size_t at = key + 1;
     if (problem->mask_made) {
-        snprintf(text, size, "-inf: the mask with the mistake hides it");
+        snprintf(text, size, "the mask with the mistake hides it");
         return;
     }
     switch (mask_rule_of(mask, place.item, place.head, query, key)) {
     case MASK_SEQUENCE:
-        snprintf(text, size, "-inf: the key is of another sequence");
+        snprintf(text, size, "the key is of another sequence");
         break;
     case MASK_CAUSAL:
-        snprintf(text, size, "-inf: key %zu > %s %lld", at, who, position);
+        snprintf(text, size, "key %zu > %s %lld", at, who, position);
         break;
     case MASK_LEFT:
-        snprintf(text, size, "-inf: key %zu < %s %lld - %lld, outside the window", at, who, position,
-                 (long long)mask->left);
+        snprintf(text, size, "key %zu < %s %lld - %lld, outside the window", at, who, position, (long long)mask->left);
         break;
     case MASK_RIGHT:
-        snprintf(text, size, "-inf: key %zu > %s %lld + %lld, outside the window", at, who, position,
-                 (long long)mask->right);
+        snprintf(text, size, "key %zu > %s %lld + %lld, outside the window", at, who, position, (long long)mask->right);
         break;
     case MASK_LENGTH: /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are lengths, or it is another */
-        snprintf(text, size, "-inf: key %zu > length %lld", at, (long long)mask->lengths[place.item]);
+        snprintf(text, size, "key %zu > length %lld", at, (long long)mask->lengths[place.item]);
         break;
     case MASK_SHORT:
-        snprintf(text, size, "-inf: attn_mask ends at key %zu", mask->masked_keys);
+        snprintf(text, size, "attn_mask ends at key %zu", mask->masked_keys);
         break;
     default:
-        snprintf(text, size, "-inf: attn_mask is %s here",
+        snprintf(text, size, "attn_mask is %s here",
                  !dtype_is_boolean(mask->attn_mask.dtype) ? "-inf"
                  : mask->true_drops                       ? "true"
                                                           : "false");
@@ -181,7 +180,8 @@ static void write_key(struct explanation *e, struct explain_place place, size_t 
         problem->mask.alibi_slopes != NULL || problem->mask.relative != NULL || adds_numbers(&problem->mask);
     char why[WORKED_LINE_CELL_BYTES] = "";
     if (explain_rule(e, place, key) != MASK_ALLOWS) {
-        write_rule(e, place, key, why, sizeof why);
+        masked_rule(e, place, key, why, sizeof why);
+        worked_line_words(&e->lines, "-inf: ");
         worked_line_words(&e->lines, why);
         return;
     }

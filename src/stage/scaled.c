@@ -7,6 +7,7 @@
 #include "stage/rounded.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Whether the scale is the usual one, 1 / sqrt(d), which is written as it is. */
 static bool is_root(const struct problem *problem)
@@ -58,44 +59,44 @@ static void make_rounded(const struct attention_row *row)
     head_products(row, row->stages[STAGE_SCALED]);
 }
 
-/* "sqrt(2) ≈ 1.4142" into words; returns where the root begins, as it is divided by. */
-static const char *write_root(const struct explanation *e, char *words, size_t size)
+struct scaled_scale scaled_say(const struct explanation *e, char *words, size_t size)
 {
     const size_t d = e->problem->d_head;
     const double root = sqrt((double)d);
     const bool whole = root == floor(root);
+    struct scaled_scale scale = {.divides = is_root(e->problem)};
     struct text text = text_begin(words, size);
-    text_add(&text, "sqrt(%zu) %s ", d, whole ? "=" : "≈");
-    const char *start = words + text.length;
-    text_add(&text, "%.*f", whole ? 0 : e->precision, root);
-    return start;
+    snprintf(scale.number, sizeof scale.number, "%.*f", whole ? 0 : e->precision, root);
+    if (scale.divides)
+        text_add(&text, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", scale.number);
+    else
+        decimal_from_double(e->problem->scale, scale.number);
+    return scale;
 }
 
-static void write_key(struct explanation *e, const char *root, const char *scale, size_t key)
+void scaled_write(struct explanation *e, const struct scaled_scale *scale, const struct scaled_line *line)
 {
-    worked_line_term(&e->lines, explain_number(e, STAGE_SCORES, e->operand[key]));
-    if (root != NULL)
-        worked_line_over(&e->lines, root);
+    worked_line_term(&e->lines, explain_number(e, line->from, line->number));
+    if (scale->divides)
+        worked_line_over(&e->lines, scale->number);
     else
-        worked_line_times(&e->lines, scale);
+        worked_line_times(&e->lines, scale->number);
     worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, STAGE_SCALED, e->made[key]));
+    worked_line_term(&e->lines, explain_number(e, line->to, line->made));
     worked_line_end(&e->lines);
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_range keys = explain_keys(e);
-    const bool by_root = is_root(e->problem);
-    char scale[DECIMAL_BYTES], what[EXPLAIN_NUMBER_BYTES];
-    const char *root = write_root(e, what, sizeof what);
-    decimal_from_double(e->problem->scale, scale);
+    char what[EXPLAIN_NUMBER_BYTES];
+    const struct scaled_scale scale = scaled_say(e, what, sizeof what);
     explain_load(e, STAGE_SCORES, place, e->operand);
     explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, by_root ? what : "");
+    explain_heading(e, stage, place, what);
     for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
         explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        write_key(e, by_root ? root : NULL, scale, key);
+        scaled_write(e, &scale, &(struct scaled_line){STAGE_SCORES, STAGE_SCALED, e->operand[key], e->made[key]});
         explain_gap(e, keys, key, "keys", NULL);
     }
 }

@@ -79,6 +79,8 @@ bool stage_can_be_explained(enum stage stage)
 
 bool stage_is_explained(const struct problem *problem, enum stage stage)
 {
+    if (STAGES[stage].backward && stage == problem_grad_stage(problem)) /* given */
+        return false;
     if (!stage_can_be_explained(stage) || problem_projects(problem) || stage_is_attended(stage))
         return stage_can_be_explained(stage);
     return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* what is given has none */
@@ -86,6 +88,7 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
 
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
+    e->back = STAGES[stage].backward;
     if (e->problem->wrong & STAGE_BIT(stage))
         explain_wrong(e, stage, place);
     else

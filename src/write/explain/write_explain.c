@@ -26,7 +26,9 @@ static void load_row(void *context, enum stage stage, struct explain_place place
     struct result *result = context;
     const struct result_table *table = result_table_of(result, stage);
     const size_t matrix = matrix_of(result->problem, stage, place.item, place.head), rows = result_rows(table);
-    if (stage_has_columns(stage))
+    if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
+        result_row(result, table, 0, 0, numbers);
+    else if (stage_has_columns(stage))
         result_row(result, table, matrix, place.row, numbers);
     else
         result_row(result, table, matrix / rows, matrix % rows, numbers);
@@ -36,6 +38,18 @@ static const bool *kept_row(void *context, size_t row)
 {
     const struct result *result = context;
     return row_stream_kept(&result->rows, row);
+}
+
+static void load_back(void *context, enum stage stage, struct explain_place place, double *numbers)
+{
+    struct result *result = context;
+    backward_row(result->backward, stage, place.item, place.head, place.row, numbers);
+}
+
+static const bool *kept_back(void *context, size_t row)
+{
+    const struct result *result = context;
+    return backward_kept(result->backward, row);
 }
 
 static double largest_of(const double *numbers, size_t count)
@@ -173,7 +187,7 @@ static void write_listed(struct explanation *e, enum stage stage, struct explain
 /* Every row of the stage that is explained, as worked lines. */
 static void write_rows(struct explanation *explanation, enum stage stage)
 {
-    const struct explain_range items = explain_items(explanation), heads = explain_heads(explanation, stage);
+    const struct explain_range items = explain_items(explanation, stage), heads = explain_heads(explanation, stage);
     struct explain_place place = {0, 0, 0};
     for (place.item = items.first; place.item < items.end; place.item++)
         for (place.head = heads.first; place.head < heads.end; place.head++) {
@@ -187,9 +201,9 @@ static void write_rows(struct explanation *explanation, enum stage stage)
 static enum status begin(struct explanation *explanation, const struct writing *writing, bool by_hand)
 {
     struct result *result = writing->result;
-    if (explain_create(explanation, result->problem, (struct explain_source){result, load_row, kept_row},
-                       result->widest, writing->precision, writing->full, writing->output, writing->arena,
-                       writing->error) != STATUS_OK)
+    if (explain_create(explanation, result->problem,
+                       (struct explain_source){result, load_row, kept_row, load_back, kept_back}, result->widest,
+                       writing->precision, writing->full, writing->output, writing->arena, writing->error) != STATUS_OK)
         return writing->error->status;
     choose_notation(explanation, result);
     if (by_hand)

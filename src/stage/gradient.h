@@ -1,0 +1,27 @@
+/* How the gradients of one row are explained: what its lines are about, and why a key has no line. */
+#ifndef ATTN_STAGE_GRADIENT_H
+#define ATTN_STAGE_GRADIENT_H
+
+#include "stage/stage.h"
+
+/* Begins the lines of a row: lists in e->seen the keys that it sees. False where no line follows, which is then said:
+ * it sees none, or the key of a cell is masked. */
+bool gradient_begin(struct explanation *e, enum stage stage, struct explain_place place, const char *what);
+
+/* The keys that have a line, of e->seen: a cell's own, or all. */
+struct explain_range gradient_keys(struct explanation *e);
+
+/* Ends them: a note of the keys that have none. */
+void gradient_end(struct explanation *e);
+
+/* A stage that does nothing here: each number is that of the one before it; `why`. */
+void gradient_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *why);
+
+/* One term of a sum over queries or keys: its line is begun; left x right, which are numbers of these kinds, adds to a
+ * number of `kind`. */
+struct gradient_term {
+    int left_kind, right_kind, kind;
+};
+void gradient_write_term(struct explanation *e, const struct gradient_term *term, double left, double right);
+
+#endif
