@@ -44,7 +44,6 @@ static bool take(struct reader *reader, const char *word)
 /* Whole numbers and those with other than `precision` decimals are constants that were given, and exact. */
 static struct value read_number(struct reader *reader)
 {
-    const bool opened = take(reader, "(");
     char *end;
     const long double shown = strtold(reader->at, &end);
     const char *point = memchr(reader->at, '.', (size_t)(end - reader->at));
@@ -56,8 +55,6 @@ static struct value read_number(struct reader *reader)
         half = 0;
     reader->wrong = reader->wrong || end == reader->at;
     reader->at = end + strspn(end, " ");
-    if (opened && !take(reader, ")"))
-        reader->wrong = true;
     return (struct value){shown, shown - half, shown + half, powl(10, power - (int)decimals), 0};
 }
 
@@ -103,8 +100,18 @@ static struct value read_function(struct reader *reader, char name, long double 
     return (struct value){argument.shown, function(argument.low), function(argument.high), argument.step, name};
 }
 
+/* A number that is negative, or a sum. */
+static struct value read_parentheses(struct reader *reader)
+{
+    const struct value sum = read_sum(reader);
+    reader->wrong = reader->wrong || !take(reader, ")");
+    return sum;
+}
+
 static struct value read_factor(struct reader *reader)
 {
+    if (take(reader, "("))
+        return read_parentheses(reader);
     if (take(reader, "exp("))
         return read_function(reader, 'e', expl);
     if (take(reader, "log("))
@@ -197,6 +204,7 @@ struct page {
     size_t widest;                               /* columns of the longest line */
     double results[LONGEST * LONGEST * LONGEST]; /* the last number of each line of a stage that is looked for */
     size_t result_count;
+    double last; /* what the last line comes to */
 };
 
 /* Reads "a x b ≈ c = d" and leaves what the last side is; *last is where its text begins. */
@@ -240,11 +248,15 @@ static void check_line(struct page *page, const char *line, bool sums_alone)
         return;
     const bool sum = strncmp(text, "sum ", 4) == 0;
     const char *arithmetic = gap + strspn(gap, " "), *last = arithmetic;
-    if (strncmp(arithmetic, "-inf: ", 6) == 0 || strncmp(arithmetic, "dropped", 7) == 0)
+    if (strncmp(arithmetic, "dropped: 0", 10) == 0 || strncmp(arithmetic, "masked: 0, since", 16) == 0)
+        page->last = 0;
+    if (strncmp(arithmetic, "-inf: ", 6) == 0 || strncmp(arithmetic, "dropped", 7) == 0 ||
+        strncmp(arithmetic, "masked: ", 8) == 0)
         return;
     const struct value side = read_line(page, line, arithmetic, page->total, sum, &last);
     const char *clipped = strstr(arithmetic, ", clipped to ");
     page->sums += sum;
+    page->last = strtod(last, NULL);
     if (sum == sums_alone && strncmp(text, "columns ", 8) != 0) /* which are the angle of a pair */
         keep_result(page, clipped != NULL ? clipped + strlen(", clipped to ") : last);
     page->total = sum ? (struct value){.step = 1} : add(page->total, side, 1);
@@ -303,6 +315,8 @@ static void check_page(struct page *page, char *text, bool sums_alone)
         else
             page->total = (struct value){.step = 1};
         check_factor(page, line);
+        if (strstr(line, ": every key is masked: 0") != NULL)
+            page->last = 0;
     }
     if (joined[0] != '\0')
         check_line(page, joined, sums_alone);
@@ -499,6 +513,114 @@ static void check_changed_numbers(void)
     arena_free(&arena);
 }
 
+/* --- gradients ---------------------------------------------------------------------------------------------------- */
+
+static const char GRADIENT_INPUTS[] = "{\"tokens\": [\"a\", \"naïve\", \"c\"], \"inputs\": [[0.43, 0.15, 0.89], "
+                                      "[0.55, -0.87, 0.66], [-0.57, 0.85, 1.64]]}";
+
+/* Two items; two heads that share one of key and value; a row that sees nothing; numbers that are added; sinks. */
+static const char GRADIENT_OPERANDS[] =
+    "{\"query\": [[[[1, 0.5], [0.25, -1], [0.5, 2]], [[1, 1.5], [-0.25, 1], [0.5, -2]]], [[[2, 0.5], [1, 1], [0, 2]], "
+    "[[1, 0], [0.75, 1], [0.5, -1]]]], \"key\": [[[[0.5, 1], [-1, 0.25], [2, 0.5]]], [[[1, 1], [-1, 2], [0.5, 0]]]], "
+    "\"value\": [[[[1, 2], [3, 4], [-1, 0.5]]], [[[0, 2], [1, -1], [2, 1]]]], \"sinks\": [0.5, -0.25], "
+    "\"alibi_slopes\": [0.5, 0.25], \"attn_mask\": [[0.5, 0, -1], [null, null, null], "
+    "[0.25, null, 0]]}";
+
+static const char GRADIENT_SEQUENCES[] =
+    "{\"query\": [[[1, 0.5]], [[0.25, -1]], [[0.5, 2]], [[-1, 0.5]]], \"key\": [[[0.5, 1]], [[-1, 0.25]], "
+    "[[2, 0.5]], [[1, 1]]], \"value\": [[[1, 2]], [[3, 4]], [[-1, 0.5]], [[0, 1]]], \"cu_seqlens_q\": [0, 1, 4]}";
+
+/* The cell of a table's element: "grad_scaled:2,1,3". */
+static void name_cell(const struct result_table *table, size_t element, char *cell, size_t size)
+{
+    size_t indices[TENSOR_RANK];
+    for (size_t axis = table->rank; axis-- > 0;) {
+        indices[axis] = element % table->shape[axis] + 1;
+        element /= table->shape[axis];
+    }
+    int length = snprintf(cell, size, "%s", table->name);
+    for (size_t axis = 0; axis < table->rank; axis++)
+        length += snprintf(cell + length, size - (size_t)length, "%c%zu", axis == 0 ? ':' : ',', indices[axis]);
+}
+
+/* Each number of a gradient is what the explanation of its cell comes to, and that of all that it is made of holds. */
+static void check_cells(const char *line, const char *json, const struct result_table *table, const double *numbers)
+{
+    size_t elements = 1;
+    char words[SUPPORT_LINE_BYTES + 192], cell[96], text[64];
+    struct made made;
+    for (size_t axis = 0; axis < table->rank; axis++)
+        elements *= table->shape[axis];
+    for (size_t element = 0; element < elements; element++) {
+        name_cell(table, element, cell, sizeof cell);
+        check_begin("%s --explain %s", line, cell);
+        snprintf(words, sizeof words, "%s --stages %s --explain=%s", line, table->name, cell);
+        snprintf(text, sizeof text, "%.4f", numbers[element]);
+        page.last = NAN;
+        if (explain(&made, words, json, true, false))
+            CHECK(fabs(page.last - strtod(text, NULL)) < 1e-9, "expected %s, got %.4f", text, page.last);
+        arena_free(&made.arena);
+        snprintf(words, sizeof words, "%s --explain=%s", line, cell);
+        explain(&made, words, json, element % 2 == 0, false);
+        arena_free(&made.arena);
+    }
+}
+
+/* Pages of all gradients of a job, of which the first leaves out what is in the middle. */
+static void check_gradient_pages(const char *line, const char *json)
+{
+    static const char *const ADDED[] = {"", " --full", " -p 6 --dtype f64"};
+    char words[SUPPORT_LINE_BYTES + 64];
+    struct made made;
+    for (size_t i = 0; i < sizeof ADDED / sizeof ADDED[0]; i++) {
+        snprintf(words, sizeof words, "%s --explain%s", line, ADDED[i]);
+        check_begin("%s", words);
+        if (explain(&made, words, json, i > 0, false))
+            CHECK(page.relations > 0 && page.sums > 0, "expected arithmetic and sums");
+        arena_free(&made.arena);
+    }
+}
+
+/* All gradients of a job that are explained, cell by cell. */
+static void check_gradients(const char *options, const char *json)
+{
+    static double numbers[LONGEST * LONGEST];
+    char line[SUPPORT_LINE_BYTES], words[SUPPORT_LINE_BYTES + 64];
+    struct made made;
+    snprintf(line, sizeof line, "%s --grad ones", options);
+    snprintf(words, sizeof words, "%s --explain", line);
+    check_begin("%s", words);
+    if (CHECK(support_make(&made, words, json) == STATUS_OK, "expected a result, got: %s", made.error.message))
+        for (size_t i = 0; i < made.result.table_count; i++) {
+            const struct result_table *table = &made.result.tables[i];
+            if (!STAGES[table->stage].backward || !stage_is_explained(&made.problem, table->stage))
+                continue;
+            support_table_numbers(&made, table, numbers, sizeof numbers / sizeof numbers[0]);
+            check_cells(line, json, table, numbers);
+        }
+    arena_free(&made.arena);
+    check_gradient_pages(line, json);
+}
+
+/* More queries, keys and columns than are shown without --full. */
+static void check_long_gradients(void)
+{
+    enum { TOKENS = 15, COLUMNS = 13 };
+    static char json[TOKENS * COLUMNS * 16];
+    int length = snprintf(json, sizeof json, "{\"inputs\": [");
+    for (int row = 0; row < TOKENS; row++)
+        for (int column = 0; column < COLUMNS; column++)
+            length += snprintf(json + length, sizeof json - (size_t)length, "%s%.3f%s", column == 0 ? "[" : "",
+                               sin(row * 1.7 + column * 0.9),
+                               column + 1 < COLUMNS ? ", "
+                               : row + 1 < TOKENS   ? "], "
+                                                    : "]]}");
+    check_gradient_pages("causal -d 13 --grad ones --stages grad_value,grad_weights,grad_scaled,grad_query,grad_key",
+                         json);
+    check_gradient_pages("multihead -H 2 -d 26 --kv-heads 1 --grad ones --stages grad_context,grad_masked,grad_key",
+                         json);
+}
+
 int main(void)
 {
     struct dirent **entries;
@@ -527,5 +649,13 @@ int main(void)
     check_blocks("tests/blocks/latent.json");
     check_blocks("tests/blocks/relative.json");
     check_blocks("tests/blocks/cross.json");
+    check_gradients("causal --init rand", GRADIENT_INPUTS);
+    check_gradients("self --softcap 0.3 --dropout 0.4 --dropout-seed 2 --scale 0.7", GRADIENT_INPUTS);
+    check_gradients("multihead -H 2 -d 4 --window 1,0 --softcap 2 --dropout 0.3", GRADIENT_INPUTS);
+    check_gradients("multihead -H 2 -d 4 --alibi slopes", GRADIENT_INPUTS);
+    check_long_gradients();
+    check_gradients("sdpa", GRADIENT_OPERANDS);
+    check_gradients("sdpa --empty-row mean --softcap 3", GRADIENT_OPERANDS);
+    check_gradients("sdpa --causal", GRADIENT_SEQUENCES);
     return check_end();
 }

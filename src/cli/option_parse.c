@@ -345,11 +345,11 @@ static enum status take(struct options *options, int code, const char *word, str
     return take_option(options, (enum option_id)(code - FIRST_LONG), optarg, error);
 }
 
-/* "weights:2,3", so that it is told from a FILE behind an option whose argument may be missing; or a stage alone, which
- * is no cell, and told so. */
+/* "weights:2,3", or "grad_W_query.weight:1,2", so that it is told from a FILE behind an option whose argument may be
+ * missing; or a stage alone, which is no cell, and told so. */
 static bool looks_like_cell(const char *word)
 {
-    const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+    const size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyzW_.");
     const bool other = strcmp(word, "all") == 0 || strcmp(word, "config") == 0;
     const bool stage = stage_exists(stage_find(word, strlen(word))) || other;
     return letters > 0 && (word[letters] == ':' || stage);

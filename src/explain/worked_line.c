@@ -282,7 +282,7 @@ static bool ends_in_parenthesis(const struct worked_line_cell *cell)
 static void measure_line(struct worked_line *lines)
 {
     struct worked_line_group *group = lines->group;
-    size_t numbers[WORKED_LINE_SIDES][WORKED_LINE_KINDS] = {{0}}, words = 0;
+    size_t numbers[WORKED_LINE_SIDES][WORKED_LINE_KINDS] = {{0}}, signs[WORKED_LINE_SIDES] = {0}, words = 0;
     group->label = memory_larger(group->label, lines->label_width);
     group->sides = memory_larger(group->sides, lines->side + 1);
     for (size_t i = 0; i < lines->count; i++) {
@@ -290,6 +290,7 @@ static void measure_line(struct worked_line *lines)
         const bool parenthesis = ends_in_parenthesis(cell);
         if (cell->kind == CELL_SIGN) {
             group->sign[cell->side] = memory_larger(group->sign[cell->side], cell->width);
+            group->signs[cell->side] = memory_larger(group->signs[cell->side], ++signs[cell->side]);
         } else if (is_number(cell)) {
             size_t *width = &group->width[cell->side][cell->kind];
             *width = memory_larger(*width, cell->width - parenthesis);
@@ -320,7 +321,7 @@ static size_t group_columns(const struct worked_line_group *group)
 {
     size_t columns = group->words;
     for (size_t side = 0; side < group->sides; side++) {
-        columns += group->sign[side] + group->most[side][CELL_FACTOR] * group->parenthesis[side];
+        columns += group->sign[side] * group->signs[side] + group->most[side][CELL_FACTOR] * group->parenthesis[side];
         for (size_t kind = 0; kind < WORKED_LINE_KINDS; kind++)
             columns += group->most[side][kind] * group->width[side][kind];
     }

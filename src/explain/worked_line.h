@@ -47,7 +47,8 @@ struct worked_line_cell;
 /* What the lines of a group have in common. */
 struct worked_line_group {
     size_t label;                                       /* width of the widest label */
-    size_t sign[WORKED_LINE_SIDES];                     /* 1 where a line has a side that begins with a minus */
+    size_t sign[WORKED_LINE_SIDES];                     /* 1 where a line has a side that begins with a minus, */
+    size_t signs[WORKED_LINE_SIDES];                    /* at its beginning, or in so many places, inside parentheses */
     size_t width[WORKED_LINE_SIDES][WORKED_LINE_KINDS]; /* of the widest number of each kind */
     size_t parenthesis[WORKED_LINE_SIDES]; /* 1 where a factor stands in parentheses, which are not in its width */
     size_t most[WORKED_LINE_SIDES][WORKED_LINE_KINDS]; /* numbers of that kind in the line that has most of them */
@@ -90,7 +91,8 @@ void worked_line_minus(struct worked_line *lines, const char *number); /* - numb
 void worked_line_times(struct worked_line *lines, const char *number);
 void worked_line_over(struct worked_line *lines, const char *number); /* once a side, behind its only term */
 
-/* "exp(" or "(", as one more term, or as a factor where `times`; what follows is its argument, up to worked_line_close. */
+/* "exp(" or "(", as one more term, or as a factor where `times`; what follows is its argument, up to
+ * worked_line_close. */
 void worked_line_open(struct worked_line *lines, enum worked_line_function function, bool times);
 void worked_line_close(struct worked_line *lines);
 
