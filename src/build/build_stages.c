@@ -90,12 +90,23 @@ static uint64_t of_way(bool backward)
     return stages;
 }
 
+/* What the cell is made of. Of the gradient by inputs the next step alone: further ones are of all queries and keys, and
+ * have cells of their own. */
+static uint64_t sources_of_cell(const struct problem *problem)
+{
+    static const uint64_t OF_KEYS = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE);
+    const enum stage stage = problem->cell.stage;
+    if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
+        return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);
+    return STAGE_BIT(stage) |
+           (STAGES[stage].from & ~(problem->crosses ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
+}
+
 /* From the cell back: the stage itself and those that it is made from, the projections last, in their own order. */
 static enum status follow_cell(const struct build *build)
 {
     struct problem *problem = build->problem;
-    const uint64_t made_from =
-        stage_closure(STAGE_BIT(problem->cell.stage)) & of_way(STAGES[problem->cell.stage].backward);
+    const uint64_t made_from = sources_of_cell(problem);
     for (int stage = STAGE_COUNT - 1; stage >= 0; stage--)
         if (made_from & STAGE_BIT(stage) && stage_is_attended((enum stage)stage))
             explain_stage(problem, (enum stage)stage);

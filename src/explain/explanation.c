@@ -98,6 +98,8 @@ static struct explain_range heads_of_gradient(const struct problem *problem, enu
 {
     const struct cell *cell = &problem->cell;
     const size_t group = problem->heads / problem->kv_heads;
+    if (STAGES[cell->stage].joins_heads)
+        return range_of(false, 0, stage_is_of_keys(stage) ? problem->kv_heads : problem->heads);
     const size_t head = is_of_heads(cell->stage) ? cell->column : cell->head == SIZE_MAX ? 0 : cell->head;
     if (stage_is_of_keys(cell->stage) && !stage_is_of_keys(stage))
         return (struct explain_range){head * group, (head + 1) * group, false};
@@ -132,7 +134,7 @@ static struct explain_range range_of_rows(const struct explanation *e, enum stag
     if (is_of_heads(stage))
         return range_of(false, 0, 1);
     if (is_of_gradient(problem) && !is_of_heads(cell->stage) &&
-        stage_is_of_keys(stage) == stage_is_of_keys(cell->stage))
+        (STAGES[cell->stage].joins_heads || stage_is_of_keys(stage) == stage_is_of_keys(cell->stage)))
         return range_of(true, cell->row, 0);
     if (!stage_is_of_keys(stage))
         return range_of(false, 0, problem->row_count);

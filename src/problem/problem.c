@@ -96,7 +96,7 @@ size_t problem_columns_of_head(const struct problem *problem, enum stage stage)
         return problem->plan.has_out ? problem->plan.d_output : problem->heads * problem->d_value;
     case STAGE_COLUMNS_D_IN:
     case STAGE_COLUMNS_OTHER:
-        return stage == STAGE_KEY_INPUTS ? problem->d_key_in : problem->d_in;
+        return stage == STAGE_KEY_INPUTS || stage == STAGE_GRAD_KEY_INPUTS ? problem->d_key_in : problem->d_in;
     default:
         return 1;
     }

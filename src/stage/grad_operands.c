@@ -57,18 +57,6 @@ static void make_query(const struct attention_row *row)
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* Row `row` of a weight that is used as y = x . W, into numbers (its columns). */
-static void load_weight_row(const struct projection *projection, size_t row, size_t columns, double *numbers)
-{
-    const struct tensor *weight = &projection->weight;
-    if (!projection->transposed) {
-        tensor_load(weight, row * columns, columns, numbers);
-        return;
-    }
-    for (size_t column = 0; column < columns; column++)
-        tensor_load(weight, column * weight->shape[1] + row, 1, numbers + column);
-}
-
 /* grad_output . a row of out_proj, or the column of grad_output that is this head's. */
 static void write_context(struct explanation *e, enum stage stage, size_t row, size_t column)
 {
@@ -82,7 +70,7 @@ static void write_context(struct explanation *e, enum stage stage, size_t row, s
         worked_line_end(&e->lines);
         return;
     }
-    load_weight_row(&problem->parameters.out, row, problem->plan.d_output, e->factor);
+    gradient_load_row(&problem->parameters.out, row, problem->plan.d_output, e->factor);
     explain_dot(e, &(struct explain_dot){e->operand, e->factor, STAGE_GRAD_OUTPUT, EXPLAIN_WEIGHTS + PROJECTION_COUNT,
                                          (int)stage, problem->plan.d_output, NULL, e->made[column], NULL});
 }

@@ -1,8 +1,10 @@
 /* The gradients by what query, key and value are made of, which compute/backward_operands.c makes: back through scale,
  * rotation and norm to the projections, and through these to the inputs and the parameters. */
+#include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
-#include "stage/stage.h"
+
+#include <stdio.h>
 
 /* --- query and key before their steps ----------------------------------------------------------------------------- */
 
@@ -122,9 +124,79 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
     text_add(text, "what it meets, times the gradient by what it makes");
 }
 
+/* --- explained --------------------------------------------------------------------------------------------------- */
+
+/* Neither a latent, a norm nor --clip lies between the inputs and their projections. */
+static bool is_straight(const struct problem *problem)
+{
+    return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) && !problem->residual &&
+           problem->clip == 0;
+}
+
+/* The gradient by what a projection makes, of all heads of the place's token, into e->operand; returns whose it is. */
+static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
+{
+    static const enum stage BY[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
+                                                       {STAGE_GRAD_KEY, STAGE_GRAD_PROJECTED_KEY},
+                                                       {STAGE_GRAD_VALUE, STAGE_GRAD_VALUE}};
+    const struct problem *problem = e->problem;
+    const enum stage stage = BY[id][operand_has_steps(problem, id)];
+    const bool of_keys = stage_is_of_keys(stage);
+    const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
+    const size_t heads = of_keys ? problem->kv_heads : problem->heads;
+    for (size_t head = 0; head < heads; head++) {
+        place.head = of_keys ? head * group : head;
+        explain_load(e, stage, place, e->operand + head * d);
+    }
+    *width = heads * d;
+    return stage;
+}
+
+/* That of all heads . a row of the projection: what a column of the inputs does by way of it. */
+static void write_way(struct explanation *e, enum stage stage, enum projection_id id, struct explain_place place,
+                      size_t column)
+{
+    static const char *const NAMES[PROJECTION_COUNT] = {"query", "key", "value"};
+    const struct parameters *parameters = &e->problem->parameters;
+    struct explain_dot dot = {
+        .left = e->operand, .right = e->factor, .right_kind = EXPLAIN_WEIGHTS + (int)id, .kind = (int)stage};
+    dot.left_kind = (int)load_made(e, id, place, &dot.count);
+    const size_t columns = dot.count / parameters->module_count;
+    for (size_t module = 0; module < parameters->module_count; module++)
+        gradient_load_row(&parameters->modules[module].projections[id], column, columns, e->factor + module * columns);
+    for (size_t i = 0; i < dot.count; i++)
+        dot.result += dot.left[i] * dot.right[i];
+    explain_line(e, EXPLAIN_LINES, "by %s", NAMES[id]);
+    explain_dot(e, &dot);
+}
+
+/* A column of the inputs works by way of query, key and value; of two inputs each by its own. */
+static void explain_inputs(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct explain_range columns = explain_columns(e, stage);
+    const bool of_keys = stage_is_of_keys(stage), crosses_too = e->problem->crosses;
+    const enum projection_id first = of_keys ? PROJECTION_KEY : PROJECTION_QUERY;
+    const enum projection_id last = crosses_too && !of_keys ? PROJECTION_QUERY : PROJECTION_VALUE;
+    char what[64];
+    explain_load_made(e, stage, place, e->made);
+    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
+        snprintf(what, sizeof what, "column %zu", column + 1);
+        explain_heading(e, stage, place, what);
+        worked_line_begin_sum(&e->lines);
+        for (int id = (int)first; id <= (int)last; id++)
+            write_way(e, stage, (enum projection_id)id, place, column);
+        worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, e->made[column]));
+        if (explain_next(e, columns, column) > column + 1)
+            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
+    }
+}
+
 const struct stage_functions stage_grad_inputs = {
-    .applies = problem_projects, .check = check, .formula = formula_inputs};
-const struct stage_functions stage_grad_key_inputs = {
-    .applies = crosses, .check = check_keys, .formula = formula_inputs};
+    .applies = problem_projects, .check = check, .formula = formula_inputs, .explain = explain_inputs, .explains = is_straight};
+const struct stage_functions stage_grad_key_inputs = {.applies = crosses,
+                                                      .check = check_keys,
+                                                      .formula = formula_inputs,
+                                                      .explain = explain_inputs,
+                                                      .explains = is_straight};
 const struct stage_functions stage_grad_parameters = {
     .applies = problem_projects, .check = check, .formula = formula_parameters};

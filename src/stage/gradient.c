@@ -70,3 +70,14 @@ void gradient_write_term(struct explanation *e, const struct gradient_term *term
     worked_line_term(&e->lines, explain_number(e, term->kind, left * right));
     worked_line_end(&e->lines);
 }
+
+void gradient_load_row(const struct projection *projection, size_t row, size_t columns, double *numbers)
+{
+    const struct tensor *weight = &projection->weight;
+    if (!projection->transposed) {
+        tensor_load(weight, row * columns, columns, numbers);
+        return;
+    }
+    for (size_t column = 0; column < columns; column++)
+        tensor_load(weight, column * weight->shape[1] + row, 1, numbers + column);
+}

@@ -24,4 +24,7 @@ struct gradient_term {
 };
 void gradient_write_term(struct explanation *e, const struct gradient_term *term, double left, double right);
 
+/* Row `row` of a weight that is used as y = x . W, into numbers (columns). */
+void gradient_load_row(const struct projection *projection, size_t row, size_t columns, double *numbers);
+
 #endif

@@ -79,10 +79,11 @@ bool stage_can_be_explained(enum stage stage)
 
 bool stage_is_explained(const struct problem *problem, enum stage stage)
 {
-    if (STAGES[stage].backward && stage == problem_grad_stage(problem)) /* given */
+    if (!stage_can_be_explained(stage) || (STAGES[stage].backward && stage == problem_grad_stage(problem)) ||
+        (FUNCTIONS[stage]->explains != NULL && !FUNCTIONS[stage]->explains(problem)))
         return false;
-    if (!stage_can_be_explained(stage) || problem_projects(problem) || stage_is_attended(stage))
-        return stage_can_be_explained(stage);
+    if (problem_projects(problem) || stage_is_attended(stage))
+        return true;
     return operand_has_steps(problem, projection_of(stage)) && STAGES[stage].operand; /* what is given has none */
 }
 
