@@ -518,6 +518,10 @@ static void check_changed_numbers(void)
 static const char GRADIENT_INPUTS[] = "{\"tokens\": [\"a\", \"naïve\", \"c\"], \"inputs\": [[0.43, 0.15, 0.89], "
                                       "[0.55, -0.87, 0.66], [-0.57, 0.85, 1.64]]}";
 
+static const char GRADIENT_BATCH[] =
+    "{\"inputs\": [[[0.43, 0.15], [0.55, -0.87]], [[-0.57, 0.85], [1, 1]]], \"tokens\": [[\"a\", \"b\"], "
+    "[\"c\", \"d\"]]}";
+
 /* Two items; two heads that share one of key and value; a row that sees nothing; numbers that are added; sinks. */
 static const char GRADIENT_OPERANDS[] =
     "{\"query\": [[[[1, 0.5], [0.25, -1], [0.5, 2]], [[1, 1.5], [-0.25, 1], [0.5, -2]]], [[[2, 0.5], [1, 1], [0, 2]], "
@@ -554,7 +558,7 @@ static void check_cells(const char *line, const char *json, const struct result_
     for (size_t element = 0; element < elements; element++) {
         name_cell(table, element, cell, sizeof cell);
         check_begin("%s --explain %s", line, cell);
-        snprintf(words, sizeof words, "%s --stages %s --explain=%s", line, table->name, cell);
+        snprintf(words, sizeof words, "%s --stages %s --explain=%s", line, stage_name(table->stage), cell);
         snprintf(text, sizeof text, "%.4f", numbers[element]);
         page.last = NAN;
         if (explain(&made, words, json, true, false))
@@ -581,11 +585,12 @@ static void check_gradient_pages(const char *line, const char *json)
     }
 }
 
-/* All gradients of a job that are explained, cell by cell. */
+/* All gradients of a job that are explained, cell by cell; tables of others stay out of the pages. */
 static void check_gradients(const char *options, const char *json)
 {
     static double numbers[LONGEST * LONGEST];
-    char line[SUPPORT_LINE_BYTES], words[SUPPORT_LINE_BYTES + 64];
+    char line[SUPPORT_LINE_BYTES], words[SUPPORT_LINE_BYTES + 64], pages[SUPPORT_LINE_BYTES];
+    size_t length = (size_t)snprintf(pages, sizeof pages, "%s --grad ones --stages ", options);
     struct made made;
     snprintf(line, sizeof line, "%s --grad ones", options);
     snprintf(words, sizeof words, "%s --explain", line);
@@ -593,13 +598,20 @@ static void check_gradients(const char *options, const char *json)
     if (CHECK(support_make(&made, words, json) == STATUS_OK, "expected a result, got: %s", made.error.message))
         for (size_t i = 0; i < made.result.table_count; i++) {
             const struct result_table *table = &made.result.tables[i];
-            if (!STAGES[table->stage].backward || !stage_is_explained(&made.problem, table->stage))
+            const bool explained = STAGES[table->stage].backward && stage_is_explained(&made.problem, table->stage);
+            struct parameter_place place;
+            if (explained)
+                length += (size_t)snprintf(pages + length, sizeof pages - length, "%s,", table->name);
+            if (!explained && (table->stage != STAGE_GRAD_PARAMETERS ||
+                               !parameters_find(&made.problem.parameters, made.problem.plan.stacked,
+                                                table->name + strlen("grad_"), &place)))
                 continue;
             support_table_numbers(&made, table, numbers, sizeof numbers / sizeof numbers[0]);
             check_cells(line, json, table, numbers);
         }
     arena_free(&made.arena);
-    check_gradient_pages(line, json);
+    pages[length - 1] = '\0';
+    check_gradient_pages(pages, json);
 }
 
 /* More queries, keys and columns than are shown without --full. */
@@ -653,6 +665,9 @@ int main(void)
     check_gradients("self --softcap 0.3 --dropout 0.4 --dropout-seed 2 --scale 0.7", GRADIENT_INPUTS);
     check_gradients("multihead -H 2 -d 4 --window 1,0 --softcap 2 --dropout 0.3", GRADIENT_INPUTS);
     check_gradients("multihead -H 2 -d 4 --alibi slopes", GRADIENT_INPUTS);
+    check_gradients("multihead -H 2 -d 4 --kv-heads 1 --qkv-bias --rope half --qk-norm rms", GRADIENT_INPUTS);
+    check_gradients("self --dropout 0", GRADIENT_BATCH);
+    check_gradients("multihead -H 2 -d 4 --stacked", GRADIENT_BATCH);
     check_long_gradients();
     check_gradients("sdpa", GRADIENT_OPERANDS);
     check_gradients("sdpa --empty-row mean --softcap 3", GRADIENT_OPERANDS);

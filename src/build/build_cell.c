@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96, GRADIENTS_BYTES = 256 };
+enum { MOST_AXES = 4, PLACE_BYTES = 128, EXPECTED_BYTES = 96, GRADIENTS_BYTES = 320 };
 
 /* What an index counts, which may be said by its token. */
 enum tokens { TOKENS_NONE, TOKENS_OF_QUERIES, TOKENS_OF_KEYS };
@@ -20,6 +20,18 @@ struct index {
     size_t *position;
 };
 
+/* As it is stored. */
+static size_t list_axes_of_parameter(struct problem *problem, struct index axes[MOST_AXES])
+{
+    const struct parameter_place *place = &problem->cell_place;
+    const struct tensor *tensor = place->bias ? &place->projection->bias : &place->projection->weight;
+    size_t count = 0;
+    if (!place->bias)
+        axes[count++] = (struct index){"ROW", TOKENS_NONE, tensor->shape[0], NULL, &problem->cell.row};
+    axes[count++] = (struct index){"COLUMN", TOKENS_NONE, tensor->shape[tensor->rank - 1], NULL, &problem->cell.column};
+    return count;
+}
+
 /* The axes of a stage as a cell names them: [ITEM,][HEAD,]ROW[,COLUMN]. The labels of rows and columns are those of the
  * item, which is known when they are asked for. */
 static size_t list_axes(struct problem *problem, enum stage stage, struct index axes[MOST_AXES])
@@ -27,6 +39,8 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     struct cell *cell = &problem->cell;
     const bool of_keys = stage_is_of_keys(stage);
     size_t count = 0;
+    if (problem->cell_name != NULL)
+        return list_axes_of_parameter(problem, axes);
     if (STAGES[stage].columns == STAGE_COLUMNS_MASK) { /* of the sinks: a number for each head */
         axes[count++] = (struct index){"HEAD", TOKENS_NONE, problem->heads, NULL, &cell->column};
         return count;
@@ -46,6 +60,26 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     return count;
 }
 
+/* Those gradients that are explained here. */
+static const char *list_gradients(const struct problem *problem, char *names, size_t size)
+{
+    struct text text = text_begin(names, size);
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (STAGES[stage].backward && stage_applies(problem, (enum stage)stage) &&
+            stage_is_explained(problem, (enum stage)stage))
+            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name((enum stage)stage));
+    if (problem_projects(problem))
+        text_add(&text, ", or grad_ before the name of a projection's weight or bias");
+    return names;
+}
+
+static enum status refuse_gradient(const struct build *build, const char *name, const char *why)
+{
+    char names[GRADIENTS_BYTES];
+    return error_usage(build->error, "--explain: '%s' is %s; expected one of %s", name, why,
+                       list_gradients(build->problem, names, sizeof names));
+}
+
 static enum status unknown_stage(const struct build *build, const char *text)
 {
     const char *names[STAGE_COUNT];
@@ -58,6 +92,8 @@ static enum status unknown_stage(const struct build *build, const char *text)
                            "--explain '%s' is no cell; expected STAGE:ROW,COLUMN such as weights:2,3, or for a whole "
                            "stage --stages weights --explain",
                            word);
+    if (build->problem->has_grad && strncmp(word, "grad_", 5) == 0)
+        return refuse_gradient(build, word, "no gradient that is explained");
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stage_can_be_explained((enum stage)stage))
             names[count++] = stage_name((enum stage)stage);
@@ -67,27 +103,32 @@ static enum status unknown_stage(const struct build *build, const char *text)
                        hint[0] ? hint : "; expected STAGE:ROW,COLUMN such as weights:2,3");
 }
 
-/* Those gradients that are explained here. */
-static const char *list_gradients(const struct problem *problem, char *names, size_t size)
+/* Whether it is the gradient by a weight or a bias, which is then the cell's. */
+static bool names_parameter(const struct build *build, const char *text, size_t length)
 {
-    struct text text = text_begin(names, size);
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].backward && stage_applies(problem, (enum stage)stage) &&
-            stage_is_explained(problem, (enum stage)stage))
-            text_add(&text, "%s%s", text.length > 0 ? ", " : "", stage_name((enum stage)stage));
-    return names;
+    static const char PREFIX[] = "grad_";
+    struct problem *problem = build->problem;
+    char name[PARAMETER_NAME_BYTES + sizeof PREFIX];
+    if (length >= sizeof name || text[length] != ':' || strncmp(text, PREFIX, sizeof PREFIX - 1) != 0 ||
+        !problem_projects(problem))
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    if (parameters_find(&problem->parameters, problem->plan.stacked, name + sizeof PREFIX - 1, &problem->cell_place))
+        problem->cell_name = arena_text(build->arena, name, length, build->error);
+    return problem->cell_name != NULL;
 }
 
 static enum status check_gradient(const struct build *build, enum stage stage)
 {
-    char names[GRADIENTS_BYTES];
     if (build_check_stage(build, "--explain", stage) != STATUS_OK)
         return build->error->status;
     if (stage_is_explained(build->problem, stage))
         return STATUS_OK;
-    return error_usage(build->error, "--explain: '%s' is %s; expected one of %s", stage_name(stage),
-                       stage == problem_grad_stage(build->problem) ? "given, not computed" : "shown, not explained",
-                       list_gradients(build->problem, names, sizeof names));
+    if (stage == STAGE_GRAD_PARAMETERS && build->problem->cell_name == NULL)
+        return refuse_gradient(build, stage_name(stage), "several tables");
+    return refuse_gradient(build, build->problem->cell_name != NULL ? build->problem->cell_name : stage_name(stage),
+                           stage == problem_grad_stage(build->problem) ? "given, not computed"
+                                                                       : "shown, not explained");
 }
 
 /* Stages that no arithmetic makes have nothing to explain. */
@@ -95,7 +136,9 @@ static enum status find_stage(const struct build *build, const char *text)
 {
     struct problem *problem = build->problem;
     const size_t length = strcspn(text, ":");
-    const enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
+    enum stage stage = text[length] == ':' ? stage_find(text, length) : STAGE_NAMES;
+    if (problem->has_grad && names_parameter(build, text, length))
+        stage = STAGE_GRAD_PARAMETERS;
     if (stage == STAGE_NAMES)
         return unknown_stage(build, text);
     problem->cell = (struct cell){stage, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -114,7 +157,8 @@ static enum status find_stage(const struct build *build, const char *text)
 
 static enum status wrong_count(const struct build *build, size_t got, const struct index *axes, size_t count)
 {
-    const char *name = stage_name(build->problem->cell.stage);
+    const struct problem *problem = build->problem;
+    const char *name = problem->cell_name != NULL ? problem->cell_name : stage_name(problem->cell.stage);
     char expected[EXPECTED_BYTES];
     struct text text = text_begin(expected, sizeof expected);
     text_add(&text, "%s", name);

@@ -96,6 +96,8 @@ static uint64_t sources_of_cell(const struct problem *problem)
 {
     static const uint64_t OF_KEYS = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE);
     const enum stage stage = problem->cell.stage;
+    if (problem->cell_name != NULL)
+        return STAGE_BIT(stage);
     if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
         return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);
     return STAGE_BIT(stage) |

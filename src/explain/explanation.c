@@ -79,10 +79,10 @@ static bool is_of_gradient(const struct problem *problem)
     return problem->has_cell && STAGES[problem->cell.stage].backward;
 }
 
-/* A number for each head, of all items and queries. */
+/* A number for each head, or one of a parameter, of all items and queries. */
 static bool is_of_heads(enum stage stage)
 {
-    return STAGES[stage].columns == STAGE_COLUMNS_MASK;
+    return STAGES[stage].columns == STAGE_COLUMNS_MASK || stage == STAGE_GRAD_PARAMETERS;
 }
 
 struct explain_range explain_items(const struct explanation *e, enum stage stage)
@@ -339,19 +339,19 @@ void explain_key_line(struct explanation *e, size_t group, size_t item, size_t k
     worked_line_line(&e->lines, group, label, width);
 }
 
-void explain_query_line(struct explanation *e, size_t group, struct explain_place place, bool item, bool head)
+void explain_row_line(struct explanation *e, size_t group, struct explain_place place, struct explain_row row)
 {
     char label[WORKED_LINE_LABEL_BYTES], shown[WORKED_LINE_LABEL_BYTES];
     size_t position;
     struct text text = text_begin(label, sizeof label);
-    const char *token = problem_label(e->problem, false, place.item, place.row, &position);
-    if (item)
+    const char *token = problem_label(e->problem, row.of_keys, place.item, place.row, &position);
+    if (row.item)
         text_add(&text, "item %zu, ", place.item + 1);
-    if (head)
+    if (row.head)
         text_add(&text, "head %zu, ", place.head + 1);
     const size_t width = text.length;
     if (token == NULL) {
-        text_add(&text, "query %zu", position);
+        text_add(&text, "%s %zu", row.of_keys ? "key" : "query", position);
         worked_line_line(&e->lines, group, label, text.length);
         return;
     }
@@ -390,6 +390,10 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
     size_t position;
     if (e->lines.measuring)
         return;
+    if (stage == STAGE_GRAD_PARAMETERS) {
+        output_print(e->lines.output, "  %s\n", what);
+        return;
+    }
     if (is_of_heads(stage)) {
         output_print(e->lines.output, "  head %zu%s%s\n", place.head + 1, what[0] != '\0' ? ": " : "", what);
         return;
@@ -612,7 +616,7 @@ static size_t first_step_columns(const struct latent *latent)
 static size_t terms_of_sums(const struct problem *problem)
 {
     const size_t matrices = memory_larger(problem->heads / problem->kv_heads, problem->items);
-    return problem->has_grad ? matrices * problem->queries : 0;
+    return problem->has_grad ? matrices * memory_larger(problem->queries, problem->keys) : 0;
 }
 
 enum status explain_create(struct explanation *e, const struct problem *problem, struct explain_source source,

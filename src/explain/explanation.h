@@ -119,8 +119,11 @@ const char *explain_number(struct explanation *e, int kind, double value);
 void explain_line(struct explanation *e, size_t group, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void explain_key_line(struct explanation *e, size_t group, size_t item, size_t key);
 
-/* The same about the place's query; with `head`, as one of several heads, with `item`, of several items. */
-void explain_query_line(struct explanation *e, size_t group, struct explain_place place, bool item, bool head);
+/* The same about the place's row: a key or a query, and whether it is one of several items, or of several heads. */
+struct explain_row {
+    bool of_keys, item, head;
+};
+void explain_row_line(struct explanation *e, size_t group, struct explain_place place, struct explain_row row);
 
 /* "  item 1, head 2, query journey", and what is done with it. */
 void explain_heading(struct explanation *e, enum stage stage, struct explain_place place, const char *what);

@@ -42,6 +42,30 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
     return name;
 }
 
+static bool is_tensor(const struct tensor *tensor, const char *own, const char *name)
+{
+    return tensor->rank > 0 && strcmp(own, name) == 0;
+}
+
+bool parameters_find(const struct parameters *parameters, bool stacked, const char *name, struct parameter_place *place)
+{
+    char own[PARAMETER_NAME_BYTES];
+    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++) {
+        const enum projection_id id = (enum projection_id)(i % PROJECTION_COUNT);
+        const size_t module = i / PROJECTION_COUNT;
+        const struct projection *of = &parameters->modules[module].projections[id];
+        *place = (struct parameter_place){of, id, module, false};
+        if (is_tensor(&of->weight, parameters_name(own, module, stacked, id, of->transposed ? LINEAR : ""), name))
+            return true;
+        place->bias = true;
+        if (is_tensor(&of->bias, parameters_name(own, module, stacked, id, ".bias"), name))
+            return true;
+    }
+    *place = (struct parameter_place){&parameters->out, PROJECTION_COUNT, 0, strcmp(name, "out_proj.bias") == 0};
+    return is_tensor(&parameters->out.weight, "out_proj.weight", name) ||
+           is_tensor(&parameters->out.bias, "out_proj.bias", name);
+}
+
 bool parameters_present(const struct input_file *input)
 {
     for (size_t i = 0; i < input->tensor_count; i++)

@@ -80,6 +80,18 @@ enum { PARAMETER_NAME_BYTES = 48 };
 /* "heads.0.W_query.weight" into name: the weight or the bias of a projection of a module. */
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix);
 
+/* The weight or the bias of a projection. */
+struct parameter_place {
+    const struct projection *projection;
+    enum projection_id id; /* PROJECTION_COUNT: of out_proj */
+    size_t module;
+    bool bias;
+};
+
+/* The one that a table calls so; false where there is none. */
+bool parameters_find(const struct parameters *parameters, bool stacked, const char *name,
+                     struct parameter_place *place);
+
 /* Whether the file holds any parameter. */
 bool parameters_present(const struct input_file *input);
 

@@ -103,8 +103,10 @@ struct problem {
     bool explains;                     /* --explain; then `stages` also has what the explained ones are made from */
     enum stage explained[STAGE_NAMES]; /* in order */
     size_t explained_count;
-    bool has_cell;    /* one number is followed back */
-    struct cell cell; /* that one */
+    bool has_cell;         /* one number is followed back */
+    struct cell cell;      /* that one; of the gradient by a parameter, STAGE_GRAD_PARAMETERS: */
+    const char *cell_name; /* the name of its table, and */
+    struct parameter_place cell_place;
     /* --mistake, in the order of the slots; then what follows from them is in the problem itself, and: */
     struct mistake_choice mistakes[MISTAKE_SLOT_COUNT];
     size_t mistake_count;

@@ -3,6 +3,7 @@
 #include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
+#include "stage/parameter_sums.h"
 
 #include <stdio.h>
 
@@ -119,28 +120,27 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
 
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
-    (void)problem;
     (void)stage;
-    text_add(text, "what it meets, times the gradient by what it makes");
+    if (problem->cell_name != NULL)
+        parameter_sums_formula(problem, text);
+    else
+        text_add(text, "what it meets, times the gradient by what it makes");
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* Neither a latent, a norm nor --clip lies between the inputs and their projections. */
+/* Nor does a latent. */
 static bool is_straight(const struct problem *problem)
 {
-    return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) && !problem->residual &&
-           problem->clip == 0;
+    return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
+           parameter_sums_are_straight(problem);
 }
 
 /* The gradient by what a projection makes, of all heads of the place's token, into e->operand; returns whose it is. */
 static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
 {
-    static const enum stage BY[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
-                                                       {STAGE_GRAD_KEY, STAGE_GRAD_PROJECTED_KEY},
-                                                       {STAGE_GRAD_VALUE, STAGE_GRAD_VALUE}};
     const struct problem *problem = e->problem;
-    const enum stage stage = BY[id][operand_has_steps(problem, id)];
+    const enum stage stage = parameter_sums_above(problem, id);
     const bool of_keys = stage_is_of_keys(stage);
     const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
     const size_t heads = of_keys ? problem->kv_heads : problem->heads;
@@ -198,5 +198,8 @@ const struct stage_functions stage_grad_key_inputs = {.applies = crosses,
                                                       .formula = formula_inputs,
                                                       .explain = explain_inputs,
                                                       .explains = is_straight};
-const struct stage_functions stage_grad_parameters = {
-    .applies = problem_projects, .check = check, .formula = formula_parameters};
+const struct stage_functions stage_grad_parameters = {.applies = problem_projects,
+                                                      .check = check,
+                                                      .formula = formula_parameters,
+                                                      .explain = parameter_sums_explain,
+                                                      .explains = parameter_sums_are_explained};

@@ -89,62 +89,24 @@ static void formula_attn_mask(const struct problem *problem, enum stage stage, s
 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
-/* A sum whose terms are left x right of rows of queries, one a term: which they are is in e->seen, counted over `heads`
- * from the place's on, or over items, and the queries of each. */
-struct sum {
-    enum stage stage;
-    bool items, heads; /* the terms are of several */
-    struct gradient_term kinds;
-    struct explain_place first; /* of term 0 */
-    double result;
-};
-
-static struct explain_place place_of_term(const struct explanation *e, const struct sum *sum, size_t term)
-{
-    const size_t queries = e->problem->row_count;
-    struct explain_place place = sum->first;
-    *(sum->stage == STAGE_GRAD_SINKS ? &place.item : &place.head) += term / queries;
-    place.row = term % queries;
-    return place;
-}
-
-/* The lines of a sum, whose factors are by term in `operand`, and what they are multiplied with in `right`. */
-static void write_sum(struct explanation *e, const struct sum *sum,
-                      double (*right)(struct explanation *e, const struct sum *sum, size_t term, size_t column),
-                      size_t column)
-{
-    const struct explain_range terms = {0, e->seen_count, false};
-    worked_line_begin_sum(&e->lines);
-    for (size_t i = 0; i < terms.end; i = explain_next(e, terms, i)) {
-        const size_t term = e->seen[i];
-        double subtotal = 0;
-        explain_query_line(e, EXPLAIN_LINES, place_of_term(e, sum, term), sum->items, sum->heads);
-        gradient_write_term(e, &sum->kinds, e->operand[term], right(e, sum, term, column));
-        for (size_t j = i + 1; j < explain_next(e, terms, i); j++)
-            subtotal += e->operand[e->seen[j]] * right(e, sum, e->seen[j], column);
-        explain_gap(e, terms, i, "terms", explain_number(e, (int)sum->stage, subtotal));
-    }
-    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)sum->stage, sum->result));
-}
-
 /* --- by key and value --------------------------------------------------------------------------------------------- */
 
 /* A number of the row of query, or of grad_context. */
-static double number_of_row(struct explanation *e, const struct sum *sum, size_t term, size_t column)
+static double number_of_row(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column)
 {
-    explain_load(e, (enum stage)sum->kinds.right_kind, place_of_term(e, sum, term), e->factor);
+    explain_load(e, (enum stage)sum->kinds.right_kind, gradient_place(e, sum, term), e->factor);
     return e->factor[column];
 }
 
 /* The queries of the heads that share this one of key and value and have a part in it, into e->seen; and by term their
  * grad_scores, or dropped, of the place's key, into e->operand. Returns how many have none. */
-static size_t load_terms(struct explanation *e, const struct sum *sum, size_t key)
+static size_t load_terms(struct explanation *e, const struct gradient_sum *sum, size_t key)
 {
     const struct problem *problem = e->problem;
     const size_t count = problem->heads / problem->kv_heads * problem->row_count;
     e->seen_count = 0;
     for (size_t term = 0; term < count; term++) {
-        const struct explain_place place = place_of_term(e, sum, term);
+        const struct explain_place place = gradient_place(e, sum, term);
         if (!explain_adds(e, sum->stage, place, key))
             continue;
         explain_load(e, (enum stage)sum->kinds.left_kind, place, e->factor);
@@ -154,7 +116,7 @@ static size_t load_terms(struct explanation *e, const struct sum *sum, size_t ke
     return count - e->seen_count;
 }
 
-static void note_blind(struct explanation *e, const struct sum *sum, size_t blind)
+static void note_blind(struct explanation *e, const struct gradient_sum *sum, size_t blind)
 {
     if (blind > 0)
         explain_note(e, "(%zu quer%s %s not see it: 0%s)", blind, blind == 1 ? "y" : "ies", blind == 1 ? "does" : "do",
@@ -167,7 +129,7 @@ static void explain_of_keys(struct explanation *e, enum stage stage, struct expl
 {
     const size_t group = e->problem->heads / e->problem->kv_heads;
     const struct explain_range columns = explain_columns(e, stage);
-    struct sum sum = {
+    struct gradient_sum sum = {
         .stage = stage, .heads = group > 1, .kinds = *kinds, .first = {place.item, place.head * group, 0}};
     const struct explain_place of_query = {place.item, place.head * group, place.row};
     const size_t blind = load_terms(e, &sum, place.row);
@@ -178,7 +140,7 @@ static void explain_of_keys(struct explanation *e, enum stage stage, struct expl
         explain_heading(e, stage, place, what);
         sum.result = e->made[column];
         if (e->seen_count > 0)
-            write_sum(e, &sum, number_of_row, column);
+            gradient_write_sum(e, &sum, number_of_row, column);
         note_blind(e, &sum, blind);
         if (explain_next(e, columns, column) > column + 1)
             explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
@@ -212,19 +174,19 @@ static double sink_weight(struct explanation *e, struct explain_place place)
     return exp(sink - largest) / (sum + exp(sink - largest));
 }
 
-static double weight_of_row(struct explanation *e, const struct sum *sum, size_t term, size_t column)
+static double weight_of_row(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column)
 {
     (void)column;
-    return sink_weight(e, place_of_term(e, sum, term));
+    return sink_weight(e, gradient_place(e, sum, term));
 }
 
 /* minus delta of each row that sees a key, by term, into e->operand. */
-static void load_deltas(struct explanation *e, const struct sum *sum, size_t count)
+static void load_deltas(struct explanation *e, const struct gradient_sum *sum, size_t count)
 {
     const size_t keys = e->problem->keys;
     e->seen_count = 0;
     for (size_t term = 0; term < count; term++) {
-        const struct explain_place place = place_of_term(e, sum, term);
+        const struct explain_place place = gradient_place(e, sum, term);
         double delta = 0;
         bool empty = true;
         explain_load(e, STAGE_WEIGHTS, place, e->factor);
@@ -243,16 +205,16 @@ static void load_deltas(struct explanation *e, const struct sum *sum, size_t cou
 static void explain_sinks(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
-    struct sum sum = {.stage = stage,
-                      .items = problem->has_batch,
-                      .kinds = {STAGE_GRAD_WEIGHTS, STAGE_WEIGHTS, STAGE_GRAD_SINKS},
-                      .first = {0, place.head, 0}};
+    struct gradient_sum sum = {.stage = stage,
+                               .over_items = true,
+                               .kinds = {STAGE_GRAD_WEIGHTS, STAGE_WEIGHTS, STAGE_GRAD_SINKS},
+                               .first = {0, place.head, 0}};
     load_deltas(e, &sum, problem->items * problem->row_count);
     explain_load_made(e, stage, place, e->made);
     sum.result = e->made[place.head];
     explain_heading(e, stage, place, "minus delta x the share that the sink takes");
     if (e->seen_count > 0)
-        write_sum(e, &sum, weight_of_row, 0);
+        gradient_write_sum(e, &sum, weight_of_row, 0);
     else
         explain_note(e, "no query sees a key: 0");
 }

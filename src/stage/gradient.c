@@ -81,3 +81,39 @@ void gradient_load_row(const struct projection *projection, size_t row, size_t c
     for (size_t column = 0; column < columns; column++)
         tensor_load(weight, column * weight->shape[1] + row, 1, numbers + column);
 }
+
+struct explain_place gradient_place(const struct explanation *e, const struct gradient_sum *sum, size_t term)
+{
+    const size_t rows = sum->of_keys ? e->problem->keys : e->problem->row_count;
+    struct explain_place place = sum->first;
+    *(sum->over_items ? &place.item : &place.head) += term / rows;
+    place.row = term % rows;
+    return place;
+}
+
+static void write_line_of(struct explanation *e, const struct gradient_sum *sum, size_t term, gradient_right *right,
+                          size_t column)
+{
+    explain_row_line(e, EXPLAIN_LINES, gradient_place(e, sum, term),
+                     (struct explain_row){sum->of_keys, sum->over_items && e->problem->has_batch, sum->heads});
+    if (right != NULL) {
+        gradient_write_term(e, &sum->kinds, e->operand[term], right(e, sum, term, column));
+        return;
+    }
+    worked_line_term(&e->lines, explain_number(e, sum->kinds.left_kind, e->operand[term]));
+    worked_line_end(&e->lines);
+}
+
+void gradient_write_sum(struct explanation *e, const struct gradient_sum *sum, gradient_right *right, size_t column)
+{
+    const struct explain_range terms = {0, e->seen_count, false};
+    worked_line_begin_sum(&e->lines);
+    for (size_t i = 0; i < terms.end; i = explain_next(e, terms, i)) {
+        double subtotal = 0;
+        write_line_of(e, sum, e->seen[i], right, column);
+        for (size_t j = i + 1; j < explain_next(e, terms, i); j++)
+            subtotal += e->operand[e->seen[j]] * (right != NULL ? right(e, sum, e->seen[j], column) : 1);
+        explain_gap(e, terms, i, "terms", explain_number(e, (int)sum->stage, subtotal));
+    }
+    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)sum->stage, sum->result));
+}

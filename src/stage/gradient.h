@@ -24,6 +24,22 @@ struct gradient_term {
 };
 void gradient_write_term(struct explanation *e, const struct gradient_term *term, double left, double right);
 
+/* A sum whose terms are left x right of rows, one a term: those in e->seen, counted over heads from the first place's
+ * on, or over items, and the rows of each. */
+struct gradient_sum {
+    enum stage stage;
+    bool over_items, heads, of_keys; /* over items and not heads; over several heads; rows are tokens, not queries */
+    struct gradient_term kinds;
+    struct explain_place first; /* of term 0 */
+    double result;
+};
+struct explain_place gradient_place(const struct explanation *e, const struct gradient_sum *sum, size_t term);
+
+/* Its lines; left is by term in e->operand, `right` gives the other factor, by term and for that column. NULL: there is
+ * none. */
+typedef double gradient_right(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column);
+void gradient_write_sum(struct explanation *e, const struct gradient_sum *sum, gradient_right *right, size_t column);
+
 /* Row `row` of a weight that is used as y = x . W, into numbers (columns). */
 void gradient_load_row(const struct projection *projection, size_t row, size_t columns, double *numbers);
 

@@ -21,13 +21,25 @@ static size_t matrix_of(const struct problem *problem, enum stage stage, size_t 
     return item * problem->heads + head;
 }
 
+/* The table of a stage; of the gradients by parameters the cell's. */
+static const struct result_table *table_of(const struct result *result, enum stage stage)
+{
+    const char *name = result->problem->cell_name;
+    for (size_t i = 0; i < result->table_count && stage == STAGE_GRAD_PARAMETERS && name != NULL; i++)
+        if (strcmp(result->tables[i].name, name) == 0)
+            return &result->tables[i];
+    return result_table_of(result, stage);
+}
+
 static void load_row(void *context, enum stage stage, struct explain_place place, double *numbers)
 {
     struct result *result = context;
-    const struct result_table *table = result_table_of(result, stage);
+    const struct result_table *table = table_of(result, stage);
     const size_t matrix = matrix_of(result->problem, stage, place.item, place.head), rows = result_rows(table);
     if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
         result_row(result, table, 0, 0, numbers);
+    else if (stage == STAGE_GRAD_PARAMETERS)
+        result_row(result, table, 0, place.row, numbers);
     else if (stage_has_columns(stage))
         result_row(result, table, matrix, place.row, numbers);
     else
@@ -161,10 +173,11 @@ static void choose_whole(struct explanation *e, struct result *result)
 /* "weights = softmax(scaled)" */
 static void write_heading(const struct writing *writing, enum stage stage)
 {
-    const struct result_table *table = result_table_of(writing->result, stage);
+    const struct result_table *table = table_of(writing->result, stage);
     struct wrap line = {.output = writing->output, .columns = WRAP_COLUMNS, .indent = 4};
-    char heading[RESULT_FORMULA_BYTES + 64];
-    snprintf(heading, sizeof heading, "%s = %s", table->name, table->formula);
+    char formula[RESULT_FORMULA_BYTES], heading[RESULT_FORMULA_BYTES + 64];
+    stage_formula(writing->result->problem, stage, formula, sizeof formula);
+    snprintf(heading, sizeof heading, "%s = %s", table->name, formula);
     output_print(writing->output, "\n%s", writing->color ? TEXT_BOLD : "");
     wrap_words(&line, heading);
     output_print(writing->output, "%s\n", writing->color ? TEXT_PLAIN : "");
