@@ -32,6 +32,22 @@ static size_t list_axes_of_parameter(struct problem *problem, struct index axes[
     return count;
 }
 
+/* Its own, of which one that is broadcast has one index. */
+static size_t list_axes_of_mask(struct problem *problem, struct index axes[MOST_AXES])
+{
+    const struct tensor *mask = &problem->mask.attn_mask;
+    struct cell *cell = &problem->cell;
+    const struct index all[MOST_AXES] = {{"ITEM", TOKENS_NONE, 0, NULL, &cell->item},
+                                         {"HEAD", TOKENS_NONE, 0, NULL, &cell->head},
+                                         {"QUERY", TOKENS_NONE, 0, NULL, &cell->row},
+                                         {"KEY", TOKENS_NONE, 0, NULL, &cell->column}};
+    for (size_t axis = 0; axis < mask->rank; axis++) {
+        axes[axis] = all[MOST_AXES - mask->rank + axis];
+        axes[axis].count = mask->shape[axis];
+    }
+    return mask->rank;
+}
+
 /* The axes of a stage as a cell names them: [ITEM,][HEAD,]ROW[,COLUMN]. The labels of rows and columns are those of the
  * item, which is known when they are asked for. */
 static size_t list_axes(struct problem *problem, enum stage stage, struct index axes[MOST_AXES])
@@ -41,6 +57,8 @@ static size_t list_axes(struct problem *problem, enum stage stage, struct index 
     size_t count = 0;
     if (problem->cell_name != NULL)
         return list_axes_of_parameter(problem, axes);
+    if (stage == STAGE_GRAD_ATTN_MASK)
+        return list_axes_of_mask(problem, axes);
     if (STAGES[stage].columns == STAGE_COLUMNS_MASK) { /* of the sinks: a number for each head */
         axes[count++] = (struct index){"HEAD", TOKENS_NONE, problem->heads, NULL, &cell->column};
         return count;

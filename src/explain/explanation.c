@@ -79,10 +79,16 @@ static bool is_of_gradient(const struct problem *problem)
     return problem->has_cell && STAGES[problem->cell.stage].backward;
 }
 
-/* A number for each head, or one of a parameter, of all items and queries. */
+/* Of all items, heads and queries. */
+static bool is_whole(enum stage stage)
+{
+    return stage == STAGE_GRAD_PARAMETERS || stage == STAGE_GRAD_ATTN_MASK;
+}
+
+/* That, or a number for each head. */
 static bool is_of_heads(enum stage stage)
 {
-    return STAGES[stage].columns == STAGE_COLUMNS_MASK || stage == STAGE_GRAD_PARAMETERS;
+    return STAGES[stage].columns == STAGE_COLUMNS_MASK || is_whole(stage);
 }
 
 struct explain_range explain_items(const struct explanation *e, enum stage stage)
@@ -111,7 +117,7 @@ struct explain_range explain_heads(const struct explanation *e, enum stage stage
     const struct problem *problem = e->problem;
     const struct cell *cell = &problem->cell;
     const bool of_keys = stage_is_of_keys(stage);
-    if (problem_is_side_by_side(problem, stage))
+    if (problem_is_side_by_side(problem, stage) || is_whole(stage))
         return range_of(false, 0, 1);
     if (is_of_gradient(problem))
         return heads_of_gradient(problem, stage);
@@ -390,7 +396,7 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
     size_t position;
     if (e->lines.measuring)
         return;
-    if (stage == STAGE_GRAD_PARAMETERS) {
+    if (is_whole(stage)) {
         output_print(e->lines.output, "  %s\n", what);
         return;
     }
@@ -612,10 +618,13 @@ static size_t first_step_columns(const struct latent *latent)
     return memory_larger(query->rank > 0 ? query->shape[0] : 0, key_value->rank > 0 ? key_value->shape[0] : 0);
 }
 
-/* Of the longest sum over queries: those of all heads that share a key, or of all items with a sink. */
+/* Of the longest sum over queries: those of all heads that share a key, or of all items with a sink; and of both with
+ * attn_mask. */
 static size_t terms_of_sums(const struct problem *problem)
 {
-    const size_t matrices = memory_larger(problem->heads / problem->kv_heads, problem->items);
+    const size_t group = problem->heads / problem->kv_heads;
+    const size_t matrices =
+        problem->mask.attn_mask.rank > 0 ? problem->items * problem->heads : memory_larger(group, problem->items);
     return problem->has_grad ? matrices * memory_larger(problem->queries, problem->keys) : 0;
 }
 

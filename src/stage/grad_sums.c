@@ -215,8 +215,130 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
     explain_heading(e, stage, place, "minus delta x the share that the sink takes");
     if (e->seen_count > 0)
         gradient_write_sum(e, &sum, weight_of_row, 0);
+    if (e->seen_count > 0)
+        explain_note(e, "(grad_masked shows how delta comes about)");
     else
         explain_note(e, "no query sees a key: 0");
+}
+
+/* --- by attn_mask ------------------------------------------------------------------------------------------------- */
+
+/* Which number of attn_mask: its own axes, each 0 where it is broadcast. */
+struct entry {
+    size_t axes[4]; /* item, head, query, key */
+};
+
+static struct entry entry_of(const struct mask *mask, size_t matrix, size_t row, size_t column)
+{
+    const struct tensor *tensor = &mask->attn_mask;
+    const size_t heads = tensor->rank > 2 ? tensor->shape[tensor->rank - 3] : 1;
+    return (struct entry){{matrix / heads, matrix % heads, row, column}};
+}
+
+/* Whether the number is used there. */
+static bool is_used(const struct mask *mask, const struct entry *entry, struct explain_place place)
+{
+    const size_t at[] = {place.item, place.head, place.row};
+    for (size_t axis = 0; axis < 3; axis++)
+        if (mask->strides[axis] != 0 && at[axis] != entry->axes[axis])
+            return false;
+    return true;
+}
+
+/* What a row adds: grad_masked of the key, or of all keys that share the number. False where the row sees none. */
+static bool load_share(struct explanation *e, struct explain_place place, const struct entry *entry, double *share)
+{
+    const struct mask *mask = &e->problem->mask;
+    const size_t first = mask->strides[3] == 0 ? 0 : entry->axes[3];
+    const size_t end = mask->strides[3] == 0 ? memory_smaller(mask->masked_keys, e->problem->keys) : first + 1;
+    bool sees = false;
+    *share = 0;
+    explain_load(e, STAGE_GRAD_MASKED, place, e->factor);
+    for (size_t key = first; key < end; key++) {
+        *share += e->factor[key];
+        sees = sees || explain_rule(e, place, key) == MASK_ALLOWS;
+    }
+    return sees;
+}
+
+/* Lists the rows that use it and see a key; returns how many see none. */
+static size_t load_shares(struct explanation *e, const struct gradient_sum *sum, const struct entry *entry)
+{
+    const struct problem *problem = e->problem;
+    size_t blind = 0;
+    e->seen_count = 0;
+    for (size_t term = 0; term < problem->items * problem->heads * problem->row_count; term++) {
+        const struct explain_place place = gradient_place(e, sum, term);
+        if (!is_used(&problem->mask, entry, place))
+            continue;
+        if (load_share(e, place, entry, &e->operand[term]))
+            e->seen[e->seen_count++] = term;
+        else
+            blind++;
+    }
+    return blind;
+}
+
+/* "head 2, query journey, key 3": those of its axes that are not broadcast. */
+static void say_entry(const struct explanation *e, const struct entry *entry, char *what, size_t size)
+{
+    static const char *const NAMES[] = {"item", "head", "query", "key"};
+    const struct mask *mask = &e->problem->mask;
+    struct text text = text_begin(what, size);
+    for (size_t axis = 0; axis < 4; axis++)
+        if (mask->strides[axis] != 0)
+            text_add(&text, "%s%s %zu", text.length > 0 ? ", " : "", NAMES[axis], entry->axes[axis] + 1);
+    if (text.length == 0)
+        text_add(&text, "the number");
+    if (mask->strides[3] == 0)
+        text_add(&text, ": of all keys of a row");
+}
+
+static void write_entry(struct explanation *e, struct explain_place place, size_t column)
+{
+    const struct problem *problem = e->problem;
+    const struct entry entry = entry_of(&problem->mask, place.item, place.row, column);
+    struct gradient_sum sum = {.stage = STAGE_GRAD_ATTN_MASK,
+                               .over_items = true,
+                               .heads = problem->has_heads,
+                               .kinds = {STAGE_GRAD_MASKED, STAGE_GRAD_MASKED, STAGE_GRAD_ATTN_MASK}};
+    char what[96];
+    const size_t blind = load_shares(e, &sum, &entry);
+    explain_load_made(e, STAGE_GRAD_ATTN_MASK, place, e->made);
+    sum.result = e->made[column];
+    say_entry(e, &entry, what, sizeof what);
+    explain_heading(e, STAGE_GRAD_ATTN_MASK, place, what);
+    if (e->seen_count > 0)
+        gradient_write_sum(e, &sum, NULL, 0);
+    if (blind > 0)
+        explain_note(e, "(%zu row%s of scores see%s no key of it: 0)", blind, blind == 1 ? "" : "s",
+                     blind == 1 ? "s" : "");
+}
+
+/* All numbers of attn_mask, or a cell's. */
+static void explain_attn_mask(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const struct tensor *mask = &problem->mask.attn_mask;
+    const struct cell *cell = &problem->cell;
+    const size_t columns = mask->shape[mask->rank - 1], rows = mask->rank > 1 ? mask->shape[mask->rank - 2] : 1;
+    const size_t heads = mask->rank > 2 ? mask->shape[mask->rank - 3] : 1;
+    const struct explain_range all = {0, tensor_count(mask) / columns, false}, of_row = {0, columns, false};
+    (void)stage;
+    if (problem->has_cell) {
+        place.item = (cell->item == SIZE_MAX ? 0 : cell->item) * heads + (cell->head == SIZE_MAX ? 0 : cell->head);
+        place.row = cell->row == SIZE_MAX ? 0 : cell->row;
+        write_entry(e, place, cell->column);
+        return;
+    }
+    for (size_t row = 0; row < all.end; row = explain_next(e, all, row)) {
+        place.item = row / rows;
+        place.row = row % rows;
+        for (size_t column = 0; column < columns; column = explain_next(e, of_row, column))
+            write_entry(e, place, column);
+        if (explain_next(e, all, row) > row + 1)
+            explain_note(e, "… %zu more rows …", explain_next(e, all, row) - row - 1);
+    }
 }
 
 const struct stage_functions stage_grad_value = {.formula = formula_value, .explain = explain_value};
@@ -226,4 +348,4 @@ const struct stage_functions stage_grad_sinks = {
 const struct stage_functions stage_grad_alibi_slopes = {
     .applies = has_slopes, .check = check_slopes, .formula = formula_slopes};
 const struct stage_functions stage_grad_attn_mask = {
-    .applies = has_numbers, .check = check_attn_mask, .formula = formula_attn_mask};
+    .applies = has_numbers, .check = check_attn_mask, .formula = formula_attn_mask, .explain = explain_attn_mask};

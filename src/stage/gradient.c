@@ -86,7 +86,12 @@ struct explain_place gradient_place(const struct explanation *e, const struct gr
 {
     const size_t rows = sum->of_keys ? e->problem->keys : e->problem->row_count;
     struct explain_place place = sum->first;
-    *(sum->over_items ? &place.item : &place.head) += term / rows;
+    if (sum->over_items && sum->heads) {
+        place.item = term / rows / e->problem->heads;
+        place.head = term / rows % e->problem->heads;
+    } else {
+        *(sum->over_items ? &place.item : &place.head) += term / rows;
+    }
     place.row = term % rows;
     return place;
 }

@@ -25,10 +25,10 @@ struct gradient_term {
 void gradient_write_term(struct explanation *e, const struct gradient_term *term, double left, double right);
 
 /* A sum whose terms are left x right of rows, one a term: those in e->seen, counted over heads from the first place's
- * on, or over items, and the rows of each. */
+ * on, or over items, or over all heads of all items, and the rows of each. */
 struct gradient_sum {
     enum stage stage;
-    bool over_items, heads, of_keys; /* over items and not heads; over several heads; rows are tokens, not queries */
+    bool over_items, heads, of_keys; /* over items, heads or both; rows are tokens, not queries */
     struct gradient_term kinds;
     struct explain_place first; /* of term 0 */
     double result;

@@ -37,7 +37,7 @@ static void load_row(void *context, enum stage stage, struct explain_place place
     const struct result_table *table = table_of(result, stage);
     const size_t matrix = matrix_of(result->problem, stage, place.item, place.head), rows = result_rows(table);
     if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
-        result_row(result, table, 0, 0, numbers);
+        result_row(result, table, place.item, place.row, numbers);
     else if (stage == STAGE_GRAD_PARAMETERS)
         result_row(result, table, 0, place.row, numbers);
     else if (stage_has_columns(stage))
