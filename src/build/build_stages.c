@@ -90,8 +90,8 @@ static uint64_t of_way(bool backward)
     return stages;
 }
 
-/* What the cell is made of. Of the gradient by a parameter or attn_mask itself alone, of that by inputs the next step alone: further ones are of all queries and keys, and
- * have cells of their own. */
+/* What the cell is made of. Of the gradient by a parameter or attn_mask itself alone, of that by inputs the next step
+ * alone: further ones are of all queries and keys, and have cells of their own. */
 static uint64_t sources_of_cell(const struct problem *problem)
 {
     static const uint64_t OF_KEYS = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE);
