@@ -1,5 +1,5 @@
-/* The gradient by a number of a projection, explained: a sum over all tokens of what the number meets, times the gradient
- * by what it makes. */
+/* The gradient by a number of a projection, explained: a sum over all tokens of what the number meets, times the
+ * gradient by what it makes. */
 #ifndef ATTN_STAGE_PARAMETER_SUMS_H
 #define ATTN_STAGE_PARAMETER_SUMS_H
 
