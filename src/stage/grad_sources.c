@@ -191,8 +191,11 @@ static void explain_inputs(struct explanation *e, enum stage stage, struct expla
     }
 }
 
-const struct stage_functions stage_grad_inputs = {
-    .applies = problem_projects, .check = check, .formula = formula_inputs, .explain = explain_inputs, .explains = is_straight};
+const struct stage_functions stage_grad_inputs = {.applies = problem_projects,
+                                                  .check = check,
+                                                  .formula = formula_inputs,
+                                                  .explain = explain_inputs,
+                                                  .explains = is_straight};
 const struct stage_functions stage_grad_key_inputs = {.applies = crosses,
                                                       .check = check_keys,
                                                       .formula = formula_inputs,

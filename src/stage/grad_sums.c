@@ -87,7 +87,7 @@ static void formula_attn_mask(const struct problem *problem, enum stage stage, s
     text_add(text, "grad_masked, summed over the axes along which attn_mask is broadcast");
 }
 
-/* --- explained --------------------------------------------------------------------------------------------------- */
+/* --- explained ---------------------------------------------------------------------------------------------------- */
 
 /* --- by key and value --------------------------------------------------------------------------------------------- */
 
@@ -221,6 +221,57 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
         explain_note(e, "no query sees a key: 0");
 }
 
+/* --- by slopes ---------------------------------------------------------------------------------------------------- */
+
+/* What a row adds: grad_masked of each key that it sees . its place, which a slope is multiplied with. The factors go to
+ * e->operand and e->factor. */
+static double load_places(struct explanation *e, struct explain_place place, struct explain_dot *dot)
+{
+    const struct mask *mask = &e->problem->mask;
+    dot->count = 0;
+    dot->result = 0;
+    explain_load(e, STAGE_GRAD_MASKED, place, e->operand);
+    for (size_t key = 0; key < e->problem->keys; key++) {
+        if (explain_rule(e, place, key) != MASK_ALLOWS)
+            continue;
+        e->operand[dot->count] = e->operand[key];
+        e->factor[dot->count] =
+            (0 - mask_place(mask, place.item, e->problem->rows[place.row], key)) / mask->places.root;
+        dot->result += e->operand[dot->count] * e->factor[dot->count];
+        dot->count++;
+    }
+    return dot->result;
+}
+
+static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const size_t queries = problem->row_count, count = problem->items * queries;
+    const struct explain_range all = {0, count, false};
+    struct explain_dot dot = {.left = e->operand,
+                              .right = e->factor,
+                              .left_kind = STAGE_GRAD_MASKED,
+                              .right_kind = STAGE_MASKED,
+                              .kind = (int)stage};
+    const struct gradient_sum sum = {.stage = stage, .over_items = true, .first = {0, place.head, 0}};
+    explain_heading(e, stage, place, "gradient x what the slope is multiplied with");
+    worked_line_begin_sum(&e->lines);
+    for (size_t term = 0; term < count; term = explain_next(e, all, term)) {
+        const struct explain_place at = gradient_place(e, &sum, term);
+        double subtotal = 0;
+        load_places(e, at, &dot);
+        if (dot.count > 0) {
+            explain_row_line(e, EXPLAIN_LINES, at, (struct explain_row){false, problem->has_batch, false});
+            explain_dot(e, &dot);
+        }
+        for (size_t next = term + 1; next < explain_next(e, all, term); next++)
+            subtotal += load_places(e, gradient_place(e, &sum, next), &dot);
+        explain_gap(e, all, term, "terms", explain_number(e, (int)stage, subtotal));
+    }
+    explain_load_made(e, stage, place, e->made);
+    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, e->made[place.head]));
+}
+
 /* --- by attn_mask ------------------------------------------------------------------------------------------------- */
 
 /* Which number of attn_mask: its own axes, each 0 where it is broadcast. */
@@ -346,6 +397,6 @@ const struct stage_functions stage_grad_key = {.formula = formula_key, .explain 
 const struct stage_functions stage_grad_sinks = {
     .applies = has_sinks, .check = check_sinks, .formula = formula_sinks, .explain = explain_sinks};
 const struct stage_functions stage_grad_alibi_slopes = {
-    .applies = has_slopes, .check = check_slopes, .formula = formula_slopes};
+    .applies = has_slopes, .check = check_slopes, .formula = formula_slopes, .explain = explain_slopes};
 const struct stage_functions stage_grad_attn_mask = {
     .applies = has_numbers, .check = check_attn_mask, .formula = formula_attn_mask, .explain = explain_attn_mask};
