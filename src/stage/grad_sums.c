@@ -223,8 +223,8 @@ static void explain_sinks(struct explanation *e, enum stage stage, struct explai
 
 /* --- by slopes ---------------------------------------------------------------------------------------------------- */
 
-/* What a row adds: grad_masked of each key that it sees . its place, which a slope is multiplied with. The factors go to
- * e->operand and e->factor. */
+/* What a row adds: grad_masked of each key that it sees . its place, which a slope is multiplied with; the factors go
+ * to e->operand and e->factor. */
 static double load_places(struct explanation *e, struct explain_place place, struct explain_dot *dot)
 {
     const struct mask *mask = &e->problem->mask;
