@@ -1,6 +1,7 @@
 #include "base/version.h"
 #include "build/job_files.h"
 #include "build/problem_create.h"
+#include "cases/cases.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "compute/join.h"
@@ -262,6 +263,18 @@ static enum status run_worksheet(const struct call *call)
     return worksheet_write(worksheet, call->output);
 }
 
+static enum status run_cases(const struct call *call)
+{
+    const struct options *options = &call->options;
+    struct cases_report report;
+    if (options->check && cases_check(&report, options->files[0], call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    return options->check ? cases_report(&report, options, call->output, call->error)
+                          : cases_write(options, call->output, call->arena, call->error);
+}
+
 /* What a mechanism's command runs: a job, or where it opens a checkpoint perhaps the list of that. */
 static enum status run_computing(const struct call *call)
 {
@@ -275,6 +288,7 @@ static enum status (*const RUN[COMMAND_COUNT])(const struct call *call) = {
     [COMMAND_WHY] = run_why,
     [COMMAND_WORKSHEET] = run_worksheet,
     [COMMAND_JOIN] = run_join,
+    [COMMAND_CASES] = run_cases,
     [COMMAND_EXAMPLE] = run_example,
     [COMMAND_LESSON] = run_lesson,
     [COMMAND_HELP] = run_help,

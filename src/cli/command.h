@@ -32,6 +32,7 @@ enum ability {
     ABILITY_BY_HAND = 262144,        /* few numbers may be chosen for it: a mechanism, but not that of a checkpoint */
     ABILITY_ASKS = 524288,           /* worksheet */
     ABILITY_WRITES = 1048576,        /* may be causal, as a model that writes is */
+    ABILITY_TRIES = 2097152,         /* cases */
 };
 
 /* What words that are no options are. */
@@ -40,6 +41,7 @@ enum words {
     WORDS_INPUT,       /* one: the input */
     WORDS_MECHANISM,   /* a mechanism, then the input */
     WORDS_FILES,       /* any number of files */
+    WORDS_FOLDER,      /* one: a folder */
     WORDS_EXAMPLE,     /* one: an example */
     WORDS_LESSON,      /* one: the number of a lesson */
     WORDS_TOPIC,       /* one: a command, or a page of the help */
@@ -102,6 +104,14 @@ struct command_row {
             .examples = {{"attn join part-*.safetensors -o whole.safetensors", "all that the parts hold"}, \
              {"attn join part-*.safetensors -o context.npy", "where they hold one stage"}, \
              {"attn join part-*.safetensors -o whole.json", "as JSON"}}}) \
+    ROW(CASES, .name = "cases", .words = WORDS_FOLDER, .abilities = ABILITY_TRIES, \
+        .foreign = "vectors testvectors conformance suite golden kernel kernels", \
+        .manual = {"test vectors for a kernel, and a check of its results", "attn cases [--check] DIR [options]", \
+            "Writes a folder of inputs on which kernels go wrong, with what is right; --check reads what a kernel wrote " \
+            "beside them: passed, failed, and which mistake it is. Status 1: not all passed.", .page = "attn-cases", \
+            .examples = {{"attn cases vectors", "a folder for each case"}, \
+             {"attn cases vectors -H 8 --d-head 64 --dtype f16", "sizes and dtype of your kernel"}, \
+             {"attn cases --check vectors", "once it has written its context.npy into each"}}}) \
     ROW(EXAMPLE, .name = "example", .words = WORDS_EXAMPLE, .abilities = ABILITY_GIVES_EXAMPLES, \
         .foreign = "examples sample samples demo template input inputs", \
         .manual = {"an input to start from, as JSON", "attn example [NAME] [--out FILE]", \

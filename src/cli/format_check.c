@@ -14,7 +14,7 @@ const struct format_row *options_format(const struct options *options)
 bool format_is_written(enum command command, const struct format_row *format)
 {
     const unsigned abilities = command < COMMAND_COUNT ? COMMANDS[command].abilities : 0;
-    if (abilities & (ABILITY_COMPARES | ABILITY_SEARCHES))
+    if (abilities & (ABILITY_COMPARES | ABILITY_SEARCHES | ABILITY_TRIES))
         return format->reports;
     if (abilities & ABILITY_JOINS)
         return format->holds_whole;

@@ -130,6 +130,25 @@ static enum status check_why(const struct options *options, struct error *error)
                        MECHANISMS[options->mechanism].name);
 }
 
+/* A folder is written with sizes, or checked with those that it was written with. */
+static enum status check_cases(struct options *options, struct error *error)
+{
+    static const enum option_id WRITTEN[] = {OPTION_HEADS, OPTION_D_HEAD, OPTION_DTYPE, OPTION_MAX_TOKENS, OPTION_SEED};
+    static const enum option_id CHECKED[] = {OPTION_OUT, OPTION_FORMAT, OPTION_COLOR};
+    enum { HEADS = 4 };
+    if (options->file_count == 0)
+        return error_usage(error, "cases needs a folder: attn cases %sDIR", options->check ? "--check " : "");
+    for (size_t i = 0; options->check && i < sizeof WRITTEN / sizeof WRITTEN[0]; i++)
+        if (options->origin[WRITTEN[i]] != ORIGIN_DEFAULT)
+            return error_usage(error, "--check takes the sizes that the folder was written with; expected no --%s",
+                               OPTIONS[WRITTEN[i]].name);
+    for (size_t i = 0; !options->check && i < sizeof CHECKED / sizeof CHECKED[0]; i++)
+        if (options->origin[CHECKED[i]] != ORIGIN_DEFAULT)
+            return error_usage(error, "--%s says how --check reports; expected --check too", OPTIONS[CHECKED[i]].name);
+    options->heads = options->heads > 0 ? options->heads : HEADS;
+    return STATUS_OK;
+}
+
 /* Each variant has numbers of its own, which a file has not. */
 static enum status check_worksheet(struct options *options, struct error *error)
 {
@@ -222,6 +241,7 @@ enum status option_check(struct options *options, struct error *error)
         return error->status;
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||
+        (options->command == COMMAND_CASES && check_cases(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WORKSHEET && check_worksheet(options, error) != STATUS_OK))
         return error->status;
     return format_check(options, error);

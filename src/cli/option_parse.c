@@ -242,6 +242,11 @@ static enum status take_word(struct options *options, char *word, struct error *
         return take_lesson(options, word, error);
     case WORDS_TOPIC:
         return take_topic(options, word, error);
+    case WORDS_FOLDER:
+        if (options->file_count > 0)
+            return error_usage(error, "two folders, '%.80s' and '%.80s'; expected one", options->files[0], word);
+        options->files[options->file_count++] = word;
+        return STATUS_OK;
     case WORDS_FILES:
         options->files[options->file_count++] = word;
         return STATUS_OK;

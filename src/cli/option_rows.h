@@ -54,14 +54,14 @@
     ROW(GRAD, grad, FILE, ABILITY_SHOWS, .name = "grad", .argument = "FILE", .reads = true, \
         .foreign = "gradient gradients backward backprop requiresgrad", .fallback = "none", \
         .help = "the gradient of a loss by the last stage, or ones: adds the gradients by all that comes before it") \
-    ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES, \
+    ROW(OUT, out, FILE, ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_GIVES_EXAMPLES | ABILITY_TRIES, \
         .name = "out", .letter = 'o', .argument = "FILE", .everyday = 13, .foreign = "output outfile save write to", \
         .fallback = "standard output", .help = "where the result goes") \
-    ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS, \
+    ROW(FORMAT, format, AMONG(enum format, FORMAT_NAMES), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_JOINS | ABILITY_TRIES, \
         .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, \
         .foreign = "outputformat fmt filetype ext", \
         .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written") \
-    ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS, .name = "seed", .letter = 's', .argument = "N", .setting = true, \
+    ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .letter = 's', .argument = "N", .setting = true, \
         .everyday = 9, .foreign = "manualseed rngseed randomstate", \
         .initial = "123", .help = "seed of the generator, as torch.manual_seed") \
     ROW(SKIP, skip, WHOLE(0, UINT32_MAX), ABILITY_RUNS, .name = "skip", .argument = "N", .setting = true, \
@@ -81,15 +81,23 @@
     ROW(AS, as, CHOICE(enum orientation, ORIENTATIONS), ABILITY_NAMES_PARAMETERS, .name = "as", .argument = "NAMES", \
         .fallback = "linear with --init linear, else matrix", \
         .help = "name parameters W_query.weight, d_out x d_in, or W_query, d_in x d_out") \
-    ROW(HEADS, heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "heads", .letter = 'H', .argument = "N", .setting = true, \
+    ROW(HEADS, heads, WHOLE(1, 65536), ABILITY_HAS_HEADS | ABILITY_TRIES, .name = "heads", .letter = 'H', .argument = "N", .setting = true, \
         .alias = "num-heads", .everyday = 6, .elsewhere = "attn multihead has several heads", \
         .foreign = "nhead nheads numhead numattentionheads attentionheads headcount", \
-        .fallback = "multihead needs it, here or in the settings", \
+        .fallback = "multihead needs it, here or in the settings; cases: 4", \
         .help = "number of heads; sdpa: query, key and value are packed, B x T x heads d") \
     ROW(KV_HEADS, kv_heads, WHOLE(1, 65536), ABILITY_HAS_HEADS, .name = "kv-heads", .argument = "N", .setting = true, \
         .elsewhere = "attn multihead has several heads", \
         .foreign = "numkvheads nkvheads numkeyvalueheads numquerygroups", \
         .fallback = "as many as --heads", .help = "heads of key and value: each serves heads / N heads of query") \
+    ROW(D_HEAD, d_head, WHOLE(1, 4096), ABILITY_TRIES, .name = "d-head", .argument = "N", \
+        .elsewhere = "a head has d_out / heads columns: --d-out and --heads say it", \
+        .initial = "32", .help = "columns of a head of query and key") \
+    ROW(MAX_TOKENS, max_tokens, WHOLE(1, 65536), ABILITY_TRIES, .name = "max-tokens", .argument = "N", \
+        .foreign = "maxseq longest", .initial = "257", \
+        .help = "the longest cases have so many; tiles that are longer are left out") \
+    ROW(CHECK, check, FLAG, ABILITY_TRIES, .name = "check", .foreign = "verify test run compare", \
+        .help = "read what a kernel wrote beside each case, and say what passed") \
     ROW(STACKED, stacked, FLAG, ABILITY_STACKS, .name = "stacked", .setting = true, \
         .foreign = "wrapper", \
         .help = "separate heads side by side, each with d_out columns, no output projection") \
@@ -243,13 +251,13 @@
         .help = "what a picture or a page lies on; auto: as its reader prefers; svg, html and --heatmap alone") \
     ROW(NO_CAPTION, no_caption, FLAG, ABILITY_SHOWS, .name = "no-caption", .foreign = "nolegend nofooter", \
         .help = "leave out the words beneath a picture; svg alone") \
-    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES, .name = "color", .argument = "WHEN", \
+    ROW(COLOR, color, CHOICE(enum when, WHENS), ABILITY_RUNS | ABILITY_COMPARES | ABILITY_TEACHES | ABILITY_TRIES, .name = "color", .argument = "WHEN", \
         .foreign = "colour colors", \
         .initial = "auto", .fallback = "auto: on a terminal, unless NO_COLOR is set", \
         .help = "text: bold headings, dimmed masked entries, a heatmap in colours") \
-    ROW(DTYPE, dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_RUNS, .name = "dtype", .argument = "DTYPE", .setting = true, .also = dtype_word, \
+    ROW(DTYPE, dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_RUNS | ABILITY_TRIES, .name = "dtype", .argument = "DTYPE", .setting = true, .also = dtype_word, \
         .foreign = "type torchdtype datatype", \
-        .fallback = "that of inputs (sdpa: query); JSON: f32", .help = "working dtype: each stage is rounded to it") \
+        .fallback = "that of inputs (sdpa: query); JSON, cases: f32", .help = "working dtype: each stage is rounded to it") \
     ROW(SOFTMAX_DTYPE, softmax_dtype, AMONG(enum dtype, DTYPE_NAMES), ABILITY_COMPUTES, .name = "softmax-dtype", \
         .argument = "DTYPE", .setting = true, .also = dtype_word, .asked = "softmax in", .fallback = "that of --dtype", \
         .help = "the scores are rounded to it before softmax, the weights in it and then back") \

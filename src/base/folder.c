@@ -1,0 +1,209 @@
+#include "base/folder.h"
+
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The signals that end a program, without those that say it is broken. */
+static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
+
+static void hold_signals(sigset_t *before)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
+        sigaddset(&set, SIGNALS[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* Whether one of them waits that would end the program. */
+static bool signal_waits(const struct folder *folder)
+{
+    sigset_t waiting;
+    sigpending(&waiting);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
+        if (SIGNALS[i] != SIGXFSZ && sigismember(&waiting, SIGNALS[i]) == 1 &&
+            sigismember(&folder->before, SIGNALS[i]) == 0)
+            return true;
+    return false;
+}
+
+char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error)
+{
+    const size_t length = strlen(folder), size = length + strlen(name) + 2;
+    const bool closed = length > 0 && folder[length - 1] == '/';
+    char *path = arena_allocate(arena, size, 1, error);
+    if (path != NULL)
+        snprintf(path, size, "%s%s%s", folder, closed ? "" : "/", name);
+    return path;
+}
+
+static enum status refused(const struct folder *folder, int code, const char *what)
+{
+    char shown[TEXT_PATH_BYTES];
+    return error_system(folder->error, code, "%s: %s", text_path(folder->target, shown), what);
+}
+
+/* Nothing, or an empty folder, is there. */
+static enum status check_target(const struct folder *folder)
+{
+    char shown[TEXT_PATH_BYTES];
+    struct stat there;
+    const char **names;
+    size_t count;
+    if (lstat(folder->target, &there) != 0)
+        return errno == ENOENT ? STATUS_OK : error_system(folder->error, errno, "%s", text_path(folder->target, shown));
+    if (!S_ISDIR(there.st_mode))
+        return error_usage(folder->error, "%s: is there, and no folder; expected a new folder",
+                           text_path(folder->target, shown));
+    if (folder_list(folder->target, &names, &count, folder->arena, folder->error) != STATUS_OK)
+        return folder->error->status;
+    return count == 0 ? STATUS_OK
+                      : error_usage(folder->error, "%s: holds something, such as %.80s; expected a new folder",
+                                    text_path(folder->target, shown), names[0]);
+}
+
+enum status folder_open(struct folder *folder, const char *target, struct arena *arena, struct error *error)
+{
+    *folder = (struct folder){.arena = arena, .error = error};
+    size_t length = strlen(target);
+    while (length > 1 && target[length - 1] == '/')
+        length--;
+    folder->target = arena_text(arena, target, length, error);
+    if (folder->target == NULL || check_target(folder) != STATUS_OK)
+        return error->status;
+    const char *slash = strrchr(folder->target, '/');
+    char *beside = arena_text(arena, folder->target, slash != NULL ? (size_t)(slash - folder->target) + 1 : 0, error);
+    if (beside == NULL)
+        return error->status;
+    folder->made = folder_path(beside[0] != '\0' ? beside : "./", ".attn.XXXXXX", arena, error);
+    if (folder->made == NULL)
+        return error->status;
+    hold_signals(&folder->before);
+    const bool made = mkdtemp(folder->made) != NULL;
+    const int code = errno;
+    if (made)
+        return STATUS_OK;
+    sigprocmask(SIG_SETMASK, &folder->before, NULL);
+    return refused(folder, code, "cannot make a folder beside it");
+}
+
+enum status folder_within(const struct folder *folder, const char *name)
+{
+    const char *path = folder_path(folder->made, name, folder->arena, folder->error);
+    if (path == NULL)
+        return folder->error->status;
+    return mkdir(path, 0777) == 0 ? STATUS_OK : refused(folder, errno, "cannot make a folder in it");
+}
+
+static int write_whole(int file, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const ssize_t written = write(file, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+enum status folder_file(const struct folder *folder, const char *name, const char *bytes, size_t length)
+{
+    const char *path = folder_path(folder->made, name, folder->arena, folder->error);
+    if (path == NULL)
+        return folder->error->status;
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return refused(folder, errno, "cannot make a file in it");
+    int code = write_whole(file, bytes, length);
+    if (close(file) != 0 && code == 0)
+        code = errno;
+    if (code != 0)
+        return refused(folder, code, "cannot write");
+    return signal_waits(folder) ? refused(folder, EINTR, "cannot write") : STATUS_OK;
+}
+
+/* Folders with files, two deep. */
+static void remove_all(const char *path, int depth)
+{
+    struct arena arena = {0};
+    const char **names;
+    size_t count = 0;
+    if (depth > 0 && folder_list(path, &names, &count, &arena, NULL) != STATUS_OK)
+        count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *within = folder_path(path, names[i], &arena, NULL);
+        if (within != NULL && unlink(within) != 0)
+            remove_all(within, depth - 1);
+    }
+    rmdir(path);
+    arena_free(&arena);
+}
+
+void folder_abandon(struct folder *folder)
+{
+    remove_all(folder->made, 2);
+    sigprocmask(SIG_SETMASK, &folder->before, NULL);
+}
+
+enum status folder_close(struct folder *folder)
+{
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (chmod(folder->made, (mode_t)(0777 & ~mask)) != 0 || rename(folder->made, folder->target) != 0) {
+        refused(folder, errno, "cannot give the folder its name");
+        folder_abandon(folder);
+        return folder->error->status;
+    }
+    sigprocmask(SIG_SETMASK, &folder->before, NULL);
+    return STATUS_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena, struct error *error)
+{
+    char shown[TEXT_PATH_BYTES];
+    size_t room = 16;
+    struct error unseen;
+    error = error != NULL ? error : &unseen;
+    DIR *folder = opendir(path);
+    *count = 0;
+    if (folder == NULL)
+        return error_system(error, errno, "%s", text_path(path, shown));
+    *names = arena_allocate(arena, room, sizeof **names, error);
+    error->status = *names == NULL ? STATUS_SYSTEM : STATUS_OK;
+    for (struct dirent *entry; error->status == STATUS_OK && (entry = readdir(folder)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (*count == room) {
+            const char **more = arena_allocate(arena, 2 * room, sizeof *more, error);
+            if (more == NULL)
+                break;
+            memcpy(more, *names, room * sizeof *more);
+            *names = more;
+            room *= 2;
+        }
+        const char *name = arena_text(arena, entry->d_name, strlen(entry->d_name), error);
+        if (name == NULL)
+            break;
+        (*names)[(*count)++] = name;
+    }
+    closedir(folder);
+    if (error->status == STATUS_OK)
+        qsort(*names, *count, sizeof **names, by_name);
+    return error->status;
+}

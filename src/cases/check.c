@@ -1,0 +1,350 @@
+#include "cases/cases.h"
+
+#include "build/problem_create.h"
+#include "cases/answer.h"
+#include "cli/option_line.h"
+#include "base/shell_word.h"
+#include "why/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEAD_WORDS = 16 };
+
+/* --- the index ---------------------------------------------------------------------------------------------------- */
+
+static enum status no_index(const char *path, struct error *error)
+{
+    char shown[TEXT_PATH_BYTES];
+    return error_usage(error, "%s: line 1 is not that of this version, \"" CASES_HEAD "--heads 4 ...\"; expected what "
+                              "attn cases DIR wrote",
+                       text_path(path, shown));
+}
+
+/* The options that the first line of the index tells. */
+static enum status read_options(struct options *options, const struct loaded *index, const char *path,
+                                const char *folder, struct arena *arena, struct error *error)
+{
+    static const char HEAD[] = CASES_HEAD;
+    char *argv[HEAD_WORDS + 1], *rest = NULL;
+    int count = 0;
+    const unsigned char *end = memchr(index->bytes, '\n', index->length);
+    const size_t head = sizeof HEAD - 1, length = end != NULL ? (size_t)(end - index->bytes) : 0;
+    if (length <= head || length > CASES_LINE_BYTES || memcmp(index->bytes, HEAD, head) != 0)
+        return no_index(path, error);
+    char *line = arena_text(arena, (const char *)index->bytes + head, length - head, error);
+    char *words = arena_text(arena, "attn cases", strlen("attn cases"), error);
+    char *named = arena_text(arena, folder, strlen(folder), error);
+    if (line == NULL || words == NULL || named == NULL)
+        return error->status;
+    argv[count++] = strtok_r(words, " ", &rest);
+    argv[count++] = strtok_r(NULL, " ", &rest);
+    for (char *word = strtok_r(line, " ", &rest); word != NULL && count < HEAD_WORDS - 2;
+         word = strtok_r(NULL, " ", &rest))
+        argv[count++] = word;
+    argv[count++] = words + strlen(words); /* "" */
+    argv[count - 1] = named;
+    argv[count] = NULL;
+    return options_parse(options, count, argv, error) == STATUS_OK ? STATUS_OK : no_index(path, error);
+}
+
+/* The index is what these options make of it, and not another version's. */
+static enum status read_index(struct cases_report *report, struct arena *arena, struct error *error)
+{
+    struct loaded index;
+    struct case_file made;
+    char shown[TEXT_PATH_BYTES];
+    const char *path = folder_path(report->folder, CASES_INDEX, arena, error);
+    if (path == NULL || load_bytes(path, arena, &index, error) != STATUS_OK ||
+        read_options(&report->options, &index, path, report->folder, arena, error) ||
+        case_index(&report->options, &made, arena, error))
+        return error->status;
+    size_t same = 0, line = 1;
+    while (same < made.length && same < index.length && made.bytes[same] == (char)index.bytes[same])
+        line += made.bytes[same++] == '\n';
+    return same == made.length && same == index.length
+               ? STATUS_OK
+               : error_usage(error, "%s: line %zu is not what attn cases writes; expected its own index",
+                             text_path(path, shown), line);
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+static void note(struct case_checked *checked, const char *text)
+{
+    if (text != NULL && checked->note_count < CASE_NOTES)
+        checked->notes[checked->note_count++] = text;
+}
+
+static void fail(struct case_checked *checked, const char *format, const char *name, const char *what)
+{
+    char shown[TEXT_PATH_BYTES];
+    checked->verdict = CASE_FAILED;
+    snprintf(checked->reason, sizeof checked->reason, format, text_path(name, shown), what);
+}
+
+/* What attn cases wrote is still there, byte for byte: a kernel may have written over its inputs. */
+static enum status check_own(struct case_checked *checked, const struct answers *answers,
+                             const struct case_file *files, size_t count, struct arena *arena, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct loaded loaded;
+        const char *path = folder_path(answers->folder, files[i].name, arena, error);
+        if (path == NULL)
+            return error->status;
+        if (load_bytes(path, arena, &loaded, error) != STATUS_OK)
+            fail(checked, "%s: %s", files[i].name, "cannot be read, but attn cases wrote it");
+        else if (loaded.length != files[i].length || memcmp(loaded.bytes, files[i].bytes, files[i].length) != 0)
+            fail(checked, "%s: %s", files[i].name, "is not what attn cases wrote: a kernel must leave it as it is");
+    }
+    *error = (struct error){0};
+    return STATUS_OK;
+}
+
+static bool is_named(const char *name, const struct case_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(files[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+/* The share of its bound that a number is off; infinite where NaN or an infinity meets a number. */
+static double share_of(double right, double theirs, const struct case_result *result, enum dtype dtype)
+{
+    double rounded = right;
+    dtype_round(dtype, &rounded, 1);
+    if (rounded == theirs || (isnan(rounded) && isnan(theirs)))
+        return 0;
+    const double share = fabs(right - theirs) / (result->absolute + result->relative * fabs(right));
+    return isfinite(share) ? share : (double)INFINITY;
+}
+
+static void tell_place(struct case_checked *checked, const struct tensor *truth, size_t at)
+{
+    size_t index[TENSOR_RANK];
+    for (size_t axis = truth->rank; axis-- > 0; at /= truth->shape[axis])
+        index[axis] = at % truth->shape[axis];
+    tensor_place_text(truth->rank, index, truth->rank, checked->place);
+}
+
+static void compare(struct case_checked *checked, const struct tensor *truth, const struct tensor *theirs,
+                    const struct case_result *result, enum dtype dtype)
+{
+    const double *right = truth->data;
+    const size_t count = tensor_count(truth);
+    double worst = -1, number;
+    size_t outside = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        tensor_load(theirs, i, 1, &number);
+        const double share = share_of(right[i], number, result, dtype);
+        outside += share > 1;
+        if (share > worst) {
+            worst = share;
+            at = i;
+        }
+    }
+    if (checked->result != NULL && worst <= checked->share) /* another result is worse */
+        return;
+    tensor_load(theirs, at, 1, &number);
+    checked->result = result->name;
+    checked->share = worst;
+    checked->right = right[at];
+    checked->theirs = number;
+    checked->largest = fabs(right[at] - number);
+    checked->allowed = result->absolute + result->relative * fabs(right[at]);
+    checked->outside = outside;
+    checked->of = count;
+    tell_place(checked, truth, at);
+    if (outside > 0)
+        checked->verdict = CASE_FAILED;
+}
+
+/* One answer: its shape, its dtype, its numbers. */
+static void check_answer(struct case_checked *checked, const struct answer *answer, const struct case_result *result,
+                         enum dtype dtype)
+{
+    const struct tensor *theirs = &answer->tensor;
+    char words[CASE_WORDS_BYTES], right[TENSOR_SHAPE_BYTES], wrong[TENSOR_SHAPE_BYTES];
+    const bool wide = dtype == DTYPE_BF16 && theirs->dtype == DTYPE_F32;
+    if (!answer->is_text && theirs->dtype != dtype && !wide) {
+        snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
+        fail(checked, "%s: %s", answer->name, words);
+    } else if (theirs->rank != result->truth.rank || memcmp(theirs->shape, result->truth.shape, result->truth.rank * sizeof result->truth.shape[0])) {
+        snprintf(words, sizeof words, "is %s, expected %s", tensor_shape_text(theirs, wrong),
+                 tensor_shape_text(&result->truth, right));
+        fail(checked, "%s: %s", answer->name, words);
+    } else {
+        compare(checked, &result->truth, theirs, result, dtype);
+    }
+}
+
+/* --- why ---------------------------------------------------------------------------------------------------------- */
+
+/* The mistakes of the first explanation, by name and in words. */
+static void tell_why(struct case_checked *checked, const struct why *why)
+{
+    struct text names = text_begin(checked->mistake, sizeof checked->mistake);
+    struct text words = text_begin(checked->sentence, sizeof checked->sentence);
+    if (why->count == 0)
+        return;
+    const struct trial_guess *guess = &why->explanations[0].guess;
+    for (size_t i = 0; i < guess->count; i++) {
+        char name[MISTAKE_NAME_BYTES];
+        text_add(&names, "%s%s", i > 0 ? "," : "", mistake_text(guess->choices[i], name));
+        text_add(&words, "%s%s", i > 0 ? "; and " : "", MISTAKES[guess->choices[i].id].sentence);
+    }
+    if (guess->count == 0 && why_command(&why->explanations[0], checked->command) != NULL) /* other settings */
+        text_add(&words, "it is what other settings give: %s", checked->command);
+}
+
+/* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context" */
+static enum status ask_why(struct case_checked *checked, const struct answers *answers, const struct answer *answer,
+                           struct arena *arena, struct error *error)
+{
+    struct options options;
+    struct job_files files;
+    struct problem *problem = arena_allocate(arena, 1, sizeof *problem, error);
+    struct why *why = arena_allocate(arena, 1, sizeof *why, error);
+    struct progress progress;
+    const char *inputs = folder_path(answers->folder, "inputs.safetensors", arena, error);
+    if (problem == NULL || why == NULL || inputs == NULL)
+        return error->status;
+    char said[OPTION_LINE_BYTES];
+    struct text line = text_begin(said, sizeof said);
+    text_add(&line, "attn why sdpa");
+    option_line_input(inputs, &line);
+    text_add(&line, " --mine ");
+    shell_word(&line, answer->path);
+    if (answer->alone)
+        text_add(&line, " --stages %s", answer->stage);
+    snprintf(checked->command, sizeof checked->command, "%s", line.cut ? "" : said);
+    char *words[] = {arena_text(arena, "attn", 4, error),   arena_text(arena, "why", 3, error),
+                     arena_text(arena, "sdpa", 4, error),   arena_text(arena, "--in", 4, error),
+                     (char *)(uintptr_t)inputs,             arena_text(arena, "--mine", 6, error),
+                     (char *)(uintptr_t)answer->path,       arena_text(arena, "--stages", 8, error),
+                     arena_text(arena, answer->stage, strlen(answer->stage), error), NULL};
+    for (size_t i = 0; i < 9; i++)
+        if (words[i] == NULL)
+            return error->status;
+    progress_start(&progress, false, false);
+    if (options_parse(&options, answer->alone ? 9 : 7, words, error) ||
+        job_files_read(&files, &options, arena, error) || problem_create(problem, &options, &files, arena, error))
+        return error->status;
+    options.budget = 1;
+    if (why_search(why, &options, &files, problem, NULL, &progress, arena, error) != STATUS_OK)
+        return error->status;
+    tell_why(checked, why);
+    return STATUS_OK;
+}
+
+/* --- a case ------------------------------------------------------------------------------------------------------- */
+
+static enum status check_answers(struct case_checked *checked, struct case_made *made, const struct answers *answers,
+                                 enum dtype dtype, struct arena *arena, struct error *error)
+{
+    const struct answer *worst = NULL;
+    for (size_t i = 0; i < made->count; i++) {
+        const char *before = checked->result;
+        const struct answer *answer = &answers->of[i];
+        if (answer->path == NULL || answer->refused != NULL) {
+            if (answer->refused != NULL)
+                fail(checked, "%s%s", "", answer->refused);
+            continue;
+        }
+        check_answer(checked, answer, &made->results[i], dtype);
+        worst = checked->result != before ? answer : worst;
+    }
+    if (worst == NULL || checked->share <= 1)
+        return STATUS_OK;
+    if (made->row->gradients && !options_takes(COMMAND_WHY, MECHANISM_SDPA, OPTION_GRAD))
+        return STATUS_OK;
+    if (ask_why(checked, answers, worst, arena, error) == STATUS_SYSTEM)
+        return STATUS_SYSTEM;
+    *error = (struct error){0}; /* why cannot be asked about such numbers */
+    return STATUS_OK;
+}
+
+/* What is missing of the results: all of them, or some. */
+static void check_missing(struct case_checked *checked, const struct case_made *made, const struct answers *answers)
+{
+    struct text reason = text_begin(checked->reason, sizeof checked->reason);
+    for (size_t i = 0; i < made->count; i++)
+        if (answers->of[i].path == NULL) {
+            text_add(&reason, "%s%s.npy", checked->verdict == CASE_MISSING ? ", " : "no ", made->results[i].name);
+            checked->verdict = CASE_MISSING;
+        }
+}
+
+static enum status check_case(struct case_checked *checked, const struct cases_report *report, struct arena *lasting,
+                              struct error *error)
+{
+    struct arena arena = {0};
+    struct case_made *made = arena_allocate(&arena, 1, sizeof *made, error);
+    struct answers *answers = arena_allocate(&arena, 1, sizeof *answers, error);
+    struct case_file files[CASES_MOST_FILES];
+    size_t count = 0;
+    enum status status = made == NULL || answers == NULL ? error->status : STATUS_OK;
+    if (status == STATUS_OK)
+        status = case_make(made, checked->row, &report->options, &arena, error);
+    if (status == STATUS_OK)
+        status = case_files(made, &report->options, files, &count, &arena, error);
+    if (status == STATUS_OK)
+        status = answers_read(answers, made, report->folder, &arena, error);
+    for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
+        if (!answers->taken[i] && !is_named(answers->names[i], files, count))
+            note(checked, arena_text(lasting, answers->names[i], strlen(answers->names[i]), error));
+    if (status == STATUS_OK) {
+        check_missing(checked, made, answers);
+        status = check_answers(checked, made, answers, report->options.dtype, &arena, error);
+    }
+    if (status == STATUS_OK)
+        status = check_own(checked, answers, files, count, &arena, error);
+    if (checked->result != NULL) /* a name of the stages outlives the arena */
+        checked->result = stage_name(stage_find(checked->result, strlen(checked->result)));
+    arena_free(&arena);
+    return status;
+}
+
+/* What is in the folder that is no case. */
+static enum status note_others(struct cases_report *report, struct arena *arena, struct error *error)
+{
+    const char **names;
+    size_t count;
+    if (folder_list(report->folder, &names, &count, arena, error) != STATUS_OK)
+        return error->status;
+    report->notes = names;
+    for (size_t i = 0; i < count; i++) {
+        bool known = strcmp(names[i], CASES_INDEX) == 0;
+        for (size_t k = 0; k < report->count; k++)
+            known = known || strcmp(names[i], report->checked[k].row->name) == 0;
+        if (!known)
+            report->notes[report->note_count++] = names[i];
+    }
+    return STATUS_OK;
+}
+
+enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error)
+{
+    struct case_sizes sizes;
+    *report = (struct cases_report){.folder = folder};
+    report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);
+    if (report->checked == NULL || read_index(report, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < CASES_COUNT; i++) {
+        struct case_checked *checked = &report->checked[report->count];
+        if (!case_sizes_of(&CASES[i], &report->options, &sizes))
+            continue;
+        *checked = (struct case_checked){.row = &CASES[i]};
+        if (check_case(checked, report, arena, error) != STATUS_OK)
+            return error->status;
+        report->of[checked->verdict]++;
+        report->count++;
+    }
+    return note_others(report, arena, error);
+}

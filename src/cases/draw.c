@@ -1,0 +1,478 @@
+#include "cases/draw.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_TENSORS = 12, TILE = 64, PAGE = 16 };
+
+/* --- sizes -------------------------------------------------------------------------------------------------------- */
+
+/* The largest share of the heads that serves several of query each; 0 where there is none between one and all. */
+static size_t shared_heads(size_t heads, enum case_sharing sharing)
+{
+    size_t part = 2;
+    while (part < heads && heads % part != 0)
+        part++;
+    return sharing == CASE_EACH ? heads : heads == 1 ? 0 : sharing == CASE_ONE ? 1 : part < heads ? heads / part : 0;
+}
+
+bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes)
+{
+    const size_t most = (size_t)options->max_tokens, keys = row->keys > 0 ? row->keys : most;
+    const size_t heads = (size_t)options->heads, d_head = (size_t)options->d_head;
+    *sizes = (struct case_sizes){.items = row->items > 0 ? row->items : 1,
+                                 .heads = heads,
+                                 .kv_heads = shared_heads(heads, row->sharing),
+                                 .queries = memory_smaller(row->queries > 0 ? row->queries : keys, most),
+                                 .keys = memory_smaller(keys, most),
+                                 .d_head = d_head,
+                                 .d_value = row->other_value ? d_head / 2 + 3 : d_head};
+    return sizes->kv_heads > 0 && (!row->exact || keys <= most);
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
+
+void *case_add_of(struct case_drawing *drawing, const char *name, enum dtype dtype, size_t rank, const size_t *shape)
+{
+    struct file_tensor *added = &drawing->file->tensors[drawing->file->tensor_count];
+    *added = (struct file_tensor){.name = name, .order = drawing->file->tensor_count};
+    if (tensor_create(&added->tensor, dtype, rank, shape, drawing->arena, drawing->error) != STATUS_OK)
+        return NULL;
+    drawing->file->tensor_count++;
+    memset(added->tensor.data, 0, tensor_count(&added->tensor) * dtype_size(dtype));
+    return added->tensor.data;
+}
+
+double *case_add(struct case_drawing *drawing, const char *name, size_t rank, const size_t *shape)
+{
+    return case_add_of(drawing, name, DTYPE_F64, rank, shape);
+}
+
+/* The digits that float32 has not come from a second draw. */
+void case_normal(struct case_drawing *drawing, double *numbers, size_t count)
+{
+    float *drawn = arena_allocate(drawing->arena, count, 2 * sizeof *drawn, drawing->error);
+    if (drawn == NULL)
+        return;
+    torch_random_normal(&drawing->generator, drawn, 2 * count);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (double)drawn[i] + 0x1p-28 * (double)drawn[count + i];
+}
+
+/* Key `token` of each head, or its value where `columns` is d_v. */
+static double *row_of(double *numbers, const struct case_sizes *sizes, size_t head, size_t token, size_t columns)
+{
+    return numbers + (head * sizes->keys + token) * columns;
+}
+
+/* The first column of all queries becomes `one`, and that of key j what `first` says, so that scaled is their product
+ * over sqrt(d), and what the other columns give, times `others`. */
+static void make_scores(struct case_drawing *drawing, double others, double first(size_t key, size_t keys))
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t d = sizes->d_head, queries = sizes->items * sizes->heads * sizes->queries;
+    const size_t heads = sizes->items * sizes->kv_heads;
+    for (size_t i = 0; i < queries; i++)
+        drawing->query[i * d] = 4;
+    for (size_t head = 0; head < heads; head++)
+        for (size_t key = 0; key < sizes->keys; key++) {
+            double *row = row_of(drawing->key, sizes, head, key, d);
+            for (size_t column = 0; column < d; column++)
+                row[column] *= others;
+            row[0] = first(key, sizes->keys) * sqrt((double)d) / 4;
+        }
+}
+
+static double first_last(size_t key, size_t keys)
+{
+    return key + 1 == keys ? 5 : 0;
+}
+
+static double first_first(size_t key, size_t keys)
+{
+    (void)keys;
+    return key == 0 ? 5 : 0;
+}
+
+static double first_rising(size_t key, size_t keys)
+{
+    return 20 * (double)key / (double)keys;
+}
+
+/* Two keys of each row are as large. */
+static double first_apart(size_t key, size_t keys)
+{
+    return key == keys / 3 || key + 1 == keys ? 1 : 0;
+}
+
+static double first_90(size_t key, size_t keys)
+{
+    return 90 * first_apart(key, keys);
+}
+
+static double first_1000(size_t key, size_t keys)
+{
+    return 1000 * first_apart(key, keys);
+}
+
+static double first_low(size_t key, size_t keys)
+{
+    (void)key, (void)keys;
+    return -1000;
+}
+
+static double first_equal(size_t key, size_t keys)
+{
+    (void)key, (void)keys;
+    return 0.5;
+}
+
+enum status make_last(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0.5, first_last);
+    return STATUS_OK;
+}
+
+enum status make_first(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0.5, first_first);
+    return STATUS_OK;
+}
+
+enum status make_rising(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0.5, first_rising);
+    return STATUS_OK;
+}
+
+enum status make_apart_90(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0.5, first_90);
+    return STATUS_OK;
+}
+
+enum status make_apart_1000(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0.5, first_1000);
+    return STATUS_OK;
+}
+
+enum status make_equal(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0, first_equal);
+    return STATUS_OK;
+}
+
+enum status make_low(struct case_drawing *drawing)
+{
+    make_scores(drawing, 0.5, first_low);
+    return STATUS_OK;
+}
+
+/* All products have the sign of the key, and come to more than 65504 in all. */
+enum status make_overflow(struct case_drawing *drawing)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t d = sizes->d_head, queries = sizes->items * sizes->heads * sizes->queries;
+    const size_t keys = sizes->items * sizes->kv_heads * sizes->keys;
+    const double size = ceil(sqrt(70000 / (double)d));
+    for (size_t i = 0; i < queries * d; i++)
+        drawing->query[i] = size;
+    for (size_t i = 0; i < keys; i++)
+        for (size_t column = 0; column < d; column++)
+            drawing->key[i * d + column] = i % 7 == 3 ? size : i % 2 == 0 ? size / 2 : -size;
+    return STATUS_OK;
+}
+
+enum status make_denormal(struct case_drawing *drawing)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const double factor = 64 * dtype_smallest(drawing->dtype);
+    for (size_t i = 0; i < sizes->items * sizes->kv_heads * sizes->keys * sizes->d_value; i++)
+        drawing->value[i] *= factor;
+    return STATUS_OK;
+}
+
+enum status make_alternating(struct case_drawing *drawing)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    make_scores(drawing, 0, first_equal);
+    for (size_t head = 0; head < sizes->items * sizes->kv_heads; head++)
+        for (size_t key = 0; key < sizes->keys; key++)
+            for (size_t column = 0; column < sizes->d_value; column++) {
+                double *value = row_of(drawing->value, sizes, head, key, sizes->d_value) + column;
+                *value = (key % 2 == 0 ? 100 : -100) + (double)(key % 5) / 8;
+            }
+    return STATUS_OK;
+}
+
+/* --- masks -------------------------------------------------------------------------------------------------------- */
+
+static bool *add_mask(struct case_drawing *drawing)
+{
+    const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
+    bool *mask = case_add_of(drawing, "attn_mask", DTYPE_BOOL, 2, shape);
+    if (mask != NULL)
+        memset(mask, true, shape[0] * shape[1]);
+    return mask;
+}
+
+static double *add_float_mask(struct case_drawing *drawing)
+{
+    const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
+    double *mask = case_add(drawing, "attn_mask", 2, shape);
+    if (mask != NULL)
+        case_normal(drawing, mask, shape[0] * shape[1]);
+    return mask;
+}
+
+enum status make_mask_rows(struct case_drawing *drawing)
+{
+    const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
+    bool *mask = add_mask(drawing);
+    if (mask == NULL)
+        return drawing->error->status;
+    for (size_t row = 0; row < queries; row++)
+        for (size_t key = 0; key < keys; key++)
+            mask[row * keys + key] = row > 0 && row + 1 < queries && row != queries / 2 && (row + key) % 3 > 0;
+    return STATUS_OK;
+}
+
+/* As many keys at the start as every query is forbidden. */
+static size_t first_block(const struct case_sizes *sizes)
+{
+    return memory_smaller(TILE, sizes->keys / 2);
+}
+
+enum status make_mask_block(struct case_drawing *drawing)
+{
+    const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
+    bool *mask = add_mask(drawing);
+    for (size_t row = 0; row < queries && mask != NULL; row++)
+        memset(mask + row * keys, false, first_block(&drawing->sizes));
+    return mask != NULL ? STATUS_OK : drawing->error->status;
+}
+
+enum status make_mask_float(struct case_drawing *drawing)
+{
+    return add_float_mask(drawing) != NULL ? STATUS_OK : drawing->error->status;
+}
+
+enum status make_mask_infinite(struct case_drawing *drawing)
+{
+    const size_t count = drawing->sizes.queries * drawing->sizes.keys;
+    double *mask = add_float_mask(drawing);
+    for (size_t i = 0; i < count && mask != NULL; i++)
+        if (i % 5 < 2)
+            mask[i] = -INFINITY;
+    return mask != NULL ? STATUS_OK : drawing->error->status;
+}
+
+/* NaN in the key and the value of a token, of all heads of an item; in every second column of the value -inf. */
+static void poison(struct case_drawing *drawing, size_t item, size_t token)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    for (size_t head = item * sizes->kv_heads; head < (item + 1) * sizes->kv_heads; head++) {
+        for (size_t column = 0; column < sizes->d_head; column++)
+            row_of(drawing->key, sizes, head, token, sizes->d_head)[column] = NAN;
+        for (size_t column = 0; column < sizes->d_value; column++)
+            row_of(drawing->value, sizes, head, token, sizes->d_value)[column] = column % 2 ? (double)-INFINITY : NAN;
+    }
+}
+
+enum status make_poison_mask(struct case_drawing *drawing)
+{
+    const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
+    bool *mask = add_mask(drawing);
+    for (size_t key = 2; key < keys && mask != NULL; key += 5) {
+        poison(drawing, 0, key);
+        for (size_t row = 0; row < queries; row++)
+            mask[row * keys + key] = false;
+    }
+    return mask != NULL ? STATUS_OK : drawing->error->status;
+}
+
+enum status make_poison_behind(struct case_drawing *drawing)
+{
+    for (size_t key = drawing->sizes.queries; key < drawing->sizes.keys; key++)
+        poison(drawing, 0, key);
+    return STATUS_OK;
+}
+
+enum status make_lengths(struct case_drawing *drawing)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t lengths[] = {0, 1, 17, sizes->keys};
+    int64_t *added = case_add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
+    for (size_t item = 0; item < sizes->items && added != NULL; item++) {
+        added[item] = (int64_t)memory_smaller(lengths[item % 4], sizes->keys);
+        for (size_t key = (size_t)added[item]; key < sizes->keys; key++)
+            poison(drawing, item, key);
+    }
+    return added != NULL ? STATUS_OK : drawing->error->status;
+}
+
+enum status make_sinks(struct case_drawing *drawing)
+{
+    double *sinks = case_add(drawing, "sinks", 1, &drawing->sizes.heads);
+    for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
+        sinks[head] = 2 - (double)(head % 4);
+    return sinks != NULL ? STATUS_OK : drawing->error->status;
+}
+
+enum status make_sinks_large(struct case_drawing *drawing)
+{
+    double *sinks = case_add(drawing, "sinks", 1, &drawing->sizes.heads);
+    for (size_t head = 0; head < drawing->sizes.heads && sinks != NULL; head++)
+        sinks[head] = 8 + (double)(head % 4);
+    return sinks != NULL ? STATUS_OK : drawing->error->status;
+}
+
+/* --- layouts ------------------------------------------------------------------------------------------------------ */
+
+/* Tokens of B x H x T x columns, as B x T x H x columns. */
+static void transpose(const double *from, double *to, size_t items, size_t heads, size_t tokens, size_t columns)
+{
+    for (size_t item = 0; item < items; item++)
+        for (size_t head = 0; head < heads; head++)
+            for (size_t token = 0; token < tokens; token++)
+                memcpy(to + ((item * tokens + token) * heads + head) * columns,
+                       from + ((item * heads + head) * tokens + token) * columns, columns * sizeof *to);
+}
+
+static enum status lay_each(struct case_drawing *drawing)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t query[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_head};
+    const size_t key[] = {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_head};
+    const size_t value[] = {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_value};
+    double *laid[] = {case_add(drawing, "query", 4, query), case_add(drawing, "key", 4, key),
+                      case_add(drawing, "value", 4, value)};
+    if (laid[0] == NULL || laid[1] == NULL || laid[2] == NULL)
+        return drawing->error->status;
+    memcpy(laid[0], drawing->query, query[0] * query[1] * query[2] * query[3] * sizeof *laid[0]);
+    memcpy(laid[1], drawing->key, key[0] * key[1] * key[2] * key[3] * sizeof *laid[1]);
+    memcpy(laid[2], drawing->value, value[0] * value[1] * value[2] * value[3] * sizeof *laid[2]);
+    return STATUS_OK;
+}
+
+enum status lay_packed(struct case_drawing *drawing)
+{
+    static const int64_t STARTS[] = {0, 1, 17, 17, 34, 39};
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t count = sizeof STARTS / sizeof STARTS[0];
+    const size_t query[] = {sizes->queries, sizes->heads, sizes->d_head};
+    const size_t key[] = {sizes->keys, sizes->kv_heads, sizes->d_head};
+    const size_t value[] = {sizes->keys, sizes->kv_heads, sizes->d_value};
+    double *laid[] = {case_add(drawing, "query", 3, query), case_add(drawing, "key", 3, key),
+                      case_add(drawing, "value", 3, value)};
+    int64_t *of_query = case_add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
+    int64_t *of_key = case_add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
+    if (laid[0] == NULL || laid[1] == NULL || laid[2] == NULL || of_query == NULL || of_key == NULL)
+        return drawing->error->status;
+    memcpy(of_query, STARTS, sizeof STARTS);
+    memcpy(of_key, STARTS, sizeof STARTS);
+    transpose(drawing->query, laid[0], 1, query[1], query[0], query[2]);
+    transpose(drawing->key, laid[1], 1, key[1], key[0], key[2]);
+    transpose(drawing->value, laid[2], 1, value[1], value[0], value[2]);
+    return STATUS_OK;
+}
+
+/* Items of 17, 1, 33 and 0 tokens: 6 pages, one behind the other from the last on, and one that nobody has. */
+enum status lay_pages(struct case_drawing *drawing)
+{
+    static const int64_t LENGTHS[] = {17, 1, 33, 0}, TABLE[][3] = {{5, 2, -1}, {4, -1, -1}, {0, 6, 1}, {-1, -1, -1}};
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t pages = 7, heads = sizes->kv_heads, table_shape[] = {sizes->items, 3};
+    const size_t query[] = {sizes->items, sizes->queries, sizes->heads, sizes->d_head};
+    const size_t key[] = {pages, PAGE, heads, sizes->d_head}, value[] = {pages, PAGE, heads, sizes->d_value};
+    double *laid = case_add(drawing, "query", 4, query), *keys = case_add(drawing, "key_cache", 4, key);
+    double *values = case_add(drawing, "value_cache", 4, value);
+    int64_t *table = case_add_of(drawing, "block_table", DTYPE_I64, 2, table_shape);
+    int64_t *lengths = case_add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
+    if (laid == NULL || keys == NULL || values == NULL || table == NULL || lengths == NULL)
+        return drawing->error->status;
+    memcpy(lengths, LENGTHS, sizeof LENGTHS);
+    memcpy(table, TABLE, sizeof TABLE);
+    transpose(drawing->query, laid, sizes->items, sizes->heads, sizes->queries, sizes->d_head);
+    for (size_t i = 0; i < pages * PAGE * heads * sizes->d_head; i++)
+        keys[i] = NAN;
+    for (size_t i = 0; i < pages * PAGE * heads * sizes->d_value; i++)
+        values[i] = NAN;
+    for (size_t item = 0; item < sizes->items; item++)
+        for (size_t token = 0; token < (size_t)LENGTHS[item]; token++)
+            for (size_t head = 0; head < heads; head++) {
+                const size_t to = ((size_t)TABLE[item][token / PAGE] * PAGE + token % PAGE) * heads + head;
+                memcpy(keys + to * sizes->d_head,
+                       row_of(drawing->key, sizes, item * heads + head, token, sizes->d_head),
+                       sizes->d_head * sizeof *keys);
+                memcpy(values + to * sizes->d_value,
+                       row_of(drawing->value, sizes, item * heads + head, token, sizes->d_value),
+                       sizes->d_value * sizeof *values);
+            }
+    return STATUS_OK;
+}
+
+/* --- a case ------------------------------------------------------------------------------------------------------- */
+
+/* Three kinds of numbers, each as torch.randn draws it. */
+static enum status draw_operands(struct case_drawing *drawing)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t counts[] = {sizes->items * sizes->heads * sizes->queries * sizes->d_head,
+                             sizes->items * sizes->kv_heads * sizes->keys * sizes->d_head,
+                             sizes->items * sizes->kv_heads * sizes->keys * sizes->d_value};
+    double **drawn[] = {&drawing->query, &drawing->key, &drawing->value};
+    for (size_t i = 0; i < 3; i++) {
+        *drawn[i] = arena_allocate(drawing->arena, counts[i], sizeof **drawn[i], drawing->error);
+        if (*drawn[i] == NULL)
+            return drawing->error->status;
+        case_normal(drawing, *drawn[i], counts[i]);
+    }
+    return drawing->error->status;
+}
+
+static void round_all(struct input_file *file, enum dtype dtype)
+{
+    for (size_t i = 0; i < file->tensor_count; i++)
+        if (file->tensors[i].tensor.dtype == DTYPE_F64)
+            dtype_round(dtype, file->tensors[i].tensor.data, tensor_count(&file->tensors[i].tensor));
+    input_file_sort(file);
+}
+
+/* The gradient by the context, in a file of its own. */
+static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file)
+{
+    const struct case_sizes *sizes = &drawing->sizes;
+    const size_t shape[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_value};
+    drawing->file = file;
+    double *gradient = case_add(drawing, "grad_context", 4, shape);
+    if (gradient == NULL)
+        return drawing->error->status;
+    case_normal(drawing, gradient, shape[0] * shape[1] * shape[2] * shape[3]);
+    return drawing->error->status;
+}
+
+enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
+                      struct job_files *files, struct arena *arena, struct error *error)
+{
+    *files = (struct job_files){.inputs = &files->files[0], .grad = row->gradients ? &files->files[3] : NULL};
+    for (size_t i = 0; i < 4; i += 3) {
+        files->files[i] = (struct input_file){.source = row->name,
+                                              .tensors = arena_allocate(arena, MOST_TENSORS,
+                                                                        sizeof files->files[i].tensors[0], error)};
+        if (files->files[i].tensors == NULL)
+            return error->status;
+    }
+    struct case_drawing drawing = {
+        .sizes = *sizes, .dtype = options->dtype, .file = &files->files[0], .arena = arena, .error = error};
+    torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR,
+                      options->seed + 1000003 * (uint64_t)(row - CASES));
+    if (draw_operands(&drawing) || (row->make != NULL && row->make(&drawing)) ||
+        (row->lay != NULL ? row->lay : lay_each)(&drawing) ||
+        (row->gradients && draw_gradient(&drawing, &files->files[3])))
+        return error->status;
+    round_all(&files->files[0], options->dtype);
+    round_all(&files->files[3], options->dtype);
+    return STATUS_OK;
+}

@@ -1,0 +1,219 @@
+#include "cases/cases.h"
+
+#include "write/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- tables as bytes ---------------------------------------------------------------------------------------------- */
+
+/* .npy has no bfloat16: its numbers are float32's, too. */
+static enum dtype npy_dtype(enum dtype dtype)
+{
+    return dtype_npy(dtype) != NULL ? dtype : DTYPE_F32;
+}
+
+static enum status add_file(struct case_file *files, size_t *count, const char *name, struct output *text,
+                            struct error *error)
+{
+    struct case_file *file = &files[(*count)++];
+    file->name = name;
+    file->bytes = output_close_text(text, &file->length);
+    return file->bytes != NULL ? STATUS_OK : error->status;
+}
+
+/* "expected_context_f64.npy", of parts, in the arena; NULL where memory is short. */
+static const char *name_file(const char *before, const char *name, const char *behind, struct arena *arena,
+                             struct error *error)
+{
+    char text[128];
+    const int length = snprintf(text, sizeof text, "%s%s%s", before, name, behind);
+    return arena_text(arena, text, (size_t)length, error);
+}
+
+/* One table of a result by a writer, all its numbers rounded once to the dtype. */
+static enum status add_table(struct case_file *files, size_t *count, const char *name, const struct result *result,
+                             const struct result_table *table, enum dtype dtype, struct arena *arena,
+                             struct error *error)
+{
+    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct result alone = *result;
+    struct result_table rounded = *table;
+    if (text == NULL || name == NULL)
+        return error->status;
+    rounded.dtype = dtype;
+    alone.tables = &rounded;
+    alone.table_count = 1;
+    output_open_text(text, arena, error);
+    const struct writing writing = {.result = &alone, .output = text, .arena = arena, .error = error};
+    if (write_npy(&writing) != STATUS_OK)
+        return error->status;
+    return add_file(files, count, name, text, error);
+}
+
+/* --- case.json ---------------------------------------------------------------------------------------------------- */
+
+static void write_shape(const struct result_table *table, struct output *output)
+{
+    output_print(output, "[");
+    for (size_t axis = 0; axis < table->rank; axis++)
+        output_print(output, "%s%zu", axis ? ", " : "", table->shape[axis]);
+    output_print(output, "]");
+}
+
+static void write_case(const struct case_made *made, struct output *output)
+{
+    const struct case_row *row = made->row;
+    const struct case_sizes *sizes = &made->sizes;
+    output_print(output, "{\"name\": \"%s\",\n\"purpose\": ", row->name);
+    write_json_string(row->purpose, output);
+    output_print(output, ",\n\"command\": \"attn sdpa inputs.safetensors%s%s%s\"", row->options != NULL ? " " : "",
+                 row->options != NULL ? row->options : "", row->gradients ? " --grad grad_context.npy" : "");
+    output_print(output, ",\n\"settings\": ");
+    write_json_settings(&made->given, output);
+    output_print(output,
+                 ",\n\"items\": %zu, \"heads\": %zu, \"kv_heads\": %zu, \"queries\": %zu, \"keys\": %zu, \"d_head\": "
+                 "%zu, \"d_value\": %zu,\n\"scale\": ",
+                 sizes->items, sizes->heads, sizes->kv_heads, sizes->queries, sizes->keys, sizes->d_head,
+                 sizes->d_value);
+    write_json_number(made->given.scale, DTYPE_F64, output);
+    output_print(output, ",\n\"inputs\": {");
+    for (size_t i = 0; i < made->inputs.table_count; i++) {
+        output_print(output, "%s\"%s\": ", i ? ", " : "", made->inputs.tables[i].name);
+        write_shape(&made->inputs.tables[i], output);
+    }
+    output_print(output, "},\n\"expected\": {");
+    for (size_t i = 0; i < made->count; i++) {
+        const struct case_result *result = &made->results[i];
+        output_print(output, "%s\n  \"%s\": {\"shape\": ", i ? "," : "", result->name);
+        write_shape(&result->table, output);
+        output_print(output, ", \"absolute\": ");
+        write_json_number(result->absolute, DTYPE_F64, output);
+        output_print(output, ", \"relative\": ");
+        write_json_number(result->relative, DTYPE_F64, output);
+        output_print(output, "}");
+    }
+    output_print(output, "}}\n");
+}
+
+static enum status add_case(const struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
+                            struct error *error)
+{
+    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    if (text == NULL)
+        return error->status;
+    output_open_text(text, arena, error);
+    write_case(made, text);
+    return add_file(files, count, "case.json", text, error);
+}
+
+/* --- all of a case ------------------------------------------------------------------------------------------------ */
+
+static enum status add_inputs(struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
+                              struct error *error)
+{
+    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    if (text == NULL)
+        return error->status;
+    output_open_text(text, arena, error);
+    const struct writing writing = {.result = &made->inputs, .output = text, .arena = arena, .error = error};
+    if (write_safetensors(&writing) != STATUS_OK)
+        return error->status;
+    return add_file(files, count, "inputs.safetensors", text, error);
+}
+
+enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
+                       struct arena *arena, struct error *error)
+{
+    const enum dtype dtype = npy_dtype(options->dtype);
+    *count = 0;
+    if (add_case(made, files, count, arena, error) || add_inputs(made, files, count, arena, error))
+        return error->status;
+    for (size_t i = 0; i < made->inputs.table_count; i++) {
+        const struct result_table *table = &made->inputs.tables[i];
+        const char *name = name_file("", table->name, ".npy", arena, error);
+        const enum dtype own = dtype_is_working(table->dtype) ? dtype : table->dtype;
+        if (add_table(files, count, name, &made->inputs, table, own, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    const struct result_table *gradient = result_table_of(&made->truth, STAGE_GRAD_CONTEXT);
+    if (gradient != NULL &&
+        add_table(files, count, "grad_context.npy", &made->truth, gradient, dtype, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < made->count; i++) {
+        const struct case_result *result = &made->results[i];
+        const char *name = name_file("expected_", result->name, ".npy", arena, error);
+        const char *wide = name_file("expected_", result->name, "_f64.npy", arena, error);
+        if (add_table(files, count, name, &made->truth, &result->table, dtype, arena, error) ||
+            add_table(files, count, wide, &made->truth, &result->table, DTYPE_F64, arena, error))
+            return error->status;
+    }
+    return STATUS_OK;
+}
+
+/* --- the index ---------------------------------------------------------------------------------------------------- */
+
+/* The value of a row's option, or NULL; --causal has none. */
+static const char *option_of(const struct case_row *row, const char *name)
+{
+    const char *found = row->options != NULL ? strstr(row->options, name) : NULL;
+    return found != NULL ? found + strlen(name) : NULL;
+}
+
+/* What a kernel must be able to do beside the causal rule and a scale, "window=16,0+sinks", or "-". */
+static void write_also(const struct case_row *row, struct output *output)
+{
+    static const char *const NAMES[] = {"align", "window", "softcap", "alibi"};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        const char *value = option_of(row, NAMES[i]);
+        if (value == NULL)
+            continue;
+        output_print(output, "%s%s=%.*s", between, NAMES[i], (int)strcspn(value + 1, " "), value + 1);
+        between = "+";
+    }
+    if (row->needs != NULL) {
+        output_print(output, "%s%s", between, row->needs);
+        between = "+";
+    }
+    if (row->gradients || between[0] == '\0')
+        output_print(output, "%s%s", between, row->gradients ? "gradients" : "-");
+}
+
+static void write_row(const struct case_row *row, const struct options *options, struct output *output)
+{
+    struct case_sizes sizes;
+    if (!case_sizes_of(row, options, &sizes))
+        return;
+    const char *scale = option_of(row, "--scale ");
+    output_print(output, "%s %zu %zu %zu %zu %zu %zu %zu %d ", row->name, sizes.items, sizes.heads, sizes.kv_heads,
+                 sizes.queries, sizes.keys, sizes.d_head, sizes.d_value, option_of(row, "--causal") != NULL);
+    write_json_number(scale != NULL ? strtod(scale, NULL) : 1 / sqrt((double)sizes.d_head), DTYPE_F64, output);
+    output_print(output, " ");
+    write_also(row, output);
+    output_print(output, " %s\n", row->purpose);
+}
+
+void case_settings(const struct options *options, struct output *output)
+{
+    output_print(output, "--heads %llu --d-head %llu --dtype %s --max-tokens %llu --seed %llu",
+                 (unsigned long long)options->heads, (unsigned long long)options->d_head, dtype_name(options->dtype),
+                 (unsigned long long)options->max_tokens, (unsigned long long)options->seed);
+}
+
+enum status case_index(const struct options *options, struct case_file *file, struct arena *arena,
+                       struct error *error)
+{
+    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    size_t count = 0;
+    if (text == NULL)
+        return error->status;
+    output_open_text(text, arena, error);
+    output_print(text, CASES_HEAD);
+    case_settings(options, text);
+    output_print(text, "\n# name B H H_kv Tq Tk d d_v causal scale also purpose\n");
+    for (size_t i = 0; i < CASES_COUNT; i++)
+        write_row(&CASES[i], options, text);
+    return add_file(file, &count, CASES_INDEX, text, error);
+}

@@ -1,0 +1,81 @@
+#include "build/problem_create.h"
+#include "cases/cases.h"
+
+#include <string.h>
+
+/* What is written of a case, and what its bound is made from. */
+static const char FORWARD[] = "context,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value";
+
+/* attn sdpa with the row's options, in a dtype, for these stages. */
+static enum status parse(struct options *options, const struct case_row *row, const char *dtype, const char *stages,
+                         struct arena *arena, struct error *error)
+{
+    char line[CASES_LINE_BYTES], *argv[CASES_WORDS + 1];
+    int count = 0;
+    snprintf(line, sizeof line, "attn sdpa --kernel reference --threads 1 --dtype %s --stages %s %s%s", dtype, stages,
+             row->gradients ? "--grad ones " : "", row->options != NULL ? row->options : "");
+    char *words = arena_text(arena, line, strlen(line), error), *rest = NULL;
+    if (words == NULL)
+        return error->status;
+    for (char *word = strtok_r(words, " ", &rest); word != NULL && count < CASES_WORDS; word = strtok_r(NULL, " ", &rest))
+        argv[count++] = word;
+    argv[count] = NULL;
+    return options_parse(options, count, argv, error);
+}
+
+/* A job and all of its rows. */
+static enum status compute(struct result *result, struct problem *problem, const struct options *options,
+                           const struct job_files *files, struct arena *arena, struct error *error)
+{
+    struct progress *progress = arena_allocate(arena, 1, sizeof *progress, error);
+    if (progress == NULL || problem_create(problem, options, files, arena, error) != STATUS_OK)
+        return error->status;
+    progress_start(progress, false, false);
+    return result_create(result, problem, progress, false, arena, error);
+}
+
+/* All rows of the table, which lies in the result from then on. */
+static enum status hold(struct case_made *made, struct case_result *result, struct arena *arena, struct error *error)
+{
+    struct result_table *table = &result->table;
+    const size_t rows = result_rows(table), columns = result_columns(table);
+    if (tensor_create(&result->truth, DTYPE_F64, table->rank, table->shape, arena, error) != STATUS_OK)
+        return error->status;
+    double *numbers = result->truth.data;
+    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
+        for (size_t row = 0; row < rows; row++, numbers += columns)
+            result_row(&made->truth, table, matrix, row, numbers);
+    table->tensor = &result->truth;
+    return STATUS_OK;
+}
+
+/* The stages that a kernel is to give: all but what the bound is made from. */
+static enum status list_results(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error)
+{
+    for (size_t i = 0; i < made->truth.table_count; i++) {
+        const struct result_table *table = &made->truth.tables[i];
+        struct case_result *result = &made->results[made->count];
+        if (table->stage == STAGE_WEIGHTS || table->stage == STAGE_GRAD_CONTEXT)
+            continue;
+        *result = (struct case_result){.name = table->name, .table = *table, .relative = case_unit(dtype)};
+        if (hold(made, result, arena, error) != STATUS_OK)
+            return error->status;
+        made->count++;
+    }
+    return STATUS_OK;
+}
+
+enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
+                      struct arena *arena, struct error *error)
+{
+    *made = (struct case_made){.row = row};
+    case_sizes_of(row, options, &made->sizes);
+    if (case_draw(row, options, &made->sizes, &made->files, arena, error) ||
+        parse(&made->given_options, row, dtype_name(options->dtype), "inputs", arena, error) ||
+        parse(&made->truth_options, row, "f64", row->gradients ? BACKWARD : FORWARD, arena, error) ||
+        compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||
+        compute(&made->truth, &made->truth_job, &made->truth_options, &made->files, arena, error))
+        return error->status;
+    return list_results(made, options->dtype, arena, error) != STATUS_OK ? error->status
+           : case_bound(made, options->dtype, arena, error);
+}

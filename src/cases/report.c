@@ -1,0 +1,145 @@
+#include "cases/cases.h"
+
+#include "write/json.h"
+
+#include <string.h>
+
+static const char *const VERDICTS[CASE_VERDICTS] = {"passed", "failed", "missing"};
+
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
+/* "1.2e-07 of 3.1e-05", or why there is none. */
+static void write_numbers(const struct case_checked *checked, struct output *output)
+{
+    if (checked->reason[0] != '\0')
+        output_print(output, "%s", checked->reason);
+    else
+        output_print(output, "%-10s  off by %.1e of %.1e", checked->result, checked->largest, checked->allowed);
+}
+
+/* What is told of a case that failed, each line beneath it. */
+static void write_failure(const struct case_checked *checked, struct output *output)
+{
+    if (checked->reason[0] == '\0')
+        output_print(output, "    %s, %s: %.6g, expected %.6g; %zu of %zu numbers are off\n", checked->result,
+                     checked->place, checked->theirs, checked->right, checked->outside, checked->of);
+    if (checked->mistake[0] != '\0')
+        output_print(output, "    %s: %s\n", checked->mistake, checked->sentence);
+    else if (checked->sentence[0] != '\0')
+        output_print(output, "    %s\n", checked->sentence);
+    else if (checked->command[0] != '\0')
+        output_print(output, "    no mistake alone gives these numbers\n");
+    if (checked->command[0] != '\0')
+        output_print(output, "    ask: %s\n", checked->command);
+}
+
+static void write_text_report(const struct cases_report *report, bool color, struct output *output)
+{
+    char shown[TEXT_PATH_BYTES];
+    text_path(report->folder, shown);
+    output_print(output, "%zu cases in %s: ", report->count, shown);
+    case_settings(&report->options, output);
+    output_print(output, "\n\n");
+    for (size_t i = 0; i < report->count; i++) {
+        const struct case_checked *checked = &report->checked[i];
+        const bool bold = color && checked->verdict != CASE_PASSED;
+        output_print(output, "%s%-7s  %-19s  ", bold ? TEXT_BOLD : "", VERDICTS[checked->verdict], checked->row->name);
+        write_numbers(checked, output);
+        output_print(output, "%s\n", bold ? TEXT_PLAIN : "");
+        if (checked->verdict == CASE_FAILED)
+            write_failure(checked, output);
+        for (size_t k = 0; k < checked->note_count; k++)
+            output_print(output, "    %s is no result of this case\n", checked->notes[k]);
+    }
+    for (size_t i = 0; i < report->note_count; i++)
+        output_print(output, "%s is no case\n", report->notes[i]);
+    output_print(output, "\n%zu passed, %zu failed, %zu missing\n", report->of[CASE_PASSED], report->of[CASE_FAILED],
+                 report->of[CASE_MISSING]);
+}
+
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
+
+enum { SHOWN_BYTES = 4 * CASE_COMMAND_BYTES };
+
+/* A name of a file may be any bytes, JSON is UTF-8. */
+static void write_string(const char *text, struct output *output)
+{
+    char shown[SHOWN_BYTES];
+    text_shown(text, SIZE_MAX, shown, sizeof shown);
+    write_json_string(shown, output);
+}
+
+static void write_list(const char *name, const char *const *texts, size_t count, struct output *output)
+{
+    output_print(output, ", \"%s\": [", name);
+    for (size_t i = 0; i < count; i++) {
+        output_print(output, "%s", i ? ", " : "");
+        write_string(texts[i], output);
+    }
+    output_print(output, "]");
+}
+
+static void write_member(const char *name, const char *text, struct output *output)
+{
+    output_print(output, ", \"%s\": ", name);
+    if (text[0] == '\0')
+        output_print(output, "null");
+    else
+        write_string(text, output);
+}
+
+static void write_number(const char *name, double number, struct output *output)
+{
+    output_print(output, ", \"%s\": ", name);
+    write_json_number(number, DTYPE_F64, output);
+}
+
+static void write_json_case(const struct case_checked *checked, struct output *output)
+{
+    output_print(output, "{\"name\": \"%s\", \"verdict\": \"%s\"", checked->row->name, VERDICTS[checked->verdict]);
+    write_member("purpose", checked->row->purpose, output);
+    write_member("reason", checked->reason, output);
+    if (checked->result != NULL) {
+        write_member("result", checked->result, output);
+        write_number("off", checked->largest, output);
+        write_number("allowed", checked->allowed, output);
+        output_print(output, ", \"outside\": %zu, \"of\": %zu", checked->outside, checked->of);
+        write_member("place", checked->place, output);
+        write_number("theirs", checked->theirs, output);
+        write_number("expected", checked->right, output);
+    }
+    write_member("mistake", checked->mistake, output);
+    write_member("sentence", checked->sentence, output);
+    write_member("command", checked->command, output);
+    write_list("others", checked->notes, checked->note_count, output);
+    output_print(output, "}");
+}
+
+static void write_json_report(const struct cases_report *report, struct output *output)
+{
+    output_print(output, "{\"attn\": \"" ATTN_VERSION "\", \"folder\": ");
+    write_string(report->folder, output);
+    output_print(output, ", \"options\": \"");
+    case_settings(&report->options, output);
+    output_print(output, "\",\n\"passed\": %zu, \"failed\": %zu, \"missing\": %zu", report->of[CASE_PASSED],
+                 report->of[CASE_FAILED], report->of[CASE_MISSING]);
+    write_list("others", report->notes, report->note_count, output);
+    output_print(output, ",\n\"cases\": [");
+    for (size_t i = 0; i < report->count; i++) {
+        output_print(output, "%s\n  ", i ? "," : "");
+        write_json_case(&report->checked[i], output);
+    }
+    output_print(output, "]}\n");
+}
+
+enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,
+                         struct error *error)
+{
+    if (options->format == FORMAT_JSON)
+        write_json_report(report, output);
+    else
+        write_text_report(report, options_want_color(options, output), output);
+    if (output_close(output) != STATUS_OK)
+        return error->status;
+    return report->of[CASE_PASSED] == report->count ? STATUS_OK : error_quietly(error, STATUS_DIFFERENT);
+}

@@ -1,0 +1,85 @@
+#include "cases/draw.h"
+
+/* A length just before, at or behind the end of a tile, without and with the causal rule. */
+#define EDGE(tokens, what)                                                                                        \
+    {.name = "edge-" #tokens, .purpose = "T = " #tokens ": " what, .keys = tokens, .exact = true},                \
+        {.name = "causal-" #tokens,                                                                               \
+         .purpose = "the same, causal: tiles on the diagonal",                                                    \
+         .options = "--causal",                                                                                   \
+         .keys = tokens,                                                                                          \
+         .exact = true},
+#define EDGES(tile, before, behind)                                              \
+    EDGE(before, "one token less than a tile of " #tile " has") EDGE(tile, "exactly a tile of " #tile) \
+        EDGE(behind, "one token more than a tile of " #tile " has")
+
+/* clang-format off */
+const struct case_row CASES[] = {
+    EDGES(16, 15, 17) EDGES(32, 31, 33) EDGES(64, 63, 65) EDGES(128, 127, 129)
+    {.name = "longest", .purpose = "T = --max-tokens, several tiles of any size"},
+    {.name = "longest-causal", .purpose = "the same, causal", .options = "--causal"},
+    {.name = "one-token", .purpose = "T = 1: the context is the value itself", .keys = 1},
+    {.name = "one-key", .purpose = "one key for 17 queries: all contexts are its value", .queries = 17, .keys = 1},
+    {.name = "one-query", .purpose = "a step of decoding: one query, which sees all keys", .queries = 1, .keys = 100},
+    {.name = "batch", .purpose = "3 items: strides of a batch", .keys = 37, .items = 3},
+    {.name = "few-queries", .purpose = "Tq < Tk, causal from the first key on: keys behind Tq are never seen",
+        .options = "--causal", .queries = 23, .keys = 60},
+    {.name = "last-queries", .purpose = "Tq < Tk, causal: the queries are the last tokens, as with a cache",
+        .options = "--causal --align bottom-right", .queries = 23, .keys = 60},
+    {.name = "more-queries", .purpose = "Tq > Tk, the last tokens: the first queries see no key, and their contexts are 0",
+        .options = "--causal --align bottom-right", .queries = 40, .keys = 23},
+    {.name = "lengths", .purpose = "items of 0, 1, 17 and all keys; what lies behind a length is NaN, and is not read",
+        .keys = 40, .items = 4, .needs = "kv_lengths", .make = make_lengths},
+    {.name = "empty-rows", .purpose = "rows of attn_mask that allow no key: the first, the last, one between; their contexts are 0",
+        .keys = 50, .needs = "attn_mask", .make = make_mask_rows},
+    {.name = "first-block-masked", .purpose = "the first 64 keys, or half of them, are masked for every query: a running maximum of -inf",
+        .keys = 100, .needs = "attn_mask", .make = make_mask_block},
+    {.name = "mask-float", .purpose = "attn_mask of numbers that are added to the scores", .keys = 50, .needs = "attn_mask", .make = make_mask_float},
+    {.name = "mask-minus-infinity", .purpose = "attn_mask with -inf in it: those keys take no part", .keys = 50, .needs = "attn_mask", .make = make_mask_infinite},
+    {.name = "nan-masked", .purpose = "keys and values that are NaN or -inf where attn_mask forbids them for every query",
+        .keys = 50, .needs = "attn_mask", .make = make_poison_mask},
+    {.name = "nan-behind", .purpose = "keys and values that are NaN where no query comes to by the causal rule",
+        .options = "--causal", .queries = 20, .keys = 50, .make = make_poison_behind},
+    {.name = "largest-last", .purpose = "the largest score of each row is the last: all before it is scaled down", .keys = 129, .make = make_last},
+    {.name = "largest-first", .purpose = "the largest score of each row is the first", .keys = 129, .make = make_first},
+    {.name = "rising", .purpose = "scores rise from key to key: the running maximum moves in every tile", .keys = 129, .make = make_rising},
+    {.name = "apart-90", .purpose = "scores of a row differ by 90: exp of one alone is beyond float32", .keys = 70, .make = make_apart_90},
+    {.name = "apart-1000", .purpose = "scores of a row differ by 1000: all but the largest vanish", .keys = 70, .make = make_apart_1000},
+    {.name = "all-equal", .purpose = "all scores are equal: the context is the mean of the values", .keys = 70, .make = make_equal},
+    {.name = "all-low", .purpose = "all scores are near -1000: without the maximum taken off, 0 / 0", .keys = 70, .make = make_low},
+    {.name = "overflow-f16", .purpose = "query . key is beyond 65504, the largest of float16, before it is scaled", .keys = 70, .make = make_overflow},
+    {.name = "denormal", .purpose = "values, and so contexts, are below the smallest normal number of the dtype", .keys = 70, .make = make_denormal},
+    {.name = "alternating", .purpose = "values alternate in sign and nearly cancel: sums want digits", .keys = 128, .make = make_alternating},
+    {.name = "groups", .purpose = "fewer heads of key and value: each serves those of query that follow one another",
+        .keys = 50, .sharing = CASE_GROUPS},
+    {.name = "groups-causal", .purpose = "the same, causal", .options = "--causal", .keys = 50, .sharing = CASE_GROUPS},
+    {.name = "one-kv-head", .purpose = "one head of key and value serves all", .keys = 50, .sharing = CASE_ONE},
+    {.name = "window", .purpose = "causal, and a query sees 16 keys before its own", .options = "--causal --window 16,0", .keys = 100},
+    {.name = "window-both", .purpose = "a window of 7 keys before and 9 behind", .options = "--window 7,9", .keys = 100},
+    {.name = "window-itself", .purpose = "a window of the query's own key alone", .options = "--causal --window 0,0", .keys = 40},
+    {.name = "sinks", .purpose = "a logit a head in the maximum and the sum, with no value", .keys = 50, .needs = "sinks", .make = make_sinks},
+    {.name = "sinks-large", .purpose = "sinks above all scores: weights sum to far less than 1", .keys = 50, .needs = "sinks", .make = make_sinks_large},
+    {.name = "d-value", .purpose = "d_v is not d", .keys = 50, .other_value = true},
+    {.name = "scale", .purpose = "a scale that is given: 0.3", .options = "--scale 0.3", .keys = 50},
+    {.name = "softcap", .purpose = "scores are capped, 5 tanh(s / 5)", .options = "--softcap 5", .keys = 50},
+    {.name = "alibi", .purpose = "scores fall with the distance, by the usual slopes", .options = "--causal --alibi slopes", .keys = 50},
+    {.name = "packed", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end: none sees another", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
+    {.name = "packed-causal", .purpose = "the same, causal within each", .options = "--causal", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
+    {.name = "pages", .purpose = "a cache in pages of 16, in no order; what no length reaches is NaN, and is not read",
+        .queries = 1, .keys = 33, .exact = true, .items = 4, .needs = "block_table", .lay = lay_pages},
+    {.name = "pages-causal", .purpose = "the same for 3 queries, the last tokens of each item", .options = "--causal",
+        .queries = 3, .keys = 33, .exact = true, .items = 4, .needs = "block_table", .lay = lay_pages},
+    {.name = "grad", .purpose = "gradients by query, key and value", .keys = 33, .gradients = true},
+    {.name = "grad-causal", .purpose = "the same, causal", .options = "--causal", .keys = 65, .gradients = true},
+    {.name = "grad-few-queries", .purpose = "Tq < Tk, the last tokens", .options = "--causal --align bottom-right", .queries = 17, .keys = 50, .gradients = true},
+    {.name = "grad-groups", .purpose = "the gradients of a shared head are sums over those that it serves",
+        .options = "--causal", .keys = 33, .sharing = CASE_GROUPS, .gradients = true},
+    {.name = "grad-window", .purpose = "gradients through a window", .options = "--causal --window 8,0", .keys = 50, .gradients = true},
+    {.name = "grad-empty-rows", .purpose = "queries that see no key: their gradients are 0", .keys = 33, .gradients = true, .needs = "attn_mask", .make = make_mask_rows},
+    {.name = "grad-d-value", .purpose = "d_v is not d, and the scale is given", .options = "--scale 0.3", .keys = 33, .other_value = true, .gradients = true},
+    {.name = "grad-softcap", .purpose = "through tanh", .options = "--softcap 5", .keys = 33, .gradients = true},
+    {.name = "grad-one-token", .purpose = "T = 1: no gradient comes to query and key", .keys = 1, .gradients = true},
+    {.name = "grad-apart-1000", .purpose = "weights of 0 and 1: gradients by the scores vanish", .keys = 33, .gradients = true, .make = make_apart_1000},
+};
+/* clang-format on */
+
+const size_t CASES_COUNT = sizeof CASES / sizeof CASES[0];

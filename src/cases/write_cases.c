@@ -1,0 +1,68 @@
+#include "cases/cases.h"
+
+#include <string.h>
+
+/* One case: its folder and its files. What it takes is given back at once. */
+static enum status write_case(const struct folder *folder, const struct case_row *row, const struct options *options,
+                              struct error *error)
+{
+    struct arena arena = {0};
+    struct case_made *made = arena_allocate(&arena, 1, sizeof *made, error);
+    struct case_file files[CASES_MOST_FILES];
+    size_t count = 0;
+    enum status status = made == NULL ? error->status : case_make(made, row, options, &arena, error);
+    if (status == STATUS_OK)
+        status = case_files(made, options, files, &count, &arena, error);
+    if (status == STATUS_OK)
+        status = folder_within(folder, row->name);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        const char *path = folder_path(row->name, files[i].name, &arena, error);
+        status = path == NULL ? error->status : folder_file(folder, path, files[i].bytes, files[i].length);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+static enum status write_all(const struct folder *folder, const struct options *options, size_t *count,
+                             struct arena *arena, struct error *error)
+{
+    struct case_file index;
+    struct case_sizes sizes;
+    if (case_index(options, &index, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < CASES_COUNT; i++) {
+        if (!case_sizes_of(&CASES[i], options, &sizes))
+            continue;
+        if (write_case(folder, &CASES[i], options, error) != STATUS_OK)
+            return error->status;
+        ++*count;
+    }
+    return folder_file(folder, index.name, index.bytes, index.length);
+}
+
+enum status cases_write(const struct options *options, struct output *output, struct arena *arena,
+                        struct error *error)
+{
+    struct folder folder;
+    struct case_sizes sizes;
+    char shown[TEXT_PATH_BYTES];
+    size_t count = 0;
+    if (folder_open(&folder, options->files[0], arena, error) != STATUS_OK)
+        return error->status;
+    if (write_all(&folder, options, &count, arena, error) != STATUS_OK) {
+        folder_abandon(&folder);
+        return error->status;
+    }
+    if (folder_close(&folder) != STATUS_OK)
+        return error->status;
+    text_path(options->files[0], shown);
+    output_print(output, "%zu cases in %s: ", count, shown);
+    case_settings(options, output);
+    output_print(output, "\n");
+    for (size_t i = 0; i < CASES_COUNT; i++)
+        if (!case_sizes_of(&CASES[i], options, &sizes))
+            output_print(output, "  left out: %s, %s\n", CASES[i].name,
+                         sizes.kv_heads == 0 ? "whose heads these do not allow" : "which is longer than --max-tokens");
+    output_print(output, "each has case.json, inputs and expected_*.npy; a kernel writes context.npy, or grad_*.npy\n");
+    return output_close(output);
+}
