@@ -38,7 +38,6 @@ void folder_abandon(struct folder *folder);
 char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error);
 
 /* The names in a folder but . and .., in order, into *names (the arena's). STATUS_SYSTEM where it cannot be read. */
-enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena,
-                        struct error *error);
+enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena, struct error *error);
 
 #endif

@@ -54,21 +54,20 @@ static enum status read_file(struct answers *answers, size_t which, size_t resul
         if (found.tensor.rank == 0 && together)
             return STATUS_OK;
         if (found.tensor.rank == 0) {
-            snprintf(words, sizeof words, "%s: holds no %s", answers->names[which], answer->stage);
+            snprintf(words, sizeof words, "holds no %s", answer->stage);
             found.refused = tell(arena, words);
         }
     }
     if (answer->path != NULL) {
-        snprintf(words, sizeof words, "%s and %s both hold %s; expected it once", answer->name, found.name,
-                 answer->stage);
+        snprintf(words, sizeof words, "%s is in %.80s, too; expected it once", answer->stage, answer->name);
         found.refused = tell(arena, words);
     }
     *answer = found;
     return STATUS_OK;
 }
 
-enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder,
-                         struct arena *arena, struct error *error)
+enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder, struct arena *arena,
+                         struct error *error)
 {
     *answers = (struct answers){.folder = folder_path(folder, made->row->name, arena, error)};
     if (answers->folder == NULL ||

@@ -6,26 +6,26 @@
 #include "read/load.h"
 
 struct answer {
-    const char *stage;    /* "context" */
-    const char *path;     /* of its file; NULL: there is none */
-    const char *name;     /* of its file, in messages */
-    const char *refused;  /* why it cannot be read, or NULL */
-    bool alone;           /* the file holds that table alone, without a name */
-    bool is_text;         /* its numbers are decimals, of any dtype */
+    const char *stage;   /* "context" */
+    const char *path;    /* of its file; NULL: there is none */
+    const char *name;    /* of its file, in messages */
+    const char *refused; /* why it cannot be read, or NULL */
+    bool alone;          /* the file holds that table alone, without a name */
+    bool is_text;        /* its numbers are decimals, of any dtype */
     struct tensor tensor;
 };
 
 struct answers {
-    const char *folder;   /* DIR/edge-16 */
-    const char **names;   /* all files in it */
+    const char *folder; /* DIR/edge-16 */
+    const char **names; /* all files in it */
     size_t name_count;
-    bool *taken;          /* (name_count) they hold a result */
+    bool *taken;                          /* (name_count) they hold a result */
     struct answer of[CASES_MOST_RESULTS]; /* in the order of made->results */
 };
 
 /* Reads them; a file that cannot be read is told in its answer. STATUS_SYSTEM where the folder cannot be read, or
  * memory is short. */
-enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder,
-                         struct arena *arena, struct error *error);
+enum status answers_read(struct answers *answers, const struct case_made *made, const char *folder, struct arena *arena,
+                         struct error *error);
 
 #endif

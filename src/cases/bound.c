@@ -1,8 +1,8 @@
 /* How far a kernel may be off, from the dtype and the size of the sums that it makes.
  *
  * u is half a unit of the dtype's last place: what one rounding to it may do. c is the same of the numbers in which a
- * kernel sums: float32, or float64 where that is the dtype. A sum of n products is off by no more than n c times the sum
- * of their sizes. So, for query i:
+ * kernel sums: float32, or float64 where that is the dtype. A sum of n products is off by no more than n c times the
+ * sum of their sizes. So, for query i:
  *
  *   S_i = the largest of |scale| sum |q| |k| + |what the mask adds| over the keys that have weight, and |sink|
  *   w_i = c (2 (d + 4) S_i + 2 Tk + 8)       how far a weight may be off, as a share of it
@@ -15,8 +15,9 @@
  *   grad_key:    sum_i f_i |scale| G_ij |q_i|, of all heads that share the key
  *   grad_value:  sum_i f_i w_ij |dO_i|, likewise
  *
- * A result may be off by u of its own size, and by the largest of these over all of its numbers. Where the dtype has no
- * number between 0 and its smallest, that much more. */
+ * A result may be off by u of its own size, and by the largest of these over all of its numbers. Below the smallest
+ * normal number a rounding may do more, half of the smallest number there is: 2 (Tq + Tk) of those of the sums are
+ * added, and one of the dtype. */
 #include "cases/cases.h"
 
 #include <math.h>
@@ -30,8 +31,8 @@ struct bound {
     const struct problem *problem;
     size_t item, head, kv_head; /* counted over all items: kv_head */
     double unit, sums;
-    double *weights, *bias; /* (Tk) of a row */
-    double *grads;          /* (Tk) D_ij, then G_ij */
+    double *weights, *bias;                  /* (Tk) of a row */
+    double *grads;                           /* (Tk) D_ij, then G_ij */
     double *sum_query, *sum_key, *sum_value; /* (d), (B H_kv Tk d), (B H_kv Tk d_v) */
     double largest[OPERANDS], context;
 };
@@ -65,9 +66,9 @@ static double off_of_weights(const struct bound *bound, size_t row)
     double largest = problem->mask.sinks != NULL ? fabs(problem->mask.sinks[bound->head]) : 0;
     for (size_t key = 0; key < problem->keys; key++)
         if (bound->weights[key] > 0)
-            largest = fmax(largest, fabs(problem->scale) * dot_of_sizes(query, operand(bound, KEY, key),
-                                                                        problem->d_head) +
-                                        fabs(bound->bias[key]));
+            largest =
+                fmax(largest, fabs(problem->scale) * dot_of_sizes(query, operand(bound, KEY, key), problem->d_head) +
+                                  fabs(bound->bias[key]));
     return bound->sums * (2 * ((double)problem->d_head + 4) * largest + 2 * (double)problem->keys + 8);
 }
 
@@ -115,8 +116,7 @@ static void take_gradients(struct bound *bound, size_t row, double off)
 {
     const struct problem *problem = bound->problem;
     const struct tensor *given = &bound->made->files.files[3].tensors[0].tensor;
-    const double *gradient =
-        numbers_of(given, (bound->item * problem->heads + bound->head) * problem->queries + row);
+    const double *gradient = numbers_of(given, (bound->item * problem->heads + bound->head) * problem->queries + row);
     const size_t d = problem->d_head, d_value = problem->d_value;
     const double factor = 4 * bound->unit + 2 * off +
                           bound->sums * ((double)d_value + (double)problem->queries + (double)problem->keys + 8);
@@ -172,12 +172,10 @@ static enum status make_room(struct bound *bound, size_t *key_count, size_t *val
 
 enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error)
 {
+    const enum dtype sums = dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     const struct problem *problem = &made->truth_job;
     const struct result_table *weights = result_table_of(&made->truth, STAGE_WEIGHTS);
-    struct bound bound = {.made = made,
-                          .problem = problem,
-                          .unit = case_unit(dtype),
-                          .sums = fmin(dtype == DTYPE_F64 ? case_unit(dtype) : CASES_SUMS, CASES_SUMS)};
+    struct bound bound = {.made = made, .problem = problem, .unit = case_unit(dtype), .sums = case_unit(sums)};
     size_t key_count, value_count;
     if (make_room(&bound, &key_count, &value_count, arena, error) != STATUS_OK)
         return error->status;
@@ -195,7 +193,8 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
                                 : stage == STAGE_GRAD_KEY   ? bound.largest[KEY]
                                 : stage == STAGE_GRAD_VALUE ? bound.largest[VALUE]
                                                             : bound.context;
-        made->results[i].absolute = absolute + dtype_smallest(dtype);
+        made->results[i].absolute =
+            absolute + dtype_smallest(dtype) + 2 * (double)(problem->queries + problem->keys) * dtype_smallest(sums);
     }
     return STATUS_OK;
 }

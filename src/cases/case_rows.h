@@ -1,4 +1,4 @@
-/* The cases, a row each: name, what it is for in a line, the options of attn sdpa, sizes, and how its numbers are made. */
+/* What a row of rows.c says of a case: what it is for, the options of attn sdpa, sizes, how its numbers are made. */
 #ifndef ATTN_CASES_CASE_ROWS_H
 #define ATTN_CASES_CASE_ROWS_H
 
@@ -15,16 +15,16 @@ typedef enum status case_maker(struct case_drawing *drawing);
 
 struct case_row {
     const char *name, *purpose;
-    const char *options;       /* of attn sdpa, with blanks between them */
-    size_t queries, keys;      /* 0 queries: as many as keys; 0 keys: --max-tokens */
-    bool exact;                /* so many tokens or none; else no more than --max-tokens */
-    size_t items;              /* 0: 1 */
+    const char *options;  /* of attn sdpa, with blanks between them */
+    size_t queries, keys; /* 0 queries: as many as keys; 0 keys: --max-tokens */
+    bool exact;           /* so many tokens or none; else no more than --max-tokens */
+    size_t items;         /* 0: 1 */
     enum case_sharing sharing;
-    bool other_value;          /* d_v is not d */
+    bool other_value; /* d_v is not d */
     bool gradients;
-    const char *needs;         /* tensors beside query, key and value that it is about; or NULL */
-    case_maker *make;          /* changes the numbers that were drawn, or adds a tensor; NULL: neither */
-    case_maker *lay;           /* how query, key and value lie; NULL: B x H x T x d */
+    const char *needs; /* tensors beside query, key and value that it is about; or NULL */
+    case_maker *make;  /* changes the numbers that were drawn, or adds a tensor; NULL: neither */
+    case_maker *lay;   /* how query, key and value lie; NULL: B x H x T x d */
 };
 
 #endif

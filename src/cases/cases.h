@@ -24,27 +24,24 @@ enum {
     CASES_LINE_BYTES = 512,
 };
 
-/* The largest unit in which a kernel may sum: half a unit of the last place of float32. */
-#define CASES_SUMS 0x1p-24
-
 struct case_sizes {
     size_t items, heads, kv_heads, queries, keys, d_head, d_value;
 };
 
 /* A result that a kernel is to write. |theirs - truth| <= absolute + relative |truth|. */
 struct case_result {
-    const char *name;             /* "context", "grad_query" */
-    struct tensor truth;          /* in float64, */
-    struct result_table table;    /* as a table */
+    const char *name;          /* "context", "grad_query" */
+    struct tensor truth;       /* in float64, */
+    struct result_table table; /* as a table */
     double absolute, relative;
 };
 
 struct case_made {
     const struct case_row *row;
     struct case_sizes sizes;
-    struct job_files files;          /* what was drawn */
-    struct options given_options;    /* in the dtype: what the inputs' files have */
-    struct options truth_options;    /* the same in float64 */
+    struct job_files files;       /* what was drawn */
+    struct options given_options; /* in the dtype: what the inputs' files have */
+    struct options truth_options; /* the same in float64 */
     struct problem given, truth_job;
     struct result inputs, truth;
     struct case_result results[CASES_MOST_RESULTS];
@@ -78,8 +75,7 @@ enum status case_files(struct case_made *made, const struct options *options, st
                        struct arena *arena, struct error *error);
 
 /* In files.c: the index of all that are made with these options. */
-enum status case_index(const struct options *options, struct case_file *file, struct arena *arena,
-                       struct error *error);
+enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error);
 #define CASES_INDEX "cases.txt"
 #define CASES_HEAD "# attn " ATTN_VERSION " cases "
 
@@ -97,8 +93,7 @@ extern const struct case_row CASES[];
 extern const size_t CASES_COUNT;
 
 /* attn cases DIR: writes the folder, and says so. */
-enum status cases_write(const struct options *options, struct output *output, struct arena *arena,
-                        struct error *error);
+enum status cases_write(const struct options *options, struct output *output, struct arena *arena, struct error *error);
 
 /* What became of a case. */
 enum case_verdict { CASE_PASSED, CASE_FAILED, CASE_MISSING, CASE_VERDICTS };
@@ -108,27 +103,28 @@ enum { CASE_WORDS_BYTES = 400, CASE_COMMAND_BYTES = 4200, CASE_NOTES = 8 };
 struct case_checked {
     const struct case_row *row;
     enum case_verdict verdict;
-    const char *result;              /* which one is told: the first that failed, else that nearest to its bound */
-    double largest, allowed;         /* where it is worst; NaN: there are no numbers to tell */
-    double share;                    /* of what is allowed */
+    const char *result;      /* which one is told: the first that failed, else that nearest to its bound */
+    double largest, allowed; /* where it is worst; NaN: there are no numbers to tell */
+    double share;            /* of what is allowed */
     size_t outside, of;
-    char place[TENSOR_PLACE_BYTES];  /* of the worst number */
-    double theirs, right;            /* there */
-    char reason[CASE_WORDS_BYTES];   /* why it failed before numbers were compared; or "" */
-    char mistake[CASE_WORDS_BYTES];  /* the names of what is done wrong, as --mistake takes them; "": nothing was found */
-    char sentence[CASE_WORDS_BYTES]; /* in words */
+    char place[TENSOR_PLACE_BYTES]; /* of the worst number */
+    double theirs, right;           /* there */
+    char reason[CASE_WORDS_BYTES];  /* why it failed before numbers were compared; or "" */
+    char
+        mistake[CASE_WORDS_BYTES]; /* the names of what is done wrong, as --mistake takes them; "": nothing was found */
+    char sentence[CASE_WORDS_BYTES];  /* in words */
     char command[CASE_COMMAND_BYTES]; /* that asks; or "" */
-    const char *notes[CASE_NOTES];   /* files that are no results */
+    const char *notes[CASE_NOTES];    /* files that are no results */
     size_t note_count;
 };
 
 struct cases_report {
-    struct options options;          /* those that the folder was written with */
+    struct options options; /* those that the folder was written with */
     const char *folder;
     struct case_checked *checked;
     size_t count;
     size_t of[CASE_VERDICTS];
-    const char **notes;              /* what else is in the folder */
+    const char **notes; /* what else is in the folder */
     size_t note_count;
 };
 

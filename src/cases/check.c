@@ -1,9 +1,9 @@
 #include "cases/cases.h"
 
+#include "base/shell_word.h"
 #include "build/problem_create.h"
 #include "cases/answer.h"
 #include "cli/option_line.h"
-#include "base/shell_word.h"
 #include "why/report.h"
 
 #include <errno.h>
@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What a search may do for each case, in billions of multiply-adds: mistakes alone, and some pairs. */
+#define BUDGET 1.0
+
 enum { HEAD_WORDS = 16 };
 
 /* --- the index ---------------------------------------------------------------------------------------------------- */
@@ -19,8 +22,9 @@ enum { HEAD_WORDS = 16 };
 static enum status no_index(const char *path, struct error *error)
 {
     char shown[TEXT_PATH_BYTES];
-    return error_usage(error, "%s: line 1 is not that of this version, \"" CASES_HEAD "--heads 4 ...\"; expected what "
-                              "attn cases DIR wrote",
+    return error_usage(error,
+                       "%s: line 1 is not that of this version, \"" CASES_HEAD "--heads 4 ...\"; expected what "
+                       "attn cases DIR wrote",
                        text_path(path, shown));
 }
 
@@ -79,16 +83,18 @@ static void note(struct case_checked *checked, const char *text)
         checked->notes[checked->note_count++] = text;
 }
 
-static void fail(struct case_checked *checked, const char *format, const char *name, const char *what)
+/* "context.npy: is 4 x 3, expected 3 x 4"; the last of several is told. */
+static void fail(struct case_checked *checked, const char *name, const char *what)
 {
     char shown[TEXT_PATH_BYTES];
+    struct text reason = text_begin(checked->reason, sizeof checked->reason);
     checked->verdict = CASE_FAILED;
-    snprintf(checked->reason, sizeof checked->reason, format, text_path(name, shown), what);
+    text_add(&reason, "%s: %s", text_path(name, shown), what);
 }
 
 /* What attn cases wrote is still there, byte for byte: a kernel may have written over its inputs. */
-static enum status check_own(struct case_checked *checked, const struct answers *answers,
-                             const struct case_file *files, size_t count, struct arena *arena, struct error *error)
+static enum status check_own(struct case_checked *checked, const struct answers *answers, const struct case_file *files,
+                             size_t count, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
         struct loaded loaded;
@@ -96,9 +102,9 @@ static enum status check_own(struct case_checked *checked, const struct answers 
         if (path == NULL)
             return error->status;
         if (load_bytes(path, arena, &loaded, error) != STATUS_OK)
-            fail(checked, "%s: %s", files[i].name, "cannot be read, but attn cases wrote it");
+            fail(checked, files[i].name, "cannot be read, but attn cases wrote it");
         else if (loaded.length != files[i].length || memcmp(loaded.bytes, files[i].bytes, files[i].length) != 0)
-            fail(checked, "%s: %s", files[i].name, "is not what attn cases wrote: a kernel must leave it as it is");
+            fail(checked, files[i].name, "is not what attn cases wrote: a kernel must leave it as it is");
     }
     *error = (struct error){0};
     return STATUS_OK;
@@ -165,6 +171,24 @@ static void compare(struct case_checked *checked, const struct tensor *truth, co
         checked->verdict = CASE_FAILED;
 }
 
+static bool has_finite(const struct tensor *tensor)
+{
+    double number = NAN;
+    for (size_t i = 0; i < tensor_count(tensor) && !isfinite(number); i++)
+        tensor_load(tensor, i, 1, &number);
+    return isfinite(number);
+}
+
+/* Whether NaN stands where it is not to be read. */
+static bool is_poisoned(const struct input_file *file)
+{
+    double number = 0;
+    for (size_t i = 0; i < file->tensor_count; i++)
+        for (size_t k = 0; k < tensor_count(&file->tensors[i].tensor) && !isnan(number); k++)
+            tensor_load(&file->tensors[i].tensor, k, 1, &number);
+    return isnan(number);
+}
+
 /* One answer: its shape, its dtype, its numbers. */
 static void check_answer(struct case_checked *checked, const struct answer *answer, const struct case_result *result,
                          enum dtype dtype)
@@ -174,11 +198,12 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
     const bool wide = dtype == DTYPE_BF16 && theirs->dtype == DTYPE_F32;
     if (!answer->is_text && theirs->dtype != dtype && !wide) {
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
-        fail(checked, "%s: %s", answer->name, words);
-    } else if (theirs->rank != result->truth.rank || memcmp(theirs->shape, result->truth.shape, result->truth.rank * sizeof result->truth.shape[0])) {
+        fail(checked, answer->name, words);
+    } else if (theirs->rank != result->truth.rank ||
+               memcmp(theirs->shape, result->truth.shape, result->truth.rank * sizeof result->truth.shape[0])) {
         snprintf(words, sizeof words, "is %s, expected %s", tensor_shape_text(theirs, wrong),
                  tensor_shape_text(&result->truth, right));
-        fail(checked, "%s: %s", answer->name, words);
+        fail(checked, answer->name, words);
     } else {
         compare(checked, &result->truth, theirs, result, dtype);
     }
@@ -203,40 +228,53 @@ static void tell_why(struct case_checked *checked, const struct why *why)
         text_add(&words, "it is what other settings give: %s", checked->command);
 }
 
-/* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context" */
+/* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context", as words and as a
+ * line for a shell. STATUS_SYSTEM where memory is short. */
+static enum status word_question(struct case_checked *checked, const struct answers *answers,
+                                 const struct answer *answer, bool gradients, char *words[CASES_WORDS], int *count,
+                                 struct arena *arena, struct error *error)
+{
+    const char *inputs = folder_path(answers->folder, "inputs.safetensors", arena, error);
+    const char *gradient = folder_path(answers->folder, "grad_context.npy", arena, error);
+    const char *said[] = {"attn",       "why",      "sdpa",        "--in",   inputs,  "--mine",
+                          answer->path, "--stages", answer->stage, "--grad", gradient};
+    const bool taken[] = {true, true, true, true, true, true, true, answer->alone, answer->alone, gradients, gradients};
+    struct text line = text_begin(checked->command, sizeof checked->command);
+    *count = 0;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        if (!taken[i])
+            continue;
+        words[*count] = said[i] != NULL ? arena_text(arena, said[i], strlen(said[i]), error) : NULL;
+        if (words[(*count)++] == NULL)
+            return error->status;
+        text_add(&line, "%s", i > 0 ? " " : "");
+        shell_word(&line, said[i]);
+    }
+    words[*count] = NULL;
+    if (line.cut)
+        checked->command[0] = '\0';
+    return STATUS_OK;
+}
+
+/* STATUS_USAGE where it cannot be asked about such numbers. */
 static enum status ask_why(struct case_checked *checked, const struct answers *answers, const struct answer *answer,
-                           struct arena *arena, struct error *error)
+                           bool gradients, struct arena *arena, struct error *error)
 {
     struct options options;
     struct job_files files;
     struct problem *problem = arena_allocate(arena, 1, sizeof *problem, error);
     struct why *why = arena_allocate(arena, 1, sizeof *why, error);
     struct progress progress;
-    const char *inputs = folder_path(answers->folder, "inputs.safetensors", arena, error);
-    if (problem == NULL || why == NULL || inputs == NULL)
+    char *words[CASES_WORDS];
+    int count;
+    if (problem == NULL || why == NULL ||
+        word_question(checked, answers, answer, gradients, words, &count, arena, error) != STATUS_OK)
         return error->status;
-    char said[OPTION_LINE_BYTES];
-    struct text line = text_begin(said, sizeof said);
-    text_add(&line, "attn why sdpa");
-    option_line_input(inputs, &line);
-    text_add(&line, " --mine ");
-    shell_word(&line, answer->path);
-    if (answer->alone)
-        text_add(&line, " --stages %s", answer->stage);
-    snprintf(checked->command, sizeof checked->command, "%s", line.cut ? "" : said);
-    char *words[] = {arena_text(arena, "attn", 4, error),   arena_text(arena, "why", 3, error),
-                     arena_text(arena, "sdpa", 4, error),   arena_text(arena, "--in", 4, error),
-                     (char *)(uintptr_t)inputs,             arena_text(arena, "--mine", 6, error),
-                     (char *)(uintptr_t)answer->path,       arena_text(arena, "--stages", 8, error),
-                     arena_text(arena, answer->stage, strlen(answer->stage), error), NULL};
-    for (size_t i = 0; i < 9; i++)
-        if (words[i] == NULL)
-            return error->status;
     progress_start(&progress, false, false);
-    if (options_parse(&options, answer->alone ? 9 : 7, words, error) ||
-        job_files_read(&files, &options, arena, error) || problem_create(problem, &options, &files, arena, error))
+    if (options_parse(&options, count, words, error) || job_files_read(&files, &options, arena, error) ||
+        problem_create(problem, &options, &files, arena, error))
         return error->status;
-    options.budget = 1;
+    options.budget = BUDGET;
     if (why_search(why, &options, &files, problem, NULL, &progress, arena, error) != STATUS_OK)
         return error->status;
     tell_why(checked, why);
@@ -254,7 +292,7 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
         const struct answer *answer = &answers->of[i];
         if (answer->path == NULL || answer->refused != NULL) {
             if (answer->refused != NULL)
-                fail(checked, "%s%s", "", answer->refused);
+                fail(checked, answer->name, answer->refused);
             continue;
         }
         check_answer(checked, answer, &made->results[i], dtype);
@@ -262,9 +300,15 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
     }
     if (worst == NULL || checked->share <= 1)
         return STATUS_OK;
-    if (made->row->gradients && !options_takes(COMMAND_WHY, MECHANISM_SDPA, OPTION_GRAD))
+    const bool gradients = made->row->gradients;
+    if (gradients && !options_takes(COMMAND_WHY, MECHANISM_SDPA, OPTION_GRAD))
         return STATUS_OK;
-    if (ask_why(checked, answers, worst, arena, error) == STATUS_SYSTEM)
+    if (is_poisoned(&made->files.files[0]) && !has_finite(&worst->tensor)) { /* any guess would fit */
+        snprintf(checked->sentence, sizeof checked->sentence, "%s",
+                 "NaN stands where nothing is to be read; 0 times NaN is NaN, so it must be left out");
+        return STATUS_OK;
+    }
+    if (ask_why(checked, answers, worst, gradients, arena, error) == STATUS_SYSTEM)
         return STATUS_SYSTEM;
     *error = (struct error){0}; /* why cannot be asked about such numbers */
     return STATUS_OK;

@@ -184,10 +184,11 @@ enum status make_overflow(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
+/* An eighth of the smallest normal number: what is flushed to 0 is seen, one rounding more is not. */
 enum status make_denormal(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
-    const double factor = 64 * dtype_smallest(drawing->dtype);
+    const double factor = ldexp(dtype_smallest(drawing->dtype), dtype_precision(drawing->dtype) - 4);
     for (size_t i = 0; i < sizes->items * sizes->kv_heads * sizes->keys * sizes->d_value; i++)
         drawing->value[i] *= factor;
     return STATUS_OK;
@@ -458,16 +459,15 @@ enum status case_draw(const struct case_row *row, const struct options *options,
 {
     *files = (struct job_files){.inputs = &files->files[0], .grad = row->gradients ? &files->files[3] : NULL};
     for (size_t i = 0; i < 4; i += 3) {
-        files->files[i] = (struct input_file){.source = row->name,
-                                              .tensors = arena_allocate(arena, MOST_TENSORS,
-                                                                        sizeof files->files[i].tensors[0], error)};
+        files->files[i] = (struct input_file){
+            .source = row->name,
+            .tensors = arena_allocate(arena, MOST_TENSORS, sizeof files->files[i].tensors[0], error)};
         if (files->files[i].tensors == NULL)
             return error->status;
     }
     struct case_drawing drawing = {
         .sizes = *sizes, .dtype = options->dtype, .file = &files->files[0], .arena = arena, .error = error};
-    torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR,
-                      options->seed + 1000003 * (uint64_t)(row - CASES));
+    torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR, options->seed + 1000003 * (uint64_t)(row - CASES));
     if (draw_operands(&drawing) || (row->make != NULL && row->make(&drawing)) ||
         (row->lay != NULL ? row->lay : lay_each)(&drawing) ||
         (row->gradients && draw_gradient(&drawing, &files->files[3])))

@@ -9,7 +9,7 @@ struct case_drawing {
     struct case_sizes sizes;
     enum dtype dtype;
     struct torch_random generator;
-    double *query, *key, *value;    /* (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v) */
+    double *query, *key, *value; /* (B, H, Tq, d), (B, H_kv, Tk, d), (B, H_kv, Tk, d_v) */
     struct input_file *file;
     struct arena *arena;
     struct error *error;

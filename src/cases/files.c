@@ -202,8 +202,7 @@ void case_settings(const struct options *options, struct output *output)
                  (unsigned long long)options->max_tokens, (unsigned long long)options->seed);
 }
 
-enum status case_index(const struct options *options, struct case_file *file, struct arena *arena,
-                       struct error *error)
+enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error)
 {
     struct output *text = arena_allocate(arena, 1, sizeof *text, error);
     size_t count = 0;

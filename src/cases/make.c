@@ -17,7 +17,8 @@ static enum status parse(struct options *options, const struct case_row *row, co
     char *words = arena_text(arena, line, strlen(line), error), *rest = NULL;
     if (words == NULL)
         return error->status;
-    for (char *word = strtok_r(words, " ", &rest); word != NULL && count < CASES_WORDS; word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(words, " ", &rest); word != NULL && count < CASES_WORDS;
+         word = strtok_r(NULL, " ", &rest))
         argv[count++] = word;
     argv[count] = NULL;
     return options_parse(options, count, argv, error);
@@ -76,6 +77,7 @@ enum status case_make(struct case_made *made, const struct case_row *row, const 
         compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||
         compute(&made->truth, &made->truth_job, &made->truth_options, &made->files, arena, error))
         return error->status;
-    return list_results(made, options->dtype, arena, error) != STATUS_OK ? error->status
-           : case_bound(made, options->dtype, arena, error);
+    return list_results(made, options->dtype, arena, error) != STATUS_OK
+               ? error->status
+               : case_bound(made, options->dtype, arena, error);
 }

@@ -8,11 +8,13 @@ static const char *const VERDICTS[CASE_VERDICTS] = {"passed", "failed", "missing
 
 /* --- text --------------------------------------------------------------------------------------------------------- */
 
-/* "1.2e-07 of 3.1e-05", or why there is none. */
+/* "off by 1.2e-07 of 3.1e-05", or why that cannot be said. */
 static void write_numbers(const struct case_checked *checked, struct output *output)
 {
     if (checked->reason[0] != '\0')
         output_print(output, "%s", checked->reason);
+    else if (!isfinite(checked->largest))
+        output_print(output, "%-10s  no number where one is expected", checked->result);
     else
         output_print(output, "%-10s  off by %.1e of %.1e", checked->result, checked->largest, checked->allowed);
 }
@@ -20,9 +22,11 @@ static void write_numbers(const struct case_checked *checked, struct output *out
 /* What is told of a case that failed, each line beneath it. */
 static void write_failure(const struct case_checked *checked, struct output *output)
 {
+    output_print(output, "    for %s\n", checked->row->purpose);
     if (checked->reason[0] == '\0')
-        output_print(output, "    %s, %s: %.6g, expected %.6g; %zu of %zu numbers are off\n", checked->result,
-                     checked->place, checked->theirs, checked->right, checked->outside, checked->of);
+        output_print(output, "    %s: %.6g, expected %.6g; %zu of %zu numbers are off\n", checked->place,
+                     isnan(checked->theirs) ? (double)NAN : checked->theirs, checked->right, checked->outside,
+                     checked->of);
     if (checked->mistake[0] != '\0')
         output_print(output, "    %s: %s\n", checked->mistake, checked->sentence);
     else if (checked->sentence[0] != '\0')

@@ -1,16 +1,16 @@
 #include "cases/draw.h"
 
 /* A length just before, at or behind the end of a tile, without and with the causal rule. */
-#define EDGE(tokens, what)                                                                                        \
-    {.name = "edge-" #tokens, .purpose = "T = " #tokens ": " what, .keys = tokens, .exact = true},                \
-        {.name = "causal-" #tokens,                                                                               \
-         .purpose = "the same, causal: tiles on the diagonal",                                                    \
-         .options = "--causal",                                                                                   \
-         .keys = tokens,                                                                                          \
+#define EDGE(tokens, what)                                                                         \
+    {.name = "edge-" #tokens, .purpose = "T = " #tokens ": " what, .keys = tokens, .exact = true}, \
+        {.name = "causal-" #tokens,                                                                \
+         .purpose = "the same, causal: tiles on the diagonal",                                     \
+         .options = "--causal",                                                                    \
+         .keys = tokens,                                                                           \
          .exact = true},
-#define EDGES(tile, before, behind)                                              \
-    EDGE(before, "one token less than a tile of " #tile " has") EDGE(tile, "exactly a tile of " #tile) \
-        EDGE(behind, "one token more than a tile of " #tile " has")
+#define EDGES(tile, before, behind)                             \
+    EDGE(before, "one token less than a tile of " #tile " has") \
+    EDGE(tile, "exactly a tile of " #tile) EDGE(behind, "one token more than a tile of " #tile " has")
 
 /* clang-format off */
 const struct case_row CASES[] = {
@@ -78,7 +78,8 @@ const struct case_row CASES[] = {
     {.name = "grad-d-value", .purpose = "d_v is not d, and the scale is given", .options = "--scale 0.3", .keys = 33, .other_value = true, .gradients = true},
     {.name = "grad-softcap", .purpose = "through tanh", .options = "--softcap 5", .keys = 33, .gradients = true},
     {.name = "grad-one-token", .purpose = "T = 1: no gradient comes to query and key", .keys = 1, .gradients = true},
-    {.name = "grad-apart-1000", .purpose = "weights of 0 and 1: gradients by the scores vanish", .keys = 33, .gradients = true, .make = make_apart_1000},
+    {.name = "grad-largest-last", .purpose = "the largest score of each row is the last: the gradients by it are the largest, too",
+        .keys = 65, .gradients = true, .make = make_last},
 };
 /* clang-format on */
 

@@ -40,8 +40,7 @@ static enum status write_all(const struct folder *folder, const struct options *
     return folder_file(folder, index.name, index.bytes, index.length);
 }
 
-enum status cases_write(const struct options *options, struct output *output, struct arena *arena,
-                        struct error *error)
+enum status cases_write(const struct options *options, struct output *output, struct arena *arena, struct error *error)
 {
     struct folder folder;
     struct case_sizes sizes;
