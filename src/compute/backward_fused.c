@@ -38,9 +38,29 @@ static void add_sinks(const struct tensor *held, const double *sinks, size_t ite
         sums[i % held->shape[0]] += sinks[i];
 }
 
+/* What overflowed in the kernel's numbers may be finite in the end; NULL where nothing did. NaN is what empty rows give
+ * to values that --empty-row nan asks for. */
+static const char *find_overflow(const struct tensor held[STAGE_COUNT], const struct problem *problem,
+                                 const struct kernel_gradients *gradients)
+{
+    const struct {
+        enum stage stage;
+        const void *numbers;
+        bool may_be_nan;
+    } made[] = {
+        {STAGE_GRAD_QUERY, gradients->query, false},
+        {STAGE_GRAD_KEY, gradients->key, false},
+        {STAGE_GRAD_VALUE, gradients->value, problem->mask.empty_row == EMPTY_ROW_NAN},
+    };
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        if (!made[i].may_be_nan && !problem->kernel->finite(made[i].numbers, tensor_count(&held[made[i].stage])))
+            return stage_name(made[i].stage);
+    return NULL;
+}
+
 /* The kernel's numbers as doubles. */
 static enum status run(const struct tensor held[STAGE_COUNT], const struct attention *attention,
-                       const void *grad_context, struct arena *scratch, struct error *error)
+                       const void *grad_context, bool *made, struct arena *scratch, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const struct tensor *query = &held[STAGE_GRAD_QUERY], *key = &held[STAGE_GRAD_KEY],
@@ -53,6 +73,13 @@ static enum status run(const struct tensor held[STAGE_COUNT], const struct atten
         gradients.sinks = arena_allocate(scratch, problem->items * problem->heads, sizeof(double), error);
     if (error->status != STATUS_OK || kernel_path_gradients(attention, grad_context, &gradients, error) != STATUS_OK)
         return error->status;
+    const char *overflow = find_overflow(held, problem, &gradients);
+    *made = overflow == NULL;
+    if (!*made && problem->forced != NULL)
+        return error_usage(error, "--kernel %s: %s overflowed in %s; expected --kernel auto", problem->forced, overflow,
+                           dtype_title(number));
+    if (!*made)
+        return STATUS_OK;
     dtype_load(number, gradients.query, tensor_count(query), query->data);
     dtype_load(number, gradients.key, tensor_count(key), key->data);
     dtype_load(number, gradients.value, tensor_count(value), value->data);
@@ -81,7 +108,7 @@ static enum status go(const struct tensor held[STAGE_COUNT], const struct tensor
     *made = attention->fused;
     if (*made && contexts->rank > 0)
         tensor_load(&attention->held[STAGE_CONTEXT], 0, tensor_count(contexts), contexts->data);
-    return *made ? run(held, attention, grad.data, scratch, error) : STATUS_OK;
+    return *made ? run(held, attention, grad.data, made, scratch, error) : STATUS_OK;
 }
 
 /* The gradients in the kernel's numbers, grad_context too, and lse. */
