@@ -42,12 +42,13 @@ enum {
     NOT_A_NUMBER = 1 << 11,
     RELATIVE = 1 << 12, /* T5's table */
     NEGATIVE = 1 << 13, /* scale */
-    FEATURES = 14
+    SEQUENCES = 1 << 14,
+    FEATURES = 15
 };
 
 static const char *const feature_names[FEATURES] = {
-    "causal", "window",  "lengths", "past",       "boolean mask", "float mask",    "ALiBi",
-    "sinks",  "softcap", "grouped", "empty mean", "empty NaN",    "relative bias", "negative scale",
+    "causal",  "window",  "lengths",    "past",      "boolean mask",  "float mask",     "ALiBi",     "sinks",
+    "softcap", "grouped", "empty mean", "empty NaN", "relative bias", "negative scale", "sequences",
 };
 
 struct shape {
@@ -134,6 +135,20 @@ static void set_relative(struct mask *mask)
     mask->bucket_of = buckets;
 }
 
+/* Four sequences: the second is of keys alone, the third of queries alone, which see nothing. */
+static void set_sequences(struct mask *mask, bool from_end)
+{
+    static int64_t queries[5], keys[5];
+    static size_t of_query[KEYS];
+    const int64_t tq = (int64_t)mask->queries, tk = (int64_t)mask->keys;
+    memcpy(queries, (int64_t[]){0, tq / 4, tq / 4, tq * 2 / 3, tq}, sizeof queries);
+    memcpy(keys, (int64_t[]){0, tk / 3, tk / 2, tk / 2, tk}, sizeof keys);
+    for (size_t s = 0; s < 4; s++)
+        for (int64_t i = queries[s]; i < queries[s + 1]; i++)
+            of_query[i] = s;
+    mask->sequences = (struct mask_sequences){4, queries, keys, of_query, from_end};
+}
+
 static struct mask make_mask(unsigned features, const struct shape *shape, unsigned variant)
 {
     static int64_t lengths[ITEMS];
@@ -146,7 +161,9 @@ static struct mask make_mask(unsigned features, const struct shape *shape, unsig
     }
     if (features & PAST)
         mask.offset = (int64_t[]){(int64_t)shape->keys - (int64_t)shape->queries, 7, -9}[variant % 3];
-    if (features & LENGTHS) {
+    if (features & SEQUENCES)
+        set_sequences(&mask, variant % 2);
+    else if (features & LENGTHS) {
         lengths[0] = (int64_t)(shape->keys * (variant % 3) / 3);
         lengths[1] = (int64_t)shape->keys;
         mask.lengths = lengths;
@@ -413,8 +430,9 @@ static void check_parts(void)
 {
     static const struct shape shapes[] = {{1000, 1000, 40, 24}, {300, 1100, 16, 33}, {1100, 70, 8, 8}};
     for (size_t i = 0; i < COUNT(shapes); i++)
-        for (unsigned features = 0; features < 4; features++)
-            check_case((features & 1 ? CAUSAL : 0) | (features & 2 ? GROUPS : 0), &shapes[i], features);
+        for (unsigned kind = 0; kind < 8; kind++)
+            check_case((kind & 1 ? CAUSAL : 0) | (kind & 2 ? GROUPS : 0) | (kind & 4 ? SEQUENCES : 0), &shapes[i],
+                       kind);
 }
 
 static void check_scratch(void)
