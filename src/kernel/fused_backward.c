@@ -205,10 +205,14 @@ static double row_delta(const struct plan *plan, size_t row)
     return sum;
 }
 
+/* Its lse tells, but that a row with a sink may have the same. */
 static bool is_empty(const struct plan *plan, size_t head, size_t query)
 {
     const struct mask *mask = plan->job->mask;
-    return mask != NULL && mask_is_empty(mask, head / plan->heads_per_item, head % plan->heads_per_item, query);
+    const size_t head_of_item = head % plan->heads_per_item;
+    const double empty = mask != NULL && mask->sinks != NULL ? mask->sinks[head_of_item] : -INFINITY;
+    return mask != NULL && plan->job->lse[head * plan->job->queries + query] == empty &&
+           mask_is_empty(mask, head / plan->heads_per_item, head_of_item, query);
 }
 
 /* lse, in two parts, and delta of the rows of a tile. That of an empty row, and of a lane without one, is so large that
