@@ -8,7 +8,7 @@
 enum {
     LEAST_PART = 256, /* keys or queries of a part, about */
     MOST_PARTS = 16,  /* and rounds: each starts its threads anew */
-    ROWS = 6,         /* of a thread's scratch beside its blocks: peak, seen, from, till, distance, slope */
+    ROWS = 7,         /* of a thread's scratch beside its blocks: peak, seen, from, till, distance, slope, ones */
     COLUMNS = 64,     /* that are loaded as doubles at once */
 };
 
@@ -180,7 +180,8 @@ static void pack_rows(const struct plan *plan, const struct place *place, const 
     char *rows = (char *)matrix + (head * plan->job->queries + tile * lanes) * columns * plan->size;
     char *panel = of_tile(plan, place, panels, head, tile);
     plan->kernel->pack_query(rows, count, columns, 1, of_tile(plan, place, packed, head, tile));
-    memset(panel, 0, panels->bytes);
+    if (count < lanes || columns % lanes > 0)
+        memset(panel, 0, panels->bytes);
     copy_panels(plan, rows, count, columns, panel, lanes, false);
 }
 
@@ -310,6 +311,7 @@ struct tile {
     int32_t *seen;        /* (W), of no use here */
     int32_t *from, *till; /* (W) the keys that the lane's span holds, counted from `key` */
     void *distance, *slope;
+    void *ones; /* (W) */
 };
 
 static struct tile open_tile(const struct plan *plan, char *scratch)
@@ -326,7 +328,10 @@ static struct tile open_tile(const struct plan *plan, char *scratch)
     tile.from = (int32_t *)(void *)(at += plan->row);
     tile.till = (int32_t *)(void *)(at += plan->row);
     tile.distance = at += plan->row;
-    tile.slope = at + plan->row;
+    tile.slope = at += plan->row;
+    tile.ones = at + plan->row;
+    for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
+        store_number(plan, 1, tile.ones, lane);
     return tile;
 }
 
@@ -494,9 +499,7 @@ static void differentiate_tile(const struct plan *plan, struct tile *tile)
     kernel->differentiate(tile->scores, tile->keys, factor, of_queries(plan, tile, &plan->lse),
                           of_queries(plan, tile, &plan->delta), plan->adjustment.capped ? tile->slopes : NULL,
                           job->scale, tile->grad);
-    for (size_t lane = 0; lane < kernel->lanes; lane++)
-        store_number(plan, 1, tile->distance, lane);
-    kernel->values(&keys, 0, tile->keys, tile->grad, tile->distance, of_queries(plan, tile, &plan->grad_query));
+    kernel->values(&keys, 0, tile->keys, tile->grad, tile->ones, of_queries(plan, tile, &plan->grad_query));
     add_to_keys(plan, tile, tile->scores, &plan->grad_panels, &plan->grad_value, plan->value_panels);
     add_to_keys(plan, tile, tile->grad, &plan->query_panels, &plan->grad_key, plan->panels);
 }
