@@ -244,16 +244,30 @@ static uint64_t always_before(enum stage stage)
     return needed;
 }
 
+/* Those before the one that departs, by the names of their tables: each parameter's gradient has its own. Returns
+ * which stages they are. */
+static uint64_t write_agreeing(const struct sheet *sheet, const struct diff_stage *stage)
+{
+    static const char TITLE[] = "  these before it agree: ";
+    struct wrap line = {.output = sheet->output, .columns = WRAP_COLUMNS, .indent = strlen(TITLE)};
+    uint64_t agree = 0;
+    for (const struct diff_stage *before = sheet->diff->stages; before != stage; before++)
+        if (!before->departs) {
+            agree |= STAGE_BIT(before->stage);
+            if (stage_exists(before->stage))
+                wrap_add(&line, "%s%s", line.column == 0 ? TITLE : "", before->name);
+        }
+    if (line.column > 0)
+        output_print(sheet->output, "\n");
+    return agree;
+}
+
 /* The stages around the one that departs, and what they hint at. */
 static void write_hints(const struct sheet *sheet, const struct diff_stage *stage)
 {
     const struct diff *diff = sheet->diff;
     char line[LINE_BYTES];
-    uint64_t agree = 0;
-    for (size_t i = 0; &diff->stages[i] != stage; i++)
-        if (!diff->stages[i].departs)
-            agree |= STAGE_BIT(diff->stages[i].stage);
-    report_stages(sheet, "  these before it agree: ", agree);
+    const uint64_t agree = write_agreeing(sheet, stage);
     write_evidence(sheet, stage);
     if (!stage_exists(stage->stage))
         return;
