@@ -95,6 +95,15 @@ int main(void)
     check_run("attn sdpa x --stages inputs,context --kernel reference", &inputs, key, tokens);
     check_run("attn sdpa x --stages inputs,context --kernel fused", &inputs, key, tokens);
     check_run("attn sdpa x --stages inputs,context --causal --dtype f64", &inputs, key, tokens);
+    const int32_t starts[] = {0, 1, ITEMS * QUERIES};
+    struct file_tensor packed[] = {
+        tensors[0], named("cu_seqlens_q", DTYPE_I32, 1, (const size_t[]){ITEMS + 1}, starts),     tensors[1],
+        tensors[2], named("query", DTYPE_F32, 3, (const size_t[]){ITEMS * QUERIES, 1, D}, query), tensors[4],
+    };
+    const struct input_file sequences = {
+        .source = "test", .tensors = packed, .tensor_count = sizeof packed / sizeof packed[0]};
+    check_run("attn sdpa x --stages inputs,context --kernel reference", &sequences, key, tokens);
+    check_run("attn sdpa x --stages inputs,context --causal --kernel fused", &sequences, key, tokens);
     munmap(key, PAGES * tokens * D * sizeof *key);
     munmap(value, PAGES * tokens * D * sizeof *value);
     return check_end();

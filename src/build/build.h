@@ -51,9 +51,9 @@ enum status build_names(const struct build *build);
 enum status build_operands(const struct build *build);
 
 /* Whether the input says where sequences begin: cu_seqlens_q, or cu_seqlens_k; then query, key and value are (T, H, d).
- * And the sequences of the mask, once query and key are known. STATUS_USAGE where they do not fit them. */
+ * And one of these lists, (*count + 1) from 0 on, where the file has it; else *starts stays as it is. */
 bool build_has_sequences(const struct build *build);
-enum status build_sequences(const struct build *build);
+enum status build_starts(const struct build *build, const char *name, size_t *count, int64_t **starts);
 
 /* The labels of tokens that have none of their own: "2.3" is the third token of the second sequence. Nothing where
  * there are no sequences. */
@@ -62,21 +62,29 @@ enum status build_sequence_labels(const struct build *build);
 /* Key and value as block_table finds them in pages: copies of what is read, since what lies beyond an item's length may
  * be anything and is never looked at. */
 struct build_pages {
+    size_t items;             /* B */
     size_t size, per_item;    /* tokens of a page, pages of an item */
-    size_t keys;              /* Tk: the longest item's, at least 1 */
+    bool in_sequence;         /* items are sequences, beside cu_seqlens_q: their keys come one behind the other */
+    size_t keys;              /* Tk: the longest item's, at least 1; in sequence those of all items */
     size_t count;             /* pages that are read, numbered anew in the order of their first use */
     size_t *from;             /* (count) which pages of the caches these are */
     size_t *lengths;          /* (B) */
+    int64_t *starts;          /* (B + 1) in sequence where the keys of each begin, and their end; else NULL */
     int64_t *table;           /* (B, per_item) by the new numbers; -1: none */
     struct tensor key, value; /* (count, size, H_kv, d), (count, size, H_kv, d_v) in the dtype of the file */
 };
 
-/* Whether the input has pages; the pages of as many items as query has, and block_table kept by the new numbers; one of
- * the caches, in whatever dtype, as (B, H_kv, Tk, d), 0 beyond the lengths. STATUS_USAGE where they do not fit. */
+/* Whether the input has pages; the pages of as many items as query has, or sequences as cu_seqlens_q, and block_table
+ * kept by the new numbers; one of the caches, in whatever dtype, as (B, H_kv, Tk, d), 0 beyond the lengths, or in
+ * sequence (1, H_kv, Tk, d). STATUS_USAGE where they do not fit. */
 bool build_has_pages(const struct build *build);
 enum status build_pages(const struct build *build, size_t items, struct build_pages *pages);
 enum status build_gather(const struct build *build, const struct build_pages *pages, const struct tensor *cache,
-                         size_t items, struct tensor *given);
+                         struct tensor *given);
+
+/* The sequences of the mask, once query and key are known; `pages`: that the keys lie in, or NULL. STATUS_USAGE where
+ * they do not fit them. */
+enum status build_sequences(const struct build *build, const struct build_pages *pages);
 
 /* What a causal module registers as `mask`, or `heads.N.mask`, says what the command says: its causal rule, for as many
  * tokens or more. STATUS_USAGE where it is anything else, which would be ignored. The parameters are known. */

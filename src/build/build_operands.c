@@ -95,11 +95,10 @@ static enum status take_sequences(const struct build *build, struct operand *ope
     return STATUS_OK;
 }
 
-/* (B, Tq, H, d) beside block_table, and what its items have in the pages. */
-static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads,
-                              struct build_pages *pages)
+/* (B, Tq, H, d) beside block_table. */
+static enum status take_paged_query(const struct build *build, struct operand *operand, size_t heads)
 {
-    const struct tensor *query = operands[0].tensor;
+    const struct tensor *query = operand->tensor;
     char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
     if (query->rank != 4)
         return error_usage(build->error, "%s: query is %s; expected B x T x H x d beside block_table",
@@ -110,16 +109,26 @@ static enum status take_pages(const struct build *build, struct operand operands
                            "of heads",
                            build->inputs->source, tensor_shape_text(query, shape),
                            build_place(build, OPTION_HEADS, place, sizeof place), heads);
-    operands[0].packed = true;
-    memcpy(operands[0].shape, (size_t[]){query->shape[0], query->shape[2], query->shape[1], query->shape[3]},
-           sizeof operands[0].shape);
-    if (build_pages(build, query->shape[0], pages) != STATUS_OK)
+    operand->packed = true;
+    memcpy(operand->shape, (size_t[]){query->shape[0], query->shape[2], query->shape[1], query->shape[3]},
+           sizeof operand->shape);
+    return STATUS_OK;
+}
+
+/* The query, and what its items, or the sequences in it, have in the pages. */
+static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads,
+                              struct build_pages *pages)
+{
+    const size_t *query = operands[0].shape;
+    if ((build_has_sequences(build) ? take_sequences(build, &operands[0], heads, OPTION_HEADS)
+                                    : take_paged_query(build, &operands[0], heads)) ||
+        build_pages(build, query[0], pages))
         return build->error->status;
     for (size_t i = 1; i < 3; i++) {
         const struct tensor *cache = i == 1 ? &pages->key : &pages->value;
         operands[i].tensor = cache;
         operands[i].pages = pages;
-        memcpy(operands[i].shape, (size_t[]){query->shape[0], cache->shape[2], pages->keys, cache->shape[3]},
+        memcpy(operands[i].shape, (size_t[]){query[0], cache->shape[2], pages->keys, cache->shape[3]},
                sizeof operands[i].shape);
     }
     return STATUS_OK;
@@ -164,9 +173,9 @@ static enum status misfit(const struct build *build, const struct operand *a, co
 static enum status check_shapes(const struct build *build, const struct operand *operands)
 {
     const struct operand *query = &operands[0], *key = &operands[1], *value = &operands[2];
-    if (key->tensor->rank != query->tensor->rank)
+    if (key->pages == NULL && key->tensor->rank != query->tensor->rank)
         return misfit(build, query, key, "as many axes");
-    if (value->tensor->rank != query->tensor->rank)
+    if (value->pages == NULL && value->tensor->rank != query->tensor->rank)
         return misfit(build, query, value, "as many axes");
     if (key->shape[0] != query->shape[0])
         return misfit(build, query, key, "the same batch");
@@ -247,7 +256,7 @@ static enum status take_operand(const struct build *build, const struct operand 
     if (past != NULL)
         build_keep(build, past_name, &before);
     if (operand->pages != NULL)
-        return build_gather(build, operand->pages, &present, problem->items, given);
+        return build_gather(build, operand->pages, &present, given);
     const size_t past_tokens = past != NULL ? past->shape[2] : 0;
     const size_t shape[] = {operand->shape[0], operand->shape[1], past_tokens + operand->shape[2], operand->shape[3]};
     *given = present;
@@ -333,7 +342,10 @@ static enum status take_all(const struct build *build, const struct operand *ope
     problem->has_past = past_key != NULL;
     problem->past = past_key != NULL ? past_key->shape[2] : 0;
     set_offset(build, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
-    return take_lengths(build) ? build->error->status : build_sequences(build);
+    if (operands[1].pages == NULL || !operands[1].pages->in_sequence)
+        if (take_lengths(build) != STATUS_OK)
+            return build->error->status;
+    return build_sequences(build, operands[1].pages);
 }
 
 /* How many heads lie side by side in query, key and value: what the option says, or 0 where they have an axis of

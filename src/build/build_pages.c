@@ -14,8 +14,10 @@ bool build_has_pages(const struct build *build)
 
 static enum status check_beside(const struct build *build)
 {
-    static const char *const OTHERS[] = {"key", "value", "past_key", "past_value", "cu_seqlens_q", "cu_seqlens_k"};
-    static const char *const NEEDED[] = {"key_cache", "value_cache", "kv_lengths"};
+    static const char *const OTHERS[] = {"key", "value", "past_key", "past_value"};
+    const bool in_sequence = build_has_sequences(build), ends = input_file_find(build->inputs, "cu_seqlens_k") != NULL;
+    const char *const needed[] = {"key_cache", "value_cache", in_sequence ? "cu_seqlens_q" : "kv_lengths",
+                                  ends ? "cu_seqlens_k" : "kv_lengths"};
     char place[BUILD_PLACE_BYTES];
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0] && !build->inputs->is_result; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL)
@@ -23,12 +25,16 @@ static enum status check_beside(const struct build *build)
                                "%s: %s has no place beside block_table; expected keys and values in "
                                "key_cache and value_cache alone",
                                build->inputs->source, OTHERS[i]);
-    for (size_t i = 0; i < sizeof NEEDED / sizeof NEEDED[0]; i++)
-        if (input_file_find(build->inputs, NEEDED[i]) == NULL)
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (input_file_find(build->inputs, needed[i]) == NULL)
             return error_usage(build->error,
-                               "%s: no \"%s\"; beside block_table sdpa expects query, key_cache, value_cache and "
-                               "kv_lengths",
-                               build->inputs->source, NEEDED[i]);
+                               "%s: no \"%s\"; beside block_table sdpa expects query, key_cache, value_cache and %s",
+                               build->inputs->source, needed[i],
+                               in_sequence ? "cu_seqlens_q, and kv_lengths or cu_seqlens_k" : "kv_lengths");
+    if (ends && input_file_find(build->inputs, "kv_lengths") != NULL)
+        return error_usage(
+            build->error, "%s: kv_lengths and cu_seqlens_k both say how many keys a sequence has; expected one of them",
+            build->inputs->source);
     if (build->options->empty_row == EMPTY_ROW_MEAN)
         return error_usage(build->error,
                            "%s mean would take values that no page holds; expected zero or nan beside block_table",
@@ -36,10 +42,36 @@ static enum status check_beside(const struct build *build)
     return STATUS_OK;
 }
 
+/* How many keys each item has, (B): kv_lengths, or by where the keys of each sequence end. */
+struct lengths {
+    const char *name, *item;
+    struct tensor numbers;
+};
+
+static enum status find_lengths(const struct build *build, bool in_sequence, struct lengths *lengths)
+{
+    const struct file_tensor *found = input_file_find(build->inputs, "kv_lengths");
+    int64_t *starts = NULL;
+    size_t count = 0;
+    *lengths = (struct lengths){"kv_lengths", in_sequence ? "sequence" : "item", {0}};
+    if (found != NULL) {
+        lengths->numbers = found->tensor;
+        return STATUS_OK;
+    }
+    lengths->name = "cu_seqlens_k";
+    if (build_starts(build, lengths->name, &count, &starts) != STATUS_OK)
+        return build->error->status;
+    for (size_t i = 0; i < count; i++)
+        starts[i] = starts[i + 1] - starts[i];
+    lengths->numbers = (struct tensor){.rank = 1, .shape = {count}, .dtype = DTYPE_I64, .data = starts};
+    return STATUS_OK;
+}
+
 /* (B, pages of an item), (B), and two caches of as many pages of as many tokens. */
 static enum status check_shapes(const struct build *build, size_t items, const struct tensor *table,
-                                const struct tensor *lengths)
+                                const struct lengths *of)
 {
+    const struct tensor *lengths = &of->numbers;
     const struct tensor *key = &input_file_find(build->inputs, "key_cache")->tensor;
     const struct tensor *value = &input_file_find(build->inputs, "value_cache")->tensor;
     const char *source = build->inputs->source;
@@ -55,15 +87,16 @@ static enum status check_shapes(const struct build *build, size_t items, const s
     if (dtype_is_boolean(table->dtype) || table->rank != 2 || table->shape[0] != items)
         return error_usage(build->error,
                            "%s: block_table is %s%s; expected %zu x pages, whole numbers, a row for each "
-                           "item of query",
+                           "%s of query",
                            source, tensor_shape_text(table, shape), dtype_is_boolean(table->dtype) ? " booleans" : "",
-                           items);
+                           items, of->item);
+    if (strcmp(of->name, "kv_lengths") != 0 && lengths->shape[0] != items)
+        return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
+                           source, items, items == 1 ? "" : "s", lengths->shape[0]);
     if (dtype_is_boolean(lengths->dtype) || lengths->rank != 1 || lengths->shape[0] != items)
-        return error_usage(build->error,
-                           "%s: kv_lengths is %s%s; expected %zu whole numbers, one for each item of "
-                           "query",
+        return error_usage(build->error, "%s: kv_lengths is %s%s; expected %zu whole numbers, one for each %s of query",
                            source, tensor_shape_text(lengths, shape),
-                           dtype_is_boolean(lengths->dtype) ? " booleans" : "", items);
+                           dtype_is_boolean(lengths->dtype) ? " booleans" : "", items, of->item);
     return STATUS_OK;
 }
 
@@ -75,33 +108,38 @@ struct numbering {
     size_t *filled; /* (pages) by the new number: how many of its tokens are read */
 };
 
-static enum status take_length(const struct build *build, const struct tensor *lengths, size_t item,
+static enum status take_length(const struct build *build, const struct lengths *lengths, size_t item,
                                struct build_pages *pages, size_t *length)
 {
     const size_t most = pages->per_item * pages->size;
     double number;
-    tensor_load(lengths, item, 1, &number);
+    tensor_load(&lengths->numbers, item, 1, &number);
     if (!(number >= 0 && number <= (double)most && number == floor(number)))
         return error_usage(build->error,
-                           "%s: kv_lengths: the length of item %zu is %g, and block_table has %zu pages of %zu for it; "
+                           "%s: %s: the length of %s %zu is %g, and block_table has %zu pages of %zu for it; "
                            "expected a whole number, 0..%zu",
-                           build->inputs->source, item + 1, number, pages->per_item, pages->size, most);
+                           build->inputs->source, lengths->name, lengths->item, item + 1, number, pages->per_item,
+                           pages->size, most);
     *length = (size_t)number;
-    pages->keys = memory_larger(pages->keys, *length);
+    if (!pages->in_sequence)
+        pages->keys = memory_larger(pages->keys, *length);
+    else
+        pages->starts[item + 1] = pages->starts[item] + (int64_t)*length;
     return STATUS_OK;
 }
 
 /* One entry of the table, of a page of which `count` tokens are read. */
-static enum status take_page(const struct build *build, const struct tensor *table, size_t item, size_t at,
-                             size_t count, size_t all, struct build_pages *pages, const struct numbering *numbering)
+static enum status take_page(const struct build *build, const struct tensor *table, const char *says, size_t item,
+                             size_t at, size_t count, size_t all, struct build_pages *pages,
+                             const struct numbering *numbering)
 {
     double page;
     tensor_load(table, item * pages->per_item + at, 1, &page);
     if (!(page >= 0 && page < (double)all && page == floor(page)))
         return error_usage(build->error,
-                           "%s: block_table[%zu][%zu] is page %g of %zu, and kv_lengths says that it is read; expected "
+                           "%s: block_table[%zu][%zu] is page %g of %zu, and %s says that it is read; expected "
                            "0..%zu",
-                           build->inputs->source, item, at, page, all, all - 1);
+                           build->inputs->source, item, at, page, all, says, all - 1);
     size_t *number = &numbering->number[(size_t)page];
     if (*number == 0) {
         pages->from[pages->count] = (size_t)page;
@@ -112,7 +150,7 @@ static enum status take_page(const struct build *build, const struct tensor *tab
     return STATUS_OK;
 }
 
-static enum status take_item(const struct build *build, const struct tensor *table, const struct tensor *lengths,
+static enum status take_item(const struct build *build, const struct tensor *table, const struct lengths *lengths,
                              size_t item, size_t all, struct build_pages *pages, const struct numbering *numbering)
 {
     size_t length = 0;
@@ -122,8 +160,9 @@ static enum status take_item(const struct build *build, const struct tensor *tab
     for (size_t at = 0; at < pages->per_item; at++) {
         const size_t first = at * pages->size;
         pages->table[item * pages->per_item + at] = -1;
-        if (first < length && take_page(build, table, item, at, memory_smaller(pages->size, length - first), all, pages,
-                                        numbering) != STATUS_OK)
+        if (first < length &&
+            take_page(build, table, lengths->name, item, at, memory_smaller(pages->size, length - first), all, pages,
+                      numbering) != STATUS_OK)
             return build->error->status;
     }
     return STATUS_OK;
@@ -144,29 +183,64 @@ static enum status copy_pages(const struct build *build, const char *name, const
     return STATUS_OK;
 }
 
+/* Keys of all sequences, one behind the other. */
+static enum status end_sequences(const struct build *build, size_t items, const struct lengths *lengths,
+                                 struct build_pages *pages)
+{
+    pages->keys = (size_t)pages->starts[items];
+    if (pages->keys == 0)
+        return error_usage(build->error, "%s: %s: no sequence has a key; expected one at least", build->inputs->source,
+                           lengths->name);
+    if (strcmp(lengths->name, "kv_lengths") != 0)
+        return STATUS_OK;
+    int64_t *kept = arena_allocate(build->arena, items, sizeof *kept, build->error);
+    if (kept == NULL)
+        return build->error->status;
+    for (size_t item = 0; item < items; item++)
+        kept[item] = (int64_t)pages->lengths[item];
+    build_keep(build, lengths->name, &(struct tensor){.rank = 1, .shape = {items}, DTYPE_I64, kept});
+    return STATUS_OK;
+}
+
+static enum status make_room(const struct build *build, size_t items, size_t most, struct build_pages *pages)
+{
+    struct arena *arena = build->arena;
+    pages->from = arena_allocate(arena, most, sizeof *pages->from, build->error);
+    pages->lengths = arena_allocate(arena, items, sizeof *pages->lengths, build->error);
+    pages->table = arena_allocate(arena, items * pages->per_item, sizeof *pages->table, build->error);
+    if (pages->in_sequence)
+        pages->starts = arena_allocate(arena, items + 1, sizeof *pages->starts, build->error);
+    if (pages->starts != NULL)
+        pages->starts[0] = 0;
+    return build->error->status;
+}
+
 enum status build_pages(const struct build *build, size_t items, struct build_pages *pages)
 {
-    if (check_beside(build) != STATUS_OK)
+    const bool in_sequence = build_has_sequences(build);
+    struct lengths lengths;
+    int64_t *queries;
+    if (check_beside(build) || find_lengths(build, in_sequence, &lengths) ||
+        (in_sequence && build_starts(build, "cu_seqlens_q", &items, &queries)))
         return build->error->status;
     const struct tensor *table = &input_file_find(build->inputs, "block_table")->tensor;
-    const struct tensor *lengths = &input_file_find(build->inputs, "kv_lengths")->tensor;
     const struct tensor *cache = &input_file_find(build->inputs, "key_cache")->tensor;
-    if (check_shapes(build, items, table, lengths) != STATUS_OK)
+    if (check_shapes(build, items, table, &lengths) != STATUS_OK)
         return build->error->status;
-    const size_t all = cache->shape[0], entries = items * table->shape[1], most = memory_smaller(all, entries);
-    *pages = (struct build_pages){.per_item = table->shape[1], .size = cache->shape[1], .keys = 1};
+    const size_t all = cache->shape[0], most = memory_smaller(all, items * table->shape[1]);
+    *pages = (struct build_pages){
+        .per_item = table->shape[1], .size = cache->shape[1], .keys = 1, .in_sequence = in_sequence, .items = items};
     struct numbering numbering = {arena_allocate(build->arena, all, sizeof *numbering.number, build->error), NULL};
     numbering.filled = arena_allocate(build->arena, most, sizeof *numbering.filled, build->error);
-    pages->from = arena_allocate(build->arena, most, sizeof *pages->from, build->error);
-    pages->lengths = arena_allocate(build->arena, items, sizeof *pages->lengths, build->error);
-    pages->table = arena_allocate(build->arena, entries, sizeof *pages->table, build->error);
-    if (build->error->status != STATUS_OK)
+    if (make_room(build, items, most, pages) != STATUS_OK)
         return build->error->status;
     memset(numbering.number, 0, all * sizeof *numbering.number);
     memset(numbering.filled, 0, most * sizeof *numbering.filled);
     for (size_t item = 0; item < items; item++)
-        if (take_item(build, table, lengths, item, all, pages, &numbering) != STATUS_OK)
+        if (take_item(build, table, &lengths, item, all, pages, &numbering) != STATUS_OK)
             return build->error->status;
+    if (in_sequence && end_sequences(build, items, &lengths, pages) != STATUS_OK)
+        return build->error->status;
     build_keep(
         build, "block_table",
         &(struct tensor){.rank = 2, .shape = {items, pages->per_item}, .dtype = DTYPE_I64, .data = pages->table});
@@ -177,19 +251,21 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
 }
 
 enum status build_gather(const struct build *build, const struct build_pages *pages, const struct tensor *cache,
-                         size_t items, struct tensor *given)
+                         struct tensor *given)
 {
-    const size_t heads = cache->shape[2], shape[] = {items, heads, pages->keys, cache->shape[3]};
+    const size_t heads = cache->shape[2];
+    const size_t shape[] = {pages->in_sequence ? 1 : pages->items, heads, pages->keys, cache->shape[3]};
     const size_t row = shape[3] * dtype_size(cache->dtype);
     if (tensor_create(given, cache->dtype, 4, shape, build->arena, build->error) != STATUS_OK)
         return build->error->status;
     memset(given->data, 0, tensor_count(given) * dtype_size(cache->dtype));
-    for (size_t item = 0; item < items; item++)
+    for (size_t item = 0; item < pages->items; item++)
         for (size_t token = 0; token < pages->lengths[item]; token++) {
             const size_t page = (size_t)pages->table[item * pages->per_item + token / pages->size];
             const size_t from = (page * pages->size + token % pages->size) * heads;
+            const size_t first = pages->in_sequence ? (size_t)pages->starts[item] : item * heads * pages->keys;
             for (size_t head = 0; head < heads; head++)
-                memcpy((char *)given->data + ((item * heads + head) * pages->keys + token) * row,
+                memcpy((char *)given->data + (first + head * pages->keys + token) * row,
                        (const char *)cache->data + (from + head) * row, row);
         }
     return STATUS_OK;

@@ -36,9 +36,7 @@ static enum status take_start(const struct build *build, const char *name, const
     return STATUS_OK;
 }
 
-/* One of the lists, (N + 1) from 0 to `total`, the rows of `rows`. *starts stays NULL where the file has none. */
-static enum status take_starts(const struct build *build, const char *name, size_t total, const char *rows,
-                               size_t *sequences, int64_t **starts)
+enum status build_starts(const struct build *build, const char *name, size_t *count, int64_t **starts)
 {
     const struct file_tensor *found = input_file_find(build->inputs, name);
     const char *source = build->inputs->source;
@@ -51,16 +49,26 @@ static enum status take_starts(const struct build *build, const char *name, size
     if (tensor->rank != 1 || tensor->shape[0] < 2)
         return error_usage(build->error, "%s: %s is %s; expected a list: 0, and where each sequence ends", source, name,
                            tensor_shape_text(tensor, shape));
-    const size_t count = tensor->shape[0];
-    *starts = arena_allocate(build->arena, count, sizeof **starts, build->error);
-    for (size_t i = 0; i < count; i++)
+    *starts = arena_allocate(build->arena, tensor->shape[0], sizeof **starts, build->error);
+    for (size_t i = 0; i < tensor->shape[0]; i++)
         if (*starts == NULL || take_start(build, name, tensor, i, *starts) != STATUS_OK)
             return build->error->status;
-    if ((*starts)[count - 1] != (int64_t)total)
-        return error_usage(build->error, "%s: %s ends at %lld; expected %zu, the rows of %s", source, name,
-                           (long long)(*starts)[count - 1], total, rows);
-    *sequences = count - 1;
-    build_keep(build, name, &(struct tensor){.rank = 1, .shape = {count}, DTYPE_I64, *starts});
+    *count = tensor->shape[0] - 1;
+    return STATUS_OK;
+}
+
+/* One of the lists, whose end is `total`, the rows of `rows`. *starts stays NULL where the file has none. */
+static enum status take_starts(const struct build *build, const char *name, size_t total, const char *rows,
+                               size_t *sequences, int64_t **starts)
+{
+    if (build_starts(build, name, sequences, starts) != STATUS_OK)
+        return build->error->status;
+    if (*starts == NULL)
+        return STATUS_OK;
+    if ((*starts)[*sequences] != (int64_t)total)
+        return error_usage(build->error, "%s: %s ends at %lld; expected %zu, the rows of %s", build->inputs->source,
+                           name, (long long)(*starts)[*sequences], total, rows);
+    build_keep(build, name, &(struct tensor){.rank = 1, .shape = {*sequences + 1}, DTYPE_I64, *starts});
     return STATUS_OK;
 }
 
@@ -68,8 +76,9 @@ static enum status take_starts(const struct build *build, const char *name, size
 static enum status check_alone(const struct build *build)
 {
     static const char *const OTHERS[] = {"past_key", "past_value", "kv_lengths"};
+    const size_t others = sizeof OTHERS / sizeof OTHERS[0] - build_has_pages(build); /* lengths are those of pages */
     char place[BUILD_PLACE_BYTES];
-    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+    for (size_t i = 0; i < others; i++)
         if (input_file_find(build->inputs, OTHERS[i]) != NULL)
             return error_usage(build->error, "%s: %s and cu_seqlens_q are both given; expected one of them",
                                build->inputs->source, OTHERS[i]);
@@ -83,28 +92,42 @@ static enum status check_alone(const struct build *build)
     return STATUS_OK;
 }
 
-enum status build_sequences(const struct build *build)
+/* The keys of each sequence, which lie as those of the queries do where nothing says otherwise. */
+static enum status take_keys(const struct build *build, const struct build_pages *pages, size_t count,
+                             const int64_t *queries, const int64_t **keys)
 {
-    struct problem *problem = build->problem;
-    struct mask_sequences *sequences = &problem->mask.sequences;
-    int64_t *queries = NULL, *keys = NULL;
-    size_t count = 0, of_keys = 0;
-    if (!build_has_sequences(build))
-        return STATUS_OK;
-    if (check_alone(build) || take_starts(build, "cu_seqlens_q", problem->queries, "query", &count, &queries) ||
-        take_starts(build, "cu_seqlens_k", problem->keys, "key", &of_keys, &keys))
+    const struct problem *problem = build->problem;
+    size_t of_keys = count;
+    int64_t *own = NULL;
+    if (take_starts(build, "cu_seqlens_k", problem->keys, pages != NULL ? "the pages" : "key", &of_keys, &own))
         return build->error->status;
     if (queries == NULL)
         return error_usage(build->error, "%s: cu_seqlens_k without cu_seqlens_q; expected both, or the latter alone",
                            build->inputs->source);
-    if (keys == NULL && problem->keys != problem->queries)
+    *keys = pages != NULL ? pages->starts : own != NULL ? own : queries;
+    if (*keys == queries && problem->keys != problem->queries)
         return error_usage(build->error,
                            "%s: query has %zu tokens, key has %zu; expected as many, or cu_seqlens_k beside "
                            "cu_seqlens_q",
                            build->inputs->source, problem->queries, problem->keys);
-    if (keys != NULL && of_keys != count)
+    if (of_keys != count)
         return error_usage(build->error, "%s: cu_seqlens_q is of %zu sequence%s, cu_seqlens_k of %zu; expected as many",
                            build->inputs->source, count, count == 1 ? "" : "s", of_keys);
+    return STATUS_OK;
+}
+
+enum status build_sequences(const struct build *build, const struct build_pages *pages)
+{
+    struct problem *problem = build->problem;
+    struct mask_sequences *sequences = &problem->mask.sequences;
+    const int64_t *keys = NULL;
+    int64_t *queries = NULL;
+    size_t count = 0;
+    if (!build_has_sequences(build))
+        return STATUS_OK;
+    if (check_alone(build) || take_starts(build, "cu_seqlens_q", problem->queries, "query", &count, &queries) ||
+        take_keys(build, pages, count, queries, &keys))
+        return build->error->status;
     size_t *of_query = arena_allocate(build->arena, problem->queries, sizeof *of_query, build->error);
     if (of_query == NULL)
         return build->error->status;
@@ -112,7 +135,7 @@ enum status build_sequences(const struct build *build)
         for (int64_t query = queries[i]; query < queries[i + 1]; query++)
             of_query[query] = i;
     const bool from_end = !build_said(build, OPTION_ALIGN) || build->options->align == ALIGN_BOTTOM_RIGHT;
-    *sequences = (struct mask_sequences){count, queries, keys != NULL ? keys : queries, of_query, from_end};
+    *sequences = (struct mask_sequences){count, queries, keys, of_query, from_end};
     problem->mask.offset = 0;
     return STATUS_OK;
 }

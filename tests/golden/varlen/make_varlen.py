@@ -9,7 +9,8 @@ Every case is two files and a line of cases.txt (the name, the stages to ask for
     NAME.expected.safetensors    context (T, H d_v), lse (H, T)
 
 or query (B, T, H, d), key_cache and value_cache (pages, tokens, H_kv, d), block_table and kv_lengths in int32, and
-context (B, T, H d_v), lse (B, H, T). Pages lie in any order, one may serve several items, and all that no length
+context (B, T, H d_v), lse (B, H, T); or query (T, H, d) and cu_seqlens_q with the caches, and cu_seqlens_k or kv_lengths
+for the keys. Pages lie in any order, one may serve several items, and all that no length
 reaches is NaN, the tail of a last page too; what the table says beyond a length is no page.
 
 The formulas are those of FlashAttention's own reference (attention_ref and construct_local_mask of its tests), written
@@ -126,9 +127,8 @@ def make(name, lines, random, queries, keys=None, d=8, d_v=None, **changes):
     save(name, tensors, options, varlen(tensors, options), lines)
 
 
-def paged(name, lines, random, lengths, queries, size, d=8, d_v=None, shared=0, **changes):
-    """The first `shared` pages of all items are the same ones."""
-    options = {**OPTIONS, **changes}
+def fill_pages(random, lengths, size, d, d_v, shared, options):
+    """The caches and the table, and the keys and values of each item. The first `shared` pages of all are the same."""
     per_item = max(-(-length // size) for length in lengths) + 1
     pages = len(lengths) * per_item + 3
     order, next_page = random.permutation(pages), 0
@@ -149,11 +149,35 @@ def paged(name, lines, random, lengths, queries, size, d=8, d_v=None, shared=0, 
         rows = [[cache[table[item, t // size], t % size] for t in range(length)] for cache in caches]
         for lists, cache, row in zip((keys, values), caches, rows):
             lists.append(numpy.array(row, "f8").reshape((length,) + cache.shape[2:]))
+    return {"key_cache": caches[0], "value_cache": caches[1], "block_table": table}, keys, values
+
+
+def paged(name, lines, random, lengths, queries, size, d=8, d_v=None, shared=0, **changes):
+    options = {**OPTIONS, **changes}
+    pages, keys, values = fill_pages(random, lengths, size, d, d_v, shared, options)
     query = random.standard_normal((len(lengths), queries, options["heads"], d)).astype("f4")
     made = [attention(query[i].astype("f8"), keys[i], values[i], options, None) for i in range(len(lengths))]
-    tensors = {"query": query, "key_cache": caches[0], "value_cache": caches[1], "block_table": table}
-    tensors["kv_lengths"] = numpy.array(lengths, "i4")
+    tensors = {"query": query, **pages, "kv_lengths": numpy.array(lengths, "i4")}
     save(name, tensors, options, [numpy.stack(tables) for tables in zip(*made)], lines)
+
+
+def packed_pages(name, lines, random, lengths, queries, size, d=8, d_v=None, shared=0, ends=True, **changes):
+    """Queries of sequences one behind the other, and their keys in pages: flash_attn_varlen_func with block_table."""
+    options = {**OPTIONS, **changes}
+    pages, keys, values = fill_pages(random, lengths, size, d, d_v, shared, options)
+    query = random.standard_normal((sum(queries), options["heads"], d)).astype("f4")
+    tensors = {"query": query, **pages, "cu_seqlens_q": starts(queries)}
+    slopes = None
+    if options["alibi"]:
+        tensors["alibi_slopes"] = (2.0 ** -numpy.arange(1, options["heads"] + 1)).astype("f4")
+        slopes = tensors["alibi_slopes"].astype("f8")
+    if ends:
+        tensors["cu_seqlens_k"] = starts(lengths)
+    else:
+        tensors["kv_lengths"] = numpy.array(lengths, "i4")
+    rows = numpy.split(query.astype("f8"), starts(queries)[1:-1])
+    made = [attention(*operands, options, slopes) for operands in zip(rows, keys, values)]
+    save(name, tensors, options, [numpy.concatenate([m[0] for m in made]), numpy.hstack([m[1] for m in made])], lines)
 
 
 def main():
@@ -187,6 +211,17 @@ def main():
         wide = {"d": 5, "d_v": 3, "heads": 6, "kv": 1, "softcap": 3.0}
         paged(kind + "softcap-group", lines, random, [20, 31], 2, 16, causal=causal, **wide)
         paged(kind + "long", lines, random, [130, 257], 5, 16, d=4, heads=4, kv=2, causal=causal)
+    for causal in (False, True):
+        kind = "packed-pages-causal-" if causal else "packed-pages-"
+        packed_pages(kind + "mixed", lines, random, [7, 1, 16], [1, 1, 5], 4, causal=causal)
+        packed_pages(kind + "lengths", lines, random, [7, 1, 16], [2, 1, 5], 4, causal=causal, ends=False)
+        packed_pages(kind + "empty", lines, random, [0, 2, 9, 3], [3, 0, 4, 1], 4, causal=causal)
+        packed_pages(kind + "more-queries", lines, random, [2, 3], [5, 4], 4, causal=causal)
+        packed_pages(kind + "shared", lines, random, [9, 11, 8], [2, 1, 3], 4, causal=causal, shared=2, ends=False)
+        packed_pages(kind + "window", lines, random, [13, 5], [4, 5], 1, causal=causal, window=(3, 1))
+        packed_pages(kind + "alibi", lines, random, [13, 5], [4, 5], 8, causal=causal, alibi=True)
+        packed_pages(kind + "softcap-group", lines, random, [20, 31], [2, 7], 16, causal=causal, **wide)
+        packed_pages(kind + "long", lines, random, [130, 257], [130, 3], 16, d=4, causal=causal, ends=False)
     with open(os.path.join(HERE, "cases.txt"), "w") as file:
         file.writelines(lines)
 
