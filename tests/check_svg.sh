@@ -40,7 +40,7 @@ for file in data/*.json; do
     name=$(basename "$file" .json)
     case $name in
     patterns | module) command=multihead ;;
-    grouped | packed | kernel-*) command=sdpa ;;
+    grouped | packed | paged | kernel-*) command=sdpa ;;
     *) command=causal ;;
     esac
     picture "$name" $command "$file"
