@@ -25,6 +25,7 @@ expected() { # PREFIX without its first slash
 755 $1/bin/attn
 644 $1/share/bash-completion/completions/attn
 644 $1/share/fish/vendor_completions.d/attn.fish
+644 $1/share/man/man1/attn-cases.1
 644 $1/share/man/man1/attn-diff.1
 644 $1/share/man/man1/attn-layer.1
 644 $1/share/man/man1/attn-sdpa.1

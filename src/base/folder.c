@@ -23,15 +23,17 @@ static void hold_signals(sigset_t *before)
     sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* Whether one of them waits that would end the program. */
+/* Whether one of them waits that would end the program; not one that is ignored, as under nohup. */
 static bool signal_waits(const struct folder *folder)
 {
     sigset_t waiting;
     sigpending(&waiting);
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
-        if (SIGNALS[i] != SIGXFSZ && sigismember(&waiting, SIGNALS[i]) == 1 &&
-            sigismember(&folder->before, SIGNALS[i]) == 0)
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        struct sigaction present;
+        const bool ends = sigaction(SIGNALS[i], NULL, &present) == 0 && present.sa_handler != SIG_IGN;
+        if (ends && sigismember(&waiting, SIGNALS[i]) == 1 && sigismember(&folder->before, SIGNALS[i]) == 0)
             return true;
+    }
     return false;
 }
 

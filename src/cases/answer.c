@@ -54,12 +54,13 @@ static enum status read_file(struct answers *answers, size_t which, size_t resul
         if (found.tensor.rank == 0 && together)
             return STATUS_OK;
         if (found.tensor.rank == 0) {
-            snprintf(words, sizeof words, "holds no %s", answer->stage);
+            snprintf(words, sizeof words, "%.80s: holds no %s", found.name, answer->stage);
             found.refused = tell(arena, words);
         }
     }
     if (answer->path != NULL) {
-        snprintf(words, sizeof words, "%s is in %.80s, too; expected it once", answer->stage, answer->name);
+        snprintf(words, sizeof words, "%.80s: %s is in %.80s, too; expected it once", found.name, answer->stage,
+                 answer->name);
         found.refused = tell(arena, words);
     }
     *answer = found;

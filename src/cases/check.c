@@ -89,7 +89,7 @@ static void fail(struct case_checked *checked, const char *name, const char *wha
     char shown[TEXT_PATH_BYTES];
     struct text reason = text_begin(checked->reason, sizeof checked->reason);
     checked->verdict = CASE_FAILED;
-    text_add(&reason, "%s: %s", text_path(name, shown), what);
+    text_add(&reason, "%s%s%s", name != NULL ? text_path(name, shown) : "", name != NULL ? ": " : "", what);
 }
 
 /* What attn cases wrote is still there, byte for byte: a kernel may have written over its inputs. */
@@ -236,19 +236,29 @@ static enum status word_question(struct case_checked *checked, const struct answ
 {
     const char *inputs = folder_path(answers->folder, "inputs.safetensors", arena, error);
     const char *gradient = folder_path(answers->folder, "grad_context.npy", arena, error);
-    const char *said[] = {"attn",       "why",      "sdpa",        "--in",   inputs,  "--mine",
-                          answer->path, "--stages", answer->stage, "--grad", gradient};
-    const bool taken[] = {true, true, true, true, true, true, true, answer->alone, answer->alone, gradients, gradients};
+    const struct {
+        const char *word;
+        bool taken;
+    } said[] = {{"attn", true},
+                {"why", true},
+                {"sdpa", true},
+                {inputs, true},
+                {"--mine", true},
+                {answer->path, true},
+                {"--stages", answer->alone},
+                {answer->stage, answer->alone},
+                {"--grad", gradients},
+                {gradient, gradients}};
     struct text line = text_begin(checked->command, sizeof checked->command);
     *count = 0;
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-        if (!taken[i])
+        if (!said[i].taken)
             continue;
-        words[*count] = said[i] != NULL ? arena_text(arena, said[i], strlen(said[i]), error) : NULL;
+        words[*count] = said[i].word != NULL ? arena_text(arena, said[i].word, strlen(said[i].word), error) : NULL;
         if (words[(*count)++] == NULL)
             return error->status;
         text_add(&line, "%s", i > 0 ? " " : "");
-        shell_word(&line, said[i]);
+        shell_word(&line, said[i].word);
     }
     words[*count] = NULL;
     if (line.cut)
@@ -292,7 +302,7 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
         const struct answer *answer = &answers->of[i];
         if (answer->path == NULL || answer->refused != NULL) {
             if (answer->refused != NULL)
-                fail(checked, answer->name, answer->refused);
+                fail(checked, NULL, answer->refused);
             continue;
         }
         check_answer(checked, answer, &made->results[i], dtype);

@@ -16,18 +16,25 @@ static size_t shared_heads(size_t heads, enum case_sharing sharing)
     return sharing == CASE_EACH ? heads : heads == 1 ? 0 : sharing == CASE_ONE ? 1 : part < heads ? heads / part : 0;
 }
 
+/* So many tokens of a row, whose longest side is cut to --max-tokens: the others keep their share of it. */
+static size_t cut(size_t tokens, size_t longest, size_t most)
+{
+    return longest <= most ? tokens : memory_larger(tokens * most / longest, 1);
+}
+
 bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes)
 {
     const size_t most = (size_t)options->max_tokens, keys = row->keys > 0 ? row->keys : most;
+    const size_t queries = row->queries > 0 ? row->queries : keys, longest = memory_larger(queries, keys);
     const size_t heads = (size_t)options->heads, d_head = (size_t)options->d_head;
     *sizes = (struct case_sizes){.items = row->items > 0 ? row->items : 1,
                                  .heads = heads,
                                  .kv_heads = shared_heads(heads, row->sharing),
-                                 .queries = memory_smaller(row->queries > 0 ? row->queries : keys, most),
-                                 .keys = memory_smaller(keys, most),
+                                 .queries = cut(queries, longest, most),
+                                 .keys = cut(keys, longest, most),
                                  .d_head = d_head,
                                  .d_value = row->other_value ? d_head / 2 + 3 : d_head};
-    return sizes->kv_heads > 0 && (!row->exact || keys <= most);
+    return sizes->kv_heads > 0 && (!row->exact || longest <= most);
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */

@@ -1,8 +1,11 @@
 #include "cases/cases.h"
 
+#include "base/wrap.h"
 #include "write/json.h"
 
 #include <string.h>
+
+enum { INDENT = 4 };
 
 static const char *const VERDICTS[CASE_VERDICTS] = {"passed", "failed", "missing"};
 
@@ -19,20 +22,30 @@ static void write_numbers(const struct case_checked *checked, struct output *out
         output_print(output, "%-10s  off by %.1e of %.1e", checked->result, checked->largest, checked->allowed);
 }
 
+/* Words beneath a case. */
+static void write_words(const char *before, const char *words, struct output *output)
+{
+    struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = INDENT, .column = INDENT};
+    output_print(output, "%*s", INDENT, "");
+    wrap_words(&line, before);
+    wrap_words(&line, words);
+    output_print(output, "\n");
+}
+
 /* What is told of a case that failed, each line beneath it. */
 static void write_failure(const struct case_checked *checked, struct output *output)
 {
-    output_print(output, "    for %s\n", checked->row->purpose);
+    char name[CASE_WORDS_BYTES + 8];
+    write_words("for ", checked->row->purpose, output);
     if (checked->reason[0] == '\0')
-        output_print(output, "    %s: %.6g, expected %.6g; %zu of %zu numbers are off\n", checked->place,
-                     isnan(checked->theirs) ? (double)NAN : checked->theirs, checked->right, checked->outside,
-                     checked->of);
-    if (checked->mistake[0] != '\0')
-        output_print(output, "    %s: %s\n", checked->mistake, checked->sentence);
-    else if (checked->sentence[0] != '\0')
-        output_print(output, "    %s\n", checked->sentence);
+        output_print(output, "    %zu of %zu numbers are off\n    %s: %.6g, expected %.6g\n", checked->outside,
+                     checked->of, checked->place, isnan(checked->theirs) ? (double)NAN : checked->theirs,
+                     checked->right);
+    snprintf(name, sizeof name, "%s%s", checked->mistake, checked->mistake[0] != '\0' ? ": " : "");
+    if (checked->sentence[0] != '\0')
+        write_words(name, checked->sentence, output);
     else if (checked->command[0] != '\0')
-        output_print(output, "    no mistake alone gives these numbers\n");
+        write_words("", "no mistake that was tried gives these numbers", output);
     if (checked->command[0] != '\0')
         output_print(output, "    ask: %s\n", checked->command);
 }
@@ -41,7 +54,7 @@ static void write_text_report(const struct cases_report *report, bool color, str
 {
     char shown[TEXT_PATH_BYTES];
     text_path(report->folder, shown);
-    output_print(output, "%zu cases in %s: ", report->count, shown);
+    output_print(output, "%zu cases in %s\n  ", report->count, shown);
     case_settings(&report->options, output);
     output_print(output, "\n\n");
     for (size_t i = 0; i < report->count; i++) {

@@ -1,5 +1,7 @@
 #include "cases/cases.h"
 
+#include "base/wrap.h"
+
 #include <string.h>
 
 /* One case: its folder and its files. What it takes is given back at once. */
@@ -40,10 +42,22 @@ static enum status write_all(const struct folder *folder, const struct options *
     return folder_file(folder, index.name, index.bytes, index.length);
 }
 
+/* The cases that these options leave out, for that reason. */
+static void write_left_out(const struct options *options, const char *why, bool heads, struct output *output)
+{
+    struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = 4};
+    struct case_sizes sizes;
+    for (size_t i = 0; i < CASES_COUNT; i++)
+        if (!case_sizes_of(&CASES[i], options, &sizes) && (sizes.kv_heads == 0) == heads)
+            wrap_add(&line, "%s%s%s", line.column == 0 ? "  left out, " : "", line.column == 0 ? why : "",
+                     CASES[i].name);
+    if (line.column > 0)
+        output_print(output, "\n");
+}
+
 enum status cases_write(const struct options *options, struct output *output, struct arena *arena, struct error *error)
 {
     struct folder folder;
-    struct case_sizes sizes;
     char shown[TEXT_PATH_BYTES];
     size_t count = 0;
     if (folder_open(&folder, options->files[0], arena, error) != STATUS_OK)
@@ -55,13 +69,12 @@ enum status cases_write(const struct options *options, struct output *output, st
     if (folder_close(&folder) != STATUS_OK)
         return error->status;
     text_path(options->files[0], shown);
-    output_print(output, "%zu cases in %s: ", count, shown);
+    output_print(output, "%zu cases in %s\n  ", count, shown);
     case_settings(options, output);
     output_print(output, "\n");
-    for (size_t i = 0; i < CASES_COUNT; i++)
-        if (!case_sizes_of(&CASES[i], options, &sizes))
-            output_print(output, "  left out: %s, %s\n", CASES[i].name,
-                         sizes.kv_heads == 0 ? "whose heads these do not allow" : "which is longer than --max-tokens");
-    output_print(output, "each has case.json, inputs and expected_*.npy; a kernel writes context.npy, or grad_*.npy\n");
+    write_left_out(options, "longer than --max-tokens: ", false, output);
+    write_left_out(options, "of shared heads, which these are not: ", true, output);
+    output_print(output, "each has case.json, its inputs and expected_*.npy; beside them a kernel writes\n"
+                         "context.npy or grad_*.npy, for attn cases --check\n");
     return output_close(output);
 }

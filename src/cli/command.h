@@ -110,8 +110,8 @@ struct command_row {
             "Writes a folder of inputs on which kernels go wrong, with what is right; --check reads what a kernel wrote " \
             "beside them: passed, failed, and which mistake it is. Status 1: not all passed.", .page = "attn-cases", \
             .examples = {{"attn cases vectors", "a folder for each case"}, \
-             {"attn cases vectors -H 8 --d-head 64 --dtype f16", "sizes and dtype of your kernel"}, \
-             {"attn cases --check vectors", "once it has written its context.npy into each"}}}) \
+             {"attn cases half --d-head 64 --dtype f16", "sizes and dtype of your kernel"}, \
+             {"attn cases --check kernel", "once it has written its context.npy into each"}}}) \
     ROW(EXAMPLE, .name = "example", .words = WORDS_EXAMPLE, .abilities = ABILITY_GIVES_EXAMPLES, \
         .foreign = "examples sample samples demo template input inputs", \
         .manual = {"an input to start from, as JSON", "attn example [NAME] [--out FILE]", \

@@ -1,0 +1,77 @@
+#!/bin/sh
+# attn cases: a folder appears whole or not at all, whatever comes between; and the script of the manual for PyTorch, where
+# there is one, passes all that its function can do, but for NaN behind a mask, which that multiplies.
+. tests/counts.sh
+attn=$ATTN_BIN/attn
+case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
+page=$PWD/man/attn-cases.1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+left() { find . -mindepth 1 -maxdepth 1 ! -name message ! -name text | sort | tr '\n' ' '; }
+
+# --- whole or not at all
+full() { (ulimit -f 2 && trap '' XFSZ && exec "$attn" cases full) >text 2>message; }
+check "a full disk" test "$(full; echo $?)" = 3
+check "is told" grep -q '^attn: full: cannot write: ' message
+check "and leaves nothing" test -z "$(left)"
+for signal in INT TERM HUP; do
+    env --default-signal "$attn" cases cut --max-tokens 4096 --heads 1 >text 2>message &
+    process=$!
+    tries=0
+    while [ -z "$(left)" ] && [ $tries -lt 200 ]; do sleep 0.01; tries=$((tries + 1)); done
+    kill -$signal $process
+    wait $process 2>>message
+    status=$?
+    if [ -d cut ]; then
+        skip "SIG$signal while it writes" "it was done before"
+        rm -rf cut
+        continue
+    fi
+    check "SIG$signal while it writes ends it" test $status -gt 128
+    check "and leaves nothing: $(left)" test -z "$(left)"
+done
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir closed && chmod 555 closed
+    check "a folder that may not be written" test "$("$attn" cases closed/v >text 2>message; echo $?)" = 3
+    check "is told" grep -q '^attn: closed/v: cannot make a folder beside it: ' message
+    chmod 755 closed && rmdir closed
+else
+    skip "a folder that may not be written" "this is root"
+fi
+: >file
+check "a file in its place" test "$("$attn" cases file >text 2>message; echo $?)" = 2
+check "stays" test -f file
+mkdir there && : >there/mine
+check "a folder that holds something" test "$("$attn" cases there >text 2>message; echo $?)" = 2
+check "stays as it is" test "$(ls there)" = mine
+rm -rf file there && mkdir empty
+check "an empty folder is taken" test "$("$attn" cases empty/ --max-tokens 16 --d-head 2 | head -n 1)" = "52 cases in empty/"
+"$attn" cases again --max-tokens 16 --d-head 2 >text
+check "the same options are the same bytes" diff -r empty again
+"$attn" cases other --max-tokens 16 --d-head 2 -s 7 >text
+check "another seed is other numbers" sh -c '! cmp -s again/edge-16/query.npy other/edge-16/query.npy'
+rm -rf empty again other
+
+# --- PyTorch
+sed -n '/^import json/,/^\.Ed/p' "$page" | sed '/^\.Ed/d; s/\\-/-/g; s/\\e/\\/g' >script.py
+if python3 -c 'import torch, numpy' 2>/dev/null; then
+    for dtype in f32 f64 f16; do
+        for backend in MATH FLASH_ATTENTION; do
+            rm -rf vectors
+            "$attn" cases vectors --dtype $dtype >text
+            { echo "import torch.nn.attention as a; a.sdpa_kernel(a.SDPBackend.$backend).__enter__()"; cat script.py; } >run.py
+            [ $backend = MATH ] || rm -rf vectors/d-value vectors/grad-d-value # which it refuses
+            check "PyTorch runs the script in $dtype, $backend" sh -c 'python3 -W ignore run.py >text 2>&1 || ! cat text'
+            [ $backend = MATH ] || { "$attn" cases whole --dtype $dtype >text && mv whole/d-value whole/grad-d-value vectors && rm -rf whole; }
+            "$attn" cases --check vectors >report
+            check "and passes all but NaN behind a mask: $(tail -n 1 report)" \
+                test "$(sed -n 's/^failed *\([^ ]*\) .*/\1/p' report | tr '\n' ' ')" = "nan-masked nan-behind "
+            check "more than 50 of them" test "$(grep -c ^passed report)" -gt 50
+        done
+    done
+else
+    skip "the script for PyTorch" "there is no PyTorch"
+fi
+cd "$OLDPWD" || exit 1
+finish
