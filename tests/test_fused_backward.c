@@ -1,6 +1,6 @@
 /* The gradients of the fused path against the equations in double, of each kernel that can: every feature of a mask
- * alone and in pairs, on shapes that are no multiple of anything; and that their bits do not depend on threads. Here are
- * the kernels whose numbers are floats, and in test_fused_backward_f64.c, which includes this, those in double. */
+ * alone and in pairs, on shapes that are no multiple of anything; and that their bits do not depend on threads. Here
+ * are the kernels whose numbers are floats, and in test_fused_backward_f64.c, which includes this, those in double. */
 #include "check.h"
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
@@ -338,8 +338,8 @@ static void make_truth(const struct fused_backward_job *job)
 /* --- checks ------------------------------------------------------------------------------------------------------ */
 
 /* What sums err by, in double those here too; narrow heads have large logits, as in test_fused.c. Beside that a logit
- * to which a distance or a bias is added is rounded twice, which is a relative error of its weight; a weight that counts
- * has one about as large as lse. */
+ * to which a distance or a bias is added is rounded twice, which is a relative error of its weight; a weight that
+ * counts has one about as large as lse. */
 static double tolerance_of(const struct fused_backward_job *job)
 {
     double largest = 0;

@@ -135,8 +135,8 @@ static bool is_fused(const struct way *way)
 static bool is_left_out(const char *gradient, const struct way *way)
 {
     const enum stage stage = stage_find(gradient, strlen(gradient));
-    return is_fused(way) && stage_exists(stage) && (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK ||
-                                                      stage == STAGE_GRAD_ALIBI_SLOPES);
+    return is_fused(way) && stage_exists(stage) &&
+           (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK || stage == STAGE_GRAD_ALIBI_SLOPES);
 }
 
 /* What is compared; where autograd has nothing, what is given. */

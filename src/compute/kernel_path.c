@@ -210,7 +210,7 @@ enum status kernel_path_gradients(const struct attention *attention, const void 
         .grad_value = gradients->value,
         .grad_sinks = gradients->sinks,
         .heads = matrices,
-        .group = problem->heads / problem->kv_heads,
+        .group = matrices / (problem->items * problem->kv_heads),
         .heads_per_item = problem->heads,
         .queries = problem->queries,
         .keys = problem->keys,

@@ -180,7 +180,7 @@ static void pack_rows(const struct plan *plan, const struct place *place, const 
     char *rows = (char *)matrix + (head * plan->job->queries + tile * lanes) * columns * plan->size;
     char *panel = of_tile(plan, place, panels, head, tile);
     plan->kernel->pack_query(rows, count, columns, 1, of_tile(plan, place, packed, head, tile));
-    if (count < lanes || columns % lanes > 0)
+    if (columns % lanes > 0)
         memset(panel, 0, panels->bytes);
     copy_panels(plan, rows, count, columns, panel, lanes, false);
 }
