@@ -33,6 +33,9 @@ if within --version >/dev/null 2>&1; then
     check "context by the fused path in 40 MB" within causal long.npy --stages context --kernel fused -t 2 -o c.npy
     check "the way back by the fused path in 40 MB" \
         within causal long.npy --grad ones --stages grad_inputs,grad_parameters --kernel fused -t 2 -o g.safetensors
+    # 32768 x 32768 are 4 GB.
+    back() (ulimit -v 150000 && exec "$attn" sdpa --random 1x32768x8 --causal --grad ones --kernel fused -t 2 "$@")
+    check "that of 32768 tokens in 150 MB" back --stages grad_query,grad_key,grad_value -o g.safetensors
     rm -f all.safetensors weights.npy
     too_large() { within causal long.npy -d 100000 --stages context -o c.npy 2>message; [ $? -eq 3 ]; }
     check "a job that 40 MB cannot hold is refused" too_large
