@@ -448,7 +448,8 @@ enum status backward_create(struct backward *backward, const struct problem *pro
                                              .slots = problem->queries,
                                              .beside = count_beside(problem, stages),
                                              .ahead = &backward->ahead};
-    if (widen(&backward->problem, arena, error) || make_contexts(backward, arena, error))
+    if (setup_room(backward->attention.beside, error) || widen(&backward->problem, arena, error) ||
+        make_contexts(backward, arena, error))
         return error->status;
     if (stages & STAGE_BIT(STAGE_GRAD_PARAMETERS) && hold_beyond(backward, arena, error) != STATUS_OK)
         return error->status;

@@ -134,17 +134,24 @@ static double count_bytes(const struct attention *attention, uint64_t stages, co
     return bytes;
 }
 
-/* Room for it, before any of it is computed. The system promises more than it has: what cannot be is said here. */
+enum status setup_room(double needed, struct error *error)
+{
+    const double there = memory_there();
+    if (needed <= there)
+        return STATUS_OK;
+    return error_system(error, 0,
+                        "not enough memory: this job needs %.1f GB for query, key, value and what is made of them, "
+                        "%.1f GB are there; expected fewer tokens, columns or items",
+                        needed / 1e9, there / 1e9);
+}
+
+/* Room for it, before any of it is computed. */
 static enum status make_room(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
 {
     struct held held[STAGE_COUNT];
     const size_t count = list_held(attention, stages, held);
-    const double there = memory_there(), needed = count_bytes(attention, stages, held, count);
-    if (needed > there)
-        return error_system(error, 0,
-                            "not enough memory: this job needs %.1f GB for query, key, value and what is made of them, "
-                            "%.1f GB are there; expected fewer tokens, columns or items",
-                            needed / 1e9, there / 1e9);
+    if (setup_room(count_bytes(attention, stages, held, count), error) != STATUS_OK)
+        return error->status;
     for (size_t i = 0; i < count; i++)
         if (tensor_create(&attention->held[held[i].stage], held[i].dtype, held[i].rank, held[i].shape, arena, error) !=
             STATUS_OK)

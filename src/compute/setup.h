@@ -12,6 +12,10 @@
  * the fused path was asked for and query, key or value is not finite. */
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error);
 
+/* Whether so many bytes are there. The system promises more than it has: what cannot be is said before the work starts,
+ * with both sizes, by STATUS_SYSTEM. */
+enum status setup_room(double needed, struct error *error);
+
 /* How many threads are worth while for so much work. */
 unsigned setup_threads(const struct problem *problem, double multiply_adds);
 
