@@ -677,6 +677,9 @@ int main(void)
     check_gradients("multihead -H 2 -d 4 --alibi slopes", GRADIENT_INPUTS);
     check_gradients("multihead -H 2 -d 4 --kv-heads 1 --qkv-bias --rope half --qk-norm rms", GRADIENT_INPUTS);
     check_gradients("self --dropout 0", GRADIENT_BATCH);
+    check_gradients("self -d 4 --rope pairs-to-halves --scale-on query", GRADIENT_BATCH);
+    check_gradients("multihead -H 2 -d 8 --rope half --rope-columns 2", GRADIENT_BATCH);
+    check_gradients("self -d 2 --scale-on query", GRADIENT_BATCH);
     check_gradients("multihead -H 2 -d 4 --stacked", GRADIENT_BATCH);
     check_long_gradients();
     check_gradients("sdpa", GRADIENT_OPERANDS);

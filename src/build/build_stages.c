@@ -94,14 +94,16 @@ static uint64_t of_way(bool backward)
  * alone: further ones are of all queries and keys, and have cells of their own. */
 static uint64_t sources_of_cell(const struct problem *problem)
 {
-    static const uint64_t OF_KEYS = STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE);
+    static const uint64_t BEFORE_STEPS = STAGE_BIT(STAGE_GRAD_PROJECTED_QUERY) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
+    static const uint64_t OF_KEYS =
+        STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_VALUE) | STAGE_BIT(STAGE_GRAD_PROJECTED_KEY);
     const enum stage stage = problem->cell.stage;
     if (problem->cell_name != NULL || stage == STAGE_GRAD_ATTN_MASK)
         return STAGE_BIT(stage);
     if (!STAGES[stage].backward || !STAGES[stage].joins_heads)
         return stage_closure(STAGE_BIT(stage)) & of_way(STAGES[stage].backward);
-    return STAGE_BIT(stage) |
-           (STAGES[stage].from & ~(problem->crosses ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
+    const uint64_t from = STAGES[stage].from | BEFORE_STEPS;
+    return STAGE_BIT(stage) | (from & ~(problem->crosses ? stage_is_of_keys(stage) ? ~OF_KEYS : OF_KEYS : 0));
 }
 
 /* From the cell back: the stage itself and those that it is made from, the projections last, in their own order. */

@@ -4,6 +4,7 @@
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
 #include "stage/parameter_sums.h"
+#include "stage/turned_back.h"
 
 #include <stdio.h>
 
@@ -60,14 +61,26 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
         text_add(text, ", through the norm%s", last ? "" : " of the projection");
 }
 
-const struct stage_functions stage_grad_projected_query = {
-    .applies = steps_query, .check = check_projected_query, .formula = formula_steps};
-const struct stage_functions stage_grad_projected_key = {
-    .applies = steps_key, .check = check_projected_key, .formula = formula_steps};
-const struct stage_functions stage_grad_normed_query = {
-    .applies = norms_query, .check = check_normed_query, .formula = formula_steps};
-const struct stage_functions stage_grad_normed_key = {
-    .applies = norms_key, .check = check_normed_key, .formula = formula_steps};
+const struct stage_functions stage_grad_projected_query = {.applies = steps_query,
+                                                           .check = check_projected_query,
+                                                           .formula = formula_steps,
+                                                           .explain = turned_back_explain,
+                                                           .explains = turned_back_is_all};
+const struct stage_functions stage_grad_projected_key = {.applies = steps_key,
+                                                         .check = check_projected_key,
+                                                         .formula = formula_steps,
+                                                         .explain = turned_back_explain,
+                                                         .explains = turned_back_is_all};
+const struct stage_functions stage_grad_normed_query = {.applies = norms_query,
+                                                        .check = check_normed_query,
+                                                        .formula = formula_steps,
+                                                        .explain = turned_back_explain,
+                                                        .explains = turned_back_is_all};
+const struct stage_functions stage_grad_normed_key = {.applies = norms_key,
+                                                      .check = check_normed_key,
+                                                      .formula = formula_steps,
+                                                      .explain = turned_back_explain,
+                                                      .explains = turned_back_is_all};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
 
@@ -130,8 +143,9 @@ static void formula_parameters(const struct problem *problem, enum stage stage, 
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
 /* Nor does a latent. */
-static bool is_straight(const struct problem *problem)
+static bool is_straight(const struct problem *problem, enum stage stage)
 {
+    (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
            parameter_sums_are_straight(problem);
 }

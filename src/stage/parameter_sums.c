@@ -10,8 +10,9 @@ bool parameter_sums_are_straight(const struct problem *problem)
     return !problem->residual && problem->clip == 0;
 }
 
-bool parameter_sums_are_explained(const struct problem *problem)
+bool parameter_sums_are_explained(const struct problem *problem, enum stage stage)
 {
+    (void)stage;
     const bool of_out = problem->cell_place.id == PROJECTION_COUNT;
     return problem->has_cell && problem->cell.stage == STAGE_GRAD_PARAMETERS && problem->cell_name != NULL &&
            (of_out || parameter_sums_are_straight(problem));

@@ -9,7 +9,7 @@
 bool parameter_sums_are_straight(const struct problem *problem);
 
 /* Whether that of the cell is explained. */
-bool parameter_sums_are_explained(const struct problem *problem);
+bool parameter_sums_are_explained(const struct problem *problem, enum stage stage);
 
 /* The gradient that the way back has by what a projection makes: before the steps of query and key. */
 enum stage parameter_sums_above(const struct problem *problem, enum projection_id id);

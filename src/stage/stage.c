@@ -80,7 +80,7 @@ bool stage_can_be_explained(enum stage stage)
 bool stage_is_explained(const struct problem *problem, enum stage stage)
 {
     if (!stage_can_be_explained(stage) || (STAGES[stage].backward && stage == problem_grad_stage(problem)) ||
-        (FUNCTIONS[stage]->explains != NULL && !FUNCTIONS[stage]->explains(problem)))
+        (FUNCTIONS[stage]->explains != NULL && !FUNCTIONS[stage]->explains(problem, stage)))
         return false;
     if (problem_projects(problem) || stage_is_attended(stage))
         return true;

@@ -42,7 +42,7 @@ struct stage_functions {
      * exponentials of a softmax, is made there. NULL: no arithmetic makes it. */
     void (*explain)(struct explanation *e, enum stage stage, struct explain_place place);
     /* Whether that is so in this problem; NULL: in every one. */
-    bool (*explains)(const struct problem *problem);
+    bool (*explains)(const struct problem *problem, enum stage stage);
 };
 
 #define STAGE_DECLARE(id, functions, ...) extern const struct stage_functions stage_##functions;
