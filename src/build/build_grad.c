@@ -7,8 +7,6 @@ static const char *obstacle(const struct build *build)
 {
     const struct problem *problem = build->problem;
     const struct options *options = build->options;
-    if (options->mistake_count > 0)
-        return "--mistake: gradients are those of what is right";
     if (options->parts > 0 || problem->row_count != problem->queries)
         return "a choice of queries: the loss is of all of them; expected no --query and no --part";
     if (options_format(options)->computes)

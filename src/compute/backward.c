@@ -185,9 +185,10 @@ enum { KEYS_AT_ONCE = 64 };
 static double sink_share(const struct problem *problem, const struct attention_scratch *scratch, double sink)
 {
     const double *weights = scratch->rows[STAGE_WEIGHTS], *above = scratch->rows[STAGE_GRAD_WEIGHTS];
+    const bool of_seen = problem->grad_change == GRAD_MASK_MISSING && problem->grad_form == 0;
     double delta = 0;
-    for (size_t j = 0; j < problem->keys; j++)
-        if (above[j] != 0)
+    for (size_t j = 0; j < problem->keys && problem->grad_change != GRAD_DELTA_MISSING; j++)
+        if (above[j] != 0 && !(of_seen && scratch->bias[j] == -INFINITY))
             delta += weights[j] * above[j];
     return delta != 0 ? -exp(sink - scratch->rows[STAGE_LSE][0]) * delta : 0;
 }
@@ -206,9 +207,11 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
 {
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
+    const bool keeps_all = problem->grad_change == GRAD_DROPOUT_MISSING && problem->grad_form != 1;
     const size_t keys = problem->keys, d = problem->d_head, d_value = problem->d_value;
     const size_t row = (block->item * problem->heads + block->head) * problem->queries + block->first + i;
-    memcpy(block->dropped + i * keys, scratch->rows[STAGE_DROPPED], keys * sizeof(double));
+    memcpy(block->dropped + i * keys, scratch->rows[keeps_all ? STAGE_WEIGHTS : STAGE_DROPPED],
+           keys * sizeof(double));
     memcpy(block->scores + i * keys, scratch->rows[STAGE_GRAD_SCORES], keys * sizeof(double));
     memcpy(block->masked + i * keys, scratch->rows[STAGE_GRAD_MASKED], keys * sizeof(double));
     memcpy(block->queries + i * d, scratch->rows[STAGE_QUERY], d * sizeof(double));
@@ -222,15 +225,25 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
         block->slopes[i] = slope_share(block, block->first + i, scratch->rows[STAGE_GRAD_MASKED]);
 }
 
-/* sum (d) += factors of a key x the rows of the block, one after another. */
-static void add_rows(const struct block *block, const double *factors, const double *rows, size_t d, double *sum)
+/* sum (d) += times x factors of a key x the rows of the block, one after another. */
+static void add_rows(const struct block *block, double times, const double *factors, const double *rows, size_t d,
+                     double *sum)
 {
     const size_t keys = block->backward->problem.keys;
     for (size_t i = 0; i < block->count; i++) {
-        const double factor = factors[i * keys];
+        const double factor = times * factors[i * keys];
         for (size_t c = 0; c < d && factor != 0; c++)
             sum[c] += factor * rows[i * d + c];
     }
+}
+
+/* How often a head counts in the sums of its group: once, unless a mistake forgets to sum. */
+static double share_of(const struct problem *problem, size_t head)
+{
+    const size_t group = problem->heads / problem->kv_heads;
+    if (problem->grad_change != GRAD_GROUPS_NOT_SUMMED)
+        return 1;
+    return problem->grad_form == 2 ? 1 / (double)group : head % group == (problem->grad_form == 0 ? group - 1 : 0);
 }
 
 static void add_keys(void *context, size_t task, unsigned thread)
@@ -242,10 +255,12 @@ static void add_keys(void *context, size_t task, unsigned thread)
     const size_t matrix = (block->item * problem->heads + block->head) / (problem->heads / problem->kv_heads);
     const size_t end = memory_smaller((task + 1) * KEYS_AT_ONCE, problem->keys);
     double *key = held[STAGE_GRAD_KEY].data, *value = held[STAGE_GRAD_VALUE].data;
+    const double share = share_of(problem, block->head);
+    const double scale = problem->grad_change == GRAD_KEY_FROM_SCALED_QUERY ? problem->scale : 1;
     for (size_t j = task * KEYS_AT_ONCE; j < end; j++) {
         const size_t row = matrix * problem->keys + j;
-        add_rows(block, block->scores + j, block->queries, problem->d_head, key + row * problem->d_head);
-        add_rows(block, block->dropped + j, block->contexts, problem->d_value, value + row * problem->d_value);
+        add_rows(block, share * scale, block->scores + j, block->queries, problem->d_head, key + row * problem->d_head);
+        add_rows(block, share, block->dropped + j, block->contexts, problem->d_value, value + row * problem->d_value);
     }
 }
 

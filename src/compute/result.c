@@ -224,7 +224,9 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
             add_gradient_of_rows(result, stage);
         else if (stage != STAGE_PARAMETERS && stage != STAGE_GRAD_PARAMETERS)
             add_stage(result, stage);
-        else if (add_parameters(result, stage, &problem_right(problem)->parameters, arena, error) != STATUS_OK)
+        else if (add_parameters(result, stage,
+                                &(stage == STAGE_PARAMETERS ? problem_right(problem) : problem)->parameters, arena,
+                                error) != STATUS_OK)
             return error->status;
     }
     return STATUS_OK;

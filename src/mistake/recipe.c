@@ -12,7 +12,7 @@ void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe_tells(recipe, stage, formula);
     recipe->problem.wrong |= STAGE_BIT(stage);
-    recipe->plain = true;
+    recipe->plain = recipe->no_way_back = true;
 }
 
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)

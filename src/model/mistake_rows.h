@@ -44,7 +44,8 @@
     ROW(DRAW, "draw", QUERY) \
     ROW(TILES, "tiles", CONTEXT) \
     ROW(BITS, "bits", QUERY) \
-    ROW(DTYPE, "dtype", QUERY)
+    ROW(DTYPE, "dtype", QUERY) \
+    ROW(GRAD, "grad", GRAD_VALUE)
 
 /* The words of forms, with their end. */
 #define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
@@ -1129,7 +1130,56 @@
         .pytorch = "(queries / head_dim**0.5) @ keys.transpose(-2, -1), or .float() before", \
         .numpy = "s = (q / np.sqrt(d)) @ k.swapaxes(-1, -2)  # or .astype(np.float32) before", \
         .c = "s[i][j] is a float, or q[i] is divided by sqrt(d) before the product", \
-        .section = "attn-numbers: OPTIONS", .unseen = "no score is above 65504")
+        .section = "attn-numbers: OPTIONS", .unseen = "no score is above 65504") \
+    ROW(GRAD_DELTA_MISSING, grad_delta_missing, GRAD, .name = "grad-delta-missing", \
+        .sentence = "delta, the row's sum of weights x their gradients, is not subtracted", \
+        .pytorch = "ds = p * (dp - delta), delta = (grad_out * out).sum(-1, keepdim=True)", \
+        .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))", \
+        .c = "ds[j] = p[j] * (dp[j] - delta), delta the sum of p[j] * dp[j] over j", \
+        .section = "attn: STAGES", .unseen = "every delta is 0") \
+    ROW(GRAD_SCALE_MISSING, grad_scale_missing, GRAD, .name = "grad-scale-missing", \
+        .sentence = "the gradient by the scores is not multiplied by the scale", \
+        .pytorch = "grad_query = (ds @ key) * scale; grad_key = (ds.mT @ query) * scale", \
+        .numpy = "ds = ds * scale; dq = ds @ k; dk = ds.swapaxes(-1, -2) @ q", \
+        .c = "dq[i] += scale * ds[i][j] * k[j]; dk[j] += scale * ds[i][j] * q[i]", \
+        .section = "attn: STAGES", .unseen = "the scale is 1") \
+    ROW(GRAD_SCALE_TWICE, grad_scale_twice, GRAD, .name = "grad-scale-twice", \
+        .sentence = "the gradient by the scores is multiplied by the scale twice", \
+        .pytorch = "grad_query = (ds @ key) * scale, once; ds itself is not scaled", \
+        .numpy = "ds = ds * scale  # here, or behind the products with k and q, not both", \
+        .c = "dq[i] += scale * ds[i][j] * k[j], where ds is not scaled yet", \
+        .section = "attn: STAGES", .unseen = "the scale is 1") \
+    ROW(GRAD_KEY_FROM_SCALED_QUERY, grad_key_from_scaled_query, GRAD, .name = "grad-key-from-scaled-query", \
+        .sentence = "the gradient by key is made of a query that the scale is in already", \
+        .pytorch = "grad_key = (ds.mT @ query) * scale, with query as it was given", \
+        .numpy = "dk = ds.swapaxes(-1, -2) @ q * scale  # q, not q * scale", \
+        .c = "dk[j] += ds[i][j] * q_scaled[i], and no scale behind it", \
+        .section = "attn: STAGES", .unseen = "the scale is 1") \
+    ROW(GRAD_DROPOUT_MISSING, grad_dropout_missing, GRAD, .name = "grad-dropout-missing", \
+        .sentence = "dropout is left out on the way back", \
+        .pytorch = "dp = (grad_out @ value.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out", \
+        .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do", \
+        .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]", \
+        .section = "attn: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value")) \
+    ROW(GRAD_GROUPS_NOT_SUMMED, grad_groups_not_summed, GRAD, .name = "grad-groups-not-summed", \
+        .sentence = "the gradients by a shared key and value are not summed over its queries' heads", \
+        .pytorch = "grad_key.view(b, kv_heads, group, t, d).sum(2); the same for grad_value", \
+        .numpy = "dk = dk.reshape(b, kv_heads, group, t, d).sum(2)", \
+        .c = "dk[h / group][j] += ..., not = ...; zeros before the first head", \
+        .section = "attn: STAGES", .forms = MISTAKE_FORMS("last", "first", "mean")) \
+    ROW(GRAD_MASK_MISSING, grad_mask_missing, GRAD, .name = "grad-mask-missing", \
+        .sentence = "the weights are made again from lse, without the mask", \
+        .pytorch = "p = torch.exp(scaled - lse[..., None]).masked_fill(hidden, 0)", \
+        .numpy = "p = np.where(hidden, 0, np.exp(s - lse[..., None]))", \
+        .c = "p = hidden(i, j) ? 0 : exp(s[i][j] - lse[i])", \
+        .section = "attn: STAGES", .unseen = "nothing is hidden", \
+        .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights")) \
+    ROW(GRAD_SOFTCAP_MISSING, grad_softcap_missing, GRAD, .name = "grad-softcap-missing", \
+        .sentence = "the slope of the softcap, 1 - tanh^2, is left out on the way back", \
+        .pytorch = "ds = ds * (1 - (capped / softcap)**2)", \
+        .numpy = "ds = ds * (1 - np.tanh(s / softcap)**2)", \
+        .c = "ds[j] *= 1 - t * t, where t = tanh(s[j] / softcap)", \
+        .section = "attn: STAGES")
 /* clang-format on */
 
 #endif

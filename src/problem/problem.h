@@ -23,6 +23,19 @@
  * past_key, past_value, kv_lengths, cu_seqlens_q, cu_seqlens_k, block_table, key_cache, value_cache. */
 enum { INPUT_TENSORS = 14 };
 
+/* How a mistake of slot grad changes the way back; the forms are those of its row. */
+enum grad_change {
+    GRAD_RIGHT,
+    GRAD_DELTA_MISSING,
+    GRAD_SCALE_MISSING,
+    GRAD_SCALE_TWICE,
+    GRAD_KEY_FROM_SCALED_QUERY,
+    GRAD_DROPOUT_MISSING,    /* everywhere, for the weights alone, for value alone */
+    GRAD_GROUPS_NOT_SUMMED,  /* the last head of a group counts, the first, their mean */
+    GRAD_MASK_MISSING,       /* delta is that of the way forward, or of what is recomputed */
+    GRAD_SOFTCAP_MISSING,
+};
+
 struct input_tensor {
     const char *name;
     struct tensor tensor; /* rounded to the working dtype; boolean and whole numbers as they are */
@@ -48,6 +61,8 @@ struct problem {
     size_t beside_count;
     bool has_grad;      /* --grad: there is a loss, and this its gradient by the last stage */
     struct tensor grad; /* laid out as that stage; rank 0: all ones */
+    enum grad_change grad_change; /* what a mistake does otherwise on the way back, and in which of its forms */
+    size_t grad_form;
     bool masks;         /* the mask may forbid a key or add to a score */
     double scale;       /* 1 / sqrt(d) unless given, over the temperature */
     double temperature;

@@ -47,13 +47,15 @@ static void formula_scores(const struct problem *problem, enum stage stage, stru
 static void make_masked(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
+    const enum grad_change change = row->problem->grad_change;
+    const bool all = change == GRAD_MASK_MISSING, of_all = all && row->problem->grad_form == 1;
     double delta = 0;
-    for (size_t j = 0; j < row->problem->keys && !row->empty; j++)
-        if (row->bias[j] > -INFINITY)
+    for (size_t j = 0; j < row->problem->keys && !row->empty && change != GRAD_DELTA_MISSING; j++)
+        if (of_all || row->bias[j] > -INFINITY)
             delta += weights[j] * above[j];
     for (size_t j = 0; j < row->problem->keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
-            row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (above[j] - delta);
+            row->empty || (row->bias[j] == -INFINITY && !all) ? 0 : weights[j] * (above[j] - delta);
 }
 
 static void make_capped(const struct attention_row *row)
@@ -65,7 +67,8 @@ static void make_scaled(const struct attention_row *row)
 {
     const double *above = row->stages[STAGE_GRAD_CAPPED], *capped = row->stages[STAGE_CAPPED];
     for (size_t j = 0; j < row->problem->keys; j++) {
-        const bool bends = caps(row->problem) && !row->empty && row->bias[j] > -INFINITY;
+        const bool bends = caps(row->problem) && !row->empty && above[j] != 0 &&
+                           row->problem->grad_change != GRAD_SOFTCAP_MISSING;
         const double share = bends ? capped[j] / row->problem->softcap : 0;
         row->stages[STAGE_GRAD_SCALED][j] = above[j] * (1 - share * share);
     }
@@ -73,8 +76,12 @@ static void make_scaled(const struct attention_row *row)
 
 static void make_scores(const struct attention_row *row)
 {
+    const double scale = row->problem->scale;
+    const double factor = row->problem->grad_change == GRAD_SCALE_MISSING ? 1
+                          : row->problem->grad_change == GRAD_SCALE_TWICE ? scale * scale
+                                                                          : scale;
     for (size_t j = 0; j < row->problem->keys; j++)
-        row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * row->problem->scale;
+        row->stages[STAGE_GRAD_SCORES][j] = row->stages[STAGE_GRAD_SCALED][j] * factor;
 }
 
 /* --- explained --------------------------------------------------------------------------------------------------- */

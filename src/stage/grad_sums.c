@@ -70,7 +70,7 @@ static void formula_slopes(const struct problem *problem, enum stage stage, stru
 
 static bool has_numbers(const struct problem *problem)
 {
-    return problem->mask.attn_mask.rank > 0 && problem->mask.attn_mask.dtype != DTYPE_BOOL;
+    return problem->mask.attn_mask.rank > 0 && !problem->mask_made && problem->mask.attn_mask.dtype != DTYPE_BOOL;
 }
 
 static enum status check_attn_mask(const struct problem *problem, const char *place, struct error *error)

@@ -1,0 +1,110 @@
+/* Mistakes of slot grad: what is done wrong on the way back, by compute/backward.c and the grad_ stages. The way forward
+ * is right. */
+#include "mistake/recipe.h"
+
+/* The change, what it makes of a stage, and how. */
+static const char *change(struct recipe *recipe, enum grad_change change, double form, enum stage stage,
+                          const char *formula)
+{
+    recipe->problem.grad_change = change;
+    recipe->problem.grad_form = (size_t)form;
+    recipe->problem.wrong |= STAGE_BIT(stage);
+    recipe_tells(recipe, stage, formula);
+    return NULL;
+}
+
+static const char NO_GRAD[] = "there is no way back without --grad";
+
+/* The first stage behind the softmax on the way back. */
+static enum stage of_softmax(const struct recipe *recipe)
+{
+    return recipe->problem.masks ? STAGE_GRAD_MASKED : recipe->problem.softcap > 0 ? STAGE_GRAD_CAPPED : STAGE_GRAD_SCALED;
+}
+
+const char *mistake_grad_delta_missing(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    return change(recipe, GRAD_DELTA_MISSING, form, of_softmax(recipe), "weights x grad_weights, delta not subtracted");
+}
+
+/* The scale as a factor of the scores. */
+static const char *change_scale(struct recipe *recipe, enum grad_change kind, double form, enum stage stage,
+                                const char *formula)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    return recipe->problem.scales_query ? "the query has the scale, and the scores have none"
+                                        : change(recipe, kind, form, stage, formula);
+}
+
+const char *mistake_grad_scale_missing(struct recipe *recipe, double form)
+{
+    return change_scale(recipe, GRAD_SCALE_MISSING, form, STAGE_GRAD_SCORES, "grad_scaled, not scaled");
+}
+
+const char *mistake_grad_scale_twice(struct recipe *recipe, double form)
+{
+    return change_scale(recipe, GRAD_SCALE_TWICE, form, STAGE_GRAD_SCORES, "grad_scaled x scale x scale");
+}
+
+const char *mistake_grad_key_from_scaled_query(struct recipe *recipe, double form)
+{
+    return change_scale(recipe, GRAD_KEY_FROM_SCALED_QUERY, form, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
+}
+
+const char *mistake_grad_dropout_missing(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    if (recipe->problem.dropout == 0)
+        return "there is no dropout";
+    if (form != 1)
+        change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, what was dropped too");
+    if (form != 2)
+        change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_WEIGHTS, "grad_dropped, what was dropped too");
+    return NULL;
+}
+
+const char *mistake_grad_groups_not_summed(struct recipe *recipe, double form)
+{
+    static const char *const OF_KEY[] = {"grad_scores^T . query of the last head of a group",
+                                         "grad_scores^T . query of the first head of a group",
+                                         "the mean of grad_scores^T . query over the heads of a group"};
+    static const char *const OF_VALUE[] = {"weights^T . grad_context of the last head of a group",
+                                           "weights^T . grad_context of the first head of a group",
+                                           "the mean of weights^T . grad_context over the heads of a group"};
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    if (recipe->problem.heads == recipe->problem.kv_heads)
+        return "every head of query has a key and value of its own";
+    change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_VALUE, OF_VALUE[(size_t)form]);
+    return change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_KEY, OF_KEY[(size_t)form]);
+}
+
+const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
+{
+    const struct mask *mask = &recipe->problem.mask;
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    if (!recipe->problem.masks)
+        return "there is no mask";
+    if (mask->alibi_slopes != NULL || mask->relative != NULL ||
+        (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL))
+        return "the mask adds numbers to the scores";
+    change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
+    change(recipe, GRAD_MASK_MISSING, form,
+           recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
+           "grad_context . value^T, of hidden keys too");
+    return change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_MASKED,
+                  "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
+}
+
+const char *mistake_grad_softcap_missing(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    return recipe->problem.softcap == 0 ? "there is no softcap"
+                                        : change(recipe, GRAD_SOFTCAP_MISSING, form, STAGE_GRAD_SCALED,
+                                                 "grad_capped, the slope of the softcap left out");
+}
