@@ -93,9 +93,11 @@ static bool has_stage(const struct why *why, enum stage stage)
     return false;
 }
 
-/* Draws are settings, a dtype is told by the numbers themselves, and lse is nobody's source. */
+/* Draws are settings, a dtype is told by the numbers themselves, and lse is nobody's source, nor are gradients. */
 static bool is_guessed(const struct why *why, enum mistake id)
 {
+    if (MISTAKES[id].slot == MISTAKE_SLOT_GRAD && !mine_has_backward(&why->mine))
+        return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_LSE && !has_stage(why, STAGE_LSE))
         return false;
     return MISTAKES[id].slot != MISTAKE_SLOT_DRAW && id != MISTAKE_DTYPE_BF16 && id != MISTAKE_DTYPE_F16 &&

@@ -3,6 +3,8 @@
 #include "base/decimal.h"
 #include "mistake/plain.h"
 #include "read/load.h"
+#include "stage/stage.h"
+#include "why/gradients.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -221,9 +223,22 @@ static void set_decimals(struct mine *mine)
 
 /* --- where a table stands ---------------------------------------------------------------------------------------- */
 
+/* A shape of up to four axes, the last of them columns. */
+static void spread(const size_t *shape, size_t rank, size_t whole[MINE_AXES])
+{
+    for (size_t axis = 0; axis < MINE_AXES; axis++)
+        whole[axis] = axis + rank < MINE_AXES ? 1 : shape[axis + rank - MINE_AXES];
+}
+
 /* The sizes of a stage's axes; of what it lacks 1. */
 static void shape_of(const struct problem *problem, enum stage stage, size_t whole[MINE_AXES])
 {
+    if (STAGES[stage].columns == STAGE_COLUMNS_MASK) {
+        const struct tensor *mask = &problem->mask.attn_mask;
+        spread(stage == STAGE_GRAD_SINKS ? &problem->heads : mask->shape, stage == STAGE_GRAD_SINKS ? 1 : mask->rank,
+               whole);
+        return;
+    }
     const bool of_keys = stage_is_of_keys(stage), joins = problem_is_side_by_side(problem, stage);
     whole[MINE_ITEM] = problem->items;
     whole[MINE_HEAD] = joins ? 1 : of_keys ? problem->kv_heads : problem->heads;
@@ -312,12 +327,12 @@ static enum fit try_way(const struct tensor *tensor, const struct problem *probl
     size_t whole[MINE_AXES];
     struct tensor joined = *tensor;
     shape_of(problem, stage, whole);
-    if (stage == STAGE_CONTEXT && join_heads(problem, &joined))
+    if ((stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT) && join_heads(problem, &joined))
         tensor = &joined;
     if (way != MINE_SIDE_BY_SIDE)
         return try_order(tensor, whole, way == MINE_HEADS_BEFORE ? BEFORE : BEHIND, best);
     const size_t last = tensor->rank - 1;
-    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK ||
+    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK || STAGES[stage].columns == STAGE_COLUMNS_MASK ||
         tensor->shape[last] != whole[MINE_HEAD] * whole[MINE_COLUMN] || stage_is_square(stage))
         return FIT_NONE;
     struct tensor parted = *tensor;
@@ -369,9 +384,20 @@ static enum status find_rows(const struct mine *mine, const struct problem *prob
     return STATUS_OK;
 }
 
+/* The gradient by a parameter, which lies as that is shaped. */
+static enum fit find_parameter(const struct tensor *tensor, const struct gradient *gradient, struct mine_layout *best)
+{
+    static const int ORDER[] = {MINE_ITEM, MINE_HEAD, MINE_ROW, MINE_COLUMN};
+    size_t whole[MINE_AXES];
+    spread(gradient->shape, gradient->rank, whole);
+    const enum fit fit = try_order(tensor, whole, ORDER, best);
+    return fit == FIT_WHOLE ? fit : FIT_NONE;
+}
+
 static bool is_shown(const struct problem *problem, enum stage stage)
 {
-    return stage_exists(stage) && !STAGES[stage].repeats && problem_shows_stage(problem, stage);
+    return stage_exists(stage) && !STAGES[stage].repeats && problem_shows_stage(problem, stage) &&
+           stage != STAGE_GRAD_PARAMETERS;
 }
 
 /* The last stage that the table fits best. */
@@ -424,13 +450,64 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
 
 /* --- all tables -------------------------------------------------------------------------------------------------- */
 
+bool mine_is_backward(const struct mine_table *table)
+{
+    return STAGES[table->stage].backward;
+}
+
+bool mine_has_backward(const struct mine *mine)
+{
+    for (size_t i = 0; i < mine->count; i++)
+        if (mine_is_backward(&mine->tables[i]))
+            return true;
+    return false;
+}
+
+const char *mine_name(const struct mine_table *table)
+{
+    return table->parameter != NULL ? table->parameter : stage_name(table->stage);
+}
+
+size_t mine_whole(const struct mine_table *table)
+{
+    size_t count = 1;
+    for (int axis = 0; axis < MINE_AXES; axis++)
+        count *= table->layout.whole[axis];
+    return count;
+}
+
+/* What a tensor is called here: PyTorch has the gradient of query as query.grad. */
+static const char *name_said(const char *name, char *text, size_t size)
+{
+    static const char END[] = ".grad";
+    const size_t length = strlen(name), end = sizeof END - 1;
+    if (length <= end || strcmp(name + length - end, END) != 0)
+        return name;
+    snprintf(text, size, "grad_%.*s", (int)(length - end), name);
+    return text;
+}
+
+/* Whether it is called as the gradient by a parameter; whether there is one is seen later. */
+static bool is_of_parameter(const char *name)
+{
+    static const char BEGIN[] = "grad_";
+    return strncmp(name, BEGIN, sizeof BEGIN - 1) == 0 &&
+           (input_file_kind(name + sizeof BEGIN - 1) & INPUT_FILE_PARAMETER) != 0;
+}
+
 /* Which stage a table says that it is; STAGE_NAMES: it says nothing. */
 static enum stage stage_said(const struct mine *mine, const struct file_tensor *named, const struct options *options)
 {
-    const enum stage stage = mine->file.nameless ? STAGE_NAMES : stage_find(named->name, strlen(named->name));
+    char text[PARAMETER_NAME_BYTES + 16];
+    const char *name = mine->file.nameless ? "" : name_said(named->name, text, sizeof text);
+    const enum stage stage = stage_find(name, strlen(name));
     if (stage_exists(stage))
         return stage;
-    return options->stage_count == 1 && mine->file.tensor_count == 1 ? options->stages[0] : STAGE_NAMES;
+    if (is_of_parameter(name))
+        return STAGE_GRAD_PARAMETERS;
+    return options->stage_count == 1 && mine->file.tensor_count == 1 && options->stages[0] != STAGE_GRAD_PARAMETERS
+               ? options->stages[0]
+               : STAGE_NAMES;
 }
 
 /* The next table, where stage and layout are known. */
@@ -438,6 +515,8 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
                              struct arena *arena, struct error *error)
 {
     table.count = tensor_count(&table.named->tensor);
+    if (mine->count == MINE_TABLES)
+        return error_usage(error, "%s: more than %d tables; expected fewer", mine->file.source, (int)MINE_TABLES);
     if (find_rows(mine, problem, &table.layout, arena, error) ||
         set_tolerance(mine, &table, problem->dtype, arena, error))
         return error->status;
@@ -445,9 +524,38 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
     return STATUS_OK;
 }
 
+/* The gradient by a parameter of that name, laid out as it is. */
+static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
+                                   struct arena *arena, struct error *error)
+{
+    struct mine_table table = {.named = named, .stage = STAGE_GRAD_PARAMETERS, .told = true};
+    char text[PARAMETER_NAME_BYTES + 16], got[TENSOR_SHAPE_BYTES], wanted[TENSOR_SHAPE_BYTES];
+    const char *name = name_said(named->name, text, sizeof text);
+    const struct gradient *gradients;
+    size_t count = 0, i = 0;
+    if (gradients_list(problem, &gradients, &count, arena, error) != STATUS_OK)
+        return error->status;
+    while (i < count && strcmp(gradients[i].name, name) != 0)
+        i++;
+    if (i == count)
+        return error_usage(error, "%s: %.80s: there is no such parameter here", mine->file.source, named->name);
+    table.parameter = gradients[i].name;
+    if (find_parameter(&named->tensor, &gradients[i], &table.layout) == FIT_NONE) {
+        struct tensor shaped = {.rank = gradients[i].rank};
+        memcpy(shaped.shape, gradients[i].shape, sizeof gradients[i].shape);
+        return error_usage(error, "%s: %.80s is %s; expected %s", mine->file.source, named->name,
+                           tensor_shape_text(&named->tensor, got), tensor_shape_text(&shaped, wanted));
+    }
+    return add_table(mine, problem, table, arena, error);
+}
+
 static enum status place_table(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                enum stage said, struct arena *arena, struct error *error)
 {
+    if (stage_exists(said) && STAGES[said].backward && stage_check(problem, said, mine->file.source, error) != STATUS_OK)
+        return error->status;
+    if (said == STAGE_GRAD_PARAMETERS)
+        return place_parameter(mine, problem, named, arena, error);
     struct mine_table table = {.named = named, .told = said != STAGE_NAMES};
     table.stage = table.told ? stage_of_numbers(said) : guess_stage(problem, &named->tensor, &table.layout);
     if (table.told && find_layout(&named->tensor, problem, table.stage, &table.layout) == FIT_NONE)
@@ -487,12 +595,53 @@ static void begin(struct mine *mine, const struct problem *problem)
     mine->dtype = problem->dtype;
 }
 
-bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, enum mine_way way,
+static void add_candidates(const struct problem *problem, enum stage stage, struct mine_candidate *candidates,
+                           size_t *count)
+{
+    for (int way = 0; way < MINE_WAYS; way++)
+        if (is_shown(problem, stage) && !STAGES[stage].on_demand)
+            candidates[(*count)++] = (struct mine_candidate){stage, (enum mine_way)way, NULL};
+}
+
+const struct mine_candidate *mine_candidates(const struct problem *problem, size_t *count, struct arena *arena,
+                                             struct error *error)
+{
+    const struct gradient *gradients = NULL;
+    size_t parameters = 0;
+    *count = 0;
+    if (problem_shows_stage(problem, STAGE_GRAD_PARAMETERS) &&
+        gradients_list(problem, &gradients, &parameters, arena, error) != STATUS_OK)
+        return NULL;
+    struct mine_candidate *candidates =
+        arena_allocate(arena, STAGE_COUNT * MINE_WAYS + parameters, sizeof *candidates, error);
+    for (int stage = 0; stage < STAGE_COUNT && candidates != NULL; stage++)
+        add_candidates(problem, (enum stage)stage, candidates, count);
+    for (size_t i = 0; i < parameters && candidates != NULL; i++)
+        candidates[(*count)++] = (struct mine_candidate){STAGE_GRAD_PARAMETERS, MINE_HEADS_BEFORE, gradients[i].name};
+    return candidates;
+}
+
+/* Whether the table is the candidate. */
+static bool fits(const struct tensor *tensor, const struct problem *problem, const struct mine_candidate *candidate,
+                 struct mine_layout *layout, struct arena *arena, struct error *error)
+{
+    const struct gradient *gradients;
+    size_t count = 0, i = 0;
+    if (candidate->parameter == NULL)
+        return try_way(tensor, problem, candidate->stage, candidate->way, layout) != FIT_NONE;
+    if (gradients_list(problem, &gradients, &count, arena, error) != STATUS_OK)
+        return false;
+    while (i < count && strcmp(gradients[i].name, candidate->parameter) != 0)
+        i++;
+    return i < count && find_parameter(tensor, &gradients[i], layout) != FIT_NONE;
+}
+
+bool mine_place_as(struct mine *mine, const struct problem *problem, const struct mine_candidate *candidate,
                    struct arena *arena, struct error *error)
 {
-    struct mine_table table = {.named = mine->tables[0].named, .stage = stage};
-    if (!is_shown(problem, stage) || STAGES[stage].on_demand ||
-        try_way(&table.named->tensor, problem, stage, way, &table.layout) == FIT_NONE)
+    struct mine_table table = {
+        .named = mine->tables[0].named, .stage = candidate->stage, .parameter = candidate->parameter};
+    if (!fits(&table.named->tensor, problem, candidate, &table.layout, arena, error))
         return false;
     begin(mine, problem);
     if (add_table(mine, problem, table, arena, error) != STATUS_OK)
@@ -583,7 +732,9 @@ void mine_describe(const struct mine_table *table, const struct problem *problem
 {
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW], item = first.at[MINE_ITEM];
-    text_add(text, "%s", stage_name(table->stage));
+    text_add(text, "%s", mine_name(table));
+    if (table->parameter != NULL || STAGES[table->stage].columns == STAGE_COLUMNS_MASK)
+        return;
     if (layout->axis[MINE_ITEM] < 0 && layout->whole[MINE_ITEM] > 1)
         text_add(text, ", item %zu", item + 1);
     if (layout->axis[MINE_HEAD] < 0 && layout->whole[MINE_HEAD] > 1)

@@ -25,6 +25,7 @@ struct mine_layout {
 struct mine_table {
     const struct file_tensor *named;
     enum stage stage;
+    const char *parameter; /* of grad_parameters: "grad_W_query.weight", which one it is; else NULL */
     struct mine_layout layout;
     const double *numbers;   /* (count) */
     const double *tolerance; /* (count) how far a number may be off */
@@ -32,9 +33,12 @@ struct mine_table {
     bool told; /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
 };
 
+/* Every stage once, and the gradients by parameters. */
+enum { MINE_TABLES = STAGE_COUNT + 96 };
+
 struct mine {
     struct input_file file;
-    struct mine_table tables[STAGE_COUNT]; /* in the order of the stages */
+    struct mine_table tables[MINE_TABLES]; /* in the order of the stages */
     size_t count;
     int decimals;       /* that all numbers were printed with; -1: they are whole, or differ */
     enum dtype dtype;   /* coarser than the job's where all numbers are numbers of it; else the job's */
@@ -52,10 +56,30 @@ double mine_bits(const struct mine *mine);
 enum status mine_place(struct mine *mine, const struct problem *problem, const struct options *options,
                        struct arena *arena, struct error *error);
 
-/* Takes the one table, which does not say what it is, for that stage or a part of it, laid out that way; false where it
- * does not fit. The rest of `mine` is a copy. */
-bool mine_place_as(struct mine *mine, const struct problem *problem, enum stage stage, enum mine_way way,
+/* What a table that does not say it may be: a stage laid out in a way, and of grad_parameters which. */
+struct mine_candidate {
+    enum stage stage;
+    enum mine_way way;
+    const char *parameter;
+};
+
+/* All that the problem shows, in the order of the stages; *count of them, in the arena. NULL where memory is short. */
+const struct mine_candidate *mine_candidates(const struct problem *problem, size_t *count, struct arena *arena,
+                                             struct error *error);
+
+/* Takes the one table for a candidate or a part of it; false where it does not fit. The rest of `mine` is a copy. */
+bool mine_place_as(struct mine *mine, const struct problem *problem, const struct mine_candidate *candidate,
                    struct arena *arena, struct error *error);
+
+/* Whether it is a gradient, and whether any of them is. */
+bool mine_is_backward(const struct mine_table *table);
+bool mine_has_backward(const struct mine *mine);
+
+/* The name of its stage, or of the parameter that its gradient is by. */
+const char *mine_name(const struct mine_table *table);
+
+/* How many numbers the whole stage has. */
+size_t mine_whole(const struct mine_table *table);
 
 /* The indices that a place leaves open: of each axis that has one index, and the first row. */
 struct mine_index {

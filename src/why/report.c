@@ -200,7 +200,7 @@ static void add_place(const struct why *why, struct text *text)
     if (answer != NULL)
         mine_describe(table, answer->problem, mine_index(table, answer->trial.indices[0]), text);
     else if (mine_indices(table) > 1)
-        text_add(text, "a part of %s", stage_name(table->stage));
+        text_add(text, "a part of %s", mine_name(table));
     else
         mine_describe(table, why->problem, mine_index(table, 0), text);
 }
@@ -221,7 +221,7 @@ static void write_several(const struct mine *mine, size_t column, struct output 
     struct text text = text_begin(words, sizeof words);
     text_add(&text, "holds ");
     for (size_t i = 0; i < mine->count; i++)
-        text_add(&text, "%s%s", stage_name(mine->tables[i].stage), after(i, mine->count));
+        text_add(&text, "%s%s", mine_name(&mine->tables[i]), after(i, mine->count));
     write_words_after(column, 2, words, output);
 }
 
@@ -389,9 +389,12 @@ static void write_steps(const struct why *why, struct output *output)
 {
     char words[NAMES_BYTES], names[NAMES_BYTES];
     struct text right = text_begin(words, sizeof words);
-    size_t departing = 0, seen = 0;
+    size_t departing = 0, seen = 0, width = 8;
     for (size_t i = 0; i < why->step_count; i++)
-        departing += why->steps[i].departs;
+        if (why->steps[i].departs) {
+            departing++;
+            width = memory_larger(width, strlen(stage_name(why->steps[i].stage)));
+        }
     output_print(output, "each stage, from your own stages before it:\n");
     for (size_t i = 0; i < why->step_count; i++)
         if (!why->steps[i].departs) {
@@ -405,7 +408,7 @@ static void write_steps(const struct why *why, struct output *output)
     for (size_t i = 0; i < why->step_count; i++) {
         const struct why_step *step = &why->steps[i];
         if (step->departs)
-            output_print(output, "  departs  %-8s %s%s\n", stage_name(step->stage),
+            output_print(output, "  departs  %-*s %s%s\n", (int)width, stage_name(step->stage),
                          step->guess_count > 0 ? "as with " : "as with none of the mistakes",
                          step->guess_count > 0 ? names_of(told_of(why, step), names, sizeof names) : "");
     }

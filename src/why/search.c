@@ -50,7 +50,7 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
     if (keep_shown(why, &added->trial, trial_numbers(base)) != STATUS_OK)
         return why->error->status;
     for (size_t i = 0; i < why->count && added->same_as == why->count; i++)
-        if (trial_alike(why->explanations[i].problem, base) &&
+        if (trial_alike(why->explanations[i].problem, why->explanations[i].mine, base) &&
             trial_same(base, why->explanations[i].trial.shown, added->trial.shown))
             added->same_as = why->explanations[i].same_as;
     why->count++;
@@ -276,20 +276,59 @@ static enum status try_placed(struct why *why, struct mine *mine)
     return STATUS_OK;
 }
 
+/* The tables, the one placed as that candidate; NULL where it does not fit, or memory is short. */
+static struct mine *place(struct why *why, const struct mine_candidate *candidate)
+{
+    struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
+    if (mine == NULL)
+        return NULL;
+    *mine = why->mine;
+    return mine_place_as(mine, why->problem, candidate, why->arena, why->error) ? mine : NULL;
+}
+
+/* Whether two of them stand at the same place, heads being laid out in ways that are one here. */
+static bool stands_so(const struct mine *a, const struct mine *b)
+{
+    const struct mine_table *one = &a->tables[0], *other = &b->tables[0];
+    return one->stage == other->stage && one->parameter == other->parameter &&
+           memcmp(&one->layout, &other->layout, sizeof one->layout) == 0;
+}
+
+/* With --grad it may be any gradient of its shape, and wrong by one mistake. */
+static enum status try_gradients(struct why *why)
+{
+    const struct mine *before = NULL;
+    size_t count, most = 0;
+    if (why->mine.count > 1 || why->mine.tables[0].told || !why->problem->has_grad)
+        return STATUS_OK;
+    const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
+    for (size_t i = 0; i < count && candidates != NULL; i++) {
+        struct mine *mine = STAGES[candidates[i].stage].backward ? place(why, &candidates[i]) : NULL;
+        struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
+        why->budget.singles = 0;
+        if (mine == NULL || base == NULL || (before != NULL && stands_so(mine, before)))
+            continue;
+        before = mine;
+        if (trial_start(base, why->problem, mine, why->arena, why->error) ||
+            (bits_of(base) >= NEEDED[WHY_PAIRS] && try_singles(why, base) != STATUS_OK))
+            return why->error->status;
+        most = memory_larger(most, why->budget.singles);
+    }
+    why->budget.singles = most;
+    return why->error->status;
+}
+
 /* A table that does not say what it is may be another stage than the one that it was taken for, and right. */
 static enum status try_other_stages(struct why *why)
 {
     const enum stage taken = trial_stage(&why->mine);
+    size_t count;
     if (why->mine.count > 1 || why->mine.tables[0].told)
         return STATUS_OK;
-    for (int i = STAGE_COUNT * MINE_WAYS; i-- > 0 && why->count == 0;) {
-        struct mine *mine = arena_allocate(why->arena, 1, sizeof *mine, why->error);
-        if (mine == NULL)
-            return why->error->status;
-        *mine = why->mine;
-        if (mine_place_as(mine, why->problem, (enum stage)(i / MINE_WAYS), (enum mine_way)(i % MINE_WAYS), why->arena,
-                          why->error) &&
-            try_placed(why, mine) != STATUS_OK)
+    const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
+    for (size_t i = count; i-- > 0 && candidates != NULL && why->count == 0;) {
+        struct mine *mine = place(why, &candidates[i]);
+        if (mine != NULL && try_placed(why, mine) != STATUS_OK)
             return why->error->status;
     }
     why->taken = taken;
@@ -304,6 +343,8 @@ static enum status search(struct why *why, const struct trial_base *base)
         return why->error->status;
     const bool residual = why->count > 0; /* its mistake stands beside it */
     if (why->mine.count > 1 && !residual && why_steps(why, base) != STATUS_OK)
+        return why->error->status;
+    if (!residual && try_gradients(why) != STATUS_OK)
         return why->error->status;
     if ((residual || why->count == 0) && why_can_tell(why, WHY_SINGLES) && try_singles(why, base) != STATUS_OK)
         return why->error->status;

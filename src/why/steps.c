@@ -1,5 +1,6 @@
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
+#include "why/gradients.h"
 #include "why/why.h"
 
 #include <math.h>
@@ -78,7 +79,8 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
     const struct trial_base *base = stepping->base;
     struct error *error = stepping->why->error;
     struct arena arena = {0};
-    struct plain plain = {.wants_normed = true};
+    struct trial_made all = {.plain.wants_normed = true};
+    struct plain *plain = &all.plain;
     struct plain_columns columns = base->columns;
     struct recipe recipe;
     const char *reason;
@@ -88,11 +90,17 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
             STATUS_OK &&
         reason == NULL && (!recipe.across || base->problem->row_count == base->problem->queries)) {
         const enum stage made = problem_made_as(base->problem, stage);
+        const bool back = STAGES[stage].backward;
         recipe.roles_early = early && STAGES[stage].operand;
-        take_own(stepping->why, stepping->whole, stage, plain.own);
-        if (plain_run(&plain, &recipe, base->problem->rows, base->problem->row_count, stage_closure(STAGE_BIT(made)),
-                      &columns, &arena, &arena, error) == STATUS_OK)
-            trial_compare(base, &plain, NULL, true, stage, trial);
+        take_own(stepping->why, stepping->whole, stage, plain->own);
+        if (back ? recipe.no_way_back ||
+                       gradients_make(&recipe.problem, base->mine, all.gradients, &arena, error) != STATUS_OK
+                 : plain_run(plain, &recipe, base->problem->rows, base->problem->row_count,
+                             stage_closure(STAGE_BIT(made)), &columns, &arena, &arena, error) != STATUS_OK) {
+            arena_free(&arena);
+            return error->status;
+        }
+        trial_compare(base, &all, NULL, true, stage, trial);
     }
     stepping->why->budget.done += work_of(base);
     arena_free(&arena);
@@ -202,7 +210,7 @@ static enum status widen_steps(struct stepping *stepping)
         return why->error->status;
     *mine = why->mine;
     for (size_t i = 0; i < mine->count; i++)
-        if (is_whole(&mine->tables[i]) && widen_step(stepping, &mine->tables[i]) != STATUS_OK)
+        if (!mine_is_backward(&mine->tables[i]) && is_whole(&mine->tables[i]) && widen_step(stepping, &mine->tables[i]) != STATUS_OK)
             return why->error->status;
     *base = *stepping->base;
     base->mine = mine;
@@ -315,7 +323,7 @@ static enum status look_at_steps(struct stepping *stepping)
         struct why_step *step = &why->steps[why->step_count];
         struct trial trial;
         *step = (struct why_step){.stage = why->mine.tables[i].stage};
-        if (is_left_out(why, step->stage))
+        if (is_left_out(why, step->stage) || (i > 0 && step->stage == why->mine.tables[i - 1].stage))
             continue;
         if (try_step(stepping, step->stage, &none, true, &trial) != STATUS_OK)
             return why->error->status;
@@ -325,26 +333,6 @@ static enum status look_at_steps(struct stepping *stepping)
         step->largest = trial.largest;
         why->step_count++;
     }
-    return STATUS_OK;
-}
-
-static enum status explain_steps(struct stepping *stepping)
-{
-    struct why *why = stepping->why;
-    struct why_guesses singles, common, pairs;
-    if (why_singles(why, why->problem, false, &singles) || why_singles(why, why->problem, true, &common) ||
-        why_pairs(why, &common, &pairs))
-        return why->error->status;
-    for (size_t i = 0; i < why->step_count; i++) {
-        struct why_step *step = &why->steps[i];
-        if (!step->departs)
-            continue;
-        if (find_guesses(stepping, step, &singles, &why->budget.singles) ||
-            (step->guess_count == 0 && find_guesses(stepping, step, &pairs, &why->budget.pairs)))
-            return why->error->status;
-    }
-    if (why->budget.done >= why->budget.most) /* some guesses were left out; as many again, about */
-        why->budget.left = fmax(why->budget.left, why->budget.most);
     return STATUS_OK;
 }
 
@@ -360,6 +348,66 @@ static bool add_choice(struct trial_guess *all, struct mistake_choice choice)
     all->choices[at] = choice;
     all->count++;
     return true;
+}
+
+/* The mistakes of the steps before that one, the most likely of each; false where two do not go together. */
+static bool join_before(const struct why *why, const struct why_step *step, struct trial_guess *all)
+{
+    bool joined = true;
+    *all = (struct trial_guess){.count = 0};
+    for (const struct why_step *before = why->steps; before < step; before++)
+        for (size_t k = 0; before->guess_count > 0 && k < before->guesses[0].count; k++)
+            joined = joined && add_choice(all, before->guesses[0].choices[k]);
+    return joined;
+}
+
+/* What gives a gradient: the mistakes of the steps before it, which it follows from, or one more on the way back. */
+static enum status find_consequence(const struct stepping *stepping, struct why_step *step,
+                                    const struct why_guesses *singles)
+{
+    struct why *why = stepping->why;
+    struct trial_guess before, *items = arena_allocate(why->arena, singles->count + 1, sizeof *items, why->error);
+    struct why_guesses guesses = {items, 0};
+    if (items == NULL || !join_before(why, step, &before))
+        return why->error->status;
+    if (before.count > 0)
+        items[guesses.count++] = before;
+    for (size_t i = 0; i < singles->count; i++)
+        if (MISTAKES[singles->items[i].choices[0].id].slot == MISTAKE_SLOT_GRAD) {
+            items[guesses.count] = before;
+            guesses.count += add_choice(&items[guesses.count], singles->items[i].choices[0]);
+        }
+    return find_guesses(stepping, step, &guesses, &why->budget.singles);
+}
+
+static enum status explain_step(const struct stepping *stepping, struct why_step *step,
+                                const struct why_guesses *singles, const struct why_guesses *pairs)
+{
+    struct why *why = stepping->why;
+    if (STAGES[step->stage].backward && find_consequence(stepping, step, singles) != STATUS_OK)
+        return why->error->status;
+    if (step->guess_count == 0 && find_guesses(stepping, step, singles, &why->budget.singles) != STATUS_OK)
+        return why->error->status;
+    return step->guess_count == 0 ? find_guesses(stepping, step, pairs, &why->budget.pairs) : STATUS_OK;
+}
+
+static enum status explain_steps(struct stepping *stepping)
+{
+    struct why *why = stepping->why;
+    struct why_guesses singles, common, pairs;
+    if (why_singles(why, why->problem, false, &singles) || why_singles(why, why->problem, true, &common) ||
+        why_pairs(why, &common, &pairs))
+        return why->error->status;
+    for (size_t i = 0; i < why->step_count; i++) {
+        struct why_step *step = &why->steps[i];
+        if (!step->departs)
+            continue;
+        if (explain_step(stepping, step, &singles, &pairs) != STATUS_OK)
+            return why->error->status;
+    }
+    if (why->budget.done >= why->budget.most) /* some guesses were left out; as many again, about */
+        why->budget.left = fmax(why->budget.left, why->budget.most);
+    return STATUS_OK;
 }
 
 /* The i-th way to take one guess of each step that departs, all of them together; false where two do not go
@@ -444,7 +492,7 @@ enum status why_steps(struct why *why, const struct trial_base *base)
 {
     struct stepping stepping = {.why = why, .base = base, .exact = base};
     for (size_t i = 0; i < why->mine.count; i++)
-        if (is_whole(&why->mine.tables[i])) {
+        if (!mine_is_backward(&why->mine.tables[i]) && is_whole(&why->mine.tables[i])) {
             stepping.whole[why->mine.tables[i].stage] =
                 in_order(&why->mine.tables[i], why->mine.tables[i].numbers, why->arena, why->error);
             if (stepping.whole[why->mine.tables[i].stage] == NULL)

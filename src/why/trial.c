@@ -1,5 +1,7 @@
 #include "why/trial.h"
 
+#include "why/gradients.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -81,15 +83,27 @@ struct fit {
     double largest;
 };
 
-static struct fit fit_at(const struct plain *plain, const struct mine_table *table, struct mine_index first,
-                         const bool *is_few, bool whole)
+/* Of a gradient all numbers are there; NaN where it has no such table. */
+static double made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                          struct mine_index index)
+{
+    size_t at = 0;
+    if (!mine_is_backward(table))
+        return trial_number(&made->plain, table->stage, index);
+    for (int axis = 0; axis < MINE_AXES; axis++)
+        at = at * table->layout.whole[axis] + index.at[axis];
+    return gradient != NULL ? gradient[at] : NAN;
+}
+
+static struct fit fit_at(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                         struct mine_index first, const bool *is_few, bool whole)
 {
     struct fit fit = {0, 0, 0};
     for (size_t i = 0; i < table->count; i++) {
         const struct mine_index index = mine_place_of(table, first, i);
         if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
             continue;
-        const double error = error_of(table->stage, table->numbers[i], trial_number(plain, table->stage, index));
+        const double error = error_of(table->stage, table->numbers[i], made_number(made, table, gradient, index));
         fit.of++;
         fit.largest = fmax(fit.largest, error);
         if (error <= table->tolerance[i])
@@ -100,14 +114,14 @@ static struct fit fit_at(const struct plain *plain, const struct mine_table *tab
     return fit;
 }
 
-static struct fit fit_best(const struct plain *plain, const struct mine_table *table, const bool *is_few, bool whole,
-                           size_t *best)
+static struct fit fit_best(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                           const bool *is_few, bool whole, size_t *best)
 {
     const size_t indices = mine_indices(table);
     struct fit found = {0, 0, INFINITY};
     *best = 0;
     for (size_t i = 0; i < indices; i++) {
-        const struct fit fit = fit_at(plain, table, mine_index(table, i), is_few, whole);
+        const struct fit fit = fit_at(made, table, gradient, mine_index(table, i), is_few, whole);
         if (i == 0 || fit.agree > found.agree || (fit.agree == found.agree && fit.largest < found.largest)) {
             found = fit;
             *best = i;
@@ -118,7 +132,7 @@ static struct fit fit_best(const struct plain *plain, const struct mine_table *t
     return found;
 }
 
-void trial_compare(const struct trial_base *base, const struct plain *plain, const bool *is_few, bool whole,
+void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
                    enum stage only, struct trial *trial)
 {
     trial->end = TRIAL_AGREES;
@@ -128,7 +142,7 @@ void trial_compare(const struct trial_base *base, const struct plain *plain, con
         const struct mine_table *table = &base->mine->tables[i];
         if (only != STAGE_NAMES && table->stage != only)
             continue;
-        const struct fit fit = fit_best(plain, table, is_few, whole, &trial->indices[i]);
+        const struct fit fit = fit_best(made, table, made->gradients[i], is_few, whole, &trial->indices[i]);
         trial->agree += fit.agree;
         trial->of += fit.of;
         trial->largest = fmax(trial->largest, fit.largest);
@@ -141,13 +155,14 @@ void trial_compare(const struct trial_base *base, const struct plain *plain, con
 
 /* --- a guess ----------------------------------------------------------------------------------------------------- */
 
-/* The stages that the tables are, and what they are made from. */
+/* The stages of the way forward that the tables are, and what they are made from. */
 static uint64_t stages_of(const struct trial_base *base)
 {
     uint64_t stages = 0;
     for (size_t i = 0; i < base->mine->count; i++) {
         const enum stage stage = base->mine->tables[i].stage;
-        stages |= STAGE_BIT(problem_made_as(base->problem, stage));
+        if (!STAGES[stage].backward)
+            stages |= STAGE_BIT(problem_made_as(base->problem, stage));
     }
     return stage_closure(stages);
 }
@@ -161,9 +176,15 @@ static bool has_stage(const struct trial_base *base, enum stage stage)
 }
 
 /* The main stage as it was made, and how many numbers it has. */
-static const double *shown_of(const struct plain *plain, enum stage stage, size_t *count, struct arena *arena,
-                              struct error *error)
+static const double *shown_of(const struct trial_made *trial_made, const struct mine *mine, size_t *count,
+                              struct arena *arena, struct error *error)
 {
+    const struct plain *plain = &trial_made->plain;
+    const enum stage stage = trial_stage(mine);
+    if (STAGES[stage].backward) {
+        *count = mine_whole(&mine->tables[mine->count - 1]);
+        return trial_made->gradients[mine->count - 1];
+    }
     const enum stage made = problem_made_as(plain->problem, stage);
     const struct tensor *operand = operand_of(plain, stage);
     if (operand == NULL) {
@@ -198,11 +219,17 @@ static const size_t *all_queries(const struct problem *problem, struct arena *ar
     return rows;
 }
 
-/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them. */
+/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the way back all. */
 static enum status make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
-                        struct plain *plain, struct arena *arena, struct error *error)
+                        struct trial_made *made, struct arena *arena, struct error *error)
 {
     struct plain_columns columns = base->columns;
+    struct plain *plain = &made->plain;
+    plain->row_count = count;
+    if (gradients_make(&recipe->problem, base->mine, made->gradients, arena, error) != STATUS_OK)
+        return error->status;
+    if (stages_of(base) == 0 && mine_has_backward(base->mine))
+        return STATUS_OK;
     if (recipe->across) {
         rows = all_queries(base->problem, arena, error);
         count = base->problem->queries;
@@ -212,12 +239,12 @@ static enum status make(const struct trial_base *base, const struct recipe *reci
 }
 
 /* Whether the main stage is as it is without mistakes; of queries that meet, only where all were asked for. */
-static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct plain *plain,
+static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct trial_made *made,
                       const double *base_shown, struct arena *arena, struct error *error)
 {
     size_t count;
-    const bool all = plain->row_count == base->problem->row_count;
-    const double *shown = shown_of(plain, trial_stage(base->mine), &count, arena, error);
+    const bool all = made->plain.row_count == base->problem->row_count;
+    const double *shown = shown_of(made, base->mine, &count, arena, error);
     if (recipe->across)
         base_shown = all ? base->shown : NULL;
     return shown != NULL && base_shown != NULL && all_alike(shown, base_shown, count, base->largest);
@@ -226,17 +253,17 @@ static bool is_hidden(const struct trial_base *base, const struct recipe *recipe
 static enum status look_at(const struct trial_base *base, const struct recipe *recipe, bool few, bool whole,
                            struct trial *trial, struct arena *arena, struct error *error)
 {
-    struct plain plain = {.wants_normed = has_stage(base, STAGE_NORMED)};
+    struct trial_made made = {.plain.wants_normed = has_stage(base, STAGE_NORMED)};
     const struct problem *problem = base->problem;
     size_t count;
-    if (make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, &plain, arena,
+    if (make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, &made, arena,
              error) != STATUS_OK)
         return error->status;
-    trial_compare(base, &plain, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
-    trial->hidden = is_hidden(base, recipe, &plain, few ? base->shown_few : base->shown, arena, error);
+    trial_compare(base, &made, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
+    trial->hidden = is_hidden(base, recipe, &made, few ? base->shown_few : base->shown, arena, error);
     trial->has_counts = whole;
-    const double *shown = shown_of(&plain, trial_stage(base->mine), &count, arena, error);
-    trial->shown = trial->end == TRIAL_AGREES && !(few && !recipe->across) && plain.row_count == problem->row_count
+    const double *shown = shown_of(&made, base->mine, &count, arena, error);
+    trial->shown = trial->end == TRIAL_AGREES && !(few && !recipe->across) && made.plain.row_count == problem->row_count
                        ? (double *)shown
                        : NULL;
     return error->status;
@@ -252,7 +279,7 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
     if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, arena, error) !=
         STATUS_OK)
         return error->status;
-    if (reason != NULL)
+    if (reason != NULL || (recipe.no_way_back && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->few_count > 0 && !recipe.across && !whole) {
         if (look_at(base, &recipe, true, false, trial, arena, error) != STATUS_OK ||
@@ -272,14 +299,20 @@ static size_t numbers_of(const struct problem *problem, enum stage stage)
            (problem_is_side_by_side(problem, stage) || STAGES[stage].joins_heads ? 1 : problem->heads);
 }
 
-size_t trial_numbers(const struct trial_base *base)
+static size_t main_numbers(const struct problem *problem, const struct mine *mine)
 {
-    return numbers_of(base->problem, trial_stage(base->mine));
+    const struct mine_table *table = &mine->tables[mine->count - 1];
+    return mine_is_backward(table) ? mine_whole(table) : numbers_of(problem, table->stage);
 }
 
-bool trial_alike(const struct problem *problem, const struct trial_base *base)
+size_t trial_numbers(const struct trial_base *base)
 {
-    return numbers_of(problem, trial_stage(base->mine)) == trial_numbers(base);
+    return main_numbers(base->problem, base->mine);
+}
+
+bool trial_alike(const struct problem *problem, const struct mine *mine, const struct trial_base *base)
+{
+    return trial_stage(mine) == trial_stage(base->mine) && main_numbers(problem, mine) == trial_numbers(base);
 }
 
 bool trial_same(const struct trial_base *base, const double *shown, const double *other)
@@ -298,7 +331,8 @@ double trial_work(const struct trial_base *base)
                            ? (double)problem->items * (rows + 4) * (double)(problem->heads * problem->d_value) *
                                  (double)problem->plan.d_output
                            : 0;
-    return 4e3 + pairs * (double)(problem->d_head + problem->d_value + 24) + 4 * operands + out;
+    const double back = problem->has_grad && base->mine != NULL && mine_has_backward(base->mine) ? 4 : 1;
+    return back * (4e3 + pairs * (double)(problem->d_head + problem->d_value + 24) + 4 * operands + out);
 }
 
 /* --- the base ---------------------------------------------------------------------------------------------------- */
@@ -311,7 +345,7 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW];
     const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
-    if (problem->row_count < MANY || !known || stage_is_of_keys(table->stage) || rows < FEW)
+    if (mine_has_backward(base->mine) || problem->row_count < MANY || !known || stage_is_of_keys(table->stage) || rows < FEW)
         return STATUS_OK;
     base->few = arena_allocate(base->arena, FEW, sizeof base->few[0], error);
     base->is_few = arena_allocate(base->arena, problem->row_count, sizeof base->is_few[0], error);
@@ -332,13 +366,14 @@ static enum status choose_few(struct trial_base *base, struct error *error)
 static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
                               double **shown, struct error *error)
 {
-    struct plain plain = {.wants_normed = has_stage(base, STAGE_NORMED)};
+    struct trial_made all = {.plain.wants_normed = has_stage(base, STAGE_NORMED)};
     struct arena scratch = {0};
     size_t numbers = 0;
     const double *made = NULL;
-    if (plain_run(&plain, recipe, rows, count, stages_of(base), &base->columns, base->arena, &scratch, error) ==
-        STATUS_OK)
-        made = shown_of(&plain, trial_stage(base->mine), &numbers, &scratch, error);
+    if (gradients_make(&recipe->problem, base->mine, all.gradients, &scratch, error) == STATUS_OK &&
+        plain_run(&all.plain, recipe, rows, count, stages_of(base), &base->columns, base->arena, &scratch, error) ==
+            STATUS_OK)
+        made = shown_of(&all, base->mine, &numbers, &scratch, error);
     *shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof **shown, error);
     if (*shown != NULL)
         memcpy(*shown, made, numbers * sizeof **shown);

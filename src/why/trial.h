@@ -38,9 +38,15 @@ struct trial {
     bool has_counts; /* all numbers were compared: */
     size_t agree, of;
     double largest;              /* the largest error; infinite where NaN meets a number */
-    size_t indices[STAGE_COUNT]; /* which place of each table fits best: mine_index */
+    size_t indices[MINE_TABLES]; /* which place of each table fits best: mine_index */
     double *shown;               /* the main stage, where it agrees; in the arena of the call, else NULL */
     double work;                 /* multiply-adds, about */
+};
+
+/* What was made of a guess: the stages of the way forward, and the gradients that tables are (gradients_make). */
+struct trial_made {
+    struct plain plain;
+    const double *gradients[MINE_TABLES];
 };
 
 /* The stage whose numbers count most: that of the last table. */
@@ -62,8 +68,8 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
 /* How many numbers the main stage has. */
 size_t trial_numbers(const struct trial_base *base);
 
-/* Whether the main stage of another problem has as many numbers. */
-bool trial_alike(const struct problem *problem, const struct trial_base *base);
+/* Whether the main stage of another problem, in which the tables stand so, has as many numbers. */
+bool trial_alike(const struct problem *problem, const struct mine *mine, const struct trial_base *base);
 
 /* Whether two guesses that agree are the same computation: their main stages have the same numbers. */
 bool trial_same(const struct trial_base *base, const double *shown, const double *other);
@@ -71,12 +77,12 @@ bool trial_same(const struct trial_base *base, const double *shown, const double
 /* Multiply-adds of a guess, about. */
 double trial_work(const struct trial_base *base);
 
-/* A number of a stage that was made, at an index of it. */
+/* A number of a stage of the way forward that was made, at an index of it. */
 double trial_number(const struct plain *plain, enum stage stage, struct mine_index index);
 
 /* Compares the tables with stages that were made; `only`: one stage of them, or STAGE_NAMES for all. Sets end, agree,
  * of, largest and indices. */
-void trial_compare(const struct trial_base *base, const struct plain *plain, const bool *is_few, bool whole,
+void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
                    enum stage only, struct trial *trial);
 
 #endif
