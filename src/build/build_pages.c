@@ -168,6 +168,41 @@ static enum status take_item(const struct build *build, const struct tensor *tab
     return STATUS_OK;
 }
 
+/* The same as the file has it, for a mistake to read it otherwise. */
+static enum status keep_as_given(const struct build *build, const struct tensor *table, const struct build_pages *read)
+{
+    const size_t entries = tensor_count(table);
+    struct problem_pages *kept = arena_allocate(build->arena, 1, sizeof *kept, build->error);
+    int64_t *pages = arena_allocate(build->arena, entries, sizeof *pages, build->error);
+    if (kept == NULL || pages == NULL)
+        return build->error->status;
+    *kept = (struct problem_pages){
+        .items = read->items, .per_item = read->per_item, .table = pages, .lengths = read->lengths, .starts = read->starts};
+    kept->caches[PROJECTION_KEY] = input_file_find(build->inputs, "key_cache")->tensor;
+    kept->caches[PROJECTION_VALUE] = input_file_find(build->inputs, "value_cache")->tensor;
+    kept->count = kept->caches[PROJECTION_KEY].shape[0];
+    kept->size = kept->caches[PROJECTION_KEY].shape[1];
+    for (size_t i = 0; i < entries; i++) {
+        double page;
+        tensor_load(table, i, 1, &page);
+        pages[i] = page >= 0 && page < (double)kept->count && page == floor(page) ? (int64_t)page : -1;
+    }
+    build->problem->pages = kept;
+    return STATUS_OK;
+}
+
+/* Every page by its own number, whole: a mistake may read any, and a result must be an input again. */
+static void take_whole(const struct problem_pages *given, size_t items, struct build_pages *pages,
+                       const struct numbering *numbering)
+{
+    pages->count = given->count;
+    for (size_t page = 0; page < given->count; page++) {
+        pages->from[page] = page;
+        numbering->filled[page] = given->size;
+    }
+    memcpy(pages->table, given->table, items * given->per_item * sizeof *pages->table);
+}
+
 /* The pages of one cache that are read, each as far as it is; what is not is 0. */
 static enum status copy_pages(const struct build *build, const char *name, const struct build_pages *pages,
                               const size_t *filled, struct tensor *copy)
@@ -227,7 +262,8 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
     const struct tensor *cache = &input_file_find(build->inputs, "key_cache")->tensor;
     if (check_shapes(build, items, table, &lengths) != STATUS_OK)
         return build->error->status;
-    const size_t all = cache->shape[0], most = memory_smaller(all, items * table->shape[1]);
+    const bool whole = build->options->mistake_count > 0;
+    const size_t all = cache->shape[0], most = whole ? all : memory_smaller(all, items * table->shape[1]);
     *pages = (struct build_pages){
         .per_item = table->shape[1], .size = cache->shape[1], .keys = 1, .in_sequence = in_sequence, .items = items};
     struct numbering numbering = {arena_allocate(build->arena, all, sizeof *numbering.number, build->error), NULL};
@@ -241,6 +277,10 @@ enum status build_pages(const struct build *build, size_t items, struct build_pa
             return build->error->status;
     if (in_sequence && end_sequences(build, items, &lengths, pages) != STATUS_OK)
         return build->error->status;
+    if (keep_as_given(build, table, pages) != STATUS_OK)
+        return build->error->status;
+    if (whole)
+        take_whole(build->problem->pages, items, pages, &numbering);
     build_keep(
         build, "block_table",
         &(struct tensor){.rank = 2, .shape = {items, pages->per_item}, .dtype = DTYPE_I64, .data = pages->table});

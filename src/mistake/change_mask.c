@@ -271,15 +271,17 @@ static const char NO_LENGTHS[] = "there are no lengths";
 static const char *change_lengths(struct recipe *recipe, int64_t by)
 {
     struct mask *mask = &recipe->problem.mask;
+    const int64_t most = (int64_t)mask->keys + (recipe->problem.pages != NULL ? by : 0);
     if (mask->lengths == NULL)
         return NO_LENGTHS;
     int64_t *lengths = arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
     for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++) {
         const int64_t length = mask->lengths[item] + by;
-        lengths[item] = length < 0 ? 0 : length > (int64_t)mask->keys ? (int64_t)mask->keys : length;
+        lengths[item] = length < 0 ? 0 : length > most ? most : length;
     }
+    const char *reason = recipe_read_pages(recipe, lengths);
     mask->lengths = lengths;
-    return NULL;
+    return reason;
 }
 
 const char *mistake_lengths_plus_1(struct recipe *recipe, double form)
@@ -309,6 +311,18 @@ static void end_nowhere(struct recipe_mask *mask)
     mask->limit = mask->mask.keys;
 }
 
+/* Lengths that are so much longer; NULL where there are none, or no memory. */
+static const int64_t *longer(struct recipe *recipe, int64_t by)
+{
+    const struct mask *mask = &recipe->problem.mask;
+    int64_t *lengths = mask->lengths == NULL
+                           ? NULL
+                           : arena_allocate(recipe->arena, recipe->problem.items, sizeof *lengths, recipe->error);
+    for (size_t item = 0; item < recipe->problem.items && lengths != NULL; item++)
+        lengths[item] = mask->lengths[item] + by;
+    return lengths;
+}
+
 static const char *move_end(struct recipe *recipe, void (*place)(struct recipe_mask *), const char *formula)
 {
     return recipe->problem.mask.lengths == NULL ? NO_LENGTHS : add_rule(recipe, place, NULL, formula);
@@ -317,7 +331,8 @@ static const char *move_end(struct recipe *recipe, void (*place)(struct recipe_m
 const char *mistake_lengths_plus_1_place_kept(struct recipe *recipe, double form)
 {
     (void)form;
-    return move_end(recipe, end_later, ", -inf where key > length + 1");
+    const char *reason = recipe_read_pages(recipe, longer(recipe, 1));
+    return reason != NULL ? reason : move_end(recipe, end_later, ", -inf where key > length + 1");
 }
 
 const char *mistake_lengths_minus_1_place_kept(struct recipe *recipe, double form)
@@ -332,6 +347,8 @@ const char *mistake_lengths_missing(struct recipe *recipe, double form)
     struct mask *mask = &recipe->problem.mask;
     if (mask->lengths == NULL)
         return NO_LENGTHS;
+    if (recipe->problem.pages != NULL)
+        return "pages have no keys behind the lengths, but those of pages-tail-counted";
     if (form == 0)
         return move_end(recipe, end_nowhere, ", masked but for the lengths");
     mask->lengths = NULL;

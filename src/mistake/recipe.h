@@ -71,6 +71,7 @@ struct recipe_mask {
     struct mask mask;   /* lengths NULL, offset that of the item */
     size_t item, limit; /* keys from here on are beyond the item's length */
     size_t past;        /* keys before the given ones, as the job has them */
+    size_t page;        /* tokens of a page; 0: there are none */
 };
 
 /* A rule of the mask that struct mask does not have. */
@@ -137,6 +138,10 @@ enum stage recipe_projected(const struct recipe *recipe, enum projection_id id);
 
 /* A copy of the modules, which the problem then has; NULL where nothing is projected, or memory is short. */
 struct module *recipe_copy_modules(struct recipe *recipe);
+
+/* In change_pages.c: key and value as pages have them up to other lengths, (B), where they are in pages. NULL, or why
+ * they cannot be read. */
+const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths);
 
 /* In recipe_mask.c: the mask of the changed problem with the rules, as numbers for each query and key. STATUS_SYSTEM
  * where memory is short. */

@@ -13,6 +13,7 @@ static struct recipe_mask place(const struct recipe *recipe, size_t item)
     placed.mask.offset = mask_offset(mask, item, 0);
     placed.mask.lengths = NULL;
     placed.past = recipe->past;
+    placed.page = recipe->problem.pages != NULL ? recipe->problem.pages->size : 0;
     for (size_t i = 0; i < recipe->rule_count; i++)
         if (recipe->rules[i].place != NULL)
             recipe->rules[i].place(&placed);

@@ -19,6 +19,8 @@
     ROW(FILL, "fill", MASKED) \
     ROW(WINDOW, "window", MASKED) \
     ROW(LENGTHS, "lengths", MASKED) \
+    ROW(SEQUENCES, "sequences", MASKED) \
+    ROW(PAGES, "pages", KEY) \
     ROW(ATTN_MASK, "attn_mask", MASKED) \
     ROW(EMPTY, "empty", WEIGHTS) \
     ROW(KEYS, "keys", SCORES) \
@@ -318,6 +320,116 @@
         .c = "j < past + T, not j < T, where T keys are new", \
         .section = "attn-sdpa: QUERY, KEY AND VALUE", .unseen = "no query sees the last keys", \
         .forms = MISTAKE_FORMS("queries-moved", "place-kept")) \
+    ROW(SEQUENCES_MISSING, sequences_missing, SEQUENCES, .name = "sequences-missing", \
+        .sentence = "packed sequences are attended to as if they were one", \
+        .pytorch = "flash_attn_varlen_func with cu_seqlens, or a block diagonal attn_mask", \
+        .numpy = "hidden = sequence[:, None] != sequence[None, :]", \
+        .c = "for (j = cu[s]; j < cu[s + 1]; j++), not from 0 to the total", \
+        .section = "attn-files: THE INPUT") \
+    ROW(SEQUENCES_BEFORE_SEEN, sequences_before_seen, SEQUENCES, .name = "sequences-before-seen", \
+        .sentence = "a query sees all packed sequences before its own, too", \
+        .pytorch = "flash_attn_varlen_func with cu_seqlens, or a block diagonal attn_mask", \
+        .numpy = "hidden = sequence[:, None] != sequence[None, :]  # not only <", \
+        .c = "for (j = cu[s]; j < cu[s + 1]; j++), not from 0 on", \
+        .section = "attn-files: THE INPUT") \
+    ROW(SEQUENCES_LEAK_BEFORE, sequences_leak_before, SEQUENCES, .name = "sequences-leak-before", \
+        .sentence = "the last keys of the sequence before are seen, too", \
+        .pytorch = "keys[cu[s]:cu[s + 1]]", \
+        .numpy = "k[cu[s]:cu[s + 1]]  # not from cu[s] - 1", \
+        .c = "for (j = cu[s]; j < cu[s + 1]; j++), not from cu[s] - 1", \
+        .section = "attn-files: THE INPUT", \
+        .number = "so many of them", .from = 1, .to = 1048576, .usual = 1, .whole = true) \
+    ROW(SEQUENCES_LEAK_BEHIND, sequences_leak_behind, SEQUENCES, .name = "sequences-leak-behind", \
+        .sentence = "the first keys of the sequence behind are seen, too", \
+        .pytorch = "keys[cu[s]:cu[s + 1]]", \
+        .numpy = "k[cu[s]:cu[s + 1]]  # not up to cu[s + 1] + 1", \
+        .c = "for (j = cu[s]; j < cu[s + 1]; j++), not <= cu[s + 1]", \
+        .section = "attn-files: THE INPUT", .unseen = "it is causal", \
+        .number = "so many of them", .from = 1, .to = 1048576, .usual = 1, .whole = true) \
+    ROW(SEQUENCES_START_PLUS_1, sequences_start_plus_1, SEQUENCES, .name = "sequences-start-plus-1", \
+        .sentence = "a sequence begins one token too late: a cumulative length is one too large", \
+        .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+        .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
+        .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
+        .section = "attn-files: THE INPUT", \
+        .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
+    ROW(SEQUENCES_START_MINUS_1, sequences_start_minus_1, SEQUENCES, .name = "sequences-start-minus-1", \
+        .sentence = "a sequence begins one token too early: a cumulative length is one too small", \
+        .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+        .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
+        .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
+        .section = "attn-files: THE INPUT", \
+        .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
+    ROW(SEQUENCES_KEY_START_PLUS_1, sequences_key_start_plus_1, SEQUENCES, .name = "sequences-key-start-plus-1", \
+        .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large", \
+        .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+        .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
+        .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
+        .section = "attn-files: THE INPUT", \
+        .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
+    ROW(SEQUENCES_KEY_START_MINUS_1, sequences_key_start_minus_1, SEQUENCES, .name = "sequences-key-start-minus-1", \
+        .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small", \
+        .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+        .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
+        .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
+        .section = "attn-files: THE INPUT", \
+        .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
+    ROW(SEQUENCES_QUERY_START_PLUS_1, sequences_query_start_plus_1, SEQUENCES, .name = "sequences-query-start-plus-1", \
+        .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large", \
+        .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+        .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
+        .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
+        .section = "attn-files: THE INPUT", \
+        .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
+    ROW(SEQUENCES_QUERY_START_MINUS_1, sequences_query_start_minus_1, SEQUENCES, .name = "sequences-query-start-minus-1", \
+        .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small", \
+        .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
+        .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
+        .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
+        .section = "attn-files: THE INPUT", \
+        .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
+    ROW(PAGES_STALE, pages_stale, PAGES, .name = "pages-stale", \
+        .sentence = "an entry of block_table is stale: it names another page", \
+        .pytorch = "fill block_table anew whenever a page is given away", \
+        .numpy = "key_cache[block_table[b, token // size], token % size]", \
+        .c = "page = table[b * per_item + token / size], after the table was filled", \
+        .section = "attn-files: THE INPUT", \
+        .number = "its entry, counted on from 0, x the pages of the caches + the page that it names", \
+        .to = 9007199254740991.0, .whole = true) \
+    ROW(PAGES_TAIL_COUNTED, pages_tail_counted, PAGES, .name = "pages-tail-counted", \
+        .sentence = "the tail of the last page is counted: the length is that of whole pages", \
+        .pytorch = "cache_seqlens is the number of tokens, not page size x pages", \
+        .numpy = "k = k[:kv_length]  # not pages * size", \
+        .c = "for (j = 0; j < kv_length[b]; j++), not up to pages * size", \
+        .section = "attn-files: THE INPUT", .unseen = "every page is full, or the tail comes after the queries", \
+        .forms = MISTAKE_FORMS("queries-last", "place-kept")) \
+    ROW(PAGES_LAST_MISSING, pages_last_missing, PAGES, .name = "pages-last-missing", \
+        .sentence = "a last page that is not full is left out", \
+        .pytorch = "(kv_length + size - 1) // size pages, not kv_length // size", \
+        .numpy = "pages = -(-kv_length // size)  # rounded up", \
+        .c = "pages = (kv_length + size - 1) / size", \
+        .section = "attn-files: THE INPUT", .unseen = "every page is full") \
+    ROW(PAGES_IN_ORDER, pages_in_order, PAGES, .name = "pages-in-order", \
+        .sentence = "pages are read in the order of the batch, not as block_table says", \
+        .pytorch = "key_cache[block_table[b]], not key_cache.view(b, -1, heads, d)", \
+        .numpy = "key_cache[block_table[b]]  # not key_cache.reshape(b, -1, heads, d)", \
+        .c = "page = table[b * per_item + token / size], not b * per_item + token / size", \
+        .section = "attn-files: THE INPUT", .unseen = "they lie in that order", \
+        .forms = MISTAKE_FORMS("as-many-each", "as-used")) \
+    ROW(PAGES_SORTED, pages_sorted, PAGES, .name = "pages-sorted", \
+        .sentence = "the pages of an item are read in the order in which they lie", \
+        .pytorch = "key_cache[block_table[b]], not key_cache[block_table[b].sort()[0]]", \
+        .numpy = "key_cache[block_table[b]]  # not np.sort, nor a boolean index", \
+        .c = "page = table[b * per_item + token / size], in the order of the table", \
+        .section = "attn-files: THE INPUT", .unseen = "they lie in that order") \
+    ROW(PAGES_OTHER_ITEM, pages_other_item, PAGES, .name = "pages-other-item", \
+        .sentence = "an item reads the pages of another one of the batch", \
+        .pytorch = "reorder block_table whenever the batch is: block_table[order]", \
+        .numpy = "block_table = block_table[order]  # as query and kv_lengths", \
+        .c = "page = table[b * per_item + token / size], with b the place in this batch", \
+        .section = "attn-files: THE INPUT", \
+        .number = "so many rows of block_table further on, round", .from = 1, .to = 1048576, .usual = 1, \
+        .whole = true) \
     ROW(ATTN_MASK_MISSING, attn_mask_missing, ATTN_MASK, .name = "attn-mask-missing", \
         .sentence = "attn_mask is not used", \
         .pytorch = "attn_scores.masked_fill_(~attn_mask, -torch.inf); of numbers: + attn_mask", \

@@ -47,6 +47,16 @@ struct cell {
     size_t item, head, row, column;
 };
 
+/* Key and value in pages, as the file has them: what a mistake may read otherwise. */
+struct problem_pages {
+    size_t count, size, per_item; /* pages of the caches, tokens of a page, pages of an item */
+    size_t items;                 /* rows of the table: B, or the sequences */
+    const int64_t *table;         /* (items, per_item) pages of the caches; -1: none that there is */
+    const size_t *lengths;        /* (items) tokens that are read */
+    const int64_t *starts;        /* (items + 1) where sequences begin among the keys; NULL: there are none */
+    struct tensor caches[3];      /* by enum projection_id, (count, size, H_kv, columns); none of query */
+};
+
 struct problem {
     enum mechanism mechanism;
     bool parameters_only; /* attn init: no inputs, no stages */
@@ -78,6 +88,7 @@ struct problem {
     /* sdpa, and a step of others: query (B, H, Tq, d), key (B, H_kv, Tk, d), value (B, H_kv, Tk, d_v), past included;
      * in the working dtype itself, as they lie in a file of that dtype */
     struct tensor given[3];
+    const struct problem_pages *pages;  /* that key and value lie in; or NULL */
     bool has_past;                      /* key and value begin with one, */
     size_t past;                        /* of so many tokens, whose keys are turned already */
     bool residual;                      /* the inputs are the residual stream: their norm comes first */

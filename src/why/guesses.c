@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_FORMS = 256 };
+enum { MOST_FORMS = 4096, FEW_FORMS = 64 };
 
 /* --- forms ------------------------------------------------------------------------------------------------------- */
 
@@ -42,6 +42,41 @@ static size_t list_paddings(const struct problem *problem, double *forms)
     return count;
 }
 
+/* Every number of cu_seqlens by itself, and all of them. */
+static size_t list_starts(const struct problem *problem, double *forms)
+{
+    size_t count = 0;
+    while (count < problem->mask.sequences.count && count < FEW_FORMS) {
+        forms[count] = (double)count;
+        count++;
+    }
+    return count;
+}
+
+/* Every entry of block_table that is read, with every other page. */
+static size_t list_stale(const struct problem *problem, bool common, double *forms)
+{
+    const struct problem_pages *pages = problem->pages;
+    size_t count = 0;
+    if (pages == NULL)
+        return 0;
+    for (size_t entry = 0; entry < problem->items * pages->per_item; entry++)
+        for (size_t page = 0; page < pages->count && count < (common ? FEW_FORMS : MOST_FORMS); page++)
+            if ((int64_t)(entry % pages->per_item * pages->size) < problem->mask.lengths[entry / pages->per_item] &&
+                pages->table[entry] != (int64_t)page)
+                forms[count++] = (double)(entry * pages->count + page);
+    return count;
+}
+
+/* From 1 on, as many as there are others. */
+static size_t list_others(size_t others, double *forms)
+{
+    size_t count = 0;
+    for (; count + 1 < others && count < FEW_FORMS; count++)
+        forms[count] = (double)(count + 1);
+    return count;
+}
+
 static size_t list_words(const char *const *words, double *forms)
 {
     size_t count = 0;
@@ -62,6 +97,8 @@ static const struct {
     {MISTAKE_QK_NORM_EPS, 6, {1e-5, 1e-6, 0, 1e-12, 1e-8, 1e-3}},
     {MISTAKE_ROPE_THETA, 4, {10000, 1e6, 500000, 1000}},
     {MISTAKE_ROPE_POSITIONS_FROM, 4, {1, 2, 3, 4}},
+    {MISTAKE_SEQUENCES_LEAK_BEFORE, 4, {1, 2, 3, 4}},
+    {MISTAKE_SEQUENCES_LEAK_BEHIND, 4, {1, 2, 3, 4}},
 };
 
 /* The forms that a mistake is guessed in. */
@@ -77,10 +114,14 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
         return list_tiles(problem, common, forms);
     if (id == MISTAKE_KEYS_PADDING_COUNTED)
         return list_paddings(problem, forms);
+    if (id == MISTAKE_PAGES_STALE)
+        return list_stale(problem, common, forms);
+    if (id == MISTAKE_PAGES_OTHER_ITEM)
+        return list_others(problem->items, forms);
     for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
         if (GUESSED[i].id == id)
             return list_numbers(GUESSED[i].forms, GUESSED[i].count, forms);
-    return 0;
+    return row->slot == MISTAKE_SLOT_SEQUENCES ? list_starts(problem, forms) : 0;
 }
 
 /* --- one mistake ------------------------------------------------------------------------------------------------- */

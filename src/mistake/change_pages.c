@@ -1,0 +1,248 @@
+/* Mistakes of slot pages: which pages of the caches an item reads, and how far. */
+#include "mistake/recipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char NO_PAGES[] = "there are no pages";
+
+/* --- key and value read otherwise -------------------------------------------------------------------------------- */
+
+/* How pages are read: by which table, and up to which length of each item. */
+struct reading {
+    int64_t *table;   /* (B, per_item) */
+    int64_t *lengths; /* (B) */
+};
+
+/* A copy of what is right; false where memory is short. */
+static bool begin(struct recipe *recipe, struct reading *reading)
+{
+    const struct problem *problem = &recipe->problem;
+    const size_t entries = problem->items * problem->pages->per_item;
+    reading->table = arena_allocate(recipe->arena, entries, sizeof *reading->table, recipe->error);
+    reading->lengths = arena_allocate(recipe->arena, problem->items, sizeof *reading->lengths, recipe->error);
+    if (reading->table == NULL || reading->lengths == NULL)
+        return false;
+    memcpy(reading->table, problem->pages->table, entries * sizeof *reading->table);
+    memcpy(reading->lengths, problem->mask.lengths, problem->items * sizeof *reading->lengths);
+    return true;
+}
+
+/* Room for that many keys of an item; what is as long as the keys that are there now says no more. */
+static const char *make_longer(struct recipe *recipe, size_t keys)
+{
+    struct problem *problem = &recipe->problem;
+    if (keys <= problem->keys)
+        return NULL;
+    if (problem->mask.attn_mask.rank > 0 || problem->rope.kind != ROPE_NONE)
+        return "attn_mask or the rotation goes as far as the keys";
+    problem->keys = problem->mask.keys = problem->mask.masked_keys = keys;
+    problem->labels = (struct token_labels){0};
+    return NULL;
+}
+
+static enum status read_operand(struct recipe *recipe, const struct reading *reading, enum projection_id id)
+{
+    const struct problem *problem = &recipe->problem;
+    const struct problem_pages *pages = problem->pages;
+    const struct tensor *cache = &pages->caches[id];
+    const size_t heads = problem->kv_heads, d = cache->shape[3], shape[] = {problem->items, heads, problem->keys, d};
+    struct tensor made;
+    double *row = arena_allocate(recipe->arena, d, sizeof *row, recipe->error);
+    if (row == NULL || tensor_create(&made, problem->given[id].dtype, 4, shape, recipe->arena, recipe->error))
+        return recipe->error->status;
+    memset(made.data, 0, tensor_count(&made) * dtype_size(made.dtype));
+    for (size_t i = 0; i < problem->items * problem->keys * heads; i++) {
+        const size_t head = i % heads, token = i / heads % problem->keys, item = i / heads / problem->keys;
+        if ((int64_t)token >= reading->lengths[item])
+            continue;
+        const size_t page = (size_t)reading->table[item * pages->per_item + token / pages->size];
+        tensor_load(cache, ((page * pages->size + token % pages->size) * heads + head) * d, d, row);
+        dtype_round(problem->dtype, row, d);
+        tensor_store(&made, ((item * heads + head) * problem->keys + token) * d, d, row);
+    }
+    recipe->problem.given[id] = made;
+    return STATUS_OK;
+}
+
+/* Whether all pages that are read are there. */
+static bool are_there(const struct problem *problem, const struct reading *reading)
+{
+    const struct problem_pages *pages = problem->pages;
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t at = 0; at < pages->per_item; at++) {
+            const int64_t page = reading->table[item * pages->per_item + at];
+            if ((int64_t)(at * pages->size) < reading->lengths[item] && (page < 0 || page >= (int64_t)pages->count))
+                return false;
+        }
+    return true;
+}
+
+/* The formulas tell of it, unless lengths alone are others. */
+static const char *read_all(struct recipe *recipe, const struct reading *reading, const char *formula)
+{
+    size_t keys = 0;
+    for (size_t item = 0; item < recipe->problem.items; item++)
+        keys = memory_larger(keys, (size_t)reading->lengths[item]);
+    if (!are_there(&recipe->problem, reading))
+        return "the caches have no such pages";
+    const char *reason = make_longer(recipe, keys);
+    if (reason != NULL)
+        return reason;
+    for (int id = PROJECTION_KEY; id <= PROJECTION_VALUE; id++) {
+        if (read_operand(recipe, reading, (enum projection_id)id) != STATUS_OK)
+            return NULL;
+        if (formula != NULL)
+            recipe_tells(recipe, recipe_projected(recipe, (enum projection_id)id), formula);
+    }
+    return NULL;
+}
+
+const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths)
+{
+    const struct problem_pages *pages = recipe->problem.pages;
+    struct reading reading;
+    if (pages == NULL || lengths == NULL || !begin(recipe, &reading))
+        return NULL;
+    for (size_t item = 0; item < recipe->problem.items; item++)
+        if (lengths[item] > (int64_t)(pages->per_item * pages->size))
+            return "the item's last page is full, and block_table has no other";
+    memcpy(reading.lengths, lengths, recipe->problem.items * sizeof *lengths);
+    return read_all(recipe, &reading, NULL);
+}
+
+/* --- another table ----------------------------------------------------------------------------------------------- */
+
+const char *mistake_pages_stale(struct recipe *recipe, double form)
+{
+    const struct problem *problem = &recipe->problem;
+    struct reading reading;
+    if (problem->pages == NULL)
+        return NO_PAGES;
+    const double pages = (double)problem->pages->count;
+    if (form >= (double)(problem->items * problem->pages->per_item) * pages)
+        return "block_table has fewer entries";
+    const size_t entry = (size_t)(form / pages), per_item = problem->pages->per_item;
+    const int64_t page = (int64_t)(form - (double)entry * pages);
+    if ((int64_t)(entry % per_item * problem->pages->size) >= problem->mask.lengths[entry / per_item])
+        return "that entry is not read";
+    if (problem->pages->table[entry] == page)
+        return "that entry names that page";
+    if (!begin(recipe, &reading))
+        return NULL;
+    reading.table[entry] = page;
+    return read_all(recipe, &reading, "as pages have it, one entry of block_table stale");
+}
+
+/* The forms: block_table's columns for each item, or as many pages as each has. */
+const char *mistake_pages_in_order(struct recipe *recipe, double form)
+{
+    const struct problem *problem = &recipe->problem;
+    struct reading reading;
+    if (problem->pages == NULL)
+        return NO_PAGES;
+    if (!begin(recipe, &reading))
+        return NULL;
+    const size_t per_item = problem->pages->per_item, size = problem->pages->size;
+    int64_t next = 0;
+    for (size_t i = 0; i < problem->items * per_item; i++) {
+        const bool used = (int64_t)(i % per_item * size) < reading.lengths[i / per_item];
+        reading.table[i] = form == 0 ? (int64_t)i : next;
+        next += used;
+    }
+    return read_all(recipe, &reading, "as pages have it, in the order of the batch");
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+    const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+const char *mistake_pages_sorted(struct recipe *recipe, double form)
+{
+    (void)form;
+    const struct problem *problem = &recipe->problem;
+    struct reading reading;
+    if (problem->pages == NULL)
+        return NO_PAGES;
+    if (!begin(recipe, &reading))
+        return NULL;
+    const size_t per_item = problem->pages->per_item, size = problem->pages->size;
+    for (size_t item = 0; item < problem->items; item++)
+        qsort(reading.table + item * per_item, ((size_t)reading.lengths[item] + size - 1) / size, sizeof *reading.table,
+              compare_pages);
+    return read_all(recipe, &reading, "as pages have it, each item's in ascending order");
+}
+
+const char *mistake_pages_other_item(struct recipe *recipe, double form)
+{
+    const struct problem *problem = &recipe->problem;
+    struct reading reading;
+    if (problem->pages == NULL)
+        return NO_PAGES;
+    if (form >= (double)problem->items)
+        return problem->items == 1 ? "there is one item" : "there are fewer items";
+    if (!begin(recipe, &reading))
+        return NULL;
+    const size_t per_item = problem->pages->per_item;
+    for (size_t item = 0; item < problem->items; item++)
+        memcpy(reading.table + item * per_item,
+               problem->pages->table + (item + (size_t)form) % problem->items * per_item,
+               per_item * sizeof *reading.table);
+    return read_all(recipe, &reading, "as pages have it, by another item's row of block_table");
+}
+
+/* --- how far they are read --------------------------------------------------------------------------------------- */
+
+static void end_with_page(struct recipe_mask *mask)
+{
+    mask->limit = (mask->limit + mask->page - 1) / mask->page * mask->page;
+}
+
+/* The forms: queries are the last of those, or stay where they are. */
+const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
+{
+    struct problem *problem = &recipe->problem;
+    struct reading reading;
+    bool full = true;
+    if (problem->pages == NULL)
+        return NO_PAGES;
+    if (!begin(recipe, &reading))
+        return NULL;
+    const int64_t size = (int64_t)problem->pages->size;
+    for (size_t item = 0; item < problem->items; item++) {
+        full = full && reading.lengths[item] % size == 0;
+        reading.lengths[item] = (reading.lengths[item] + size - 1) / size * size;
+    }
+    const char *reason = full ? "every page is full" : read_all(recipe, &reading, NULL);
+    if (reason != NULL)
+        return reason;
+    if (form == 0)
+        problem->mask.lengths = reading.lengths;
+    else
+        recipe->rules[recipe->rule_count++] = (struct recipe_rule){end_with_page, NULL};
+    recipe_tells(recipe, STAGE_MASKED, ", -inf behind the last page");
+    return NULL;
+}
+
+const char *mistake_pages_last_missing(struct recipe *recipe, double form)
+{
+    (void)form;
+    struct problem *problem = &recipe->problem;
+    struct reading reading;
+    bool full = true;
+    if (problem->pages == NULL)
+        return NO_PAGES;
+    if (!begin(recipe, &reading))
+        return NULL;
+    const int64_t size = (int64_t)problem->pages->size;
+    for (size_t item = 0; item < problem->items; item++) {
+        full = full && reading.lengths[item] % size == 0;
+        reading.lengths[item] -= reading.lengths[item] % size;
+    }
+    if (full)
+        return "every page is full";
+    problem->mask.lengths = reading.lengths;
+    return NULL;
+}
