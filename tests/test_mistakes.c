@@ -19,11 +19,14 @@ struct job {
     size_t heads, kv_heads;  /* of sdpa; 0: there are inputs */
     size_t items, queries, keys, d;
     size_t d_value;    /* of sdpa; of inputs 0 */
-    const char *extra; /* what else the JSON holds: ", \"sinks\": [...]", or "" */
+    const char *extra; /* what else the JSON holds: ", \"sinks\": [...]", or "", or all of it */
 };
 
 /* Of sdpa most stages are shown only where they are asked for. */
 #define ALL " --stages query,key,value,scores,scaled,capped,masked,weights,context,lse"
+
+/* And the way back. */
+#define BACK ",grad_value,grad_weights,grad_masked,grad_scaled,grad_scores,grad_query,grad_key --grad ones"
 
 /* Of a module whose query has so many columns, key and value so many; 4 of the inputs and of the output. */
 #define PROJECTED(query, key)                                                                             \
@@ -93,6 +96,36 @@ static const struct job JOBS[] = {
      4, 0,
      "W_query.weight 8 4, W_key_value_a.weight 5 4, key_value_a_norm.weight 3, W_key_value_b.weight 8 3, "
      "out_proj.weight 4 4"},
+    {"gradients", "multihead -H 4 --kv-heads 2 -d 8 --dropout 0.3 --softcap 1.5 --grad ones", 0, 0, 2, 5, 5, 4, 0, ""},
+    {"gradients of sdpa", "sdpa --causal --window 2,0" ALL BACK, 4, 2, 1, 4, 4, 3, 2, ", \"sinks\": [0.5, -1, 0, 2]"},
+    {"sequences", "sdpa --causal" ALL, 0, 0, 1, 7, 9, 2, 2,
+     "{\"cu_seqlens_q\": [0, 3, 5, 7], \"cu_seqlens_k\": [0, 3, 6, 9], \"query\": [[[-1.75, 0.625], [-1.5, "
+     "-0.875]], [[-1.125, 1.375], [-0.625, 0.125]], [[0, -1], [0.75, 1.625]], [[1.625, 0.75], [-1, 0]], [[0.125, "
+     "-0.625], [1.375, -1.125]], [[-0.875, -1.5], [0.625, -1.75]], [[-1.375, 1.75], [0.375, 1.75]]], \"key\": "
+     "[[[-1.75, 0.625]], [[-1.5, -0.875]], [[-1.125, 1.375]], [[-0.625, 0.125]], [[0, -1]], [[0.75, 1.625]], "
+     "[[1.625, 0.75]], [[-1, 0]], [[0.125, -0.625]]], \"value\": [[[-1.75, 0.625]], [[-1.5, -0.875]], [[-1.125, "
+     "1.375]], [[-0.625, 0.125]], [[0, -1]], [[0.75, 1.625]], [[1.625, 0.75]], [[-1, 0]], [[0.125, -0.625]]]}"},
+    {"sequences, not causal, and gradients", "sdpa" ALL BACK, 0, 0, 1, 7, 9, 2, 2,
+     "{\"cu_seqlens_q\": [0, 3, 5, 7], \"cu_seqlens_k\": [0, 3, 6, 9], \"query\": [[[-1.75, 0.625], [-1.5, "
+     "-0.875]], [[-1.125, 1.375], [-0.625, 0.125]], [[0, -1], [0.75, 1.625]], [[1.625, 0.75], [-1, 0]], [[0.125, "
+     "-0.625], [1.375, -1.125]], [[-0.875, -1.5], [0.625, -1.75]], [[-1.375, 1.75], [0.375, 1.75]]], \"key\": "
+     "[[[-1.75, 0.625]], [[-1.5, -0.875]], [[-1.125, 1.375]], [[-0.625, 0.125]], [[0, -1]], [[0.75, 1.625]], "
+     "[[1.625, 0.75]], [[-1, 0]], [[0.125, -0.625]]], \"value\": [[[-1.75, 0.625]], [[-1.5, -0.875]], [[-1.125, "
+     "1.375]], [[-0.625, 0.125]], [[0, -1]], [[0.75, 1.625]], [[1.625, 0.75]], [[-1, 0]], [[0.125, -0.625]]]}"},
+    {"pages", "sdpa --causal" ALL, 0, 0, 2, 2, 3, 2, 2,
+     "{\"block_table\": [[4, 1], [3, 0]], \"kv_lengths\": [3, 3], \"query\": [[[[-1.75, 0.625], [-1.5, -0.875]], "
+     "[[-1.125, 1.375], [-0.625, 0.125]]], [[[0, -1], [0.75, 1.625]], [[1.625, 0.75], [-1, 0]]]], \"key_cache\": "
+     "[[[[-1.75, 0.625]], [[-1.5, -0.875]]], [[[-1.125, 1.375]], [[-0.625, 0.125]]], [[[0, -1]], [[0.75, "
+     "1.625]]], [[[1.625, 0.75]], [[-1, 0]]], [[[0.125, -0.625]], [[1.375, -1.125]]]], \"value_cache\": "
+     "[[[[-1.75, 0.625]], [[-1.5, -0.875]]], [[[-1.125, 1.375]], [[-0.625, 0.125]]], [[[0, -1]], [[0.75, "
+     "1.625]]], [[[1.625, 0.75]], [[-1, 0]]], [[[0.125, -0.625]], [[1.375, -1.125]]]]}"},
+    {"pages, not causal", "sdpa" ALL, 0, 0, 2, 2, 3, 2, 2,
+     "{\"block_table\": [[4, 1], [3, 0]], \"kv_lengths\": [3, 3], \"query\": [[[[-1.75, 0.625], [-1.5, -0.875]], "
+     "[[-1.125, 1.375], [-0.625, 0.125]]], [[[0, -1], [0.75, 1.625]], [[1.625, 0.75], [-1, 0]]]], \"key_cache\": "
+     "[[[[-1.75, 0.625]], [[-1.5, -0.875]]], [[[-1.125, 1.375]], [[-0.625, 0.125]]], [[[0, -1]], [[0.75, "
+     "1.625]]], [[[1.625, 0.75]], [[-1, 0]]], [[[0.125, -0.625]], [[1.375, -1.125]]]], \"value_cache\": "
+     "[[[[-1.75, 0.625]], [[-1.5, -0.875]]], [[[-1.125, 1.375]], [[-0.625, 0.125]]], [[[0, -1]], [[0.75, "
+     "1.625]]], [[[1.625, 0.75]], [[-1, 0]]], [[[0.125, -0.625]], [[1.375, -1.125]]]]}"},
 };
 
 /* Numbers that look drawn, exact in every dtype: sevenths of a turn, in eighths. */
@@ -121,7 +154,7 @@ static void add_tensor(struct text *text, const char *name, const size_t *shape,
 
 static bool has_parameters(const struct job *job)
 {
-    return job->extra[0] != '\0' && job->extra[0] != ',';
+    return job->extra[0] != '\0' && job->extra[0] != ',' && job->extra[0] != '{';
 }
 
 static void add_parameters(struct text *text, const char *parameters)
@@ -145,6 +178,10 @@ static void write_input(const struct job *job, char *json)
                  query[] = {job->items, job->heads, job->queries, job->d};
     const size_t key[] = {job->items, job->kv_heads, job->keys, job->d},
                  value[] = {job->items, job->kv_heads, job->keys, job->d_value};
+    if (job->extra[0] == '{') {
+        text_add(&text, "%s", job->extra);
+        return;
+    }
     text_add(&text, "{");
     if (job->heads == 0) {
         add_tensor(&text, "inputs", inputs + (job->items == 1), job->items == 1 ? 2 : 3, 1);
@@ -180,9 +217,10 @@ static bool same_bits(double a, double b)
 /* A stage of the plain run, as a table has it: operands in their dtype, the rest in double. */
 static size_t load_stage(const struct plain *plain, enum stage stage, double *numbers)
 {
-    const size_t count = plain_count(plain->problem, stage, plain->row_count);
-    if (plain->stages[stage] != NULL) {
-        memcpy(numbers, plain->stages[stage], count * sizeof *numbers);
+    const enum stage as = problem_made_as(plain->problem, stage); /* the context of packed heads as output */
+    const size_t count = plain_count(plain->problem, as, plain->row_count);
+    if (plain->stages[as] != NULL) {
+        memcpy(numbers, plain->stages[as], count * sizeof *numbers);
         return count;
     }
     const enum projection_id id = projection_of(stage);
@@ -221,15 +259,15 @@ static void test_reference(const struct job *job)
     check_begin("without a mistake: %s", job->name);
     if (CHECK(make(&made, job, NULL) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
         for (size_t i = 0; i < made.result.table_count; i++)
-            if (stage_exists(made.result.tables[i].stage))
-                stages |= STAGE_BIT(made.result.tables[i].stage);
+            if (stage_exists(made.result.tables[i].stage) && !STAGES[made.result.tables[i].stage].backward)
+                stages |= STAGE_BIT(problem_made_as(&made.problem, made.result.tables[i].stage));
         CHECK(recipe_create(&recipe, &made.problem, NULL, 0, &refused, &reason, &made.arena, &made.error) ==
                       STATUS_OK &&
                   plain_run(&plain, &recipe, made.problem.rows, made.problem.row_count, stage_closure(stages), NULL,
                             NULL, &made.arena, &made.error) == STATUS_OK,
               "expected a run, got: %s", made.error.message);
         for (size_t i = 0; i < made.result.table_count; i++)
-            if (stage_exists(made.result.tables[i].stage))
+            if (stage_exists(made.result.tables[i].stage) && !STAGES[made.result.tables[i].stage].backward)
                 compare_stage(&made, &plain, &made.result.tables[i]);
     }
     arena_free(&made.arena);
@@ -246,7 +284,9 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_MASK] = BIT(MASKED),
     [MISTAKE_SLOT_FILL] = BIT(MASKED),
     [MISTAKE_SLOT_WINDOW] = BIT(MASKED),
-    [MISTAKE_SLOT_LENGTHS] = BIT(MASKED),
+    [MISTAKE_SLOT_LENGTHS] = BIT(MASKED) | BIT(KEY), /* of pages, which then hold more keys */
+    [MISTAKE_SLOT_SEQUENCES] = BIT(MASKED),
+    [MISTAKE_SLOT_PAGES] = BIT(KEY) | BIT(MASKED),
     [MISTAKE_SLOT_ATTN_MASK] = BIT(MASKED),
     [MISTAKE_SLOT_EMPTY] = BIT(WEIGHTS),
     [MISTAKE_SLOT_KEYS] = BIT(MASKED) | BIT(WEIGHTS) | BIT(CONTEXT),
@@ -261,7 +301,7 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_ROPE] = BIT(QUERY) | BIT(KEY) | BIT(VALUE),
     [MISTAKE_SLOT_RELATIVE] = BIT(MASKED),
     [MISTAKE_SLOT_SPLIT] = PROJECTED_STAGES | BIT(SCORES),
-    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT),
+    [MISTAKE_SLOT_MERGE] = BIT(OUTPUT) | BIT(CONTEXT), /* of packed heads */
     [MISTAKE_SLOT_OUT] = BIT(OUTPUT),
     [MISTAKE_SLOT_GROUPS] = BIT(SCORES),
     [MISTAKE_SLOT_SOFTCAP] = BIT(CAPPED),
@@ -272,6 +312,8 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_DRAW] = PROJECTED_STAGES | BIT(DROPPED) | BIT(OUTPUT),
     [MISTAKE_SLOT_TILES] = BIT(CONTEXT),
     [MISTAKE_SLOT_BITS] = PROJECTED_STAGES,
+    [MISTAKE_SLOT_GRAD] = BIT(GRAD_VALUE) | BIT(GRAD_WEIGHTS) | BIT(GRAD_DROPPED) | BIT(GRAD_MASKED) |
+                          BIT(GRAD_SCALED) | BIT(GRAD_SCORES) | BIT(GRAD_KEY),
     [MISTAKE_SLOT_DTYPE] = BIT(NORMED) | PROJECTED_STAGES | BIT(SCORES) | BIT(SCALED) | BIT(MASKED) | BIT(WEIGHTS),
 };
 

@@ -166,7 +166,8 @@ static void add_stage(struct result *result, enum stage stage)
     *table =
         (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
     table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
-                   (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0;
+                   (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
+                   !(STAGES[stage].backward && problem->grad_change == GRAD_MASK_MISSING);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->items);

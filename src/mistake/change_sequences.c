@@ -129,22 +129,22 @@ const char *mistake_sequences_start_minus_1(struct recipe *recipe, double form)
     return move(recipe, true, true, form, -1);
 }
 
-const char *mistake_sequences_key_start_plus_1(struct recipe *recipe, double form)
+const char *mistake_sequences_keys_plus_1(struct recipe *recipe, double form)
 {
     return move(recipe, false, true, form, 1);
 }
 
-const char *mistake_sequences_key_start_minus_1(struct recipe *recipe, double form)
+const char *mistake_sequences_keys_minus_1(struct recipe *recipe, double form)
 {
     return move(recipe, false, true, form, -1);
 }
 
-const char *mistake_sequences_query_start_plus_1(struct recipe *recipe, double form)
+const char *mistake_sequences_queries_plus_1(struct recipe *recipe, double form)
 {
     return move(recipe, true, false, form, 1);
 }
 
-const char *mistake_sequences_query_start_minus_1(struct recipe *recipe, double form)
+const char *mistake_sequences_queries_minus_1(struct recipe *recipe, double form)
 {
     return move(recipe, true, false, form, -1);
 }

@@ -12,7 +12,8 @@ void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe_tells(recipe, stage, formula);
     recipe->problem.wrong |= STAGE_BIT(stage);
-    recipe->plain = recipe->no_way_back = true;
+    recipe->plain = true;
+    recipe->no_way_back = recipe->making;
 }
 
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
@@ -45,6 +46,7 @@ static enum status make(struct recipe *recipe, const struct mistake_choice *choi
     for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++)
         if ((MISTAKES[choices[i].id].slot == MISTAKE_SLOT_DTYPE) == dtype) {
             *refused = i;
+            recipe->making = MISTAKES[choices[i].id].name;
             *reason = CHANGES[choices[i].id](recipe, choices[i].form);
         }
     return recipe->error->status;

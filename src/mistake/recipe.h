@@ -85,7 +85,8 @@ enum { RECIPE_RULES = 4 };
 struct recipe {
     struct problem problem;               /* changed */
     bool plain;                           /* a field below is set, so that plain.h alone can compute it */
-    bool no_way_back;                     /* a stage is made otherwise, so that no gradient is that of what is made */
+    const char *making;                   /* the mistake that is made now */
+    const char *no_way_back; /* that which makes a stage otherwise, so that no gradient is that of what is made; or NULL */
     bool across;                          /* queries meet: no row can be made without all others */
     bool projects_anew[PROJECTION_COUNT]; /* its parameters are changed */
     bool steps_anew[PROJECTION_COUNT];    /* its norm, rotation or scale is, so that x . W can be shared */

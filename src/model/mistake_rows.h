@@ -360,28 +360,28 @@
         .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
         .section = "attn-files: THE INPUT", \
         .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
-    ROW(SEQUENCES_KEY_START_PLUS_1, sequences_key_start_plus_1, SEQUENCES, .name = "sequences-key-start-plus-1", \
+    ROW(SEQUENCES_KEYS_PLUS_1, sequences_keys_plus_1, SEQUENCES, .name = "sequences-keys-plus-1", \
         .sentence = "the keys of a sequence begin one too late: cu_seqlens_k is one too large", \
         .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
         .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
         .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
         .section = "attn-files: THE INPUT", \
         .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
-    ROW(SEQUENCES_KEY_START_MINUS_1, sequences_key_start_minus_1, SEQUENCES, .name = "sequences-key-start-minus-1", \
+    ROW(SEQUENCES_KEYS_MINUS_1, sequences_keys_minus_1, SEQUENCES, .name = "sequences-keys-minus-1", \
         .sentence = "the keys of a sequence begin one too early: cu_seqlens_k is one too small", \
         .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
         .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
         .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
         .section = "attn-files: THE INPUT", \
         .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
-    ROW(SEQUENCES_QUERY_START_PLUS_1, sequences_query_start_plus_1, SEQUENCES, .name = "sequences-query-start-plus-1", \
+    ROW(SEQUENCES_QUERIES_PLUS_1, sequences_queries_plus_1, SEQUENCES, .name = "sequences-queries-plus-1", \
         .sentence = "the queries of a sequence begin one too late: cu_seqlens_q is too large", \
         .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
         .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
         .c = "cu[0] = 0; cu[s + 1] = cu[s] + length[s]", \
         .section = "attn-files: THE INPUT", \
         .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
-    ROW(SEQUENCES_QUERY_START_MINUS_1, sequences_query_start_minus_1, SEQUENCES, .name = "sequences-query-start-minus-1", \
+    ROW(SEQUENCES_QUERIES_MINUS_1, sequences_queries_minus_1, SEQUENCES, .name = "sequences-queries-minus-1", \
         .sentence = "the queries of a sequence begin one too early: cu_seqlens_q is too small", \
         .pytorch = "cu_seqlens = F.pad(lengths.cumsum(0), (1, 0)), of int32", \
         .numpy = "cu = np.concatenate([[0], np.cumsum(lengths)])", \
@@ -394,7 +394,7 @@
         .numpy = "key_cache[block_table[b, token // size], token % size]", \
         .c = "page = table[b * per_item + token / size], after the table was filled", \
         .section = "attn-files: THE INPUT", \
-        .number = "its entry, counted on from 0, x the pages of the caches + the page that it names", \
+        .number = "its entry, from 0, x the pages of the caches + the page that it names", \
         .to = 9007199254740991.0, .whole = true) \
     ROW(PAGES_TAIL_COUNTED, pages_tail_counted, PAGES, .name = "pages-tail-counted", \
         .sentence = "the tail of the last page is counted: the length is that of whole pages", \
@@ -1269,12 +1269,12 @@
         .section = "attn: STAGES", .unseen = "the scale is 1") \
     ROW(GRAD_DROPOUT_MISSING, grad_dropout_missing, GRAD, .name = "grad-dropout-missing", \
         .sentence = "dropout is left out on the way back", \
-        .pytorch = "dp = (grad_out @ value.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out", \
+        .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out", \
         .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do", \
         .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]", \
         .section = "attn: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value")) \
     ROW(GRAD_GROUPS_NOT_SUMMED, grad_groups_not_summed, GRAD, .name = "grad-groups-not-summed", \
-        .sentence = "the gradients by a shared key and value are not summed over its queries' heads", \
+        .sentence = "the gradients by a shared key and value are not summed over its heads", \
         .pytorch = "grad_key.view(b, kv_heads, group, t, d).sum(2); the same for grad_value", \
         .numpy = "dk = dk.reshape(b, kv_heads, group, t, d).sum(2)", \
         .c = "dk[h / group][j] += ..., not = ...; zeros before the first head", \
