@@ -143,7 +143,7 @@ WHY := $(patsubst tests/why/%.c,$(BUILD)/why_%.o,$(wildcard tests/why/*.c))
 $(WHY): $(BUILD)/why_%.o: tests/why/%.c Makefile | $(BUILD)
 	$(COMPILE) -Itests -c -o $@ $<
 
-$(BUILD)/test_why: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
+$(BUILD)/test_why $(BUILD)/test_why_tables: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
 
 # What test_stress is made of.
 STRESS := $(patsubst tests/stress/%.c,$(BUILD)/stress_%.o,$(wildcard tests/stress/*.c))

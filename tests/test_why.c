@@ -161,11 +161,13 @@ static int next_exercise(const struct mistaken *row, int id)
     return id;
 }
 
-/* Those of models, whose numbers tests/check_porters.sh has from other options and files. */
-static bool is_of_porters(enum mistake id)
+/* Those of models, whose numbers tests/check_porters.sh has from other options and files; and those of the way back, of
+ * sequences and of pages, which build/test_why_tables has from PyTorch. */
+static bool is_made_elsewhere(enum mistake id)
 {
-    static const enum mistake_slot SLOTS[] = {MISTAKE_SLOT_CLIP,    MISTAKE_SLOT_PACKING, MISTAKE_SLOT_NORM,
-                                              MISTAKE_SLOT_QK_NORM, MISTAKE_SLOT_ROPE,    MISTAKE_SLOT_RELATIVE};
+    static const enum mistake_slot SLOTS[] = {MISTAKE_SLOT_CLIP,    MISTAKE_SLOT_PACKING,   MISTAKE_SLOT_NORM,
+                                              MISTAKE_SLOT_QK_NORM, MISTAKE_SLOT_ROPE,      MISTAKE_SLOT_RELATIVE,
+                                              MISTAKE_SLOT_GRAD,    MISTAKE_SLOT_SEQUENCES, MISTAKE_SLOT_PAGES};
     bool is = id == MISTAKE_DRAW_LAYER || id == MISTAKE_SCALE_USUAL || id == MISTAKE_ALIBI_ONE_SERIES ||
               id == MISTAKE_ALIBI_NOT_SCALED;
     for (size_t i = 0; i < sizeof SLOTS / sizeof SLOTS[0]; i++)
@@ -192,7 +194,8 @@ static void check_cases(void)
     }
     check_begin("every mistake of the library is made"); /* draw-d-out has cases of its own */
     for (int id = 0; id < MISTAKE_COUNT; id++)
-        CHECK(made[id] || id == MISTAKE_DRAW_D_OUT || is_of_porters((enum mistake)id), "%s is not", MISTAKES[id].name);
+        CHECK(made[id] || id == MISTAKE_DRAW_D_OUT || is_made_elsewhere((enum mistake)id), "%s is not",
+              MISTAKES[id].name);
 }
 
 /* attn --mistake computes what is computed here. */

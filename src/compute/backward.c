@@ -184,7 +184,9 @@ enum { KEYS_AT_ONCE = 64 };
 
 static double sink_share(const struct problem *problem, const struct attention_scratch *scratch, double sink)
 {
-    const double *weights = scratch->rows[STAGE_WEIGHTS], *above = scratch->rows[STAGE_GRAD_WEIGHTS];
+    const bool kept = problem->grad_change == GRAD_DROPOUT_MISSING && problem->grad_form >= GRAD_DELTA_KEPT;
+    const double *weights = scratch->rows[kept ? STAGE_DROPPED : STAGE_WEIGHTS];
+    const double *above = scratch->rows[kept ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS];
     const bool of_seen = problem->grad_change == GRAD_MASK_MISSING && problem->grad_form == 0;
     double delta = 0;
     for (size_t j = 0; j < problem->keys && problem->grad_change != GRAD_DELTA_MISSING; j++)
@@ -207,11 +209,10 @@ static void take(void *context, size_t i, const struct attention_scratch *scratc
 {
     const struct block *block = context;
     const struct problem *problem = &block->backward->problem;
-    const bool keeps_all = problem->grad_change == GRAD_DROPOUT_MISSING && problem->grad_form != 1;
+    const bool keeps_all = problem->grad_change == GRAD_DROPOUT_MISSING && problem->grad_form % 3 != GRAD_FOR_WEIGHTS;
     const size_t keys = problem->keys, d = problem->d_head, d_value = problem->d_value;
     const size_t row = (block->item * problem->heads + block->head) * problem->queries + block->first + i;
-    memcpy(block->dropped + i * keys, scratch->rows[keeps_all ? STAGE_WEIGHTS : STAGE_DROPPED],
-           keys * sizeof(double));
+    memcpy(block->dropped + i * keys, scratch->rows[keeps_all ? STAGE_WEIGHTS : STAGE_DROPPED], keys * sizeof(double));
     memcpy(block->scores + i * keys, scratch->rows[STAGE_GRAD_SCORES], keys * sizeof(double));
     memcpy(block->masked + i * keys, scratch->rows[STAGE_GRAD_MASKED], keys * sizeof(double));
     memcpy(block->queries + i * d, scratch->rows[STAGE_QUERY], d * sizeof(double));

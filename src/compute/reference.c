@@ -24,12 +24,20 @@ static bool load_bias(const struct attention *attention, double *bias, size_t it
     return empty;
 }
 
+/* Weights that a mistake makes again on the way back take scores of keys that are forbidden, and lse. */
+static uint64_t with_recomputed(const struct problem *problem, uint64_t stages)
+{
+    const bool back = (stage_closure(stages) & STAGE_BIT(STAGE_GRAD_DROPPED)) != 0;
+    return back && problem->grad_change == GRAD_MASK_MISSING ? stages | STAGE_BIT(STAGE_LSE) | STAGE_BIT(STAGE_CAPPED)
+                                                             : stages;
+}
+
 /* The stages of which rows of others are made, themselves included; with every operation rounded there are no
  * scores. */
 static uint64_t made_for(const struct problem *problem, uint64_t stages)
 {
     uint64_t made = 0;
-    stages = stage_closure(stages);
+    stages = stage_closure(with_recomputed(problem, stages));
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (stages & STAGE_BIT(stage) && stage_is_made_by_row((enum stage)stage))
             made |= STAGE_BIT(stage);
@@ -60,7 +68,7 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                                       .value = attention->head->value,
                                       .stages = scratch->rows,
                                       .seen = seen,
-                                      .met = stages & BEFORE_MASK || empty ? all : seen,
+                                      .met = with_recomputed(problem, stages) & BEFORE_MASK || empty ? all : seen,
                                       .bias = scratch->bias,
                                       .empty = empty,
                                       .sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL,

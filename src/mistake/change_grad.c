@@ -18,7 +18,9 @@ static const char NO_GRAD[] = "there is no way back without --grad";
 /* The first stage behind the softmax on the way back. */
 static enum stage of_softmax(const struct recipe *recipe)
 {
-    return recipe->problem.masks ? STAGE_GRAD_MASKED : recipe->problem.softcap > 0 ? STAGE_GRAD_CAPPED : STAGE_GRAD_SCALED;
+    return recipe->problem.masks         ? STAGE_GRAD_MASKED
+           : recipe->problem.softcap > 0 ? STAGE_GRAD_CAPPED
+                                         : STAGE_GRAD_SCALED;
 }
 
 const char *mistake_grad_delta_missing(struct recipe *recipe, double form)
@@ -59,9 +61,9 @@ const char *mistake_grad_dropout_missing(struct recipe *recipe, double form)
         return NO_GRAD;
     if (recipe->problem.dropout == 0)
         return "there is no dropout";
-    if (form != 1)
+    if ((size_t)form % 3 != GRAD_FOR_WEIGHTS)
         change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, what was dropped too");
-    if (form != 2)
+    if (form != GRAD_FOR_VALUE)
         change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_WEIGHTS, "grad_dropped, what was dropped too");
     return NULL;
 }
@@ -93,8 +95,7 @@ const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
         (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL))
         return "the mask adds numbers to the scores";
     change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
-    change(recipe, GRAD_MASK_MISSING, form,
-           recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
+    change(recipe, GRAD_MASK_MISSING, form, recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
            "grad_context . value^T, of hidden keys too");
     return change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_MASKED,
                   "exp(capped - lse) x (grad_weights - delta), of hidden keys too");

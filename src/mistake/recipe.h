@@ -83,11 +83,12 @@ struct recipe_rule {
 enum { RECIPE_RULES = 4 };
 
 struct recipe {
-    struct problem problem;               /* changed */
-    bool plain;                           /* a field below is set, so that plain.h alone can compute it */
-    const char *making;                   /* the mistake that is made now */
-    const char *no_way_back; /* that which makes a stage otherwise, so that no gradient is that of what is made; or NULL */
-    bool across;                          /* queries meet: no row can be made without all others */
+    struct problem problem; /* changed */
+    bool plain;             /* a field below is set, so that plain.h alone can compute it */
+    const char *making;     /* the mistake that is made now */
+    const char
+        *no_way_back; /* that which makes a stage otherwise, so that no gradient is that of what is made; or NULL */
+    bool across;      /* queries meet: no row can be made without all others */
     bool projects_anew[PROJECTION_COUNT]; /* its parameters are changed */
     bool steps_anew[PROJECTION_COUNT];    /* its norm, rotation or scale is, so that x . W can be shared */
     bool norms_last;                      /* query and key are normed when they are turned already */

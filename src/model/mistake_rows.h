@@ -1272,7 +1272,8 @@
         .pytorch = "dp = (grad_out @ v.mT) * kept / (1 - p); grad_value = dropped.mT @ grad_out", \
         .numpy = "dp = dp * kept / (1 - p); dv = (w * kept / (1 - p)).swapaxes(-1, -2) @ do", \
         .c = "dp[j] = kept[j] ? dp[j] / (1 - p) : 0; dv[j] += dropped[i][j] * dout[i]", \
-        .section = "attn: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value")) \
+        .section = "attn: Dropout", .forms = MISTAKE_FORMS("everywhere", "for-weights", "for-value", "everywhere-delta-kept", \
+            "for-weights-delta-kept")) \
     ROW(GRAD_GROUPS_NOT_SUMMED, grad_groups_not_summed, GRAD, .name = "grad-groups-not-summed", \
         .sentence = "the gradients by a shared key and value are not summed over its heads", \
         .pytorch = "grad_key.view(b, kv_heads, group, t, d).sum(2); the same for grad_value", \

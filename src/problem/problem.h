@@ -30,11 +30,14 @@ enum grad_change {
     GRAD_SCALE_MISSING,
     GRAD_SCALE_TWICE,
     GRAD_KEY_FROM_SCALED_QUERY,
-    GRAD_DROPOUT_MISSING,    /* everywhere, for the weights alone, for value alone */
-    GRAD_GROUPS_NOT_SUMMED,  /* the last head of a group counts, the first, their mean */
-    GRAD_MASK_MISSING,       /* delta is that of the way forward, or of what is recomputed */
+    GRAD_DROPOUT_MISSING,   /* enum grad_dropout */
+    GRAD_GROUPS_NOT_SUMMED, /* the last head of a group counts, the first, their mean */
+    GRAD_MASK_MISSING,      /* delta is that of the way forward, or of what is recomputed */
     GRAD_SOFTCAP_MISSING,
 };
+
+/* Where dropout is missing; delta is that of what is made so, or that of the way forward. */
+enum grad_dropout { GRAD_EVERYWHERE, GRAD_FOR_WEIGHTS, GRAD_FOR_VALUE, GRAD_DELTA_KEPT, GRAD_FOR_WEIGHTS_DELTA_KEPT };
 
 struct input_tensor {
     const char *name;
@@ -69,12 +72,12 @@ struct problem {
     struct mask mask;
     struct input_tensor beside[INPUT_TENSORS]; /* for a result to be an input again */
     size_t beside_count;
-    bool has_grad;      /* --grad: there is a loss, and this its gradient by the last stage */
-    struct tensor grad; /* laid out as that stage; rank 0: all ones */
+    bool has_grad;                /* --grad: there is a loss, and this its gradient by the last stage */
+    struct tensor grad;           /* laid out as that stage; rank 0: all ones */
     enum grad_change grad_change; /* what a mistake does otherwise on the way back, and in which of its forms */
     size_t grad_form;
-    bool masks;         /* the mask may forbid a key or add to a score */
-    double scale;       /* 1 / sqrt(d) unless given, over the temperature */
+    bool masks;   /* the mask may forbid a key or add to a score */
+    double scale; /* 1 / sqrt(d) unless given, over the temperature */
     double temperature;
     double softcap; /* 0: none */
     double dropout;

@@ -50,9 +50,15 @@ static void make_masked(const struct attention_row *row)
     const enum grad_change change = row->problem->grad_change;
     const bool all = change == GRAD_MASK_MISSING, of_all = all && row->problem->grad_form == 1;
     double delta = 0;
+    if (change == GRAD_DROPOUT_MISSING && row->problem->grad_form >= GRAD_DELTA_KEPT) { /* that of the way forward */
+        weights = row->stages[STAGE_DROPPED];
+        above = row->stages[STAGE_GRAD_DROPPED];
+    }
     for (size_t j = 0; j < row->problem->keys && !row->empty && change != GRAD_DELTA_MISSING; j++)
         if (of_all || row->bias[j] > -INFINITY)
             delta += weights[j] * above[j];
+    weights = row->stages[STAGE_WEIGHTS];
+    above = row->stages[STAGE_GRAD_WEIGHTS];
     for (size_t j = 0; j < row->problem->keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
             row->empty || (row->bias[j] == -INFINITY && !all) ? 0 : weights[j] * (above[j] - delta);
@@ -67,8 +73,8 @@ static void make_scaled(const struct attention_row *row)
 {
     const double *above = row->stages[STAGE_GRAD_CAPPED], *capped = row->stages[STAGE_CAPPED];
     for (size_t j = 0; j < row->problem->keys; j++) {
-        const bool bends = caps(row->problem) && !row->empty && above[j] != 0 &&
-                           row->problem->grad_change != GRAD_SOFTCAP_MISSING;
+        const bool bends =
+            caps(row->problem) && !row->empty && above[j] != 0 && row->problem->grad_change != GRAD_SOFTCAP_MISSING;
         const double share = bends ? capped[j] / row->problem->softcap : 0;
         row->stages[STAGE_GRAD_SCALED][j] = above[j] * (1 - share * share);
     }

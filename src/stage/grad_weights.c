@@ -69,8 +69,8 @@ static void make_dropped(const struct attention_row *row)
 static void make_weights(const struct attention_row *row)
 {
     const double *dropped = row->stages[STAGE_GRAD_DROPPED], factor = 1 / (1 - row->problem->dropout);
-    const bool all =
-        row->kept == NULL || (row->problem->grad_change == GRAD_DROPOUT_MISSING && row->problem->grad_form != 2);
+    const bool all = row->kept == NULL ||
+                     (row->problem->grad_change == GRAD_DROPOUT_MISSING && row->problem->grad_form != GRAD_FOR_VALUE);
     for (size_t j = 0; j < row->problem->keys; j++)
         row->stages[STAGE_GRAD_WEIGHTS][j] = all ? dropped[j] : row->kept[j] ? dropped[j] * factor : 0;
 }

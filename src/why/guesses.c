@@ -42,14 +42,12 @@ static size_t list_paddings(const struct problem *problem, double *forms)
     return count;
 }
 
-/* Every number of cu_seqlens by itself, and all of them. */
+/* Every number of cu_seqlens by itself, and all of them where there are several. */
 static size_t list_starts(const struct problem *problem, double *forms)
 {
     size_t count = 0;
-    while (count < problem->mask.sequences.count && count < FEW_FORMS) {
-        forms[count] = (double)count;
-        count++;
-    }
+    for (size_t at = problem->mask.sequences.count == 2; at < problem->mask.sequences.count && at < FEW_FORMS; at++)
+        forms[count++] = (double)at;
     return count;
 }
 
@@ -152,11 +150,13 @@ enum status why_singles(const struct why *why, const struct problem *problem, bo
     for (int id = 0; id < MISTAKE_COUNT; id++)
         most += list_forms(problem, (enum mistake)id, common, forms);
     *guesses = (struct why_guesses){arena_allocate(why->arena, most, sizeof guesses->items[0], why->error), 0};
-    for (int id = 0; id < MISTAKE_COUNT && guesses->items != NULL; id++) {
+    for (int i = 0; i < 2 * MISTAKE_COUNT && guesses->items != NULL; i++) {
+        const int id = i % MISTAKE_COUNT; /* those of the way back come first, where a gradient is looked at */
+        const bool turn = (MISTAKES[id].slot == MISTAKE_SLOT_GRAD) == (i < MISTAKE_COUNT);
         const size_t count =
-            is_guessed(why, (enum mistake)id) ? list_forms(problem, (enum mistake)id, common, forms) : 0;
-        for (size_t i = 0; i < count; i++)
-            guesses->items[guesses->count++] = (struct trial_guess){{{(enum mistake)id, forms[i]}}, 1};
+            turn && is_guessed(why, (enum mistake)id) ? list_forms(problem, (enum mistake)id, common, forms) : 0;
+        for (size_t form = 0; form < count; form++)
+            guesses->items[guesses->count++] = (struct trial_guess){{{(enum mistake)id, forms[form]}}, 1};
     }
     return guesses->items == NULL ? why->error->status : STATUS_OK;
 }
@@ -176,8 +176,10 @@ enum status why_pairs(const struct why *why, const struct why_guesses *singles, 
     for (size_t sum = 1; sum + 1 < 2 * count && pairs->items != NULL; sum++)
         for (size_t i = sum < count ? 0 : sum - count + 1; 2 * i < sum; i++) {
             const struct trial_guess *a = &singles->items[i], *b = &singles->items[sum - i];
+            const bool turned = slot_of(a) > slot_of(b);
             if (slot_of(a) != slot_of(b))
-                pairs->items[pairs->count++] = (struct trial_guess){{a->choices[0], b->choices[0]}, 2};
+                pairs->items[pairs->count++] =
+                    (struct trial_guess){{(turned ? b : a)->choices[0], (turned ? a : b)->choices[0]}, 2};
         }
     return pairs->items == NULL ? why->error->status : STATUS_OK;
 }

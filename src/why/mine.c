@@ -394,9 +394,11 @@ static enum fit find_parameter(const struct tensor *tensor, const struct gradien
     return fit == FIT_WHOLE ? fit : FIT_NONE;
 }
 
+/* Gradients may be any, if --stages does not name some. */
 static bool is_shown(const struct problem *problem, enum stage stage)
 {
-    return stage_exists(stage) && !STAGES[stage].repeats && problem_shows_stage(problem, stage) &&
+    const bool could = STAGES[stage].backward && !problem->stages_asked && stage_applies(problem, stage);
+    return stage_exists(stage) && !STAGES[stage].repeats && (could || problem_shows_stage(problem, stage)) &&
            stage != STAGE_GRAD_PARAMETERS;
 }
 
@@ -552,7 +554,8 @@ static enum status place_parameter(struct mine *mine, const struct problem *prob
 static enum status place_table(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                enum stage said, struct arena *arena, struct error *error)
 {
-    if (stage_exists(said) && STAGES[said].backward && stage_check(problem, said, mine->file.source, error) != STATUS_OK)
+    if (stage_exists(said) && STAGES[said].backward &&
+        stage_check(problem, said, mine->file.source, error) != STATUS_OK)
         return error->status;
     if (said == STAGE_GRAD_PARAMETERS)
         return place_parameter(mine, problem, named, arena, error);

@@ -86,7 +86,8 @@ static void write_mine(const struct why *why, struct output *output)
     char place[400];
     output_print(output, "\"mine\": {\"file\": ");
     write_string(mine->file.source, output);
-    output_print(output, ", \"stage\": \"%s\", \"decimals\": ", placed->count > 0 ? mine_name(&placed->tables[placed->count - 1]) : "");
+    output_print(output, ", \"stage\": \"%s\", \"decimals\": ",
+                 placed->count > 0 ? mine_name(&placed->tables[placed->count - 1]) : "");
     output_print(output, placed->decimals >= 0 ? "%d" : "null", placed->decimals);
     output_print(output, ", \"dtype\": \"%s\"", dtype_name(placed->dtype));
     output_print(output, ", \"places\": [");

@@ -229,8 +229,10 @@ static double bits_of(const struct trial_base *base)
     for (size_t i = 0; i < base->mine->count; i++) {
         const struct mine_table *table = &base->mine->tables[i];
         bits -= log2((double)mine_indices(table));
-        for (size_t k = 0; k < table->count; k++)
-            bits += fmin(MOST, fmax(0, log2(base->largest / table->tolerance[k])));
+        for (size_t k = 0; k < table->count; k++) { /* a number beyond all that is right tells, too */
+            const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
+            bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / table->tolerance[k])));
+        }
     }
     return bits;
 }

@@ -210,7 +210,8 @@ static enum status widen_steps(struct stepping *stepping)
         return why->error->status;
     *mine = why->mine;
     for (size_t i = 0; i < mine->count; i++)
-        if (!mine_is_backward(&mine->tables[i]) && is_whole(&mine->tables[i]) && widen_step(stepping, &mine->tables[i]) != STATUS_OK)
+        if (!mine_is_backward(&mine->tables[i]) && is_whole(&mine->tables[i]) &&
+            widen_step(stepping, &mine->tables[i]) != STATUS_OK)
             return why->error->status;
     *base = *stepping->base;
     base->mine = mine;

@@ -345,7 +345,8 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW];
     const bool known = layout->rows != NULL || rows == layout->whole[MINE_ROW];
-    if (mine_has_backward(base->mine) || problem->row_count < MANY || !known || stage_is_of_keys(table->stage) || rows < FEW)
+    if (mine_has_backward(base->mine) || problem->row_count < MANY || !known || stage_is_of_keys(table->stage) ||
+        rows < FEW)
         return STATUS_OK;
     base->few = arena_allocate(base->arena, FEW, sizeof base->few[0], error);
     base->is_few = arena_allocate(base->arena, problem->row_count, sizeof base->is_few[0], error);
