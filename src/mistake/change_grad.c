@@ -1,5 +1,5 @@
-/* Mistakes of slot grad: what is done wrong on the way back, by compute/backward.c and the grad_ stages. The way forward
- * is right. */
+/* Mistakes of slot grad: what compute/backward.c and the stages of stage/grad_*.c do wrong on the way back. The way
+ * forward is right. */
 #include "mistake/recipe.h"
 
 /* The change, what it makes of a stage, and how. */

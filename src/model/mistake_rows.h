@@ -389,7 +389,7 @@
         .section = "attn-files: THE INPUT", \
         .number = "the number of cu_seqlens, from 1; 0: all between 0 and the end", .to = 1048576, .whole = true) \
     ROW(PAGES_STALE, pages_stale, PAGES, .name = "pages-stale", \
-        .sentence = "an entry of block_table is stale: it names another page", \
+        .sentence = "a stale entry of block_table names another page", \
         .pytorch = "fill block_table anew whenever a page is given away", \
         .numpy = "key_cache[block_table[b, token // size], token % size]", \
         .c = "page = table[b * per_item + token / size], after the table was filled", \

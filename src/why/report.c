@@ -111,6 +111,18 @@ static void write_fix(const char *language, const char *fix, struct output *outp
     output_print(output, "%s\n", fix);
 }
 
+/* Which entry of block_table it is, and which page it names. */
+static void write_entry(const struct problem *problem, struct mistake_choice choice, struct output *output)
+{
+    const struct problem_pages *pages = problem->pages;
+    if (choice.id != MISTAKE_PAGES_STALE || pages == NULL)
+        return;
+    const size_t entry = (size_t)(choice.form / (double)pages->count);
+    const double page = choice.form - (double)entry * (double)pages->count;
+    output_print(output, "    block_table[%zu][%zu] is page %lld, read as %.0f\n", entry / pages->per_item,
+                 entry % pages->per_item, (long long)pages->table[entry], page);
+}
+
 /* "1 softmax runs over the queries, ...  (softmax-queries)", and how it is put right. */
 static void write_mistake(const struct why_explanation *explanation, size_t place, bool color, struct output *output)
 {
@@ -127,6 +139,7 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
         output_print(output, "%*s(%s)\n", (int)(COLUMNS - whole + 2), "", name);
     else
         output_print(output, "\n    (%s)\n", name);
+    write_entry(explanation->problem, choice, output);
     write_fix("PyTorch", row->pytorch, output);
     write_fix("NumPy", row->numpy, output);
     write_fix("C", row->c, output);
