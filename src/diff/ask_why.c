@@ -50,6 +50,24 @@ static bool is_there_again(const char *path)
     return strcmp(path, "-") != 0 && strncmp(path, "/dev/", strlen("/dev/")) != 0;
 }
 
+/* Whether B has gradients, which why takes with --grad. */
+static bool has_gradients(const struct input_file *b)
+{
+    for (size_t i = 0; i < b->tensor_count; i++)
+        if (STAGES[stage_find(b->tensors[i].name, strlen(b->tensors[i].name))].backward)
+            return true;
+    return false;
+}
+
+/* The gradient that they come from is one of A's tables; false where it is not. */
+static bool add_grad(const struct input_file *a, enum mechanism mechanism, const char *path, struct text *line)
+{
+    const enum stage from = MECHANISMS[mechanism].splits ? STAGE_GRAD_OUTPUT : STAGE_GRAD_CONTEXT;
+    text_add(line, " --%s ", OPTIONS[OPTION_GRAD].name);
+    shell_word(line, path);
+    return input_file_find(a, stage_name(from)) != NULL;
+}
+
 bool diff_ask_why(const struct diff *diff, const struct options *options, struct text *line)
 {
     const struct input_file *a = &diff->a.input;
@@ -63,5 +81,8 @@ bool diff_ask_why(const struct diff *diff, const struct options *options, struct
     shell_word(line, options->files[1]);
     if (options->stage_count == 1 && diff_is_bare(&diff->b.input))
         text_add(line, " --%s %s", OPTIONS[OPTION_STAGES].name, stage_name(options->stages[0]));
+    if ((has_gradients(&diff->b.input) || STAGES[diff->stages[diff->cause].stage].backward) &&
+        !add_grad(a, mechanism, options->files[0], line))
+        return false;
     return !line->cut;
 }

@@ -72,7 +72,7 @@ static bool are_there(const struct problem *problem, const struct reading *readi
     for (size_t item = 0; item < problem->items; item++)
         for (size_t at = 0; at < pages->per_item; at++) {
             const int64_t page = reading->table[item * pages->per_item + at];
-            if ((int64_t)(at * pages->size) < reading->lengths[item] && (page < 0 || page >= (int64_t)pages->count))
+            if (at * pages->size < (size_t)reading->lengths[item] && (page < 0 || page >= (int64_t)pages->count))
                 return false;
         }
     return true;
@@ -105,7 +105,7 @@ const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths)
     if (pages == NULL || lengths == NULL || !begin(recipe, &reading))
         return NULL;
     for (size_t item = 0; item < recipe->problem.items; item++)
-        if (lengths[item] > (int64_t)(pages->per_item * pages->size))
+        if ((size_t)lengths[item] > pages->per_item * pages->size)
             return "the item's last page is full, and block_table has no other";
     memcpy(reading.lengths, lengths, recipe->problem.items * sizeof *lengths);
     return read_all(recipe, &reading, NULL);
@@ -124,7 +124,7 @@ const char *mistake_pages_stale(struct recipe *recipe, double form)
         return "block_table has fewer entries";
     const size_t entry = (size_t)(form / pages), per_item = problem->pages->per_item;
     const int64_t page = (int64_t)(form - (double)entry * pages);
-    if ((int64_t)(entry % per_item * problem->pages->size) >= problem->mask.lengths[entry / per_item])
+    if (entry % per_item * problem->pages->size >= (size_t)problem->mask.lengths[entry / per_item])
         return "that entry is not read";
     if (problem->pages->table[entry] == page)
         return "that entry names that page";
@@ -146,7 +146,7 @@ const char *mistake_pages_in_order(struct recipe *recipe, double form)
     const size_t per_item = problem->pages->per_item, size = problem->pages->size;
     int64_t next = 0;
     for (size_t i = 0; i < problem->items * per_item; i++) {
-        const bool used = (int64_t)(i % per_item * size) < reading.lengths[i / per_item];
+        const bool used = i % per_item * size < (size_t)reading.lengths[i / per_item];
         reading.table[i] = form == 0 ? (int64_t)i : next;
         next += used;
     }

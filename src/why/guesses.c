@@ -60,7 +60,7 @@ static size_t list_stale(const struct problem *problem, bool common, double *for
         return 0;
     for (size_t entry = 0; entry < problem->items * pages->per_item; entry++)
         for (size_t page = 0; page < pages->count && count < (common ? FEW_FORMS : MOST_FORMS); page++)
-            if ((int64_t)(entry % pages->per_item * pages->size) < problem->mask.lengths[entry / pages->per_item] &&
+            if (entry % pages->per_item * pages->size < (size_t)problem->mask.lengths[entry / pages->per_item] &&
                 pages->table[entry] != (int64_t)page)
                 forms[count++] = (double)(entry * pages->count + page);
     return count;
