@@ -165,6 +165,9 @@ static bool counts(enum stage stage, double number)
 double mine_bits(const struct mine *mine)
 {
     const struct file_tensor *named = &mine->file.tensors[0];
+    while (named->tensor.data == NULL) /* a name that was passed over */
+        if (++named == mine->file.tensors + mine->file.tensor_count)
+            return 0;
     const size_t count = tensor_count(&named->tensor);
     double bits = 0, largest = 0, number;
     for (size_t i = 0; i < count; i++) {
@@ -427,7 +430,7 @@ static void list_shapes(const struct problem *problem, struct text *text)
     bool first = true;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         size_t whole[MINE_AXES];
-        if (!is_shown(problem, (enum stage)stage) || STAGES[stage].on_demand)
+        if (!is_shown(problem, (enum stage)stage) || STAGES[stage].on_demand || STAGES[stage].backward)
             continue;
         shape_of(problem, (enum stage)stage, whole);
         text_add(text, "%s%s ", first ? "" : ", ", stage_name((enum stage)stage));
@@ -436,6 +439,8 @@ static void list_shapes(const struct problem *problem, struct text *text)
                 text_add(text, "%s%zu", more++ ? " x " : "", whole[axis]);
         first = false;
     }
+    if (problem->has_grad)
+        text_add(text, "%sthe gradient by a stage or a parameter", first ? "" : ", ");
 }
 
 static enum status refuse(const struct mine *mine, const struct problem *problem, const struct file_tensor *named,
@@ -526,6 +531,24 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
     return STATUS_OK;
 }
 
+/* The first parameter whose gradient the table may be; it stays STAGE_NAMES where there is none. */
+static enum status guess_parameter(const struct problem *problem, struct mine_table *table, struct arena *arena,
+                                   struct error *error)
+{
+    const struct gradient *gradients = NULL;
+    size_t count = 0;
+    if (!problem_shows_stage(problem, STAGE_GRAD_PARAMETERS))
+        return STATUS_OK;
+    if (gradients_list(problem, &gradients, &count, arena, error) != STATUS_OK)
+        return error->status;
+    for (size_t i = 0; i < count && table->stage == STAGE_NAMES; i++)
+        if (find_parameter(&table->named->tensor, &gradients[i], &table->layout) != FIT_NONE) {
+            table->stage = STAGE_GRAD_PARAMETERS;
+            table->parameter = gradients[i].name;
+        }
+    return STATUS_OK;
+}
+
 /* The gradient by a parameter of that name, laid out as it is. */
 static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                    struct arena *arena, struct error *error)
@@ -563,6 +586,8 @@ static enum status place_table(struct mine *mine, const struct problem *problem,
     table.stage = table.told ? stage_of_numbers(said) : guess_stage(problem, &named->tensor, &table.layout);
     if (table.told && find_layout(&named->tensor, problem, table.stage, &table.layout) == FIT_NONE)
         return refuse(mine, problem, named, said, error);
+    if (table.stage == STAGE_NAMES && guess_parameter(problem, &table, arena, error) != STATUS_OK)
+        return error->status;
     if (table.stage == STAGE_NAMES)
         return refuse(mine, problem, named, STAGE_NAMES, error);
     return add_table(mine, problem, table, arena, error);
