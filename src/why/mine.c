@@ -238,8 +238,8 @@ static void shape_of(const struct problem *problem, enum stage stage, size_t who
 {
     if (STAGES[stage].columns == STAGE_COLUMNS_MASK) {
         const struct tensor *mask = &problem->mask.attn_mask;
-        spread(stage == STAGE_GRAD_SINKS ? &problem->heads : mask->shape, stage == STAGE_GRAD_SINKS ? 1 : mask->rank,
-               whole);
+        const bool of_mask = stage == STAGE_GRAD_ATTN_MASK; /* else one for each head */
+        spread(of_mask ? mask->shape : &problem->heads, of_mask ? mask->rank : 1, whole);
         return;
     }
     const bool of_keys = stage_is_of_keys(stage), joins = problem_is_side_by_side(problem, stage);
