@@ -27,6 +27,7 @@ const char *mistake_grad_delta_missing(struct recipe *recipe, double form)
 {
     if (!recipe->problem.has_grad)
         return NO_GRAD;
+    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     return change(recipe, GRAD_DELTA_MISSING, form, of_softmax(recipe), "weights x grad_weights, delta not subtracted");
 }
 
@@ -61,6 +62,9 @@ const char *mistake_grad_dropout_missing(struct recipe *recipe, double form)
         return NO_GRAD;
     if (recipe->problem.dropout == 0)
         return "there is no dropout";
+    if (form >= GRAD_DELTA_KEPT)
+        change(recipe, GRAD_DROPOUT_MISSING, form, of_softmax(recipe),
+               "weights x (grad_weights - delta), delta the sum of dropped x grad_dropped");
     if ((size_t)form % 3 != GRAD_FOR_WEIGHTS)
         change(recipe, GRAD_DROPOUT_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, what was dropped too");
     if (form != GRAD_FOR_VALUE)
@@ -94,6 +98,9 @@ const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
     if (mask->alibi_slopes != NULL || mask->relative != NULL ||
         (mask->attn_mask.rank > 0 && mask->attn_mask.dtype != DTYPE_BOOL))
         return "the mask adds numbers to the scores";
+    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SCALED) | STAGE_BIT(STAGE_GRAD_SCORES) | STAGE_BIT(STAGE_GRAD_QUERY) |
+                             STAGE_BIT(STAGE_GRAD_KEY) | STAGE_BIT(STAGE_GRAD_SINKS) | STAGE_BIT(STAGE_GRAD_WEIGHTS) |
+                             STAGE_BIT(STAGE_GRAD_CAPPED); /* hidden keys have a share of them */
     change(recipe, GRAD_MASK_MISSING, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of hidden keys too");
     change(recipe, GRAD_MASK_MISSING, form, recipe->problem.dropout > 0 ? STAGE_GRAD_DROPPED : STAGE_GRAD_WEIGHTS,
            "grad_context . value^T, of hidden keys too");
