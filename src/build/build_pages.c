@@ -176,8 +176,11 @@ static enum status keep_as_given(const struct build *build, const struct tensor 
     int64_t *pages = arena_allocate(build->arena, entries, sizeof *pages, build->error);
     if (kept == NULL || pages == NULL)
         return build->error->status;
-    *kept = (struct problem_pages){
-        .items = read->items, .per_item = read->per_item, .table = pages, .lengths = read->lengths, .starts = read->starts};
+    *kept = (struct problem_pages){.items = read->items,
+                                   .per_item = read->per_item,
+                                   .table = pages,
+                                   .lengths = read->lengths,
+                                   .starts = read->starts};
     kept->caches[PROJECTION_KEY] = input_file_find(build->inputs, "key_cache")->tensor;
     kept->caches[PROJECTION_VALUE] = input_file_find(build->inputs, "value_cache")->tensor;
     kept->count = kept->caches[PROJECTION_KEY].shape[0];

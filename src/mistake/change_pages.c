@@ -5,26 +5,28 @@
 #include <string.h>
 
 static const char NO_PAGES[] = "there are no pages";
+static const char IN_SEQUENCE[] = "keys of packed sequences lie one behind the other";
 
 /* --- key and value read otherwise -------------------------------------------------------------------------------- */
 
 /* How pages are read: by which table, and up to which length of each item. */
 struct reading {
-    int64_t *table;   /* (B, per_item) */
-    int64_t *lengths; /* (B) */
+    int64_t *table;   /* (items, per_item) */
+    int64_t *lengths; /* (items) */
 };
 
 /* A copy of what is right; false where memory is short. */
 static bool begin(struct recipe *recipe, struct reading *reading)
 {
-    const struct problem *problem = &recipe->problem;
-    const size_t entries = problem->items * problem->pages->per_item;
+    const struct problem_pages *pages = recipe->problem.pages;
+    const size_t entries = pages->items * pages->per_item;
     reading->table = arena_allocate(recipe->arena, entries, sizeof *reading->table, recipe->error);
-    reading->lengths = arena_allocate(recipe->arena, problem->items, sizeof *reading->lengths, recipe->error);
+    reading->lengths = arena_allocate(recipe->arena, pages->items, sizeof *reading->lengths, recipe->error);
     if (reading->table == NULL || reading->lengths == NULL)
         return false;
-    memcpy(reading->table, problem->pages->table, entries * sizeof *reading->table);
-    memcpy(reading->lengths, problem->mask.lengths, problem->items * sizeof *reading->lengths);
+    memcpy(reading->table, pages->table, entries * sizeof *reading->table);
+    for (size_t item = 0; item < pages->items; item++)
+        reading->lengths[item] = (int64_t)pages->lengths[item];
     return true;
 }
 
@@ -52,15 +54,16 @@ static enum status read_operand(struct recipe *recipe, const struct reading *rea
     if (row == NULL || tensor_create(&made, problem->given[id].dtype, 4, shape, recipe->arena, recipe->error))
         return recipe->error->status;
     memset(made.data, 0, tensor_count(&made) * dtype_size(made.dtype));
-    for (size_t i = 0; i < problem->items * problem->keys * heads; i++) {
-        const size_t head = i % heads, token = i / heads % problem->keys, item = i / heads / problem->keys;
-        if ((int64_t)token >= reading->lengths[item])
-            continue;
-        const size_t page = (size_t)reading->table[item * pages->per_item + token / pages->size];
-        tensor_load(cache, ((page * pages->size + token % pages->size) * heads + head) * d, d, row);
-        dtype_round(problem->dtype, row, d);
-        tensor_store(&made, ((item * heads + head) * problem->keys + token) * d, d, row);
-    }
+    for (size_t item = 0; item < pages->items; item++)
+        for (size_t i = 0; i < (size_t)reading->lengths[item] * heads; i++) {
+            const size_t head = i % heads, token = i / heads;
+            const size_t page = (size_t)reading->table[item * pages->per_item + token / pages->size];
+            const size_t matrix = pages->starts != NULL ? head : item * heads + head;
+            const size_t at = pages->starts != NULL ? (size_t)pages->starts[item] + token : token;
+            tensor_load(cache, ((page * pages->size + token % pages->size) * heads + head) * d, d, row);
+            dtype_round(problem->dtype, row, d);
+            tensor_store(&made, (matrix * problem->keys + at) * d, d, row);
+        }
     recipe->problem.given[id] = made;
     return STATUS_OK;
 }
@@ -69,7 +72,7 @@ static enum status read_operand(struct recipe *recipe, const struct reading *rea
 static bool are_there(const struct problem *problem, const struct reading *reading)
 {
     const struct problem_pages *pages = problem->pages;
-    for (size_t item = 0; item < problem->items; item++)
+    for (size_t item = 0; item < pages->items; item++)
         for (size_t at = 0; at < pages->per_item; at++) {
             const int64_t page = reading->table[item * pages->per_item + at];
             if (at * pages->size < (size_t)reading->lengths[item] && (page < 0 || page >= (int64_t)pages->count))
@@ -82,7 +85,7 @@ static bool are_there(const struct problem *problem, const struct reading *readi
 static const char *read_all(struct recipe *recipe, const struct reading *reading, const char *formula)
 {
     size_t keys = 0;
-    for (size_t item = 0; item < recipe->problem.items; item++)
+    for (size_t item = 0; item < recipe->problem.pages->items && recipe->problem.pages->starts == NULL; item++)
         keys = memory_larger(keys, (size_t)reading->lengths[item]);
     if (!are_there(&recipe->problem, reading))
         return "the caches have no such pages";
@@ -120,11 +123,11 @@ const char *mistake_pages_stale(struct recipe *recipe, double form)
     if (problem->pages == NULL)
         return NO_PAGES;
     const double pages = (double)problem->pages->count;
-    if (form >= (double)(problem->items * problem->pages->per_item) * pages)
+    if (form >= (double)(problem->pages->items * problem->pages->per_item) * pages)
         return "block_table has fewer entries";
     const size_t entry = (size_t)(form / pages), per_item = problem->pages->per_item;
     const int64_t page = (int64_t)(form - (double)entry * pages);
-    if (entry % per_item * problem->pages->size >= (size_t)problem->mask.lengths[entry / per_item])
+    if (entry % per_item * problem->pages->size >= problem->pages->lengths[entry / per_item])
         return "that entry is not read";
     if (problem->pages->table[entry] == page)
         return "that entry names that page";
@@ -145,7 +148,7 @@ const char *mistake_pages_in_order(struct recipe *recipe, double form)
         return NULL;
     const size_t per_item = problem->pages->per_item, size = problem->pages->size;
     int64_t next = 0;
-    for (size_t i = 0; i < problem->items * per_item; i++) {
+    for (size_t i = 0; i < problem->pages->items * per_item; i++) {
         const bool used = i % per_item * size < (size_t)reading.lengths[i / per_item];
         reading.table[i] = form == 0 ? (int64_t)i : next;
         next += used;
@@ -169,7 +172,7 @@ const char *mistake_pages_sorted(struct recipe *recipe, double form)
     if (!begin(recipe, &reading))
         return NULL;
     const size_t per_item = problem->pages->per_item, size = problem->pages->size;
-    for (size_t item = 0; item < problem->items; item++)
+    for (size_t item = 0; item < problem->pages->items; item++)
         qsort(reading.table + item * per_item, ((size_t)reading.lengths[item] + size - 1) / size, sizeof *reading.table,
               compare_pages);
     return read_all(recipe, &reading, "as pages have it, each item's in ascending order");
@@ -181,14 +184,14 @@ const char *mistake_pages_other_item(struct recipe *recipe, double form)
     struct reading reading;
     if (problem->pages == NULL)
         return NO_PAGES;
-    if (form >= (double)problem->items)
-        return problem->items == 1 ? "there is one item" : "there are fewer items";
+    const size_t items = problem->pages->items;
+    if (form >= (double)items)
+        return items == 1 ? "there is one item" : "there are fewer items";
     if (!begin(recipe, &reading))
         return NULL;
     const size_t per_item = problem->pages->per_item;
-    for (size_t item = 0; item < problem->items; item++)
-        memcpy(reading.table + item * per_item,
-               problem->pages->table + (item + (size_t)form) % problem->items * per_item,
+    for (size_t item = 0; item < items; item++)
+        memcpy(reading.table + item * per_item, problem->pages->table + (item + (size_t)form) % items * per_item,
                per_item * sizeof *reading.table);
     return read_all(recipe, &reading, "as pages have it, by another item's row of block_table");
 }
@@ -208,6 +211,8 @@ const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
     bool full = true;
     if (problem->pages == NULL)
         return NO_PAGES;
+    if (problem->pages->starts != NULL)
+        return IN_SEQUENCE;
     if (!begin(recipe, &reading))
         return NULL;
     const int64_t size = (int64_t)problem->pages->size;
@@ -234,6 +239,8 @@ const char *mistake_pages_last_missing(struct recipe *recipe, double form)
     bool full = true;
     if (problem->pages == NULL)
         return NO_PAGES;
+    if (problem->pages->starts != NULL)
+        return IN_SEQUENCE;
     if (!begin(recipe, &reading))
         return NULL;
     const int64_t size = (int64_t)problem->pages->size;

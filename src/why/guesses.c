@@ -58,9 +58,9 @@ static size_t list_stale(const struct problem *problem, bool common, double *for
     size_t count = 0;
     if (pages == NULL)
         return 0;
-    for (size_t entry = 0; entry < problem->items * pages->per_item; entry++)
+    for (size_t entry = 0; entry < pages->items * pages->per_item; entry++)
         for (size_t page = 0; page < pages->count && count < (common ? FEW_FORMS : MOST_FORMS); page++)
-            if (entry % pages->per_item * pages->size < (size_t)problem->mask.lengths[entry / pages->per_item] &&
+            if (entry % pages->per_item * pages->size < pages->lengths[entry / pages->per_item] &&
                 pages->table[entry] != (int64_t)page)
                 forms[count++] = (double)(entry * pages->count + page);
     return count;
@@ -115,7 +115,7 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
     if (id == MISTAKE_PAGES_STALE)
         return list_stale(problem, common, forms);
     if (id == MISTAKE_PAGES_OTHER_ITEM)
-        return list_others(problem->items, forms);
+        return list_others(problem->pages != NULL ? problem->pages->items : 0, forms);
     for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
         if (GUESSED[i].id == id)
             return list_numbers(GUESSED[i].forms, GUESSED[i].count, forms);
