@@ -200,7 +200,7 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
         snprintf(words, sizeof words, "has numbers of %s, expected %s", dtype_name(theirs->dtype), dtype_name(dtype));
         fail(checked, answer->name, words);
     } else if (theirs->rank != result->truth.rank ||
-               memcmp(theirs->shape, result->truth.shape, result->truth.rank * sizeof result->truth.shape[0])) {
+               memcmp(theirs->shape, result->truth.shape, result->truth.rank * sizeof result->truth.shape[0]) != 0) {
         snprintf(words, sizeof words, "is %s, expected %s", tensor_shape_text(theirs, wrong),
                  tensor_shape_text(&result->truth, right));
         fail(checked, answer->name, words);
@@ -343,7 +343,7 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
     struct answers *answers = arena_allocate(&arena, 1, sizeof *answers, error);
     struct case_file files[CASES_MOST_FILES];
     size_t count = 0;
-    enum status status = made == NULL || answers == NULL ? error->status : STATUS_OK;
+    enum status status = made == NULL || answers == NULL ? STATUS_SYSTEM : STATUS_OK;
     if (status == STATUS_OK)
         status = case_make(made, checked->row, &report->options, &arena, error);
     if (status == STATUS_OK)

@@ -1,20 +1,26 @@
 #include "cases/draw.h"
 
-/* A length just before, at or behind the end of a tile, without and with the causal rule. */
-#define EDGE(tokens, what)                                                                         \
-    {.name = "edge-" #tokens, .purpose = "T = " #tokens ": " what, .keys = tokens, .exact = true}, \
-        {.name = "causal-" #tokens,                                                                \
-         .purpose = "the same, causal: tiles on the diagonal",                                     \
-         .options = "--causal",                                                                    \
-         .keys = tokens,                                                                           \
-         .exact = true},
-#define EDGES(tile, before, behind)                             \
-    EDGE(before, "one token less than a tile of " #tile " has") \
-    EDGE(tile, "exactly a tile of " #tile) EDGE(behind, "one token more than a tile of " #tile " has")
-
 /* clang-format off */
+
+/* A length just before, at or behind the end of a tile, without and with the causal rule. */
+#define EDGE(tokens, what) \
+    {.name = "edge-" #tokens, .purpose = (what), .keys = (tokens), .exact = true}, \
+    {.name = "causal-" #tokens, .purpose = "the same, causal: tiles on the diagonal", .options = "--causal", \
+        .keys = (tokens), .exact = true},
+
 const struct case_row CASES[] = {
-    EDGES(16, 15, 17) EDGES(32, 31, 33) EDGES(64, 63, 65) EDGES(128, 127, 129)
+    EDGE(15, "one token less than a tile of 16 has")
+    EDGE(16, "exactly a tile of 16")
+    EDGE(17, "one token more than a tile of 16 has")
+    EDGE(31, "one token less than a tile of 32 has")
+    EDGE(32, "exactly a tile of 32")
+    EDGE(33, "one token more than a tile of 32 has")
+    EDGE(63, "one token less than a tile of 64 has")
+    EDGE(64, "exactly a tile of 64")
+    EDGE(65, "one token more than a tile of 64 has")
+    EDGE(127, "one token less than a tile of 128 has")
+    EDGE(128, "exactly a tile of 128")
+    EDGE(129, "one token more than a tile of 128 has")
     {.name = "longest", .purpose = "T = --max-tokens, several tiles of any size"},
     {.name = "longest-causal", .purpose = "the same, causal", .options = "--causal"},
     {.name = "one-token", .purpose = "T = 1: the context is the value itself", .keys = 1},

@@ -12,7 +12,7 @@ static enum status write_case(const struct folder *folder, const struct case_row
     struct case_made *made = arena_allocate(&arena, 1, sizeof *made, error);
     struct case_file files[CASES_MOST_FILES];
     size_t count = 0;
-    enum status status = made == NULL ? error->status : case_make(made, row, options, &arena, error);
+    enum status status = made == NULL ? STATUS_SYSTEM : case_make(made, row, options, &arena, error);
     if (status == STATUS_OK)
         status = case_files(made, options, files, &count, &arena, error);
     if (status == STATUS_OK)
