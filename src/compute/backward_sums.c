@@ -3,7 +3,7 @@
 #include "base/threads.h"
 #include "compute/setup.h"
 
-enum { NUMBERS_AT_ONCE = 1 << 20 }; /* 8 MB */
+enum { NUMBERS_AT_ONCE = 1 << 21 }; /* 16 MB */
 
 /* --- room --------------------------------------------------------------------------------------------------------- */
 
@@ -29,10 +29,9 @@ double backward_sums_bytes(size_t room, size_t tokens)
 
 /* --- products ----------------------------------------------------------------------------------------------------- */
 
-/* A row of a weight, as it is stored, for all tokens. */
+/* The rows of all weights, as they are stored, for all tokens. */
 struct adding {
     const struct backward_sums *sums;
-    const struct backward_product *product;
     size_t tokens;
 };
 
@@ -40,12 +39,15 @@ static void add_row(void *context, size_t row, unsigned thread)
 {
     (void)thread;
     const struct adding *adding = context;
-    const struct projection *gradient = adding->product->gradient;
+    const struct backward_product *product = adding->sums->products;
+    for (; row >= product->gradient->weight.shape[0]; product++)
+        row -= product->gradient->weight.shape[0];
+    const struct projection *gradient = product->gradient;
     const size_t columns = gradient->weight.shape[1];
     double *restrict sum = (double *)gradient->weight.data + row * columns;
     for (size_t token = 0; token < adding->tokens; token++) {
         const double *room = adding->sums->rooms + token * adding->sums->room;
-        const double *restrict x = room + adding->product->x, *restrict above = room + adding->product->above;
+        const double *restrict x = room + product->x, *restrict above = room + product->above;
         for (size_t j = 0; j < columns && gradient->transposed && above[row] != 0; j++)
             sum[j] += x[j] * above[row];
         for (size_t j = 0; j < columns && !gradient->transposed; j++)
@@ -54,13 +56,26 @@ static void add_row(void *context, size_t row, unsigned thread)
     }
 }
 
-static void add_bias(const struct adding *adding)
+static void add_products(const struct backward_sums *sums, const struct problem *problem, size_t tokens)
 {
-    const struct tensor *bias = &adding->product->gradient->bias;
+    struct adding adding = {sums, tokens};
+    size_t rows = 0;
+    double work = 0;
+    for (size_t i = 0; i < sums->product_count; i++) {
+        const size_t *shape = sums->products[i].gradient->weight.shape;
+        rows += shape[0];
+        work += (double)tokens * (double)shape[0] * (double)shape[1];
+    }
+    threads_run(setup_threads(problem, work), rows, add_row, &adding);
+}
+
+static void add_bias(const struct backward_sums *sums, const struct backward_product *product, size_t tokens)
+{
+    const struct tensor *bias = &product->gradient->bias;
     double *sum = bias->data;
-    for (size_t token = 0; token < adding->tokens && bias->rank > 0; token++)
+    for (size_t token = 0; token < tokens && bias->rank > 0; token++)
         for (size_t j = 0; j < bias->shape[0]; j++)
-            sum[j] += adding->sums->rooms[token * adding->sums->room + adding->product->above + j];
+            sum[j] += sums->rooms[token * sums->room + product->above + j];
 }
 
 /* --- norms -------------------------------------------------------------------------------------------------------- */
@@ -76,13 +91,9 @@ static void add_norm(const struct backward_sums *sums, const struct tensor *part
 
 void backward_sums_add(const struct backward_sums *sums, const struct problem *problem, size_t tokens)
 {
-    for (size_t i = 0; i < sums->product_count; i++) {
-        struct adding adding = {sums, &sums->products[i], tokens};
-        const struct tensor *weight = &adding.product->gradient->weight;
-        const double work = (double)tokens * (double)weight->shape[0] * (double)weight->shape[1];
-        threads_run(setup_threads(problem, work), weight->shape[0], add_row, &adding);
-        add_bias(&adding);
-    }
+    add_products(sums, problem, tokens);
+    for (size_t i = 0; i < sums->product_count; i++)
+        add_bias(sums, &sums->products[i], tokens);
     for (size_t i = 0; i < sums->norm_count; i++) {
         const struct backward_norm *norm = &sums->norms[i];
         add_norm(sums, &norm->gradient->weight, norm->by_weight, norm->count, tokens);
