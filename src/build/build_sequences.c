@@ -76,10 +76,10 @@ static enum status take_starts(const struct build *build, const char *name, size
 static enum status check_alone(const struct build *build)
 {
     static const char *const OTHERS[] = {"past_key", "past_value", "kv_lengths"};
-    const size_t others = sizeof OTHERS / sizeof OTHERS[0] - build_has_pages(build); /* lengths are those of pages */
+    const bool in_pages = build_has_pages(build); /* then lengths are those of pages */
     char place[BUILD_PLACE_BYTES];
-    for (size_t i = 0; i < others; i++)
-        if (input_file_find(build->inputs, OTHERS[i]) != NULL)
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        if (input_file_find(build->inputs, OTHERS[i]) != NULL && !(in_pages && strcmp(OTHERS[i], "kv_lengths") == 0))
             return error_usage(build->error, "%s: %s and cu_seqlens_q are both given; expected one of them",
                                build->inputs->source, OTHERS[i]);
     if (build->options->empty_row == EMPTY_ROW_MEAN)
