@@ -19,7 +19,7 @@
 
 static const double MOST_SHARE = 0x1p-4;
 
-enum { WORDS = 40, WORD_BYTES = 64, TENSORS = 8, TABLES = 8, MOST_WORK = 1 << 13 };
+enum { WORDS = 40, WORD_BYTES = 64, TENSORS = 10, TABLES = 8, MOST_ITEMS = 3, MOST_WORK = 1 << 13 };
 
 /* What the bytes choose. */
 struct choice {
@@ -132,9 +132,100 @@ static void add_lists(struct choice *choice, struct arena *arena)
     choice->factor = factor;
 }
 
+static int64_t *add_whole(struct choice *choice, const char *name, size_t count, struct arena *arena)
+{
+    return add_tensor(choice, name, DTYPE_I64, 1, &count, arena)->data;
+}
+
+/* Where `count` sequences of all tokens begin, and the end. */
+static void cut(struct choice *choice, int64_t *starts, size_t count, size_t tokens)
+{
+    starts[0] = 0;
+    for (size_t i = 1; i <= count; i++)
+        starts[i] = i == count ? (int64_t)tokens
+                               : starts[i - 1] + choose(choice, (unsigned)(tokens - (size_t)starts[i - 1]) + 1);
+}
+
+/* A cache of which the pages of the table are read, as far as the lengths say; NaN elsewhere. */
+static void add_cache(struct choice *choice, const char *name, const struct tensor *table, const int64_t *lengths,
+                      size_t size, size_t columns, struct arena *arena)
+{
+    const size_t items = table->shape[0], per_item = table->shape[1], token = choice->kv_heads * columns;
+    const int64_t *pages = table->data;
+    size_t count = 1;
+    for (size_t i = 0; i < items * per_item; i++)
+        count += pages[i] >= 0;
+    const struct tensor *cache =
+        add_tensor(choice, name, DTYPE_F32, 4, (const size_t[]){count, size, choice->kv_heads, columns}, arena);
+    float *numbers = cache->data;
+    for (size_t i = 0; i < tensor_count(cache); i++)
+        numbers[i] = NAN;
+    for (size_t item = 0; item < items; item++)
+        for (size_t at = 0; at < (size_t)lengths[item] * token; at++)
+            numbers[((size_t)pages[item * per_item + at / token / size] * size) * token + at % (size * token)] =
+                draw(choice) * (float)choice->factor;
+}
+
+static void add_pages(struct choice *choice, const int64_t *lengths, size_t items, struct arena *arena)
+{
+    const size_t size = 1 + choose(choice, 8);
+    size_t longest = 0, pages = 0;
+    for (size_t i = 0; i < items; i++)
+        longest = lengths[i] > (int64_t)longest ? (size_t)lengths[i] : longest;
+    const size_t per_item = longest / size + 1;
+    const struct tensor *table =
+        add_tensor(choice, "block_table", DTYPE_I64, 2, (const size_t[]){items, per_item}, arena);
+    for (size_t i = items * per_item; i-- > 0;) /* the last one first */
+        ((int64_t *)table->data)[i] = (int64_t)(i % per_item * size) < lengths[i / per_item] ? (int64_t)pages++ : -1;
+    add_cache(choice, "key_cache", table, lengths, size, choice->d, arena);
+    add_cache(choice, "value_cache", table, lengths, size, choice->d_v, arena);
+}
+
+/* Sequences that are packed, with their keys so, too, or in pages. */
+static void add_sequences(struct choice *choice, bool in_pages, struct arena *arena)
+{
+    const size_t heads = choice->kv_heads * choice->group, count = 1 + choose(choice, MOST_ITEMS);
+    int64_t starts[MOST_ITEMS + 1], lengths[MOST_ITEMS];
+    choice->items = 1;
+    add_drawn(choice, "query", 3, (const size_t[]){choice->queries, heads, choice->d}, arena);
+    cut(choice, add_whole(choice, "cu_seqlens_q", count + 1, arena), count, choice->queries);
+    cut(choice, starts, count, choice->keys);
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = starts[i + 1] - starts[i];
+    if (in_pages && choose(choice, 2) == 1)
+        memcpy(add_whole(choice, "kv_lengths", count, arena), lengths, count * sizeof *lengths);
+    else
+        memcpy(add_whole(choice, "cu_seqlens_k", count + 1, arena), starts, (count + 1) * sizeof *starts);
+    if (in_pages) {
+        add_pages(choice, lengths, count, arena);
+        return;
+    }
+    add_drawn(choice, "key", 3, (const size_t[]){choice->keys, choice->kv_heads, choice->d}, arena);
+    add_drawn(choice, "value", 3, (const size_t[]){choice->keys, choice->kv_heads, choice->d_v}, arena);
+}
+
+static void add_items_in_pages(struct choice *choice, struct arena *arena)
+{
+    const size_t heads = choice->kv_heads * choice->group;
+    add_drawn(choice, "query", 4, (const size_t[]){choice->items, choice->queries, heads, choice->d}, arena);
+    int64_t *lengths = add_whole(choice, "kv_lengths", choice->items, arena);
+    for (size_t i = 0; i < choice->items; i++)
+        lengths[i] = i == 0 ? (int64_t)choice->keys : choose(choice, (unsigned)choice->keys + 1);
+    add_pages(choice, lengths, choice->items, arena);
+}
+
 static void add_operands(struct choice *choice, struct arena *arena)
 {
     const size_t heads = choice->kv_heads * choice->group, b = choice->items, h = choice->kv_heads;
+    const unsigned lies = choose(choice, 8);
+    if (lies == 1 || lies == 2) {
+        add_sequences(choice, lies == 2, arena);
+        return;
+    }
+    if (lies == 3) {
+        add_items_in_pages(choice, arena);
+        return;
+    }
     add_drawn(choice, "query", 4, (const size_t[]){b, heads, choice->queries, choice->d}, arena);
     add_drawn(choice, "key", 4, (const size_t[]){b, h, choice->keys, choice->d}, arena);
     add_drawn(choice, "value", 4, (const size_t[]){b, h, choice->keys, choice->d_v}, arena);
