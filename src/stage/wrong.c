@@ -29,18 +29,25 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
 {
     const enum stage before = stage_before(e->problem, stage);
     const bool square = stage_is_square(stage), one = !stage_has_columns(stage);
-    const struct explain_range all = one      ? (struct explain_range){place.row, place.row + 1, false}
-                                     : square ? explain_keys(e)
-                                              : explain_columns(e, stage);
+    const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_MASK;
+    const struct explain_range all = one        ? (struct explain_range){place.row, place.row + 1, false}
+                                     : of_heads ? (struct explain_range){place.head, place.head + 1, false}
+                                     : square   ? explain_keys(e)
+                                                : explain_columns(e, stage);
     if (goes_on_from(before, stage))
         explain_load(e, before, place, e->operand);
-    explain_load(e, stage, place, e->made);
+    struct explain_place of_query = place;
+    if (stage_is_of_keys(stage)) /* its head is one of key and value */
+        of_query.head *= e->problem->heads / e->problem->kv_heads;
+    explain_load_made(e, stage, of_query, e->made);
     explain_heading(e, stage, place, "a mistake on purpose");
     for (size_t i = all.first; i < all.end; i = explain_next(e, all, i)) {
         if (square)
             explain_key_line(e, EXPLAIN_LINES, place.item, i);
         else if (one)
             explain_line(e, EXPLAIN_LINES, "lse");
+        else if (of_heads)
+            explain_line(e, EXPLAIN_LINES, "head %zu", i + 1);
         else
             explain_line(e, EXPLAIN_LINES, "column %zu", i + 1);
         write_number(e, before, stage, i);
