@@ -66,6 +66,20 @@ static enum status list_results(struct case_made *made, enum dtype dtype, struct
     return STATUS_OK;
 }
 
+/* What is written are the tensors as they were drawn: a result leaves out pages that are not read, and numbers the others
+ * anew. */
+static void show_drawn(struct case_made *made)
+{
+    for (size_t i = 0; i < made->inputs.table_count; i++) {
+        struct result_table *table = &made->inputs.tables[i];
+        const struct file_tensor *drawn = input_file_find(made->files.inputs, table->name);
+        if (drawn == NULL || drawn->tensor.rank != table->rank)
+            continue;
+        table->tensor = &drawn->tensor;
+        memcpy(table->shape, drawn->tensor.shape, table->rank * sizeof table->shape[0]);
+    }
+}
+
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error)
 {
@@ -77,6 +91,7 @@ enum status case_make(struct case_made *made, const struct case_row *row, const 
         compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||
         compute(&made->truth, &made->truth_job, &made->truth_options, &made->files, arena, error))
         return error->status;
+    show_drawn(made);
     return list_results(made, options->dtype, arena, error) != STATUS_OK
                ? error->status
                : case_bound(made, options->dtype, arena, error);
