@@ -641,7 +641,7 @@ const struct mine_candidate *mine_candidates(const struct problem *problem, size
         gradients_list(problem, &gradients, &parameters, arena, error) != STATUS_OK)
         return NULL;
     struct mine_candidate *candidates =
-        arena_allocate(arena, STAGE_COUNT * MINE_WAYS + parameters, sizeof *candidates, error);
+        arena_allocate(arena, (size_t)STAGE_COUNT * MINE_WAYS + parameters, sizeof *candidates, error);
     for (int stage = 0; stage < STAGE_COUNT && candidates != NULL; stage++)
         add_candidates(problem, (enum stage)stage, candidates, count);
     for (size_t i = 0; i < parameters && candidates != NULL; i++)
