@@ -73,6 +73,9 @@ job multihead -H 2 -d 4 --init rand --dropout 0.5 data/inputs.json
 if [ -n "${ATTN_WHOLE-}" ]; then
     input='--stages inputs,scores,scaled,capped,masked,weights,context,lse'
     job sdpa "$scratch/kernel.json" --softcap 2 --window 2,-1
+    input='--stages inputs,weights,context'
+    job sdpa data/packed.json --causal
+    job sdpa data/paged.json
     input=''
     job causal -s 789 --window 2,-1 --dtype f16 data/inputs.json
     job multihead -H 4 --kv-heads 2 -d 8 --qkv-bias data/batch.json
@@ -81,7 +84,7 @@ if [ -n "${ATTN_WHOLE-}" ]; then
     input='--stages inputs,parameters,weights,context,output' # without its parameters it would need the checkpoint
     job layer tests/layers/gemma-3-full/residual.npy -w tests/layers/gemma-3-full --layer 1 --module model.layers.1.self_attn --residual
 else
-    echo 'one of seven jobs: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
+    echo 'one of nine jobs: ATTN_WHOLE=1 sh tests/run.sh build check_mistakes.sh takes all, as .ci/run does'
 fi
 check "most are made" test "$(printf '%s\n' $made | sort -u | wc -l)" -gt "$least"
 
