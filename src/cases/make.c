@@ -66,8 +66,8 @@ static enum status list_results(struct case_made *made, enum dtype dtype, struct
     return STATUS_OK;
 }
 
-/* What is written are the tensors as they were drawn: a result leaves out pages that are not read, and numbers the others
- * anew. */
+/* What is written are the tensors as they were drawn: a result leaves out pages that are not read, and numbers the
+ * others anew. */
 static void show_drawn(struct case_made *made)
 {
     for (size_t i = 0; i < made->inputs.table_count; i++) {
