@@ -135,7 +135,7 @@ check "packed heads" equations sdpa "$scratch/packed.json" --stages $every
 
 # What is edited on a page is what attn computes of the file that the page saves: random jobs and edits.
 if [ -n "$node" ]; then
-    edited=60
+    edited=20
     [ -z "${ATTN_WHOLE-}" ] || edited=1500
     edits() {
         timeout 600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return

@@ -57,7 +57,7 @@ start() { # TEST
     export TMPDIR
     if [ -z "${ATTN_WHOLE-}${ATTN_SLOW-}" ]; then # samples, which they tell of
         case $1 in
-        test_decimal | test_explain | test_fused | test_fused_f64) export ATTN_QUICK=1 ;;
+        test_decimal | test_explain | test_fused | test_fused_f64 | test_fused_backward | test_fused_backward_f64) export ATTN_QUICK=1 ;;
         test_faults) export FAULTS_STRIDE="${FAULTS_STRIDE-5}" ;;
         esac
     fi

@@ -180,7 +180,7 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
 {
     char shown[TEXT_PATH_BYTES];
     size_t room = 16;
-    struct error unseen;
+    struct error unseen = {0};
     error = error != NULL ? error : &unseen;
     DIR *folder = opendir(path);
     *count = 0;

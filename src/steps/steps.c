@@ -174,7 +174,7 @@ static struct problem part_of(const struct run *run, const struct step *step, si
     part.has_past = false;
     part.past = part.beside_count = 0;
     part.fused = run->whole.attention.fused;
-    part.forced = false;
+    part.forced = NULL;
     return part;
 }
 

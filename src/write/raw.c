@@ -24,17 +24,20 @@ enum status write_raw_expect(const struct writing *writing, size_t header)
 {
     struct result *result = writing->result;
     size_t all = header, size;
+    bool ahead = false;
     for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (write_raw_size(table, &size, writing->error) != STATUS_OK)
             return writing->error->status;
         if (size > SIZE_MAX - all)
             return error_system(writing->error, 0, "the tables are larger than any file");
-        if (result->ahead.output == NULL && runs_ahead(writing, table, size))
+        if (!ahead && runs_ahead(writing, table, size)) {
+            ahead = true;
             result->ahead = (struct ahead){.output = writing->output,
                                            .offset = all,
                                            .made = result->problem->kernel->number,
                                            .dtype = table->dtype};
+        }
         all += size;
     }
     output_expect(writing->output, all);
