@@ -332,6 +332,8 @@ static struct tile open_tile(const struct plan *plan, char *scratch)
     tile.ones = at + plan->row;
     for (size_t lane = 0; lane < plan->kernel->lanes; lane++)
         store_number(plan, 1, tile.ones, lane);
+    memset(tile.peak, 0, plan->row); /* kernels raise what is there */
+    memset(tile.seen, 0, plan->row);
     return tile;
 }
 
