@@ -159,7 +159,7 @@ static enum status run(int count, char **words, struct arena *arena, struct erro
                        output_open(output, options.out, arena, error)
                    ? error->status
                    : write_result(&options, &result, output, arena, error);
-    if (options.mechanism == MECHANISM_COUNT) /* a lesson, which waits for a person */
+    if (options.mechanism == MECHANISM_COUNT) /* a lesson, which waits for a person; cases, which write a folder */
         return STATUS_OK;
     return compute(&options, output, arena, error);
 }
