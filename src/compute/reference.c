@@ -65,6 +65,7 @@ void reference_row(const struct attention *attention, struct attention_scratch *
     const bool empty = load_bias(attention, scratch->bias, item, head, query, seen);
     const struct attention_row row = {.problem = problem,
                                       .key = attention->head->key,
+                                      .rooted_key = attention->head->rooted_key,
                                       .value = attention->head->value,
                                       .stages = scratch->rows,
                                       .seen = seen,

@@ -126,6 +126,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
     stages[STAGE_QUERY] = maker->query_row;
     struct attention_row row = {.problem = problem,
                                 .key = maker->head.key,
+                                .rooted_key = maker->head.rooted_key,
                                 .value = maker->head.value,
                                 .stages = stages,
                                 .met = {0, problem->keys},

@@ -8,6 +8,16 @@
 static const uint64_t MEETS_KEY = STAGE_BIT(STAGE_SCORES) | STAGE_BIT(STAGE_SCALED) | STAGE_BIT(STAGE_GRAD_QUERY),
                       MEETS_VALUE = STAGE_BIT(STAGE_CONTEXT) | STAGE_BIT(STAGE_GRAD_DROPPED);
 
+static bool meets_rooted(const struct problem *problem, uint64_t stages)
+{
+    return (stages & STAGE_BIT(STAGE_SCALED)) != 0 && scaled_has_roots(problem);
+}
+
+static bool meets_key(const struct problem *problem, uint64_t stages)
+{
+    return (stages & (scaled_has_roots(problem) ? MEETS_KEY & ~STAGE_BIT(STAGE_SCALED) : MEETS_KEY)) != 0;
+}
+
 static size_t panels_of(const struct problem *problem)
 {
     return problem->keys / DOT_KEYS + (problem->keys % DOT_KEYS != 0);
@@ -16,18 +26,21 @@ static size_t panels_of(const struct problem *problem)
 double head_numbers(const struct problem *problem, uint64_t stages)
 {
     const double keys = (double)problem->keys;
-    return (stages & MEETS_KEY ? keys * (double)problem->d_head : 0) +
-           (stages & MEETS_VALUE ? keys * (double)problem->d_value : 0);
+    const int copies = meets_key(problem, stages) + meets_rooted(problem, stages);
+    return copies * keys * (double)problem->d_head + (stages & MEETS_VALUE ? keys * (double)problem->d_value : 0);
 }
 
 enum status head_create(struct head *head, const struct problem *problem, uint64_t stages, struct arena *arena,
                         struct error *error)
 {
-    *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .value_of = SIZE_MAX};
-    if (stages & MEETS_KEY) {
+    const size_t rows = panels_of(problem) * DOT_KEYS;
+    *head = (struct head){.problem = problem, .key_of = SIZE_MAX, .rooted_of = SIZE_MAX, .value_of = SIZE_MAX};
+    if (stages & MEETS_KEY)
         head->rows = arena_allocate(arena, problem->d_head, DOT_KEYS * sizeof(double), error);
-        head->key = arena_allocate(arena, panels_of(problem) * DOT_KEYS, problem->d_head * sizeof(double), error);
-    }
+    if (meets_key(problem, stages))
+        head->key = arena_allocate(arena, rows, problem->d_head * sizeof(double), error);
+    if (meets_rooted(problem, stages))
+        head->rooted_key = arena_allocate(arena, rows, problem->d_head * sizeof(double), error);
     if (stages & MEETS_VALUE)
         head->value = arena_allocate(arena, problem->keys, problem->d_value * sizeof(double), error);
     return error->status;
@@ -41,39 +54,41 @@ static void turn_rows(const double *rows, size_t count, size_t d, double *panel)
             panel[k * DOT_KEYS + i] = i < count ? rows[i * d + k] : 0;
 }
 
-static void load_key(struct head *head, const struct tensor *key, size_t first, bool has_roots)
+static void load_key(const struct head *head, const struct tensor *key, size_t first, bool rooted, double *panels)
 {
     const size_t d = head->problem->d_head, keys = head->problem->keys;
-    if (head->key_of == first && head->has_roots == has_roots)
-        return;
-    head->key_of = first;
-    head->has_roots = has_roots;
     for (size_t j = 0; j < keys; j += DOT_KEYS) {
         const size_t count = memory_smaller(keys - j, DOT_KEYS);
         tensor_load(key, (first + j) * d, count * d, head->rows);
-        if (has_roots)
+        if (rooted)
             scaled_operand(head->problem, head->rows, count * d);
-        turn_rows(head->rows, count, d, head->key + j * d);
+        turn_rows(head->rows, count, d, panels + j * d);
     }
 }
 
 void head_load(struct head *head, enum stage stage, const struct tensor *key, const struct tensor *value, size_t first)
 {
     const struct problem *problem = head->problem;
-    if (MEETS_KEY & STAGE_BIT(stage))
-        load_key(head, key, first, stage == STAGE_SCALED && scaled_has_roots(problem));
+    if (meets_key(problem, STAGE_BIT(stage)) && head->key_of != first) {
+        head->key_of = first;
+        load_key(head, key, first, false, head->key);
+    }
+    if (meets_rooted(problem, STAGE_BIT(stage)) && head->rooted_of != first) {
+        head->rooted_of = first;
+        load_key(head, key, first, true, head->rooted_key);
+    }
     if (MEETS_VALUE & STAGE_BIT(stage) && head->value_of != first) {
         head->value_of = first;
         tensor_load(value, first * problem->d_value, problem->keys * problem->d_value, head->value);
     }
 }
 
-void head_products(const struct attention_row *row, double *products)
+void head_products(const struct attention_row *row, const double *key, double *products)
 {
     const size_t d = row->problem->d_head, keys = row->problem->keys;
     double of_panel[DOT_KEYS];
     for (size_t j = row->met.first / DOT_KEYS * DOT_KEYS; j < row->met.end; j += DOT_KEYS) {
-        dot_products(row->query, row->key + j * d, d, of_panel);
+        dot_products(row->query, key + j * d, d, of_panel);
         memcpy(products + j, of_panel, memory_smaller(keys - j, DOT_KEYS) * sizeof *products);
     }
 }

@@ -6,11 +6,11 @@
 
 struct head {
     const struct problem *problem;
-    double *key;             /* (Tk / DOT_KEYS rounded up, d, DOT_KEYS) panels, the last one filled up with zeros */
-    double *value;           /* (Tk, d_v) */
-    double *rows;            /* (DOT_KEYS, d) of key on their way into a panel */
-    size_t key_of, value_of; /* the first row of what is there now; SIZE_MAX: nothing yet */
-    bool has_roots;          /* key is multiplied with the root of the scale: stage/scaled.h */
+    double *key;        /* (Tk / DOT_KEYS rounded up, d, DOT_KEYS) panels, the last one filled up with zeros */
+    double *rooted_key; /* the same, multiplied with the root of the scale; NULL where none has: stage/scaled.h */
+    double *value;      /* (Tk, d_v) */
+    double *rows;       /* (DOT_KEYS, d) of key on their way into a panel */
+    size_t key_of, rooted_of, value_of; /* the first row of what is there now; SIZE_MAX: nothing yet */
 };
 
 /* Numbers that a head holds; the stages that will be made say of what. */
@@ -24,7 +24,8 @@ enum status head_create(struct head *head, const struct problem *problem, uint64
  * are left as they are. Nothing is done where it is there. */
 void head_load(struct head *head, enum stage stage, const struct tensor *key, const struct tensor *value, size_t first);
 
-/* query . key of the keys that row->query meets, into products (Tk); those of keys beside them may be set, too. */
-void head_products(const struct attention_row *row, double *products);
+/* query . key of the keys that row->query meets, into products (Tk); those of keys beside them may be set, too. `key` is
+ * the row's, or its rooted one. */
+void head_products(const struct attention_row *row, const double *key, double *products);
 
 #endif

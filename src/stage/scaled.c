@@ -56,7 +56,7 @@ static void make_rounded(const struct attention_row *row)
     const struct problem *problem = row->problem;
     dot_twice(row->stages[STAGE_QUERY], problem->d_head, row->query);
     scaled_operand(problem, row->query, 2 * problem->d_head);
-    head_products(row, row->stages[STAGE_SCALED]);
+    head_products(row, row->rooted_key, row->stages[STAGE_SCALED]);
 }
 
 struct scaled_scale scaled_say(const struct explanation *e, char *words, size_t size)

@@ -27,7 +27,7 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 static void make(const struct attention_row *row)
 {
     dot_twice(row->stages[STAGE_QUERY], row->problem->d_head, row->query);
-    head_products(row, row->stages[STAGE_SCORES]);
+    head_products(row, row->key, row->stages[STAGE_SCORES]);
 }
 
 /* query . key of each key. */

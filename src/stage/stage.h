@@ -12,7 +12,7 @@
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
 struct attention_row {
     const struct problem *problem;
-    const double *key, *value; /* of the head, as doubles: stage/head.h */
+    const double *key, *rooted_key, *value; /* of the head, as doubles: stage/head.h */
     /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
      * working dtype; the caller rounds what is made. */
     double *const *stages;
