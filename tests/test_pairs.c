@@ -59,10 +59,14 @@ static struct {
     size_t count;
     char texts[MOST_SEEN][128];
     bool accepted[MOST_SEEN];
-    bool of_layer[MOST_SEEN];           /* layer alone has tried it */
     bool refused[MOST_SEEN][MOST_SEEN]; /* two values, by a command before */
     size_t of[VALUES_MOST];             /* where each value of the present command stands here */
 } seen;
+
+static bool is_sample(void)
+{
+    return getenv("ATTN_WHOLE") == NULL;
+}
 
 /* --- what was never accepted ------------------------------------------------------------------------------------- */
 
@@ -75,10 +79,8 @@ static size_t seen_as(const struct value *value)
         i++;
     if (i == MOST_SEEN)
         abort();
-    if (i == seen.count) {
+    if (i == seen.count)
         strcpy(seen.texts[seen.count++], text);
-        seen.of_layer[i] = subject.row->command == COMMAND_LAYER;
-    }
     return i;
 }
 
@@ -86,8 +88,8 @@ static void check_seen(void)
 {
     for (size_t i = 0; i < seen.count; i++) {
         check_begin("%s is accepted somewhere", seen.texts[i]);
-        if (!seen.accepted[i] && seen.of_layer[i] && getenv("ATTN_WHOLE") == NULL)
-            check_skip("not among the first rows of layer");
+        if (!seen.accepted[i] && is_sample())
+            check_skip("not with the values of this sample");
         else
             CHECK(seen.accepted[i], "no command line with it was accepted: what it is tried with must be more");
     }
@@ -98,9 +100,9 @@ static void check_seen(void)
 /* Pages take node longest: without ATTN_WHOLE it reads one in three. */
 static bool is_left(int kind)
 {
-    enum { READ_ONE_IN = 3 };
+    enum { READ_ONE_IN = 8 };
     static size_t pages;
-    return kind == BATCH_PAGE && getenv("ATTN_WHOLE") == NULL && pages++ % READ_ONE_IN != 0;
+    return kind == BATCH_PAGE && is_sample() && pages++ % READ_ONE_IN != 0;
 }
 
 /* Keeps what a program of the machine reads. */
@@ -327,6 +329,23 @@ static void release_files(char **files)
         free(files[i]);
 }
 
+/* Without ATTN_WHOLE one value of each option but --format, and three of --stages; each command has others. */
+static void take_sample(struct values *values, size_t command)
+{
+    int kept = 0;
+    for (int first = 0, next; first < values->count; first = next) {
+        const int factor = values->list[first].factor;
+        for (next = first; next < values->count && values->list[next].factor == factor; next++) {
+        }
+        const int of_option = next - first, most = values->list[first].option == &OPTIONS[OPTION_STAGES] ? 3 : 1;
+        const bool all = factor == VALUE_FILE || factor == VALUE_FORMAT || of_option <= most;
+        for (int i = 0; i < of_option; i++)
+            if (all || (i + of_option * (int)SUBJECT_ROWS - most * (int)command) % of_option < most)
+                values->list[kept++] = values->list[first + i];
+    }
+    values->count = kept;
+}
+
 static void prepare(const struct subject_row *tried, char **weights)
 {
     size_t count = 0;
@@ -338,6 +357,8 @@ static void prepare(const struct subject_row *tried, char **weights)
     if (tried->folder != NULL)
         add_folder(subject.files, count, tried->folder);
     values_make(&subject.values, tried->command, (const char *const *)subject.files, (const char *const *)weights);
+    if (is_sample())
+        take_sample(&subject.values, (size_t)(tried - SUBJECTS));
     subject.design.count = subject.values.count;
     subject.design.factor_count = subject.values.factor_count;
     subject.design.always = VALUE_FORMAT + 1;
@@ -379,12 +400,6 @@ static bool is_slow(void)
     return getenv("ATTN_SLOW") != NULL || getenv("ATTN_QUICK") != NULL;
 }
 
-/* Of a layer, whose options are those of others but for a few, the first rows are a sample. */
-static bool is_part(const struct subject_row *tried)
-{
-    return is_slow() || (tried->command == COMMAND_LAYER && getenv("ATTN_WHOLE") == NULL);
-}
-
 static void tell(void)
 {
     printf("%s: %d values, %zu pairs in results, %zu refused; %ld rows\n", subject.row->words[0], subject.design.count,
@@ -410,14 +425,13 @@ static void try_command(const struct subject_row *tried, const char *how)
     prepare(tried, weights);
     check_begin("values for the options of %s", tried->words[0]);
     CHECK(subject.values.lacking == NULL, "tests/pairs/values.c has none for --%s", subject.values.lacking);
-    subject.design.most_rows = is_part(tried) ? ROWS_OF_A_PART : LONG_MAX;
+    subject.design.most_rows = is_slow() ? ROWS_OF_A_PART : LONG_MAX;
     if (how != NULL && !triples)
         shuffle(subject.design.order, subject.design.count, strtoull(how, NULL, 10));
     design_run(&subject.design);
     check_begin("all pairs of %s", tried->words[0]);
-    if (is_part(tried))
-        check_skip(is_slow() ? "ATTN_SLOW or ATTN_QUICK: the first rows alone"
-                             : "the first rows alone; with ATTN_WHOLE, as in .ci/run, all of them");
+    if (is_slow())
+        check_skip("ATTN_SLOW or ATTN_QUICK: the first rows alone");
     else
         CHECK(design_pairs(&subject.design, DESIGN_OPEN) == 0, "%zu are left",
               design_pairs(&subject.design, DESIGN_OPEN));
@@ -443,9 +457,11 @@ int main(void)
         try_command(&SUBJECTS[i], getenv("ATTN_PAIRS"));
     batch_read(0);
     program_end();
-    if (getenv("ATTN_WHOLE") == NULL) {
+    if (is_sample()) {
         check_begin("all pages read by node");
-        check_skip("one in three; with ATTN_WHOLE, as in .ci/run, all of them");
+        check_skip("one in eight; with ATTN_WHOLE, as in .ci/run, all of them");
+        check_begin("all values of all options");
+        check_skip("one of each in each command, in pairs with all others; with ATTN_WHOLE, as in .ci/run, all of them");
     }
     if (!is_slow())
         check_seen();

@@ -75,6 +75,9 @@ const readPage = (dtype, precision, softmaxDtype = dtype) => {
         (plain.match(/\d+(\.\d+)?/g) || []).forEach((number, place) => {
             slack += Math.max(...[-1, 1].map((shift) => Math.abs(evaluate(plain, place, shift) - value)));
         });
+        // Where both factors are off, so is their product by that much more: all of it where both are shown as 0.
+        for (const [, one, other] of plain.matchAll(/([\d.]+(?:e[+-]?\d+)?) × \(?-?(?=([\d.]+(?:e[+-]?\d+)?))/g))
+            slack += slackOf(one) * slackOf(other);
         return !Number.isFinite(slack) || Math.abs(value - shown) <= slack * (1 + 1e-6) + least + 1e-300;
     };
 

@@ -261,7 +261,8 @@ void agreement_again(const struct design_row *row, const char *format, const str
     bool given = false;
     for (size_t i = 0; i < tables->count; i++)
         given |=
-            strstr(tables->tables[i].name, parameters) != NULL || strstr(tables->tables[i].name, "in_proj") != NULL;
+            strncmp(tables->tables[i].name, "grad_", 5) != 0 &&
+            (strstr(tables->tables[i].name, parameters) != NULL || strstr(tables->tables[i].name, "in_proj") != NULL);
     if (!whole || !given)
         return;
     program_path(path, "again");
