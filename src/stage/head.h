@@ -24,8 +24,8 @@ enum status head_create(struct head *head, const struct problem *problem, uint64
  * are left as they are. Nothing is done where it is there. */
 void head_load(struct head *head, enum stage stage, const struct tensor *key, const struct tensor *value, size_t first);
 
-/* query . key of the keys that row->query meets, into products (Tk); those of keys beside them may be set, too. `key` is
- * the row's, or its rooted one. */
+/* query . key of the keys that row->query meets, into products (Tk); those of keys beside them may be set, too.
+ * `key` is the row's, or its rooted one. */
 void head_products(const struct attention_row *row, const double *key, double *products);
 
 #endif
