@@ -21,7 +21,8 @@ enum status {
 
 struct error {
     enum status status;
-    bool quiet; /* nothing is to be printed: the reader of a pipe has gone */
+    bool quiet;  /* nothing is to be printed: the reader of a pipe has gone */
+    bool memory; /* memory is short: what is tried next would fail, too */
     char message[1024];
     char detail[1024]; /* printed as it is beneath the message: an excerpt with its caret, lines end in '\n'; or "" */
 };

@@ -1,5 +1,6 @@
 #include "base/folder.h"
 
+#include "base/signals.h"
 #include "base/text.h"
 
 #include <dirent.h>
@@ -10,25 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The signals that end a program, without those that say it is broken. */
-static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
+enum { MODE_BITS = 07777 };
 
-static void hold_signals(sigset_t *before)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
-        sigaddset(&set, SIGNALS[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
+/* A folder or a file that was made in it. */
+struct folder_made {
+    struct folder_made *older;
+    const char *path;
+    bool is_folder;
+};
 
-/* Whether one of them waits that would end the program; not one that is ignored, as under nohup. */
+/* Whether a signal waits that would end the program; not one that is ignored, as under nohup. */
 static bool signal_waits(const struct folder *folder)
 {
     sigset_t waiting;
     sigpending(&waiting);
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+    for (size_t i = 0; i < SIGNALS_COUNT; i++) {
         struct sigaction present;
         const bool ends = sigaction(SIGNALS[i], NULL, &present) == 0 && present.sa_handler != SIG_IGN;
         if (ends && sigismember(&waiting, SIGNALS[i]) == 1 && sigismember(&folder->before, SIGNALS[i]) == 0)
@@ -53,8 +50,8 @@ static enum status refused(const struct folder *folder, int code, const char *wh
     return error_system(folder->error, code, "%s: %s", text_path(folder->target, shown), what);
 }
 
-/* Nothing, or an empty folder, is there. */
-static enum status check_target(const struct folder *folder)
+/* Nothing, or an empty folder, is there; what that one allows stays. */
+static enum status check_target(struct folder *folder)
 {
     char shown[TEXT_PATH_BYTES];
     struct stat there;
@@ -65,6 +62,7 @@ static enum status check_target(const struct folder *folder)
     if (!S_ISDIR(there.st_mode))
         return error_usage(folder->error, "%s: is there, and no folder; expected a new folder",
                            text_path(folder->target, shown));
+    folder->mode = there.st_mode & MODE_BITS;
     if (folder_list(folder->target, &names, &count, folder->arena, folder->error) != STATUS_OK)
         return folder->error->status;
     return count == 0 ? STATUS_OK
@@ -88,7 +86,7 @@ enum status folder_open(struct folder *folder, const char *target, struct arena 
     folder->made = folder_path(beside[0] != '\0' ? beside : "./", ".attn.XXXXXX", arena, error);
     if (folder->made == NULL)
         return error->status;
-    hold_signals(&folder->before);
+    signals_hold(&folder->before);
     const bool made = mkdtemp(folder->made) != NULL;
     const int code = errno;
     if (made)
@@ -97,9 +95,21 @@ enum status folder_open(struct folder *folder, const char *target, struct arena 
     return refused(folder, code, "cannot make a folder beside it");
 }
 
-enum status folder_within(const struct folder *folder, const char *name)
+/* The path of what is about to be made, noted down before it is: to remove it takes no memory. */
+static const char *note(struct folder *folder, const char *name, bool is_folder)
 {
+    struct folder_made *made = arena_allocate(folder->arena, 1, sizeof *made, folder->error);
     const char *path = folder_path(folder->made, name, folder->arena, folder->error);
+    if (made == NULL || path == NULL)
+        return NULL;
+    *made = (struct folder_made){folder->newest, path, is_folder};
+    folder->newest = made;
+    return path;
+}
+
+enum status folder_within(struct folder *folder, const char *name)
+{
+    const char *path = note(folder, name, true);
     if (path == NULL)
         return folder->error->status;
     return mkdir(path, 0777) == 0 ? STATUS_OK : refused(folder, errno, "cannot make a folder in it");
@@ -119,9 +129,9 @@ static int write_whole(int file, const char *bytes, size_t length)
     return 0;
 }
 
-enum status folder_file(const struct folder *folder, const char *name, const char *bytes, size_t length)
+enum status folder_file(struct folder *folder, const char *name, const char *bytes, size_t length)
 {
-    const char *path = folder_path(folder->made, name, folder->arena, folder->error);
+    const char *path = note(folder, name, false);
     if (path == NULL)
         return folder->error->status;
     const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -135,34 +145,27 @@ enum status folder_file(const struct folder *folder, const char *name, const cha
     return signal_waits(folder) ? refused(folder, EINTR, "cannot write") : STATUS_OK;
 }
 
-/* Folders with files, two deep. */
-static void remove_all(const char *path, int depth)
-{
-    struct arena arena = {0};
-    const char **names;
-    size_t count = 0;
-    if (depth > 0 && folder_list(path, &names, &count, &arena, NULL) != STATUS_OK)
-        count = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *within = folder_path(path, names[i], &arena, NULL);
-        if (within != NULL && unlink(within) != 0)
-            remove_all(within, depth - 1);
-    }
-    rmdir(path);
-    arena_free(&arena);
-}
-
 void folder_abandon(struct folder *folder)
 {
-    remove_all(folder->made, 2);
+    for (const struct folder_made *made = folder->newest; made != NULL; made = made->older)
+        made->is_folder ? rmdir(made->path) : unlink(made->path);
+    rmdir(folder->made);
     sigprocmask(SIG_SETMASK, &folder->before, NULL);
+}
+
+/* As mkdir would have made it: what its parent hands down, such as a group, is in what it has now. */
+static mode_t mode_of_new(const struct folder *folder)
+{
+    struct stat made;
+    const mode_t mask = umask(0);
+    umask(mask);
+    return (mode_t)(0777 & ~mask) | (stat(folder->made, &made) == 0 ? made.st_mode & (mode_t)(MODE_BITS & ~0777) : 0);
 }
 
 enum status folder_close(struct folder *folder)
 {
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (chmod(folder->made, (mode_t)(0777 & ~mask)) != 0 || rename(folder->made, folder->target) != 0) {
+    const mode_t mode = folder->mode != 0 ? folder->mode : mode_of_new(folder);
+    if (chmod(folder->made, mode) != 0 || rename(folder->made, folder->target) != 0) {
         refused(folder, errno, "cannot give the folder its name");
         folder_abandon(folder);
         return folder->error->status;
@@ -180,15 +183,13 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
 {
     char shown[TEXT_PATH_BYTES];
     size_t room = 16;
-    struct error unseen = {0};
-    error = error != NULL ? error : &unseen;
     DIR *folder = opendir(path);
     *count = 0;
     if (folder == NULL)
         return error_system(error, errno, "%s", text_path(path, shown));
     *names = arena_allocate(arena, room, sizeof **names, error);
     error->status = *names == NULL ? STATUS_SYSTEM : STATUS_OK;
-    for (struct dirent *entry; error->status == STATUS_OK && (entry = readdir(folder)) != NULL;) {
+    for (struct dirent *entry; error->status == STATUS_OK && (errno = 0, entry = readdir(folder)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (*count == room) {
@@ -204,6 +205,8 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
             break;
         (*names)[(*count)++] = name;
     }
+    if (error->status == STATUS_OK && errno != 0)
+        error_system(error, errno, "%s", text_path(path, shown));
     closedir(folder);
     if (error->status == STATUS_OK)
         qsort(*names, *count, sizeof **names, by_name);

@@ -2,18 +2,22 @@
  *
  * It is made beside its target, as .attn.XXXXXX, and gets that name at the end. Until then signals that end a program
  * wait: folder_file sees them, and folder_abandon removes all before they come through. SIGKILL alone leaves something
- * behind. */
+ * behind. What folder_open has made ends in one folder_close or one folder_abandon. */
 #ifndef ATTN_BASE_FOLDER_H
 #define ATTN_BASE_FOLDER_H
 
 #include "base/memory.h"
 
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 struct folder {
-    const char *target; /* as messages have it */
-    char *made;         /* its name before that */
-    sigset_t before;    /* the signals that waited before */
+    const char *target;         /* as messages have it */
+    char *made;                 /* its name before that */
+    struct folder_made *newest; /* what is in it, the last one first */
+    mode_t mode;                /* of an empty folder that is there; 0: none is */
+    sigset_t before;            /* the signals that waited before */
     struct arena *arena;
     struct error *error;
 };
@@ -22,11 +26,11 @@ struct folder {
  * refuses. */
 enum status folder_open(struct folder *folder, const char *target, struct arena *arena, struct error *error);
 
-/* Makes a folder in it. */
-enum status folder_within(const struct folder *folder, const char *name);
+/* Makes a folder in it. STATUS_SYSTEM where the system refuses. */
+enum status folder_within(struct folder *folder, const char *name);
 
 /* Writes a file into it: "edge-16/query.npy". STATUS_SYSTEM where that fails, or a signal waits. */
-enum status folder_file(const struct folder *folder, const char *name, const char *bytes, size_t length);
+enum status folder_file(struct folder *folder, const char *name, const char *bytes, size_t length);
 
 /* Gives it its name; where that fails it is removed. */
 enum status folder_close(struct folder *folder);

@@ -111,7 +111,7 @@ void *arena_allocate(struct arena *arena, size_t count, size_t size, struct erro
         block = block_for(arena, bytes);
     if (block == NULL) {
         if (error != NULL)
-            error_system(error, 0, "not enough memory for %zu x %zu bytes", count, size);
+            error->memory = error_system(error, 0, "not enough memory for %zu x %zu bytes", count, size) != STATUS_OK;
         return NULL;
     }
     void *memory = (char *)block->payload + block->used;

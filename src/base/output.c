@@ -1,10 +1,11 @@
 #include "base/output.h"
 
+#include "base/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,6 @@ enum {
     NAMES_TRIED = 1000,
 };
 
-/* The signals that end a program, without those that say it is broken. SIGBUS is watched apart: it says that a mapped
- * file was cut short, see mapped_file.h. */
-static const int SIGNALS[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-                              SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ};
-
 /* The unfinished file, for the signal handler alone; set while the signals are blocked. */
 static const char *volatile unfinished;
 static struct sigaction cut_short; /* what SIGBUS did before */
@@ -44,21 +40,12 @@ static void remove_unfinished(int signal_number, siginfo_t *info, void *context)
         raise(signal_number);
 }
 
-static void block_signals(sigset_t *before)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
-        sigaddset(&set, SIGNALS[i]);
-    sigprocmask(SIG_BLOCK, &set, before);
-}
-
 /* A signal that was ignored from the start, as under nohup, stays ignored. */
 static void watch_signals(void)
 {
     struct sigaction action = {.sa_sigaction = remove_unfinished, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+    for (size_t i = 0; i < SIGNALS_COUNT; i++) {
         struct sigaction present;
         if (sigaction(SIGNALS[i], NULL, &present) == 0 && present.sa_handler == SIG_DFL)
             sigaction(SIGNALS[i], &action, NULL);
@@ -167,7 +154,7 @@ static bool open_unnamed(struct output *output, const char *folder)
 static enum status open_named(struct output *output)
 {
     sigset_t before;
-    block_signals(&before);
+    signals_hold(&before);
     output->file = mkstemp(output->temporary);
     int code = errno;
     if (output->file >= 0) {
@@ -431,7 +418,7 @@ static bool name_file(struct output *output)
 static void put_in_place(struct output *output)
 {
     sigset_t before;
-    block_signals(&before);
+    signals_hold(&before);
     const bool temporary = output->unnamed < 0 || (!output->failed && name_file(output));
     if (output->unnamed >= 0)
         close(output->unnamed);
