@@ -251,14 +251,17 @@ static void check_right(const struct cases_report *report, size_t written)
 /* What becomes of a wrong one: the case fails, by its name. */
 static void check_wrong(const struct cases_report *report, enum fault fault)
 {
+    size_t found = 0;
     for (size_t i = 0; i < report->count; i++) {
         const struct case_checked *checked = &report->checked[i];
         if (strcmp(checked->row->name, NAMED[fault].in) != 0)
             continue;
+        found++;
         CHECK(checked->verdict == CASE_FAILED, "%s passed", checked->row->name);
         CHECK(strcmp(checked->mistake, NAMED[fault].name) == 0, "%s is said to be '%s', expected %s",
               checked->row->name, checked->mistake, NAMED[fault].name);
     }
+    CHECK(found == 1, "%zu cases are called %s", found, NAMED[fault].in);
 }
 
 static void check_kernel(enum fault fault)

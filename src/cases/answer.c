@@ -47,6 +47,8 @@ static enum status read_file(struct answers *answers, size_t which, size_t resul
         return error->status;
     answers->taken[which] = true;
     if (load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) != STATUS_OK) {
+        if (error->memory)
+            return STATUS_SYSTEM;
         found.refused = tell(arena, error->message);
         *error = (struct error){0};
     } else {

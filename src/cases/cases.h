@@ -60,7 +60,8 @@ bool case_sizes_of(const struct case_row *row, const struct options *options, st
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
                       struct job_files *files, struct arena *arena, struct error *error);
 
-/* In bound.c: how far each of the results may be off. */
+/* In bound.c: how far each of the results may be off. Reads result->truth, of a job that also shows weights.
+ * STATUS_SYSTEM where memory is short. */
 enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *arena, struct error *error);
 
 /* In files.c: bytes that stand in a file of a case. */
@@ -70,11 +71,13 @@ struct case_file {
     size_t length;
 };
 
-/* In files.c: all files of a case, into files (CASES_MOST_FILES). */
+/* In files.c: all files of a case, into files (CASES_MOST_FILES); their names and bytes are the arena's. STATUS_SYSTEM
+ * where memory is short. */
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error);
 
-/* In files.c: the index of all that are made with these options. */
+/* In files.c: the index of all that are made with these options; its bytes are the arena's. STATUS_SYSTEM where memory
+ * is short. */
 enum status case_index(const struct options *options, struct case_file *file, struct arena *arena, struct error *error);
 #define CASES_INDEX "cases.txt"
 #define CASES_HEAD "# attn " ATTN_VERSION " cases "
@@ -92,7 +95,8 @@ static inline double case_unit(enum dtype dtype)
 extern const struct case_row CASES[];
 extern const size_t CASES_COUNT;
 
-/* attn cases DIR: writes the folder, and says so. */
+/* attn cases DIR: writes the folder, and says so. STATUS_USAGE where the folder is there and not empty, STATUS_SYSTEM
+ * where the system refuses: then there is no folder. Closes the output where all went well. */
 enum status cases_write(const struct options *options, struct output *output, struct arena *arena, struct error *error);
 
 /* What became of a case. */
@@ -107,15 +111,14 @@ struct case_checked {
     double largest, allowed; /* where it is worst; NaN: there are no numbers to tell */
     double share;            /* of what is allowed */
     size_t outside, of;
-    char place[TENSOR_PLACE_BYTES]; /* of the worst number */
-    double theirs, right;           /* there */
-    char reason[CASE_WORDS_BYTES];  /* why it failed before numbers were compared; or "" */
-    char
-        mistake[CASE_WORDS_BYTES]; /* the names of what is done wrong, as --mistake takes them; "": nothing was found */
+    char place[TENSOR_PLACE_BYTES];   /* of the worst number */
+    double theirs, right;             /* there */
+    char reason[CASE_WORDS_BYTES];    /* why it failed before numbers were compared; or "" */
+    char mistake[CASE_WORDS_BYTES];   /* its name, or names, as --mistake takes them; "": nothing was found */
     char sentence[CASE_WORDS_BYTES];  /* in words */
     char command[CASE_COMMAND_BYTES]; /* that asks; or "" */
-    const char *notes[CASE_NOTES];    /* files that are no results */
-    size_t note_count;
+    const char *notes[CASE_NOTES];    /* files that are no results, */
+    size_t note_count, more_notes;    /* and how many more there are */
 };
 
 struct cases_report {

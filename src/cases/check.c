@@ -49,8 +49,7 @@ static enum status read_options(struct options *options, const struct loaded *in
     for (char *word = strtok_r(line, " ", &rest); word != NULL && count < HEAD_WORDS - 2;
          word = strtok_r(NULL, " ", &rest))
         argv[count++] = word;
-    argv[count++] = words + strlen(words); /* "" */
-    argv[count - 1] = named;
+    argv[count++] = named;
     argv[count] = NULL;
     return options_parse(options, count, argv, error) == STATUS_OK ? STATUS_OK : no_index(path, error);
 }
@@ -79,8 +78,12 @@ static enum status read_index(struct cases_report *report, struct arena *arena, 
 
 static void note(struct case_checked *checked, const char *text)
 {
-    if (text != NULL && checked->note_count < CASE_NOTES)
+    if (text == NULL)
+        return;
+    if (checked->note_count < CASE_NOTES)
         checked->notes[checked->note_count++] = text;
+    else
+        checked->more_notes++;
 }
 
 /* "context.npy: is 4 x 3, expected 3 x 4"; the last of several is told. */
@@ -101,12 +104,14 @@ static enum status check_own(struct case_checked *checked, const struct answers 
         const char *path = folder_path(answers->folder, files[i].name, arena, error);
         if (path == NULL)
             return error->status;
-        if (load_bytes(path, arena, &loaded, error) != STATUS_OK)
+        if (load_bytes(path, arena, &loaded, error) != STATUS_OK && error->memory)
+            return STATUS_SYSTEM;
+        if (error->status != STATUS_OK)
             fail(checked, files[i].name, "cannot be read, but attn cases wrote it");
         else if (loaded.length != files[i].length || memcmp(loaded.bytes, files[i].bytes, files[i].length) != 0)
             fail(checked, files[i].name, "is not what attn cases wrote: a kernel must leave it as it is");
+        *error = (struct error){0};
     }
-    *error = (struct error){0};
     return STATUS_OK;
 }
 
@@ -386,9 +391,10 @@ static enum status note_others(struct cases_report *report, struct arena *arena,
 enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error)
 {
     struct case_sizes sizes;
-    *report = (struct cases_report){.folder = folder};
+    /* Behind "./" no name is an option, here and in the command lines that are asked and shown. */
+    *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
     report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);
-    if (report->checked == NULL || read_index(report, arena, error) != STATUS_OK)
+    if (report->folder == NULL || report->checked == NULL || read_index(report, arena, error) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < CASES_COUNT; i++) {
         struct case_checked *checked = &report->checked[report->count];

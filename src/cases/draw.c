@@ -56,14 +56,15 @@ double *case_add(struct case_drawing *drawing, const char *name, size_t rank, co
 }
 
 /* The digits that float32 has not come from a second draw. */
-void case_normal(struct case_drawing *drawing, double *numbers, size_t count)
+enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count)
 {
     float *drawn = arena_allocate(drawing->arena, count, 2 * sizeof *drawn, drawing->error);
     if (drawn == NULL)
-        return;
+        return STATUS_SYSTEM;
     torch_random_normal(&drawing->generator, drawn, 2 * count);
     for (size_t i = 0; i < count; i++)
         numbers[i] = (double)drawn[i] + 0x1p-28 * (double)drawn[count + i];
+    return STATUS_OK;
 }
 
 /* Key `token` of each head, or its value where `columns` is d_v. */
@@ -72,7 +73,7 @@ static double *row_of(double *numbers, const struct case_sizes *sizes, size_t he
     return numbers + (head * sizes->keys + token) * columns;
 }
 
-/* The first column of all queries becomes `one`, and that of key j what `first` says, so that scaled is their product
+/* The first column of all queries becomes 4, and that of key j what `first` says, so that scaled is their product
  * over sqrt(d), and what the other columns give, times `others`. */
 static void make_scores(struct case_drawing *drawing, double others, double first(size_t key, size_t keys))
 {
@@ -229,9 +230,8 @@ static double *add_float_mask(struct case_drawing *drawing)
 {
     const size_t shape[] = {drawing->sizes.queries, drawing->sizes.keys};
     double *mask = case_add(drawing, "attn_mask", 2, shape);
-    if (mask != NULL)
-        case_normal(drawing, mask, shape[0] * shape[1]);
-    return mask;
+    const bool drawn = mask != NULL && case_normal(drawing, mask, shape[0] * shape[1]) == STATUS_OK;
+    return drawn ? mask : NULL;
 }
 
 enum status make_mask_rows(struct case_drawing *drawing)
@@ -411,8 +411,9 @@ enum status lay_pages(struct case_drawing *drawing)
     memcpy(lengths, LENGTHS, sizeof LENGTHS);
     memcpy(table, TABLE, sizeof TABLE);
     transpose(drawing->query, laid, sizes->items, sizes->heads, sizes->queries, sizes->d_head);
-    case_normal(drawing, keys, pages * PAGE * heads * sizes->d_head);
-    case_normal(drawing, values, pages * PAGE * heads * sizes->d_value);
+    if (case_normal(drawing, keys, pages * PAGE * heads * sizes->d_head) != STATUS_OK ||
+        case_normal(drawing, values, pages * PAGE * heads * sizes->d_value) != STATUS_OK)
+        return STATUS_SYSTEM;
     for (size_t page = 0; page < pages; page++)
         if (page != 3 && page != 7 && page != 8) {
             poison_page(keys, page, PAGE * heads * sizes->d_head);
@@ -438,17 +439,20 @@ enum status lay_pages(struct case_drawing *drawing)
 static enum status draw_operands(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t counts[] = {sizes->items * sizes->heads * sizes->queries * sizes->d_head,
-                             sizes->items * sizes->kv_heads * sizes->keys * sizes->d_head,
-                             sizes->items * sizes->kv_heads * sizes->keys * sizes->d_value};
+    const size_t shapes[][4] = {{sizes->items, sizes->heads, sizes->queries, sizes->d_head},
+                                {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_head},
+                                {sizes->items, sizes->kv_heads, sizes->keys, sizes->d_value}};
     double **drawn[] = {&drawing->query, &drawing->key, &drawing->value};
     for (size_t i = 0; i < 3; i++) {
-        *drawn[i] = arena_allocate(drawing->arena, counts[i], sizeof **drawn[i], drawing->error);
-        if (*drawn[i] == NULL)
-            return drawing->error->status;
-        case_normal(drawing, *drawn[i], counts[i]);
+        size_t count = 1;
+        for (size_t axis = 0; axis < 4; axis++)
+            if (!memory_multiply(count, shapes[i][axis], &count))
+                count = SIZE_MAX; /* which no memory has */
+        *drawn[i] = arena_allocate(drawing->arena, count, sizeof **drawn[i], drawing->error);
+        if (*drawn[i] == NULL || case_normal(drawing, *drawn[i], count) != STATUS_OK)
+            return STATUS_SYSTEM;
     }
-    return drawing->error->status;
+    return STATUS_OK;
 }
 
 static void round_all(struct input_file *file, enum dtype dtype)
@@ -468,8 +472,7 @@ static enum status draw_gradient(struct case_drawing *drawing, struct input_file
     double *gradient = case_add(drawing, "grad_context", 4, shape);
     if (gradient == NULL)
         return drawing->error->status;
-    case_normal(drawing, gradient, shape[0] * shape[1] * shape[2] * shape[3]);
-    return drawing->error->status;
+    return case_normal(drawing, gradient, shape[0] * shape[1] * shape[2] * shape[3]);
 }
 
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,

@@ -19,8 +19,8 @@ struct case_drawing {
 double *case_add(struct case_drawing *drawing, const char *name, size_t rank, const size_t *shape);
 void *case_add_of(struct case_drawing *drawing, const char *name, enum dtype dtype, size_t rank, const size_t *shape);
 
-/* Numbers as torch.randn draws them, with digits of a double. */
-void case_normal(struct case_drawing *drawing, double *numbers, size_t count);
+/* Numbers as torch.randn draws them, with digits of a double. STATUS_SYSTEM where memory is short. */
+enum status case_normal(struct case_drawing *drawing, double *numbers, size_t count);
 
 /* Makers. */
 case_maker make_mask_rows, make_mask_block, make_mask_float, make_mask_infinite, make_poison_mask, make_poison_behind,

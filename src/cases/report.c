@@ -37,10 +37,11 @@ static void write_failure(const struct case_checked *checked, struct output *out
 {
     char name[CASE_WORDS_BYTES + 8];
     write_words("for ", checked->row->purpose, output);
-    if (checked->reason[0] == '\0')
-        output_print(output, "    %zu of %zu numbers are off\n    %s: %.6g, expected %.6g\n", checked->outside,
-                     checked->of, checked->place, isnan(checked->theirs) ? (double)NAN : checked->theirs,
-                     checked->right);
+    if (checked->outside > 0)
+        output_print(output, "    %s%s%zu of %zu numbers are off\n    %s: %.6g, expected %.6g\n",
+                     checked->reason[0] != '\0' ? checked->result : "", checked->reason[0] != '\0' ? ": " : "",
+                     checked->outside, checked->of, checked->place,
+                     isnan(checked->theirs) ? (double)NAN : checked->theirs, checked->right);
     snprintf(name, sizeof name, "%s%s", checked->mistake, checked->mistake[0] != '\0' ? ": " : "");
     if (checked->sentence[0] != '\0')
         write_words(name, checked->sentence, output);
@@ -67,6 +68,8 @@ static void write_text_report(const struct cases_report *report, bool color, str
             write_failure(checked, output);
         for (size_t k = 0; k < checked->note_count; k++)
             output_print(output, "    %s is no result of this case\n", checked->notes[k]);
+        if (checked->more_notes > 0)
+            output_print(output, "    nor are %zu more\n", checked->more_notes);
     }
     for (size_t i = 0; i < report->note_count; i++)
         output_print(output, "%s is no case\n", report->notes[i]);

@@ -4,8 +4,8 @@
 
 /* A length just before, at or behind the end of a tile, without and with the causal rule. */
 #define EDGE(tokens, what) \
-    {.name = "edge-" #tokens, .purpose = (what), .keys = (tokens), .exact = true}, \
-    {.name = "causal-" #tokens, .purpose = "the same, causal: tiles on the diagonal", .options = "--causal", \
+    {.name = "edge-" #tokens, .purpose = what, .keys = (tokens), .exact = true}, \
+    {.name = "causal-" #tokens, .purpose = what ", causal: tiles on the diagonal", .options = "--causal", \
         .keys = (tokens), .exact = true},
 
 const struct case_row CASES[] = {
@@ -22,7 +22,7 @@ const struct case_row CASES[] = {
     EDGE(128, "exactly a tile of 128")
     EDGE(129, "one token more than a tile of 128 has")
     {.name = "longest", .purpose = "T = --max-tokens, several tiles of any size"},
-    {.name = "longest-causal", .purpose = "the same, causal", .options = "--causal"},
+    {.name = "longest-causal", .purpose = "T = --max-tokens, causal", .options = "--causal"},
     {.name = "one-token", .purpose = "T = 1: the context is the value itself", .keys = 1},
     {.name = "one-key", .purpose = "one key for 17 queries: all contexts are its value", .queries = 17, .keys = 1},
     {.name = "one-query", .purpose = "a step of decoding: one query, which sees all keys", .queries = 1, .keys = 100},
@@ -57,7 +57,7 @@ const struct case_row CASES[] = {
     {.name = "alternating", .purpose = "values alternate in sign and nearly cancel: sums want digits", .keys = 128, .make = make_alternating},
     {.name = "groups", .purpose = "fewer heads of key and value: each serves those of query that follow one another",
         .keys = 50, .sharing = CASE_GROUPS},
-    {.name = "groups-causal", .purpose = "the same, causal", .options = "--causal", .keys = 50, .sharing = CASE_GROUPS},
+    {.name = "groups-causal", .purpose = "fewer heads of key and value, causal", .options = "--causal", .keys = 50, .sharing = CASE_GROUPS},
     {.name = "one-kv-head", .purpose = "one head of key and value serves all", .keys = 50, .sharing = CASE_ONE},
     {.name = "window", .purpose = "causal, and a query sees 16 keys before its own", .options = "--causal --window 16,0", .keys = 100},
     {.name = "window-both", .purpose = "a window of 7 keys before and 9 behind", .options = "--window 7,9", .keys = 100},
@@ -69,13 +69,13 @@ const struct case_row CASES[] = {
     {.name = "softcap", .purpose = "scores are capped, 5 tanh(s / 5)", .options = "--softcap 5", .keys = 50},
     {.name = "alibi", .purpose = "scores fall with the distance, by the usual slopes", .options = "--causal --alibi slopes", .keys = 50},
     {.name = "packed", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end: none sees another", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
-    {.name = "packed-causal", .purpose = "the same, causal within each", .options = "--causal", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
+    {.name = "packed-causal", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end, causal within each", .options = "--causal", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
     {.name = "pages", .purpose = "a cache in pages of 16, in no order; what no length reaches is NaN, and is not read",
         .queries = 1, .keys = 33, .exact = true, .items = 4, .needs = "block_table", .lay = lay_pages},
-    {.name = "pages-causal", .purpose = "the same for 3 queries, the last tokens of each item", .options = "--causal",
+    {.name = "pages-causal", .purpose = "a cache in pages, and 3 queries, the last tokens of each item", .options = "--causal",
         .queries = 3, .keys = 33, .exact = true, .items = 4, .needs = "block_table", .lay = lay_pages},
     {.name = "grad", .purpose = "gradients by query, key and value", .keys = 33, .gradients = true},
-    {.name = "grad-causal", .purpose = "the same, causal", .options = "--causal", .keys = 65, .gradients = true},
+    {.name = "grad-causal", .purpose = "gradients by query, key and value, causal", .options = "--causal", .keys = 65, .gradients = true},
     {.name = "grad-few-queries", .purpose = "Tq < Tk, the last tokens", .options = "--causal --align bottom-right", .queries = 17, .keys = 50, .gradients = true},
     {.name = "grad-groups", .purpose = "the gradients of a shared head are sums over those that it serves",
         .options = "--causal", .keys = 33, .sharing = CASE_GROUPS, .gradients = true},

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* One case: its folder and its files. What it takes is given back at once. */
-static enum status write_case(const struct folder *folder, const struct case_row *row, const struct options *options,
+static enum status write_case(struct folder *folder, const struct case_row *row, const struct options *options,
                               struct error *error)
 {
     struct arena arena = {0};
@@ -25,8 +25,8 @@ static enum status write_case(const struct folder *folder, const struct case_row
     return status;
 }
 
-static enum status write_all(const struct folder *folder, const struct options *options, size_t *count,
-                             struct arena *arena, struct error *error)
+static enum status write_all(struct folder *folder, const struct options *options, size_t *count, struct arena *arena,
+                             struct error *error)
 {
     struct case_file index;
     struct case_sizes sizes;
