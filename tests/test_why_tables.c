@@ -49,17 +49,14 @@ static bool are_wanted(const cJSON *names, const cJSON *wanted, bool forms)
     return same;
 }
 
-/* Whether they are told with the first answer, or beside it, as far as the digits go. */
+/* Whether they are the first answer, or are told beside it, as far as the digits go. */
 static bool is_told(const cJSON *explanations, const cJSON *wanted)
 {
-    for (const cJSON *answer = explanations->child; answer != NULL; answer = answer->next) {
-        if (are_wanted(field(answer, "forms"), wanted, false))
-            return true;
-        for (const cJSON *same = field(answer, "same")->child; same != NULL; same = same->next)
-            if (are_wanted(same, wanted, false))
-                return true;
-    }
-    return false;
+    const cJSON *answer = explanations->child;
+    bool told = answer != NULL && are_wanted(field(answer, "forms"), wanted, false);
+    for (const cJSON *same = answer != NULL ? field(answer, "same")->child : NULL; same != NULL; same = same->next)
+        told = told || are_wanted(same, wanted, false);
+    return told;
 }
 
 /* `first` counts those that are the first answer, in the form that was made. */

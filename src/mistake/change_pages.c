@@ -203,24 +203,34 @@ static void end_with_page(struct recipe_mask *mask)
     mask->limit = (mask->limit + mask->page - 1) / mask->page * mask->page;
 }
 
+/* The lengths in whole pages, the last one counted or not. False where that cannot be, for that reason; NULL where
+ * memory is short. */
+static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bool counted, const char **reason)
+{
+    const struct problem *problem = &recipe->problem;
+    bool full = true;
+    *reason = problem->pages == NULL ? NO_PAGES : problem->pages->starts != NULL ? IN_SEQUENCE : NULL;
+    if (*reason != NULL || !begin(recipe, reading))
+        return false;
+    const int64_t size = (int64_t)problem->pages->size;
+    for (size_t item = 0; item < problem->items; item++) {
+        const int64_t rest = reading->lengths[item] % size;
+        full = full && rest == 0;
+        reading->lengths[item] += rest == 0 ? 0 : counted ? size - rest : -rest;
+    }
+    *reason = full ? "every page is full" : NULL;
+    return !full;
+}
+
 /* The forms: queries are the last of those, or stay where they are. */
 const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
 {
     struct problem *problem = &recipe->problem;
     struct reading reading;
-    bool full = true;
-    if (problem->pages == NULL)
-        return NO_PAGES;
-    if (problem->pages->starts != NULL)
-        return IN_SEQUENCE;
-    if (!begin(recipe, &reading))
-        return NULL;
-    const int64_t size = (int64_t)problem->pages->size;
-    for (size_t item = 0; item < problem->items; item++) {
-        full = full && reading.lengths[item] % size == 0;
-        reading.lengths[item] = (reading.lengths[item] + size - 1) / size * size;
-    }
-    const char *reason = full ? "every page is full" : read_all(recipe, &reading, NULL);
+    const char *reason;
+    if (!begin_whole_pages(recipe, &reading, true, &reason))
+        return reason;
+    reason = read_all(recipe, &reading, NULL);
     if (reason != NULL)
         return reason;
     if (form == 0)
@@ -234,22 +244,10 @@ const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
 const char *mistake_pages_last_missing(struct recipe *recipe, double form)
 {
     (void)form;
-    struct problem *problem = &recipe->problem;
     struct reading reading;
-    bool full = true;
-    if (problem->pages == NULL)
-        return NO_PAGES;
-    if (problem->pages->starts != NULL)
-        return IN_SEQUENCE;
-    if (!begin(recipe, &reading))
-        return NULL;
-    const int64_t size = (int64_t)problem->pages->size;
-    for (size_t item = 0; item < problem->items; item++) {
-        full = full && reading.lengths[item] % size == 0;
-        reading.lengths[item] -= reading.lengths[item] % size;
-    }
-    if (full)
-        return "every page is full";
-    problem->mask.lengths = reading.lengths;
+    const char *reason;
+    if (!begin_whole_pages(recipe, &reading, false, &reason))
+        return reason;
+    recipe->problem.mask.lengths = reading.lengths;
     return NULL;
 }

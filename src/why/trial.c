@@ -83,7 +83,7 @@ struct fit {
     double largest;
 };
 
-/* Of a gradient all numbers are there; NaN where it has no such table. */
+/* Of a gradient all numbers are there. */
 static double made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                           struct mine_index index)
 {
@@ -92,13 +92,15 @@ static double made_number(const struct trial_made *made, const struct mine_table
         return trial_number(&made->plain, table->stage, index);
     for (int axis = 0; axis < MINE_AXES; axis++)
         at = at * table->layout.whole[axis] + index.at[axis];
-    return gradient != NULL ? gradient[at] : NAN;
+    return gradient[at];
 }
 
 static struct fit fit_at(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                          struct mine_index first, const bool *is_few, bool whole)
 {
     struct fit fit = {0, 0, 0};
+    if (mine_is_backward(table) && gradient == NULL) /* what was made has no such table, or one of another shape */
+        return (struct fit){0, table->count, INFINITY};
     for (size_t i = 0; i < table->count; i++) {
         const struct mine_index index = mine_place_of(table, first, i);
         if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
