@@ -245,10 +245,9 @@ static void check_near(const struct fused_job *job, const double *expected, cons
     size_t at = 0;
     for (size_t i = 0; i < job->heads * job->queries * columns; i++) {
         const bool same = isnan(expected[i]) ? isnan(got[i]) : expected[i] == got[i];
-        const double error = same               ? 0
-                             : expected[i] == 0 ? INFINITY
-                                                : fabs(expected[i] - got[i]) / fmax(1, fabs(expected[i]));
-        if (!(error <= worst))
+        const double away = fabs(expected[i] - got[i]) / fmax(1, fabs(expected[i]));
+        const double error = same ? 0 : expected[i] == 0 || isnan(away) ? INFINITY : away;
+        if (error > worst)
             worst = error, at = i;
     }
     CHECK(worst <= tolerance, "%s, %zu keys: %s of row %zu, column %zu: expected %.9g, got %.9g", job->kernel->name,

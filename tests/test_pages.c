@@ -27,7 +27,7 @@ static float *make_cache(size_t tokens, size_t tail_page, size_t tail)
         cache[tail_page * tokens * D + i] = NAN;
     for (size_t i = 0; i < PAGES; i++)
         if (i != 3 && i != 4 && i != 1)
-            mprotect((char *)cache + i * page, page, PROT_NONE);
+            CHECK(mprotect((char *)cache + i * page, page, PROT_NONE) == 0, "page %zu stays readable", i);
     return cache;
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 40 };
+enum { WORDS = 40, DONE = 1200 }; /* of 1216: dropout is the reference's alone */
 
 /* --- the same bits ------------------------------------------------------------------------------------------------ */
 
@@ -180,7 +180,7 @@ static void check_jobs(void)
                              JOBS[job].line + length, DTYPES[dtype], WAYS[way], CUTS[cut]);
                     done += check_job(line, JOBS[job].json);
                 }
-    CHECK(done >= COUNT(JOBS) * COUNT(DTYPES) * COUNT(CUTS) * 3, "expected most jobs to be done, got %zu", done);
+    CHECK(done == DONE, "expected %d jobs to be done, got %zu", DONE, done);
 }
 
 /* Large jobs: tiles of the fused path begin and end elsewhere in a step. */

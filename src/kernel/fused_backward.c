@@ -158,7 +158,8 @@ static size_t tile_count(const struct plan *plan, size_t tile)
     return memory_smaller(plan->kernel->lanes, plan->job->queries - tile * plan->kernel->lanes);
 }
 
-/* Rows (rows, columns) as panels of W columns, one behind the other, `apart` rows each; `from` them where `back`. */
+/* Rows (rows, columns) as panels of W columns, one behind the other, `apart` rows each; the other way
+ * where `back`. */
 static void copy_panels(const struct plan *plan, char *rows, size_t count, size_t columns, char *panels, size_t apart,
                         bool back)
 {
@@ -206,7 +207,7 @@ static double row_delta(const struct plan *plan, size_t row)
     return sum;
 }
 
-/* Its lse tells, but that a row with a sink may have the same. */
+/* lse alone does not tell: that of a row with a sink may be the sink's, too. */
 static bool is_empty(const struct plan *plan, size_t head, size_t query)
 {
     const struct mask *mask = plan->job->mask;
