@@ -307,7 +307,8 @@ void output_expect(struct output *output, size_t length)
     const off_t most = INT64_MAX;
     if (output->target == NULL || output->failed || length > (uintmax_t)most)
         return;
-    if (fallocate(output->file, FALLOC_FL_KEEP_SIZE, 0, (off_t)length) != 0 && (errno == ENOSPC || errno == EDQUOT))
+    if (fallocate(output->file, FALLOC_FL_KEEP_SIZE, 0, (off_t)length) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
         fail(output, errno);
 }
 

@@ -286,7 +286,7 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
         .name = "amx",                                                                                                 \
         .dtype = (id),                                                                                                 \
         .number = DTYPE_F32,                                                                                           \
-        .lanes = LANES,                                                                                                \
+        KERNEL_PIECES,                                                                                                 \
         .rows = COLUMNS,                                                                                               \
         .task_queries = 512,                                                                                           \
         .key_step = KEY_STEP,                                                                                          \
@@ -295,19 +295,13 @@ INLINE void values_of(size_t parts, size_t weight_parts, const struct kernel_key
         .weight_error = (weight_parts) == 1 ? 0x1p-8 : 0x1p-17,                                                        \
         .query_bytes = query_bytes_##operands,                                                                         \
         .keys_bytes = keys_bytes_##operands,                                                                           \
-        .context_bytes = packed_bytes,                                                                                 \
         .pack_query = pack_##operands,                                                                                 \
         .finite = finite_##operands,                                                                                   \
         .load = load_##operands,                                                                                       \
         .scores = scores_##operands,                                                                                   \
-        .adjust = adjust,                                                                                              \
         .softmax = softmax_##table,                                                                                    \
         .values = values_##table,                                                                                      \
-        .merge = merge,                                                                                                \
-        .normalise = normalise,                                                                                        \
         .unpack = unpack_and_release,                                                                                  \
-        .scan = scan,                                                                                                  \
-        .pack = pack,                                                                                                  \
     };
 
 FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)

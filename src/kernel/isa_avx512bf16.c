@@ -167,7 +167,7 @@ FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
         .name = "avx512bf16",                                                                                          \
         .dtype = DTYPE_BF16,                                                                                           \
         .number = DTYPE_F32,                                                                                           \
-        .lanes = LANES,                                                                                                \
+        KERNEL_PIECES,                                                                                                 \
         .rows = ROWS,                                                                                                  \
         .task_queries = 128,                                                                                           \
         .key_step = KEY_STEP,                                                                                          \
@@ -176,19 +176,13 @@ FINITE(finite_bf16, uint16_t, 1 << 15, 1 << 7)
         .weight_error = (parts) == 1 ? 0x1p-8 : 0x1p-17,                                                               \
         .query_bytes = query_bytes,                                                                                    \
         .keys_bytes = keys_bytes,                                                                                      \
-        .context_bytes = packed_bytes,                                                                                 \
         .pack_query = pack_query,                                                                                      \
         .finite = finite_bf16,                                                                                         \
         .load = load,                                                                                                  \
         .scores = scores,                                                                                              \
-        .adjust = adjust,                                                                                              \
         .softmax = softmax_##table,                                                                                    \
         .values = values_##table,                                                                                      \
-        .merge = merge,                                                                                                \
-        .normalise = normalise,                                                                                        \
         .unpack = unpack,                                                                                              \
-        .scan = scan,                                                                                                  \
-        .pack = pack,                                                                                                  \
     };
 
 KERNEL(bf16, 2)

@@ -256,11 +256,10 @@ static void load_nothing(const struct kernel_keys *keys)
 #define TEXT(name) #name
 #define TEXT_OF(isa) TEXT(isa)
 
-/* What all tables have. */
-#define VECTOR_KERNEL                                                                                            \
-    .name = TEXT_OF(ISA), .lanes = LANES, .rows = ROWS, .key_step = KEY_STEP, .folds = true,                     \
-    .context_bytes = packed_bytes, .adjust = adjust, .softmax = softmax, .merge = merge, .normalise = normalise, \
-    .unpack = unpack, .scan = scan, .pack = pack
+/* What all tables of this source have. */
+#define VECTOR_KERNEL                                                                                           \
+    KERNEL_PIECES, .name = TEXT_OF(ISA), .rows = ROWS, .key_step = KEY_STEP, .folds = true, .softmax = softmax, \
+                   .unpack = unpack
 
 #ifdef DOUBLES
 #define OWN(isa) TABLE_OF(isa, _f64)

@@ -373,3 +373,8 @@ static void adjust(const struct kernel_adjustment *adjustment, size_t count, voi
         break;
     }
 }
+
+/* What they are in every table. */
+#define KERNEL_PIECES                                                                                        \
+    .lanes = LANES, .context_bytes = packed_bytes, .adjust = adjust, .merge = merge, .normalise = normalise, \
+    .scan = scan, .pack = pack
