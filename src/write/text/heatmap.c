@@ -186,10 +186,12 @@ static enum status make_sample(struct heatmap *map, struct arena *arena, struct 
     map->longest = memory_smaller(map->columns / 3, LABEL_COLUMNS);
     map->label = widest_label(map, true);
     size_t room = map->columns - margin_of(map) - digits - 1;
-    if (columns > room || rows > room) {
-        const bool ranged = rows > room;
-        map->label = ranged ? ranges : map->label;
-        room = (map->columns - margin_of(map) - (ranged ? 0 : digits + 1)) / 2;
+    if (columns > room || rows > room)
+        room /= 2;
+    if (rows > room) { /* each row of the picture stands for several, and has their positions for a label */
+        map->label = ranges;
+        const size_t without_tokens = (map->columns - margin_of(map)) / 2;
+        room = rows > without_tokens ? without_tokens : room;
     }
     return downsample_create(&map->sample, map->result, map->table, room, room, arena, error);
 }
