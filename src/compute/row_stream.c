@@ -405,13 +405,14 @@ static enum status create_contexts(struct row_stream *rows, struct arena *arena,
                          arena, error);
 }
 
-/* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown. */
+/* The stages whose rows will be asked for and what these are made from, and where each begins among what is shown.
+ * Gradients come from a stream of their own: compute/backward.h. */
 static void lay_out_shown(struct row_stream *rows)
 {
     const struct problem *problem = rows->problem;
     uint64_t shown = 0;
     for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_has_columns(problem->stages[i]))
+        if (stage_has_columns(problem->stages[i]) && !STAGES[problem->stages[i]].backward)
             shown |= stage_existing(STAGE_BIT(problem->stages[i]));
     shown = stage_closure(shown);
     for (int stage = 0; stage < STAGE_COUNT; stage++)

@@ -26,6 +26,8 @@ enum svg_rank svg_rank_of(const struct svg_figure *figure)
         return SVG_SOURCES;
     if (stage_is_attended(stage))
         return stage_is_square(stage) ? SVG_SQUARES : SVG_LAST;
+    if (STAGES[stage].backward) /* that of the context, or of the output, which is given */
+        return SVG_SOURCES;
     if (svg_is_matrix(figure))
         return SVG_WEIGHTS_LINE;
     if (STAGES[stage].operand)

@@ -168,7 +168,8 @@ static void draw_numbered(const struct pen *pen, size_t row, size_t column)
                  plain ? "" : svg_cell_class(panel->scale.diverging, level, name), svg_number(x + 1, numbers[0]),
                  svg_number(y + 1, numbers[1]), svg_number(panel->cell_width - 2, numbers[2]),
                  svg_number(panel->cell_height - 2, numbers[3]));
-    const double forbidden = stage_is_shares(panel->sample.table->stage) ? 0 : -INFINITY;
+    const enum stage stage = panel->sample.table->stage;
+    const double forbidden = stage_is_shares(stage) || STAGES[stage].backward ? 0 : -INFINITY;
     svg_panel_number(panel, masked ? forbidden : panel->sample.numbers[index], text);
     svg_text(pen->output, middle, base, 0, plain ? "muted" : svg_ink_class(panel->scale.diverging, level),
              masked && forbidden == 0 ? "0" : text);
