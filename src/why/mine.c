@@ -193,9 +193,11 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     for (size_t i = 0; i < table->count; i++)
         largest = counts(table->stage, numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
     const enum dtype dtype = dtype_of(&mine->file, table->named, of_job, numbers, table->count);
-    const int decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
-                             ? decimals_of(numbers, table->count)
-                             : -1;
+    int decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
+                       ? decimals_of(numbers, table->count)
+                       : -1;
+    if (decimals == 0) /* whole numbers may be what they are: zeros are not everything below a half */
+        decimals = -1;
     for (size_t i = 0; i < table->count; i++) {
         const double unit = half_unit(table->named, i, decimals);
         const double size = isfinite(numbers[i]) ? fabs(numbers[i]) : 0;
