@@ -116,14 +116,20 @@ static enum status take_paged_query(const struct build *build, struct operand *o
 }
 
 /* The query, and what its items, or the sequences in it, have in the pages. */
-static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads,
+static enum status take_pages(const struct build *build, struct operand operands[3], size_t heads, size_t kv_given,
                               struct build_pages *pages)
 {
     const size_t *query = operands[0].shape;
+    char shape[TENSOR_SHAPE_BYTES], place[BUILD_PLACE_BYTES];
     if ((build_has_sequences(build) ? take_sequences(build, &operands[0], heads, OPTION_HEADS)
                                     : take_paged_query(build, &operands[0], heads)) ||
         build_pages(build, query[0], pages))
         return build->error->status;
+    if (kv_given > 0 && kv_given != pages->key.shape[2])
+        return error_usage(
+            build->error, "%s: key_cache is %s, pages x page size x H_kv x d: %s %zu is another number of heads",
+            build->inputs->source, tensor_shape_text(&input_file_find(build->inputs, "key_cache")->tensor, shape),
+            build_place(build, OPTION_KV_HEADS, place, sizeof place), kv_given);
     for (size_t i = 1; i < 3; i++) {
         const struct tensor *cache = i == 1 ? &pages->key : &pages->value;
         operands[i].tensor = cache;
@@ -306,11 +312,11 @@ static enum status take_lengths(const struct build *build)
 }
 
 /* The position of the first query: behind the past, else as --align says. With lengths each item has its own. */
-static void set_offset(const struct build *build, bool has_past, size_t past_tokens)
+static void set_offset(const struct build *build)
 {
     struct problem *problem = build->problem;
-    if (has_past)
-        problem->mask.offset = (int64_t)past_tokens;
+    if (problem->has_past)
+        problem->mask.offset = (int64_t)problem->past;
     else if (build->options->align == ALIGN_BOTTOM_RIGHT)
         problem->mask.offset = (int64_t)problem->keys - (int64_t)problem->queries;
 }
@@ -329,7 +335,8 @@ static enum status take_all(const struct build *build, const struct operand *ope
                            build->inputs->source);
     if (past_key != NULL && past_key->shape[2] != past_value->shape[2])
         return misfit(build, &past_operands[0], &past_operands[1], "as many tokens");
-    if (past_key != NULL && input_file_find(build->inputs, "kv_lengths") != NULL)
+    const bool has_past = past_key != NULL || build->inputs->empty_past;
+    if (has_past && input_file_find(build->inputs, "kv_lengths") != NULL)
         return error_usage(build->error,
                            "%s: past_key and kv_lengths are both given; expected one of them: lengths "
                            "say how much of a whole cache counts",
@@ -339,9 +346,9 @@ static enum status take_all(const struct build *build, const struct operand *ope
         take_operand(build, &operands[2], past_value, "past_value", &problem->given[2]))
         return build->error->status;
     problem->keys = problem->given[1].shape[2];
-    problem->has_past = past_key != NULL;
+    problem->has_past = has_past;
     problem->past = past_key != NULL ? past_key->shape[2] : 0;
-    set_offset(build, past_key != NULL, past_key != NULL ? past_key->shape[2] : 0);
+    set_offset(build);
     if (operands[1].pages == NULL || !operands[1].pages->in_sequence)
         if (take_lengths(build) != STATUS_OK)
             return build->error->status;
@@ -387,7 +394,7 @@ enum status build_operands(const struct build *build)
             "%s %zu without --heads: both say how query, key and value are packed; expected --heads too, "
             "or neither",
             build_place(build, OPTION_KV_HEADS, place, sizeof place), kv_heads);
-    if (build_has_pages(build) ? take_pages(build, operands, heads, &pages)
+    if (build_has_pages(build) ? take_pages(build, operands, heads, kv_given, &pages)
                                : take_shapes(build, operands, heads, kv_heads, kv_given))
         return build->error->status;
     if (check_shapes(build, operands) != STATUS_OK)

@@ -63,9 +63,12 @@ static enum status add_option(const struct build *build, enum option_id id)
     return add_setting(build, id, AS[row->kind], option_text(build->options, id, text));
 }
 
-/* A seed of inputs that were drawn, whether it was given or not, and of no others. */
+/* A seed of inputs that were drawn, whether it was given or not, and of no others. Beside a past of no tokens, which is
+ * not recorded, --align is none: it does nothing here, and would where that past is no longer seen. */
 static bool is_asked(const struct build *build, enum option_id id)
 {
+    if (id == OPTION_ALIGN && build->inputs != NULL && build->inputs->empty_past)
+        return false;
     return OPTIONS[id].asked != NULL && build_said(build, id == OPTION_RANDOM_SEED ? OPTION_RANDOM : id);
 }
 

@@ -95,7 +95,7 @@ static enum status warn_of_numbers(const struct build *build)
     const struct mask *mask = &problem_right(problem)->mask;
     const struct tensor *attn_mask = &mask->attn_mask;
     const bool lengths = mask->lengths != NULL, booleans = attn_mask->rank > 0 && attn_mask->dtype == DTYPE_BOOL;
-    const bool placed = problem->has_past || lengths;
+    const bool placed = problem->has_past || lengths, packed = mask->sequences.count > 0;
     const bool normed = problem->parameters.norms[NORM_QUERY].kind != NORM_NONE ||
                         problem->parameters.norms[NORM_KEY].kind != NORM_NONE || problem->parameters.latent.rank > 0;
     const struct idle idle[] = {
@@ -104,7 +104,9 @@ static enum status warn_of_numbers(const struct build *build)
         {OPTION_MASK_TRUE, !booleans, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"},
         {OPTION_ALIGN, placed,
          problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"},
-        {OPTION_ALIGN, !placed && options->align == ALIGN_BOTTOM_RIGHT && problem->queries == problem->keys,
+        {OPTION_ALIGN, !placed && packed && options->align == ALIGN_BOTTOM_RIGHT,
+         "the last query of a sequence meets its last key unless it is told otherwise"},
+        {OPTION_ALIGN, !placed && !packed && options->align == ALIGN_BOTTOM_RIGHT && problem->queries == problem->keys,
          "there are as many queries as keys"},
         {OPTION_RESIDUAL, problem->residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
          "there is no norm before this attention, which takes the residual stream as it is"},

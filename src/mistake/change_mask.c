@@ -365,7 +365,7 @@ static void end_without_past(struct recipe_mask *mask)
 const char *mistake_past_not_counted(struct recipe *recipe, double form)
 {
     struct mask *mask = &recipe->problem.mask;
-    if (!recipe->problem.has_past)
+    if (recipe->problem.past == 0)
         return "there is no past";
     if (form == 1)
         return add_rule(recipe, end_without_past, NULL, ", masked, and -inf where key > keys - past");

@@ -274,7 +274,7 @@ const char *mistake_rope_positions_from(struct recipe *recipe, double form)
 const char *mistake_rope_past_missing(struct recipe *recipe, double form)
 {
     (void)form;
-    if (!recipe->problem.has_past)
+    if (recipe->problem.past == 0)
         return "there is no past";
     return move_both(recipe, MOVE_BY, -(int64_t)recipe->problem.past, ", turned as if there were no past");
 }

@@ -92,7 +92,7 @@ struct problem {
      * in the working dtype itself, as they lie in a file of that dtype */
     struct tensor given[3];
     const struct problem_pages *pages;  /* that key and value lie in; or NULL */
-    bool has_past;                      /* key and value begin with one, */
+    bool has_past;                      /* key and value begin with one, of no tokens, maybe; */
     size_t past;                        /* of so many tokens, whose keys are turned already */
     bool residual;                      /* the inputs are the residual stream: their norm comes first */
     double clip;                        /* query, key and value lie within +-clip; 0: as they are */

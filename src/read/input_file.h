@@ -43,6 +43,7 @@ struct input_file {
     const char *layout;               /* of a result: INPUT_FILE_GIVEN, INPUT_FILE_CROSS or NULL */
     const char *lacks; /* what a result does not hold of what it was made from, a list of names; or NULL */
     bool nameless;     /* its one tensor has no name of its own */
+    bool empty_past;   /* past_key and past_value of no tokens were there, and were left out */
 };
 
 /* A result of sdpa, whose query, key and value are its input; one whose queries and keys are of different inputs. */

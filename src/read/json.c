@@ -367,8 +367,10 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
         return reader->error->status;
     if ((kind & kinds) == 0)
         return input_file_pass(input, item->string, reader->arena, reader->error);
-    if (is_empty_past(item))
+    if (is_empty_past(item)) {
+        input->empty_past = true;
         return STATUS_OK;
+    }
     if (kind == INPUT_FILE_TOKENS)
         return json_read_tokens(reader, item, item->string, input_file_labels(input, item->string));
     if (kind == INPUT_FILE_SETTINGS)

@@ -96,8 +96,10 @@ static enum status put_in_list(const struct named_tensors *file, const struct na
 
 enum status named_tensors_put(const struct named_tensors *file, const struct named_tensor *tensor)
 {
-    if (tensor->use == NAMED_DROP)
+    if (tensor->use == NAMED_DROP) {
+        file->input->empty_past = true;
         return STATUS_OK;
+    }
     if (tensor->use == NAMED_LIST)
         return put_in_list(file, tensor);
     if (tensor->use == NAMED_PASS)

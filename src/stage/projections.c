@@ -84,7 +84,7 @@ static const char *storage_text(const struct parameters *parameters, enum projec
 void projection_formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     if (!problem_projects(problem)) {
-        text_add(text, problem->has_past && stage_is_of_keys(stage) ? "the past, then the given" : "given");
+        text_add(text, problem->past > 0 && stage_is_of_keys(stage) ? "the past, then the given" : "given");
         return;
     }
     const enum projection_id id = projection_of(stage);
