@@ -159,6 +159,9 @@ const char *build_draw_order(const struct build *build);
 /* The problem with the mistakes in it, once all else of it is known. STATUS_USAGE where one cannot be made here. */
 enum status build_mistakes(const struct build *build);
 
+/* Behind build_stages: refuses gradients by slopes or weights that a mistake reads otherwise. */
+enum status build_mistaken_gradients(const struct build *build);
+
 /* problem->settings, once all else is known: what changes the numbers, with the values that were used. */
 enum status build_settings(const struct build *build);
 

@@ -157,3 +157,28 @@ enum status build_mistakes(const struct build *build)
         problem->recipe = recipe;
     return STATUS_OK;
 }
+
+/* Gradients by what a mistake has put others in the place of: they would be by those, and not by what was given. */
+enum status build_mistaken_gradients(const struct build *build)
+{
+    static const struct {
+        enum mistake_slot slot;
+        enum stage stage;
+        const char *what;
+    } REPLACED[] = {{MISTAKE_SLOT_ALIBI, STAGE_GRAD_ALIBI_SLOPES, "slopes"},
+                    {MISTAKE_SLOT_PACKING, STAGE_GRAD_PARAMETERS, "weights"}};
+    const struct problem *problem = build->problem;
+    char place[BUILD_PLACE_BYTES];
+    for (size_t i = 0; i < problem->mistake_count; i++)
+        for (size_t k = 0; k < sizeof REPLACED / sizeof REPLACED[0]; k++)
+            for (size_t shown = 0; shown < problem->stage_count; shown++)
+                if (MISTAKES[problem->mistakes[i].id].slot == REPLACED[k].slot &&
+                    problem->stages[shown] == REPLACED[k].stage)
+                    return error_usage(
+                        build->error,
+                        "%s: %s reads other %s than those that are given, by which %s would be; expected "
+                        "--stages without it",
+                        build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[problem->mistakes[i].id].name,
+                        REPLACED[k].what, stage_name(REPLACED[k].stage));
+    return STATUS_OK;
+}

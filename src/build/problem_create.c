@@ -406,7 +406,7 @@ static enum status finish_problem(const struct build *build)
                                          "--rounding stages");
     if (build_grad(build) || (problem->has_cell && build_cell(build) != STATUS_OK))
         return build->error->status;
-    if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) ||
+    if (build_mistakes(build) || build_check_dtype(build) || build_stages(build) || build_mistaken_gradients(build) ||
         (!problem->parameters_only && (build_page(build) || build_path(build))))
         return build->error->status;
     return build_settings(build) || build_warnings(build) ? build->error->status : STATUS_OK;
