@@ -77,9 +77,13 @@ enum status folder_open(struct folder *folder, const char *target, struct arena 
     while (length > 1 && target[length - 1] == '/')
         length--;
     folder->target = arena_text(arena, target, length, error);
-    if (folder->target == NULL || check_target(folder) != STATUS_OK)
+    if (folder->target == NULL)
         return error->status;
-    const char *slash = strrchr(folder->target, '/');
+    const char *slash = strrchr(folder->target, '/'), *last = slash != NULL ? slash + 1 : folder->target;
+    if (last[0] == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+        return error_usage(error, "'%s' is no name for a new folder", target);
+    if (check_target(folder) != STATUS_OK)
+        return error->status;
     char *beside = arena_text(arena, folder->target, slash != NULL ? (size_t)(slash - folder->target) + 1 : 0, error);
     if (beside == NULL)
         return error->status;

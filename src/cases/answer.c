@@ -45,7 +45,6 @@ static enum status read_file(struct answers *answers, size_t which, size_t resul
     char words[CASE_WORDS_BYTES];
     if (path == NULL)
         return error->status;
-    answers->taken[which] = true;
     if (load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) != STATUS_OK) {
         if (error->memory)
             return STATUS_SYSTEM;
@@ -53,13 +52,14 @@ static enum status read_file(struct answers *answers, size_t which, size_t resul
         *error = (struct error){0};
     } else {
         take(&found, &input, together);
-        if (found.tensor.rank == 0 && together)
+        if (found.tensor.rank == 0 && together) /* it may hold another result */
             return STATUS_OK;
         if (found.tensor.rank == 0) {
             snprintf(words, sizeof words, "%.80s: holds no %s", found.name, answer->stage);
             found.refused = tell(arena, words);
         }
     }
+    answers->taken[which] = true;
     if (answer->path != NULL) {
         snprintf(words, sizeof words, "%.80s: %s is in %.80s, too; expected it once", found.name, answer->stage,
                  answer->name);

@@ -224,13 +224,17 @@ static void tell_why(struct case_checked *checked, const struct why *why)
     if (why->count == 0)
         return;
     const struct trial_guess *guess = &why->explanations[0].guess;
+    if (why->low_precision) {
+        text_add(&words, "right but for precision: they are numbers of %s", dtype_name(why->mine.dtype));
+        return;
+    }
     for (size_t i = 0; i < guess->count; i++) {
         char name[MISTAKE_NAME_BYTES];
         text_add(&names, "%s%s", i > 0 ? "," : "", mistake_text(guess->choices[i], name));
         text_add(&words, "%s%s", i > 0 ? "; and " : "", MISTAKES[guess->choices[i].id].sentence);
     }
-    if (guess->count == 0 && why_command(&why->explanations[0], checked->command) != NULL) /* other settings */
-        text_add(&words, "it is what other settings give: %s", checked->command);
+    if (guess->count == 0)
+        text_add(&words, "right but for precision: too few digits are kept, or something on the way is too coarse");
 }
 
 /* "attn why sdpa DIR/edge-16/inputs.safetensors --mine DIR/edge-16/context.npy --stages context", as words and as a
@@ -355,6 +359,12 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
         status = case_files(made, &report->options, files, &count, &arena, error);
     if (status == STATUS_OK)
         status = answers_read(answers, made, report->folder, &arena, error);
+    if (status == STATUS_SYSTEM && !error->memory && made != NULL && answers != NULL && answers->names == NULL) {
+        fail(checked, NULL, error->message);
+        *error = (struct error){0};
+        arena_free(&arena);
+        return STATUS_OK;
+    }
     for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
         if (!answers->taken[i] && !is_named(answers->names[i], files, count))
             note(checked, arena_text(lasting, answers->names[i], strlen(answers->names[i]), error));

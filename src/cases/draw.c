@@ -202,15 +202,17 @@ enum status make_denormal(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
+/* As large as leaves a context of about a quarter above what the dtype's rounding of each value may do. */
 enum status make_alternating(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
+    const double size = fmin(100, ldexp(1, dtype_precision(drawing->dtype)) / 64);
     make_scores(drawing, 0, first_equal);
     for (size_t head = 0; head < sizes->items * sizes->kv_heads; head++)
         for (size_t key = 0; key < sizes->keys; key++)
             for (size_t column = 0; column < sizes->d_value; column++) {
                 double *value = row_of(drawing->value, sizes, head, key, sizes->d_value) + column;
-                *value = (key % 2 == 0 ? 100 : -100) + (double)(key % 5) / 8;
+                *value = (key % 2 == 0 ? size : -size) + (double)(key % 5) / 8;
             }
     return STATUS_OK;
 }

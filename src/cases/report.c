@@ -32,16 +32,30 @@ static void write_words(const char *before, const char *words, struct output *ou
     output_print(output, "\n");
 }
 
+/* The worst number and the right one, with the digits that tell them apart. */
+static void write_worst(const struct case_checked *checked, struct output *output)
+{
+    char theirs[32], right[32];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(theirs, sizeof theirs, "%.*g", digits, isnan(checked->theirs) ? (double)NAN : checked->theirs);
+        snprintf(right, sizeof right, "%.*g", digits, checked->right);
+        if (strcmp(theirs, right) != 0)
+            break;
+    }
+    output_print(output, "    %s: %s, expected %s\n", checked->place, theirs, right);
+}
+
 /* What is told of a case that failed, each line beneath it. */
 static void write_failure(const struct case_checked *checked, struct output *output)
 {
     char name[CASE_WORDS_BYTES + 8];
     write_words("for ", checked->row->purpose, output);
-    if (checked->outside > 0)
-        output_print(output, "    %s%s%zu of %zu numbers are off\n    %s: %.6g, expected %.6g\n",
-                     checked->reason[0] != '\0' ? checked->result : "", checked->reason[0] != '\0' ? ": " : "",
-                     checked->outside, checked->of, checked->place,
-                     isnan(checked->theirs) ? (double)NAN : checked->theirs, checked->right);
+    if (checked->outside > 0) {
+        const bool named = checked->reason[0] != '\0'; /* which the first line does not */
+        output_print(output, "    %s%s%zu of %zu numbers are off\n", named ? checked->result : "", named ? ": " : "",
+                     checked->outside, checked->of);
+        write_worst(checked, output);
+    }
     snprintf(name, sizeof name, "%s%s", checked->mistake, checked->mistake[0] != '\0' ? ": " : "");
     if (checked->sentence[0] != '\0')
         write_words(name, checked->sentence, output);
@@ -49,6 +63,14 @@ static void write_failure(const struct case_checked *checked, struct output *out
         write_words("", "no mistake that was tried gives these numbers", output);
     if (checked->command[0] != '\0')
         output_print(output, "    ask: %s\n", checked->command);
+}
+
+/* A name of a file may be any bytes. */
+static void write_name(const char *before, const char *name, const char *what, struct output *output)
+{
+    char shown[TEXT_PATH_BYTES];
+    text_shown(name, WRAP_COLUMNS, shown, sizeof shown);
+    output_print(output, "%s%s %s\n", before, shown, what);
 }
 
 static void write_text_report(const struct cases_report *report, bool color, struct output *output)
@@ -67,12 +89,12 @@ static void write_text_report(const struct cases_report *report, bool color, str
         if (checked->verdict == CASE_FAILED)
             write_failure(checked, output);
         for (size_t k = 0; k < checked->note_count; k++)
-            output_print(output, "    %s is no result of this case\n", checked->notes[k]);
+            write_name("    ", checked->notes[k], "is no result of this case", output);
         if (checked->more_notes > 0)
             output_print(output, "    nor are %zu more\n", checked->more_notes);
     }
     for (size_t i = 0; i < report->note_count; i++)
-        output_print(output, "%s is no case\n", report->notes[i]);
+        write_name("", report->notes[i], "is no case", output);
     output_print(output, "\n%zu passed, %zu failed, %zu missing\n", report->of[CASE_PASSED], report->of[CASE_FAILED],
                  report->of[CASE_MISSING]);
 }

@@ -139,10 +139,12 @@ enum status setup_room(double needed, struct error *error)
     const double there = memory_there();
     if (needed <= there)
         return STATUS_OK;
+    const bool small = needed < 1e9;
     return error_system(error, 0,
-                        "not enough memory: this job needs %.1f GB for query, key, value and what is made of them, "
-                        "%.1f GB are there; expected fewer tokens, columns or items",
-                        needed / 1e9, there / 1e9);
+                        "not enough memory: this job needs %.1f %s for query, key, value and what is made of them, "
+                        "%.1f %s are there; expected fewer tokens, columns or items",
+                        needed / (small ? 1e6 : 1e9), small ? "MB" : "GB", there / (small ? 1e6 : 1e9),
+                        small ? "MB" : "GB");
 }
 
 /* Room for it, before any of it is computed. */
