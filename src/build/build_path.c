@@ -51,6 +51,9 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
 static const char *obstacle_backward(const struct problem *problem, char *text, size_t size)
 {
     const bool relative = problem->parameters.relative_bias.rank > 0;
+    if (problem->mask.sequences.count > 0 && problem->mask.empty_row == EMPTY_ROW_NAN)
+        return "with --empty-row nan the gradients of a sequence are its own, and there NaN is in those of all keys; "
+               "expected --kernel reference";
     for (size_t i = 0; i < problem->stage_count; i++) {
         const enum stage stage = problem->stages[i];
         if (!stage_exists(stage) || !STAGES[stage].backward)

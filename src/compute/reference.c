@@ -68,6 +68,7 @@ void reference_row(const struct attention *attention, struct attention_scratch *
                                       .rooted_key = attention->head->rooted_key,
                                       .value = attention->head->value,
                                       .stages = scratch->rows,
+                                      .own = mask_sequence(&problem->mask, query),
                                       .seen = seen,
                                       .met = with_recomputed(problem, stages) & BEFORE_MASK || empty ? all : seen,
                                       .bias = scratch->bias,

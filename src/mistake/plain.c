@@ -130,6 +130,7 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
                                 .value = maker->head.value,
                                 .stages = stages,
                                 .met = {0, problem->keys},
+                                .own = mask_sequence(&problem->mask, query),
                                 .seen = {0, problem->keys},
                                 .bias = plain->bias + index * problem->keys,
                                 .empty = plain->empty[index],

@@ -146,6 +146,7 @@ static void make_as_stage(const struct plain *plain, size_t index, size_t head, 
     double room;
     const struct attention_row row = {.problem = problem,
                                       .stages = stages,
+                                      .own = mask_sequence(&problem->mask, plain->rows[index % plain->row_count]),
                                       .seen = {0, keys},
                                       .met = {0, keys},
                                       .bias = plain->bias + index * keys,

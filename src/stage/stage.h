@@ -16,6 +16,7 @@ struct attention_row {
     /* By stage, its row: (Tk) where it is T x T; query (d), context (d_v), lse (1). Those before are rounded to the
      * working dtype; the caller rounds what is made. */
     double *const *stages;
+    struct span own;    /* the keys of its sequence: all of them where there are none */
     struct span seen;   /* the keys beyond which the mask forbids all */
     struct span met;    /* all keys; or those seen, where scores are not looked at and the row is not empty: up to the
                            mask no others are made, and from there on they are minus infinity or 0 */

@@ -19,12 +19,14 @@ static const double *cast_masked(const struct attention_row *row)
     return row->cast;
 }
 
-/* The weights of a row that may see no key, as --empty-row says. */
-static void fill_empty(enum empty_row empty_row, double *weights, size_t keys)
+/* The weights of a row that may see no key, as --empty-row says; 0 beyond its sequence. */
+static void fill_empty(const struct attention_row *row, double *weights)
 {
+    const enum empty_row empty_row = row->problem->mask.empty_row;
+    const size_t keys = row->problem->keys;
     const double weight = empty_row == EMPTY_ROW_MEAN ? 1 / (double)keys : empty_row == EMPTY_ROW_NAN ? (double)NAN : 0;
     for (size_t j = 0; j < keys; j++)
-        weights[j] = weight;
+        weights[j] = j >= row->own.first && j < row->own.end ? weight : 0;
 }
 
 /* exp(masked_j - largest) over the sum of them all. A key that is forbidden weighs exactly 0. Scores that overflowed to
@@ -43,7 +45,7 @@ static void make(const struct attention_row *row)
 {
     double *weights = row->stages[STAGE_WEIGHTS];
     if (row->empty)
-        fill_empty(row->problem->mask.empty_row, weights, row->problem->keys);
+        fill_empty(row, weights);
     else
         divide(row, weights, softmax_exponentials(row, cast_masked(row), weights).sum);
 }
@@ -72,7 +74,7 @@ static void make_rounded(const struct attention_row *row)
 {
     double *weights = row->stages[STAGE_WEIGHTS];
     if (row->empty)
-        fill_empty(row->problem->mask.empty_row, weights, row->problem->keys);
+        fill_empty(row, weights);
     else
         divide(row, weights, sum_rounded(row, cast_masked(row), weights));
 }
