@@ -101,6 +101,7 @@ static enum status warn_of_numbers(const struct build *build)
     const struct idle idle[] = {
         {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},
         {OPTION_DROPOUT_SEED, !(problem->dropout > 0), "there is no dropout"},
+        {OPTION_CHUNK, options->prefill > 0 && options->prefill == problem->queries, "--prefill takes all tokens"},
         {OPTION_MASK_TRUE, !booleans, attn_mask->rank == 0 ? "there is no attn_mask" : "attn_mask holds numbers"},
         {OPTION_ALIGN, placed,
          problem->has_past ? "past_key says where the queries stand" : "kv_lengths says where the queries stand"},
