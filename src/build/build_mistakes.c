@@ -174,11 +174,12 @@ enum status build_mistaken_gradients(const struct build *build)
             for (size_t shown = 0; shown < problem->stage_count; shown++)
                 if (MISTAKES[problem->mistakes[i].id].slot == REPLACED[k].slot &&
                     problem->stages[shown] == REPLACED[k].stage)
-                    return error_usage(
-                        build->error,
-                        "%s: %s reads other %s than those that are given, by which %s would be; expected "
-                        "--stages without it",
-                        build_place(build, OPTION_MISTAKE, place, sizeof place), MISTAKES[problem->mistakes[i].id].name,
-                        REPLACED[k].what, stage_name(REPLACED[k].stage));
+                    return error_usage(build->error,
+                                       "%s: %s cannot be made here: it reads other %s than those that are given, by "
+                                       "which %s would be; expected "
+                                       "--stages without it",
+                                       build_place(build, OPTION_MISTAKE, place, sizeof place),
+                                       MISTAKES[problem->mistakes[i].id].name, REPLACED[k].what,
+                                       stage_name(REPLACED[k].stage));
     return STATUS_OK;
 }
