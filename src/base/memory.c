@@ -134,7 +134,7 @@ enum status arena_keep(struct arena *arena, void *memory, size_t mapped, struct 
     struct arena_kept *kept = arena_allocate(arena, 1, sizeof *kept, error);
     if (kept == NULL) {
         release(memory, mapped);
-        return error->status;
+        return STATUS_SYSTEM;
     }
     *kept = (struct arena_kept){arena->kept, memory, mapped};
     arena->kept = kept;
