@@ -4,23 +4,23 @@
 
 /* A length just before, at or behind the end of a tile, without and with the causal rule. */
 #define EDGE(tokens, what) \
-    {.name = "edge-" #tokens, .purpose = what, .keys = (tokens), .exact = true}, \
-    {.name = "causal-" #tokens, .purpose = what ", causal: tiles on the diagonal", .options = "--causal", \
+    {.name = "edge-" #tokens, .purpose = #what, .keys = (tokens), .exact = true}, \
+    {.name = "causal-" #tokens, .purpose = #what ", causal: tiles on the diagonal", .options = "--causal", \
         .keys = (tokens), .exact = true},
 
 const struct case_row CASES[] = {
-    EDGE(15, "one token less than a tile of 16 has")
-    EDGE(16, "exactly a tile of 16")
-    EDGE(17, "one token more than a tile of 16 has")
-    EDGE(31, "one token less than a tile of 32 has")
-    EDGE(32, "exactly a tile of 32")
-    EDGE(33, "one token more than a tile of 32 has")
-    EDGE(63, "one token less than a tile of 64 has")
-    EDGE(64, "exactly a tile of 64")
-    EDGE(65, "one token more than a tile of 64 has")
-    EDGE(127, "one token less than a tile of 128 has")
-    EDGE(128, "exactly a tile of 128")
-    EDGE(129, "one token more than a tile of 128 has")
+    EDGE(15, one token less than a tile of 16 has)
+    EDGE(16, exactly a tile of 16)
+    EDGE(17, one token more than a tile of 16 has)
+    EDGE(31, one token less than a tile of 32 has)
+    EDGE(32, exactly a tile of 32)
+    EDGE(33, one token more than a tile of 32 has)
+    EDGE(63, one token less than a tile of 64 has)
+    EDGE(64, exactly a tile of 64)
+    EDGE(65, one token more than a tile of 64 has)
+    EDGE(127, one token less than a tile of 128 has)
+    EDGE(128, exactly a tile of 128)
+    EDGE(129, one token more than a tile of 128 has)
     {.name = "longest", .purpose = "T = --max-tokens, several tiles of any size"},
     {.name = "longest-causal", .purpose = "T = --max-tokens, causal", .options = "--causal"},
     {.name = "one-token", .purpose = "T = 1: the context is the value itself", .keys = 1},
