@@ -46,6 +46,19 @@ static const struct file_tensor *find_given(const struct build *build, const cha
     return found;
 }
 
+static bool is_shaped(const struct tensor *given, const struct tensor *last)
+{
+    return given->rank == last->rank && memcmp(given->shape, last->shape, last->rank * sizeof last->shape[0]) == 0;
+}
+
+/* ... x H x d_v, where the last table has ... x H d_v: the same numbers in the same order. */
+static bool has_heads_apart(const struct tensor *given, const struct tensor *last, size_t heads)
+{
+    const size_t axis = last->rank - 1;
+    return given->rank == last->rank + 1 && memcmp(given->shape, last->shape, axis * sizeof last->shape[0]) == 0 &&
+           given->shape[axis] == heads && heads * given->shape[axis + 1] == last->shape[axis];
+}
+
 enum status build_grad(const struct build *build)
 {
     struct problem *problem = build->problem;
@@ -64,11 +77,16 @@ enum status build_grad(const struct build *build)
     if (given == NULL)
         return build->error->status;
     last.rank = shape_last(problem, last.shape);
-    if (given->tensor.rank != last.rank ||
-        memcmp(given->tensor.shape, last.shape, last.rank * sizeof last.shape[0]) != 0)
-        return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, given->name,
+    const char *said = build->grad->nameless ? name : given->name;
+    if (!is_shaped(&given->tensor, &last) &&
+        !(problem->packed && has_heads_apart(&given->tensor, &last, problem->heads)))
+        return error_usage(build->error, "%s: %s is %s; expected %s, as %s is", build->grad->source, said,
                            tensor_shape_text(&given->tensor, got), tensor_shape_text(&last, wanted),
                            stage_name(problem_last_stage(problem)));
-    return tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, given->name, NULL, &problem->grad,
-                          build->arena, build->error);
+    if (tensor_convert(&given->tensor, DTYPE_F64, build->grad->source, said, NULL, &problem->grad, build->arena,
+                       build->error) != STATUS_OK)
+        return build->error->status;
+    problem->grad.rank = last.rank;
+    memcpy(problem->grad.shape, last.shape, last.rank * sizeof last.shape[0]);
+    return STATUS_OK;
 }
