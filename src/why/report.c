@@ -39,7 +39,7 @@ const char *why_command(const struct why_explanation *explanation, char *text)
 {
     struct text line = text_begin(text, REPORT_COMMAND_BYTES);
     struct options options = *explanation->options;
-    const char *between = " --mistake ";
+    const char *before = " --stages ", *between = " --mistake ";
     char name[MISTAKE_NAME_BYTES];
     const enum stage stage = trial_stage(explanation->mine);
     for (size_t i = 0; i < explanation->guess.count; i++)
@@ -48,8 +48,12 @@ const char *why_command(const struct why_explanation *explanation, char *text)
             options.origin[OPTION_DTYPE] = ORIGIN_COMMAND_LINE;
         }
     options_command_line(&options, &line);
-    if (STAGES[stage].on_demand)
-        text_add(&line, " --stages %s", stage_name(stage));
+    const uint64_t shown = explanation->alone == 0 && STAGES[stage].on_demand ? STAGE_BIT(stage) : explanation->alone;
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (shown & STAGE_BIT(i)) {
+            text_add(&line, "%s%s", before, stage_name((enum stage)i));
+            before = ",";
+        }
     for (size_t i = 0; i < explanation->guess.count; i++)
         if (why_is_named(explanation, explanation->guess.choices[i])) {
             text_add(&line, "%s%s", between, mistake_text(explanation->guess.choices[i], name));
@@ -146,6 +150,23 @@ static void write_mistake(const struct why_explanation *explanation, size_t plac
     output_print(output, "    man %s\n", row->section);
 }
 
+/* What stands between names: "a, b and c". */
+static const char *after(size_t i, size_t count)
+{
+    return i + 2 < count ? ", " : i + 2 == count ? " and " : "";
+}
+
+/* "grad_key and grad_value" */
+static void add_stages(struct text *text, uint64_t stages)
+{
+    size_t count = 0, i = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        count += stages >> stage & 1;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage))
+            text_add(text, "%s%s", stage_name((enum stage)stage), after(i++, count));
+}
+
 static bool are_draws(const struct trial_guess *guess)
 {
     size_t i = 0;
@@ -165,26 +186,28 @@ static const char *numbers_text(size_t count, char *text)
     return text;
 }
 
-/* "two mistakes together give all 12 of your numbers:" */
-static void write_title(const struct trial_guess *guess, size_t numbers, struct output *output)
+/* "two mistakes together give all 12 of your numbers:"; of some gradients alone with their names */
+static void write_title(const struct why_explanation *explanation, struct output *output)
 {
+    const struct trial_guess *guess = &explanation->guess;
     static const char *const COUNTS[] = {"no", "one", "two", "three", "four", "five", "six"};
     const size_t count = guess->count;
-    char text[TITLE_BYTES];
+    char count_text[TITLE_BYTES], words[NAMES_BYTES];
+    struct text title = text_begin(words, sizeof words);
     const char *what = are_draws(guess) ? count == 1 ? "another setting gives" : "other settings together give"
                        : count == 1     ? "mistake gives"
                                         : "mistakes together give";
     if (!are_draws(guess) && count < sizeof COUNTS / sizeof COUNTS[0])
-        output_print(output, "%s ", COUNTS[count]);
+        text_add(&title, "%s ", COUNTS[count]);
     else if (!are_draws(guess))
-        output_print(output, "%zu ", count);
-    output_print(output, "%s %s:\n", what, numbers_text(numbers, text));
-}
-
-/* What stands between names: "a, b and c". */
-static const char *after(size_t i, size_t count)
-{
-    return i + 2 < count ? ", " : i + 2 == count ? " and " : "";
+        text_add(&title, "%zu ", count);
+    text_add(&title, "%s %s", what, numbers_text(explanation->trial.of, count_text));
+    if (explanation->alone != 0) {
+        text_add(&title, " in ");
+        add_stages(&title, explanation->alone);
+    }
+    text_add(&title, ":");
+    write_words(words, 0, output);
 }
 
 /* The names of a guess, "a and b", into text. */
@@ -322,7 +345,7 @@ static void write_tried(const struct why *why, struct output *output)
         write_words(words, 2, output);
     output_print(output, "%-*s", FIRST_COLUMN, text_columns(words) > FIRST_COLUMN ? "" : words);
     output_print(output, " largest error   agree\n");
-    if (why->count > 0)
+    if (why->count > 0 && why->explanations[0].alone == 0)
         write_fit_of_answer(why, output);
     if (why->right.has_counts)
         write_fit(why, why->count > 0 && are_draws(&why->explanations[0].guess) ? "as asked for" : "no mistake",
@@ -387,6 +410,9 @@ static bool has_choice(const struct trial_guess *guess, struct mistake_choice ch
 /* What a step is explained by: where there is an answer a part of it. */
 static const struct trial_guess *told_of(const struct why *why, const struct why_step *step)
 {
+    for (size_t i = 0; i < why->count; i++)
+        if (why->explanations[i].alone & STAGE_BIT(step->stage))
+            return &why->explanations[i].guess;
     for (size_t i = 0; i < step->guess_count && why->count > 0; i++) {
         size_t k = 0;
         while (k < step->guesses[i].count && has_choice(&why->explanations[0].guess, step->guesses[i].choices[k]))
@@ -395,6 +421,17 @@ static const struct trial_guess *told_of(const struct why *why, const struct why
             return &step->guesses[i];
     }
     return &step->guesses[0];
+}
+
+/* How a step was made: gradients are sums over what a kernel keeps nowhere. */
+static const char *steps_title(const struct why *why)
+{
+    size_t back = 0;
+    for (size_t i = 0; i < why->step_count; i++)
+        back += STAGES[why->steps[i].stage].backward;
+    return back == 0                 ? "each stage, from your own stages before it:"
+           : back == why->step_count ? "each gradient, from the inputs:"
+                                     : "each stage, from your own stages before it; each gradient, from the inputs:";
 }
 
 /* Those that follow from what is before them, and of the others what gives each. */
@@ -408,7 +445,7 @@ static void write_steps(const struct why *why, struct output *output)
             departing++;
             width = memory_larger(width, strlen(stage_name(why->steps[i].stage)));
         }
-    output_print(output, "each stage, from your own stages before it:\n");
+    write_words(steps_title(why), 0, output);
     for (size_t i = 0; i < why->step_count; i++)
         if (!why->steps[i].departs) {
             text_add(&right, "%s%s", stage_name(why->steps[i].stage), after(seen, why->step_count - departing));
@@ -465,11 +502,11 @@ static void write_others(const struct why *why, struct output *output)
 }
 
 /* On two lines, as a shell takes them, where one would be too long. */
-static void write_command(const struct why *why, struct output *output)
+static void write_command(const struct why_explanation *explanation, struct output *output)
 {
     static const char LEAD[] = "see it: ", LAST[] = " --mistake ";
     char text[REPORT_COMMAND_BYTES];
-    const char *command = why_command(&why->explanations[0], text), *cut = NULL;
+    const char *command = why_command(explanation, text), *cut = NULL;
     if (command == NULL)
         return;
     for (const char *at = command; (at = strstr(at, LAST)) != NULL; at++)
@@ -495,7 +532,7 @@ static void write_right(const struct why *why, struct output *output)
              "and no mistake.",
              dtype_title(why->mine.dtype), why->right.largest, dtype_name(why->mine.dtype));
     write_words(words, 0, output);
-    write_command(why, output);
+    write_command(&why->explanations[0], output);
 }
 
 /* What was forgotten, or was too much, on attn's own command line; its mistake stands with the same numbers. */
@@ -509,7 +546,7 @@ static void write_residual(const struct why *why, struct output *output)
     write_words(words, 0, output);
     write_same(why, 0, output);
     write_others(why, output);
-    write_command(why, output);
+    write_command(&why->explanations[0], output);
 }
 
 static void write_answer(const struct why *why, bool color, struct output *output)
@@ -517,7 +554,7 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
     const struct why_explanation *answer = &why->explanations[0];
     if (why->step_count > 0)
         write_steps(why, output);
-    write_title(&answer->guess, answer->trial.of, output);
+    write_title(answer, output);
     for (size_t i = 0; i < answer->guess.count; i++)
         write_mistake(answer, i, color, output);
     write_same(why, 0, output);
@@ -525,7 +562,29 @@ static void write_answer(const struct why *why, bool color, struct output *outpu
     output_print(output, "\n");
     write_tried(why, output);
     write_hidden(why, output);
-    write_command(why, output);
+    write_command(&why->explanations[0], output);
+}
+
+/* Each mistake with the gradients that it gives, where all of them follow from no mistake together. */
+static void write_apart(const struct why *why, bool color, struct output *output)
+{
+    write_steps(why, output);
+    for (size_t i = 0; i < why->count; i++) {
+        if (why->explanations[i].same_as != i)
+            continue;
+        write_title(&why->explanations[i], output);
+        for (size_t k = 0; k < why->explanations[i].guess.count; k++)
+            write_mistake(&why->explanations[i], k, color, output);
+        write_same(why, i, output);
+        write_command(&why->explanations[i], output);
+        output_print(output, "\n");
+    }
+    write_words("No mistake gives all of your gradients at once: it was made in some of them alone, as where each "
+                "gradient has code of its own.",
+                0, output);
+    output_print(output, "\n");
+    write_tried(why, output);
+    write_hidden(why, output);
 }
 
 /* What so few numbers cannot tell from chance, and was not tried. */
@@ -593,6 +652,8 @@ void why_write_text(const struct why *why, bool color, struct output *output)
         write_residual(why, output);
     else if (why->count > 0 && (why->explanations[0].guess.count == 0 || why->low_precision))
         write_right(why, output);
+    else if (why->count > 0 && why->explanations[0].alone != 0)
+        write_apart(why, color, output);
     else if (why->count > 0)
         write_answer(why, color, output);
     else

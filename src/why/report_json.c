@@ -57,6 +57,17 @@ static void write_same(const struct why *why, size_t answer, struct output *outp
     output_print(output, "]");
 }
 
+static void write_stages(uint64_t stages, struct output *output)
+{
+    const char *between = "[";
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage)) {
+            output_print(output, "%s\"%s\"", between, stage_name((enum stage)stage));
+            between = ", ";
+        }
+    output_print(output, stages == 0 ? "[]" : "]");
+}
+
 static void write_explanation(const struct why *why, size_t i, struct output *output)
 {
     const struct why_explanation *explanation = &why->explanations[i];
@@ -65,6 +76,10 @@ static void write_explanation(const struct why *why, size_t i, struct output *ou
     write_names(&explanation->guess, false, output);
     output_print(output, ", \"forms\": ");
     write_names(&explanation->guess, true, output);
+    if (explanation->alone != 0) {
+        output_print(output, ", \"alone\": ");
+        write_stages(explanation->alone, output);
+    }
     write_same(why, i, output);
     output_print(output, ",\n  \"command\": ");
     if (why_command(explanation, command) != NULL)
@@ -100,19 +115,6 @@ static void write_mine(const struct why *why, struct output *output)
     output_print(output, "]}");
 }
 
-static void write_departs(const struct why *why, struct output *output)
-{
-    const uint64_t departs = why_departs(why);
-    bool first = true;
-    output_print(output, ",\n\"departs\": [");
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (departs & STAGE_BIT(stage)) {
-            output_print(output, "%s\"%s\"", first ? "" : ", ", stage_name((enum stage)stage));
-            first = false;
-        }
-    output_print(output, "]");
-}
-
 static void write_hidden(const struct why *why, struct output *output)
 {
     bool first = true;
@@ -139,7 +141,8 @@ void why_write_json(const struct why *why, struct output *output)
             first = false;
         }
     output_print(output, "]");
-    write_departs(why, output);
+    output_print(output, ",\n\"departs\": ");
+    write_stages(why_departs(why), output);
     write_hidden(why, output);
     output_print(
         output,

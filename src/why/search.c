@@ -46,7 +46,7 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
     if (why->explanations == NULL || why->count == MOST)
         return why->error->status;
     struct why_explanation *added = &why->explanations[why->count];
-    *added = (struct why_explanation){*guess, options, base->problem, base->mine, *trial, why->count};
+    *added = (struct why_explanation){*guess, options, base->problem, base->mine, *trial, why->count, 0};
     if (keep_shown(why, &added->trial, trial_numbers(base)) != STATUS_OK)
         return why->error->status;
     for (size_t i = 0; i < why->count && added->same_as == why->count; i++)
@@ -220,14 +220,15 @@ static bool has_roles(const struct why *why)
 
 /* --- how much a table can tell ----------------------------------------------------------------------------------- */
 
-/* Bits: how many tables of such numbers could be told apart, and the places where it may stand. A right answer among N
- * guesses needs log2(N) of them, and some more, so that no wrong one fits by chance. */
-static double bits_of(const struct trial_base *base)
+/* How many tables of such numbers could be told apart, and the places where it may stand. */
+double why_bits(const struct trial_base *base, uint64_t stages)
 {
     enum { MOST = 20 };
     double bits = 0;
     for (size_t i = 0; i < base->mine->count; i++) {
         const struct mine_table *table = &base->mine->tables[i];
+        if (!(stages & STAGE_BIT(table->stage)))
+            continue;
         bits -= log2((double)mine_indices(table));
         for (size_t k = 0; k < table->count; k++) { /* a number beyond all that is right tells, too */
             const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
@@ -242,6 +243,11 @@ static const double NEEDED[] = {[WHY_SINGLES] = 7 + 4,
                                 [WHY_NEAR_SETTINGS] = 8 + 4,
                                 [WHY_SETTINGS] = 16 + 8,
                                 [WHY_WITH_MISTAKES] = 22 + 8};
+
+double why_bits_needed(size_t mistakes)
+{
+    return NEEDED[mistakes > 1 ? WHY_PAIRS : WHY_SINGLES];
+}
 
 bool why_can_tell(struct why *why, enum why_kind kind)
 {
@@ -272,7 +278,7 @@ static enum status try_placed(struct why *why, struct mine *mine)
     arena_free(&scratch);
     if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
         trial_start(base, why->problem, mine, why->arena, why->error) != STATUS_OK ||
-        bits_of(base) < NEEDED[WHY_PAIRS] || try_right(why, base) != STATUS_OK)
+        why_bits(base, UINT64_MAX) < NEEDED[WHY_PAIRS] || try_right(why, base) != STATUS_OK)
         return why->error->status;
     why->mine = *mine;
     return STATUS_OK;
@@ -312,7 +318,7 @@ static enum status try_gradients(struct why *why)
             continue;
         before = mine;
         if (trial_start(base, why->problem, mine, why->arena, why->error) ||
-            (bits_of(base) >= NEEDED[WHY_PAIRS] && try_singles(why, base) != STATUS_OK))
+            (why_bits(base, UINT64_MAX) >= NEEDED[WHY_PAIRS] && try_singles(why, base) != STATUS_OK))
             return why->error->status;
         most = memory_larger(most, why->budget.singles);
     }
@@ -415,7 +421,7 @@ enum status why_search(struct why *why, const struct options *options, const str
                             needed / 1e9, there / 1e9);
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
         return error->status;
-    why->bits = bits_of(base);
+    why->bits = why_bits(base, UINT64_MAX);
     return why->count > 0 ? STATUS_OK : search(why, base);
 }
 

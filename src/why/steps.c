@@ -472,7 +472,79 @@ static enum status take_steps(const struct stepping *stepping, const struct tria
     return why_add(why, stepping->exact, why->options, all, &sum);
 }
 
-/* From the inputs on, or else from stage to stage. */
+static bool same_guess(const struct trial_guess *a, const struct trial_guess *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; i < a->count && same; i++)
+        same = a->choices[i].id == b->choices[i].id && a->choices[i].form == b->choices[i].form;
+    return same;
+}
+
+static bool gives(const struct why_step *step, const struct trial_guess *guess)
+{
+    for (size_t i = 0; i < step->guess_count; i++)
+        if (same_guess(&step->guesses[i], guess))
+            return true;
+    return false;
+}
+
+/* Whether what departs are gradients, each explained, with numbers enough that none fits by chance. */
+static bool can_be_apart(const struct why *why, const struct trial_base *base)
+{
+    size_t departing = 0;
+    for (size_t i = 0; i < why->step_count; i++) {
+        const struct why_step *step = &why->steps[i];
+        if (!step->departs)
+            continue;
+        if (!STAGES[step->stage].backward || step->guess_count == 0 ||
+            why_bits(base, STAGE_BIT(step->stage)) < why_bits_needed(step->guesses[0].count))
+            return false;
+        departing++;
+    }
+    return departing > 0;
+}
+
+/* The gradients, of those that depart and are not told yet, that a guess gives; with how well. */
+static uint64_t given_by(const struct why *why, const struct trial_guess *guess, uint64_t told, struct trial *sum)
+{
+    uint64_t given = 0;
+    *sum = (struct trial){.end = TRIAL_AGREES, .has_counts = true};
+    for (size_t i = 0; i < why->step_count; i++) {
+        const struct why_step *step = &why->steps[i];
+        if (!step->departs || told & STAGE_BIT(step->stage) || !gives(step, guess))
+            continue;
+        given |= STAGE_BIT(step->stage);
+        sum->agree += step->agree;
+        sum->of += step->of;
+        sum->largest = fmax(sum->largest, step->largest);
+    }
+    return given;
+}
+
+/* A kernel may make each gradient by itself: then a mistake shows in one of them, and the others are right. Each
+ * explanation is a mistake with the gradients that it gives, and behind it are those that give the same. */
+static enum status take_apart(const struct stepping *stepping)
+{
+    struct why *why = stepping->why;
+    uint64_t told = 0, more = 0;
+    for (size_t i = 0; i < why->step_count && can_be_apart(why, stepping->exact); i++, told |= more, more = 0)
+        for (size_t k = 0, first = why->count; k < why->steps[i].guess_count; k++) {
+            struct trial sum;
+            const struct trial_guess *guess = &why->steps[i].guesses[k];
+            const uint64_t given = given_by(why, guess, told, &sum);
+            if (!(given & STAGE_BIT(why->steps[i].stage)) || (k > 0 && given != more))
+                continue;
+            if (why_add(why, stepping->exact, why->options, guess, &sum) != STATUS_OK)
+                return why->error->status;
+            if (why->count == first) /* as many as can be held */
+                break;
+            why->explanations[why->count - 1].alone = more = given;
+            why->explanations[why->count - 1].same_as = first;
+        }
+    return STATUS_OK;
+}
+
+/* From the inputs on, or else from stage to stage, or each gradient by itself. */
 static enum status take_joined(const struct stepping *stepping)
 {
     struct why *why = stepping->why;
@@ -486,7 +558,7 @@ static enum status take_joined(const struct stepping *stepping)
                     STATUS_OK)
                 return why->error->status;
         }
-    return STATUS_OK;
+    return taken ? STATUS_OK : take_apart(stepping);
 }
 
 enum status why_steps(struct why *why, const struct trial_base *base)

@@ -17,6 +17,7 @@ struct why_explanation {
     const struct mine *mine;       /* how the tables stand in it */
     struct trial trial;
     size_t same_as; /* its own place where it is the first of its kind */
+    uint64_t alone; /* the gradients that it gives, a set, where each that departs has its own; 0: all tables */
 };
 
 enum { WHY_STEP_GUESSES = 8 };
@@ -107,6 +108,11 @@ bool why_can_tell(struct why *why, enum why_kind kind);
 /* Adds an explanation. */
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial);
+
+/* In search.c: bits that the tables of these stages tell. A right answer among N guesses needs log2(N) of them, and
+ * some more, so that no wrong one fits by chance; and what so many mistakes need. */
+double why_bits(const struct trial_base *base, uint64_t stages);
+double why_bits_needed(size_t mistakes);
 
 /* In draws.c: bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where
  * memory is short. */
