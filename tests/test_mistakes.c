@@ -97,6 +97,8 @@ static const struct job JOBS[] = {
      "W_query.weight 8 4, W_key_value_a.weight 5 4, key_value_a_norm.weight 3, W_key_value_b.weight 8 3, "
      "out_proj.weight 4 4"},
     {"gradients", "multihead -H 4 --kv-heads 2 -d 8 --dropout 0.3 --softcap 1.5 --grad ones", 0, 0, 2, 5, 5, 4, 0, ""},
+    {"gradients of what is turned", "multihead -H 2 -d 8 --rope half --qk-norm rms --grad ones", 0, 0, 2, 5, 5, 4, 0,
+     ""},
     {"gradients of sdpa", "sdpa --causal --window 2,0" ALL BACK, 4, 2, 1, 4, 4, 3, 2, ", \"sinks\": [0.5, -1, 0, 2]"},
     {"sequences", "sdpa --causal" ALL, 0, 0, 1, 7, 9, 2, 2,
      "{\"cu_seqlens_q\": [0, 3, 5, 7], \"cu_seqlens_k\": [0, 3, 6, 9], \"query\": [[[-1.75, 0.625], [-1.5, "
@@ -313,7 +315,8 @@ static const uint64_t FIRST[MISTAKE_SLOT_COUNT] = {
     [MISTAKE_SLOT_TILES] = BIT(CONTEXT),
     [MISTAKE_SLOT_BITS] = PROJECTED_STAGES,
     [MISTAKE_SLOT_GRAD] = BIT(GRAD_VALUE) | BIT(GRAD_WEIGHTS) | BIT(GRAD_DROPPED) | BIT(GRAD_MASKED) |
-                          BIT(GRAD_SCALED) | BIT(GRAD_SCORES) | BIT(GRAD_KEY),
+                          BIT(GRAD_SCALED) | BIT(GRAD_SCORES) | BIT(GRAD_KEY) | BIT(GRAD_QUERY) |
+                          BIT(GRAD_PROJECTED_QUERY) | BIT(GRAD_NORMED_QUERY),
     [MISTAKE_SLOT_DTYPE] = BIT(NORMED) | PROJECTED_STAGES | BIT(SCORES) | BIT(SCALED) | BIT(MASKED) | BIT(WEIGHTS),
 };
 

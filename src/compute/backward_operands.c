@@ -204,8 +204,10 @@ static void steps_back(const struct way_back *way, size_t item, size_t row, doub
     double *above = room + way->at.above, *cosines = room + way->at.turns, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < way->heads * way->d && operand_is_scaled(problem, way->id); i++)
         above[i] *= problem->query_scale;
-    if (operand_is_turned(problem, way->id) && position != SIZE_MAX) {
+    if (operand_is_turned(problem, way->id) && position != SIZE_MAX && problem->grad_change != GRAD_ROPE_MISSING) {
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
+        for (size_t i = 0; i < rope->columns / 2 && problem->grad_change == GRAD_ROPE_FORWARDS; i++)
+            sines[i] = -sines[i];
         for (size_t head = 0; head < way->heads; head++)
             turn_back(rope, cosines, sines, above + head * way->d, room + way->at.turned);
     }

@@ -1,6 +1,7 @@
 /* Mistakes of slot grad: what compute/backward.c and the stages of stage/grad_*.c do wrong on the way back. The way
  * forward is right. */
 #include "mistake/recipe.h"
+#include "stage/operand_steps.h"
 
 /* The change, what it makes of a stage, and how. */
 static const char *change(struct recipe *recipe, enum grad_change change, double form, enum stage stage,
@@ -115,4 +116,83 @@ const char *mistake_grad_softcap_missing(struct recipe *recipe, double form)
     return recipe->problem.softcap == 0 ? "there is no softcap"
                                         : change(recipe, GRAD_SOFTCAP_MISSING, form, STAGE_GRAD_SCALED,
                                                  "grad_capped, the slope of the softcap left out");
+}
+
+const char *mistake_grad_softmax_diagonal(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    return change(recipe, GRAD_SOFTMAX_DIAGONAL, form, of_softmax(recipe), "weights x (1 - weights) x grad_weights");
+}
+
+const char *mistake_grad_maximum_for_lse(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
+    change(recipe, GRAD_MAXIMUM_FOR_LSE, form, STAGE_GRAD_VALUE, "exp(scores - maximum)^T . grad_context");
+    return change(recipe, GRAD_MAXIMUM_FOR_LSE, form, of_softmax(recipe),
+                  "exp(scores - maximum) x (grad_weights - delta)");
+}
+
+const char *mistake_grad_transpose_missing(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    if (recipe->problem.queries != recipe->problem.keys)
+        return "there are not as many queries as keys: such a product has no meaning";
+    change(recipe, GRAD_TRANSPOSE_MISSING, form, STAGE_GRAD_VALUE, "weights . grad_context, not transposed");
+    return change(recipe, GRAD_TRANSPOSE_MISSING, form, STAGE_GRAD_KEY, "grad_scores . query, not transposed");
+}
+
+const char *mistake_grad_query_last_tile(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    return change(recipe, GRAD_QUERY_LAST_TILE, form, STAGE_GRAD_QUERY, "grad_scores . key, of the last tile of keys");
+}
+
+const char *mistake_grad_key_last_tile(struct recipe *recipe, double form)
+{
+    if (!recipe->problem.has_grad)
+        return NO_GRAD;
+    change(recipe, GRAD_KEY_LAST_TILE, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of the last tile of queries");
+    return change(recipe, GRAD_KEY_LAST_TILE, form, STAGE_GRAD_KEY,
+                  "grad_scores^T . query, of the last tile of queries");
+}
+
+/* The gradient by what is turned. */
+static enum stage before_turned(const struct problem *problem, enum projection_id id)
+{
+    switch (operand_before_last_step(problem, id)) {
+    case STAGE_NORMED_QUERY:
+        return STAGE_GRAD_NORMED_QUERY;
+    case STAGE_NORMED_KEY:
+        return STAGE_GRAD_NORMED_KEY;
+    default:
+        return id == PROJECTION_QUERY ? STAGE_GRAD_PROJECTED_QUERY : STAGE_GRAD_PROJECTED_KEY;
+    }
+}
+
+/* Of query and key, in the stage before they are turned. */
+static const char *change_rope(struct recipe *recipe, enum grad_change kind, double form, const char *formula)
+{
+    const struct problem *problem = &recipe->problem;
+    if (!problem->has_grad)
+        return NO_GRAD;
+    if (problem->rope.kind == ROPE_NONE)
+        return "no query and no key is turned";
+    change(recipe, kind, form, before_turned(problem, PROJECTION_QUERY), formula);
+    return change(recipe, kind, form, before_turned(problem, PROJECTION_KEY), formula);
+}
+
+const char *mistake_grad_rope_missing(struct recipe *recipe, double form)
+{
+    return change_rope(recipe, GRAD_ROPE_MISSING, form, "not turned back");
+}
+
+const char *mistake_grad_rope_forwards(struct recipe *recipe, double form)
+{
+    return change_rope(recipe, GRAD_ROPE_FORWARDS, form, "turned once more, not back");
 }

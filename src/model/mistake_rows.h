@@ -1292,6 +1292,51 @@
         .pytorch = "ds = ds * (1 - (capped / softcap)**2)", \
         .numpy = "ds = ds * (1 - np.tanh(s / softcap)**2)", \
         .c = "ds[j] *= 1 - t * t, where t = tanh(s[j] / softcap)", \
+        .section = "attn: STAGES") \
+    ROW(GRAD_SOFTMAX_DIAGONAL, grad_softmax_diagonal, GRAD, .name = "grad-softmax-diagonal", \
+        .sentence = "a score moves its own weight alone, by w (1 - w), not the others of its row", \
+        .pytorch = "ds = p * (dp - (p * dp).sum(-1, keepdim=True)), not p * (1 - p) * dp", \
+        .numpy = "ds = p * (dp - (p * dp).sum(-1, keepdims=True))  # not p * (1 - p) * dp", \
+        .c = "ds[j] = p[j] * (dp[j] - delta), not p[j] * (1 - p[j]) * dp[j]", \
+        .section = "attn: What a score learns") \
+    ROW(GRAD_MAXIMUM_FOR_LSE, grad_maximum_for_lse, GRAD, .name = "grad-maximum-for-lse", \
+        .sentence = "the weights are made again from the row's maximum in the place of lse", \
+        .pytorch = "p = torch.exp(scaled - lse[..., None]), where lse = maximum + log(sum)", \
+        .numpy = "p = np.exp(s - lse[..., None])  # lse = m + np.log(l), not m", \
+        .c = "p = exp(s[i][j] - lse[i]), where lse[i] = m[i] + log(l[i])", \
+        .section = "attn: STAGES", .unseen = "each row sees one key", \
+        .forms = MISTAKE_FORMS("delta-of-context", "delta-of-weights")) \
+    ROW(GRAD_TRANSPOSE_MISSING, grad_transpose_missing, GRAD, .name = "grad-transpose-missing", \
+        .sentence = "the weights are not transposed for grad_value, nor grad_scores for grad_key", \
+        .pytorch = "grad_value = p.mT @ grad_out; grad_key = ds.mT @ query", \
+        .numpy = "dv = p.swapaxes(-1, -2) @ do; dk = ds.swapaxes(-1, -2) @ q", \
+        .c = "dv[j] += p[i][j] * dout[i]; dk[j] += ds[i][j] * q[i]", \
+        .section = "attn: STAGES") \
+    ROW(GRAD_QUERY_LAST_TILE, grad_query_last_tile, GRAD, .name = "grad-query-last-tile", \
+        .sentence = "the last tile of keys replaces what those before it gave to grad_query", \
+        .pytorch = "grad_query = 0 before the loop over tiles of keys, not in it; then +=", \
+        .numpy = "dq = 0  # before the loop over tiles of keys, not in it; then +=", \
+        .c = "set dq[i] to 0 before the first tile of keys, not before each", \
+        .section = "attn-numbers: TWO PATHS", .unseen = "there are fewer keys than a tile", \
+        .number = "keys of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
+    ROW(GRAD_KEY_LAST_TILE, grad_key_last_tile, GRAD, .name = "grad-key-last-tile", \
+        .sentence = "the last tile of queries replaces what was summed in grad_key, grad_value", \
+        .pytorch = "grad_key = grad_value = 0 before the loop over tiles of queries; then +=", \
+        .numpy = "dk = dv = 0  # before the loop over tiles of queries, not in it; then +=", \
+        .c = "set dk[j] and dv[j] to 0 before the first tile of queries, not before each", \
+        .section = "attn-numbers: TWO PATHS", .unseen = "there are fewer queries than a tile", \
+        .number = "queries of a tile", .from = 1, .to = 4096, .usual = 2, .whole = true) \
+    ROW(GRAD_ROPE_MISSING, grad_rope_missing, GRAD, .name = "grad-rope-missing", \
+        .sentence = "the gradients by query and key are not turned back", \
+        .pytorch = "grad_q = grad_q * cos - rotate_half(grad_q) * sin, the same for grad_k", \
+        .numpy = "dq = dq * cos - rotate_half(dq) * sin; dk = dk * cos - rotate_half(dk) * sin", \
+        .c = "a = da * cos + db * sin; b = db * cos - da * sin, for each pair", \
+        .section = "attn: STAGES") \
+    ROW(GRAD_ROPE_FORWARDS, grad_rope_forwards, GRAD, .name = "grad-rope-forwards", \
+        .sentence = "the gradients by query and key are turned once more, and not back", \
+        .pytorch = "grad_q = grad_q * cos - rotate_half(grad_q) * sin: minus, on the way back", \
+        .numpy = "dq = dq * cos - rotate_half(dq) * sin  # minus, on the way back", \
+        .c = "a = da * cos + db * sin; b = db * cos - da * sin, for each pair", \
         .section = "attn: STAGES")
 /* clang-format on */
 

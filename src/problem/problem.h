@@ -34,6 +34,13 @@ enum grad_change {
     GRAD_GROUPS_NOT_SUMMED, /* the last head of a group counts, the first, their mean */
     GRAD_MASK_MISSING,      /* delta is that of the way forward, or of what is recomputed */
     GRAD_SOFTCAP_MISSING,
+    GRAD_SOFTMAX_DIAGONAL,
+    GRAD_MAXIMUM_FOR_LSE, /* delta as with the missing mask */
+    GRAD_TRANSPOSE_MISSING,
+    GRAD_QUERY_LAST_TILE, /* the form: keys of a tile */
+    GRAD_KEY_LAST_TILE,   /* queries of a tile */
+    GRAD_ROPE_MISSING,
+    GRAD_ROPE_FORWARDS,
 };
 
 /* Where dropout is missing; delta is that of what is made so, or that of the way forward. */

@@ -44,12 +44,26 @@ static void formula_scores(const struct problem *problem, enum stage stage, stru
         text_add(text, "grad_scaled x %s", scale);
 }
 
+/* What a score does to its own weight, w (1 - w), and to no other: a mistake. */
+static void make_diagonal(const struct attention_row *row)
+{
+    const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_GRAD_MASKED][j] =
+            row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
+}
+
 static void make_masked(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
     const enum grad_change change = row->problem->grad_change;
     const bool all = change == GRAD_MASK_MISSING, of_all = all && row->problem->grad_form == 1;
+    const double excess = change == GRAD_MAXIMUM_FOR_LSE ? gradient_excess(row->problem, weights) : 1;
     double delta = 0;
+    if (change == GRAD_SOFTMAX_DIAGONAL) {
+        make_diagonal(row);
+        return;
+    }
     if (change == GRAD_DROPOUT_MISSING && row->problem->grad_form >= GRAD_DELTA_KEPT) { /* that of the way forward */
         weights = row->stages[STAGE_DROPPED];
         above = row->stages[STAGE_GRAD_DROPPED];
@@ -59,9 +73,10 @@ static void make_masked(const struct attention_row *row)
             delta += weights[j] * above[j];
     weights = row->stages[STAGE_WEIGHTS];
     above = row->stages[STAGE_GRAD_WEIGHTS];
+    delta *= row->problem->grad_form == 1 ? excess : 1;
     for (size_t j = 0; j < row->problem->keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
-            row->empty || (row->bias[j] == -INFINITY && !all) ? 0 : weights[j] * (above[j] - delta);
+            row->empty || (row->bias[j] == -INFINITY && !all) ? 0 : excess * weights[j] * (above[j] - delta);
 }
 
 static void make_capped(const struct attention_row *row)

@@ -15,13 +15,35 @@ static size_t list_numbers(const double *from, size_t count, double *forms)
     return count;
 }
 
-/* Tiles with fewer keys than there are; where few are wanted, powers of 2. */
-static size_t list_tiles(const struct problem *problem, bool common, double *forms)
+/* Tiles of fewer rows than there are; where few are wanted, powers of 2. */
+static size_t list_tiles(size_t rows, bool common, double *forms)
 {
     enum { MOST_TILE = 128 };
     size_t count = 0;
-    for (size_t tile = 1; tile <= MOST_TILE && tile < problem->keys; tile = common ? tile * 2 : tile + 1)
+    for (size_t tile = 1; tile <= MOST_TILE && tile < rows; tile = common ? tile * 2 : tile + 1)
         forms[count++] = (double)tile;
+    return count;
+}
+
+static bool is_power(size_t number)
+{
+    return (number & (number - 1)) == 0;
+}
+
+/* The same, of a gradient, of which the last tile alone tells: one of those that begin it at the same row. The largest
+ * power of 2, as kernels have them; where few are wanted no others. */
+static size_t list_last_tiles(size_t rows, bool common, double *forms)
+{
+    enum { MOST_TILE = 128 };
+    size_t count = 0;
+    for (size_t i = 0; i < 2 * (size_t)MOST_TILE && rows > 0; i++) {
+        const size_t tile = MOST_TILE - i % MOST_TILE, last = rows - 1;
+        bool wanted = tile < rows && is_power(tile) == (i < MOST_TILE) && !(common && i >= MOST_TILE);
+        for (size_t k = 0; k < count && wanted; k++)
+            wanted = last - last % (size_t)forms[k] != last - last % tile;
+        if (wanted)
+            forms[count++] = (double)tile;
+    }
     return count;
 }
 
@@ -109,7 +131,11 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
     if (row->number == NULL)
         return 1;
     if (row->slot == MISTAKE_SLOT_TILES)
-        return list_tiles(problem, common, forms);
+        return list_tiles(problem->keys, common, forms);
+    if (id == MISTAKE_GRAD_QUERY_LAST_TILE)
+        return list_last_tiles(problem->keys, common, forms);
+    if (id == MISTAKE_GRAD_KEY_LAST_TILE)
+        return list_last_tiles(problem->queries, common, forms);
     if (id == MISTAKE_KEYS_PADDING_COUNTED)
         return list_paddings(problem, forms);
     if (id == MISTAKE_PAGES_STALE)

@@ -56,6 +56,20 @@ def forward(job, query, key, value):
     return dropped @ value, (capped, lse, weights, dropped, key, value)
 
 
+def last_tile(rows, wrong):
+    """Where the last tile of so many begins."""
+    tile = int(wrong.split(":")[1])
+    return (rows - 1) // tile * tile
+
+
+def named_tile(rows, wrong):
+    """The mistake with the largest power of 2, or number, that begins the last tile there."""
+    name, first = wrong.split(":")[0], last_tile(rows, wrong)
+    tiles = [tile for tile in range(1, rows) if last_tile(rows, f"x:{tile}") == first]
+    powers = [tile for tile in tiles if tile & (tile - 1) == 0]
+    return f"{name}:{max(powers or tiles)}"
+
+
 def backward(job, query, saved, context, above, wrong=None):
     """The gradients of one thing done wrong, by stage."""
     capped, lse, weights, dropped, key, value = saved
@@ -64,26 +78,39 @@ def backward(job, query, saved, context, above, wrong=None):
     if wrong and wrong.startswith("grad-mask-missing"):
         weights = torch.exp(capped - lse)
         dropped = weights * job["kept"]
+    if wrong and wrong.startswith("grad-maximum-for-lse"):
+        seen = torch.where(job["seen"], capped, -math.inf)
+        weights = torch.exp(seen - seen.amax(-1, keepdim=True))
+        dropped = weights * job["kept"]
     dp = above @ value.mT
     if not (wrong or "").startswith("grad-dropout") or wrong.endswith("for-value"):
         dp = dp * job["kept"]
-    if wrong in ("grad-mask-missing:delta-of-weights", "grad-dropout-missing:everywhere", "grad-dropout-missing:for-weights"):
+    if wrong in ("grad-maximum-for-lse:delta-of-weights", "grad-mask-missing:delta-of-weights", "grad-dropout-missing:everywhere", "grad-dropout-missing:for-weights"):
         delta = (weights * dp).sum(-1, keepdim=True)
     if wrong == "grad-delta-missing":
         delta = 0
-    ds = weights * (dp - delta)
+    ds = weights * (1 - weights) * dp if wrong == "grad-softmax-diagonal" else weights * (dp - delta)
     made["grad_weights"] = dp if wrong and "mask" in wrong else torch.where(job["seen"], dp, 0)
     made["grad_masked"] = ds
     if job["softcap"] and wrong != "grad-softcap-missing":
         ds = ds * (1 - (capped / job["softcap"]) ** 2)
     made["grad_scaled"] = ds
     made["grad_scores"] = ds * {"grad-scale-missing": 1, "grad-scale-twice": scale**2}.get(wrong, scale)
-    made["grad_query"] = made["grad_scores"] @ key
-    by_key = made["grad_scores"].mT @ (query * scale if wrong == "grad-key-from-scaled-query" else query)
+    keys, queries = slice(None), slice(None)
+    if (wrong or "").startswith("grad-query-last"):
+        keys = slice(last_tile(job["keys"], wrong), None)
+    if (wrong or "").startswith("grad-key-last"):
+        queries = slice(last_tile(job["queries"], wrong), None)
+    made["grad_query"] = made["grad_scores"][..., keys] @ key[..., keys, :]
+    by_queries = made["grad_scores"][..., queries, :]
+    by_queries = by_queries if wrong == "grad-transpose-missing" else by_queries.mT
+    by_key = by_queries @ (query * scale if wrong == "grad-key-from-scaled-query" else query)[..., queries, :]
     if (wrong or "").startswith("grad-dropout") and "for-weights" not in wrong:
         dropped = weights
     heads = job["kv_heads"]
-    for name, rows in (("grad_key", by_key), ("grad_value", dropped.mT @ above)):
+    by_weights = dropped[..., queries, :]
+    by_weights = by_weights if wrong == "grad-transpose-missing" else by_weights.mT
+    for name, rows in (("grad_key", by_key), ("grad_value", by_weights @ above[..., queries, :])):
         rows = rows.unflatten(1, (heads, -1))
         made[name] = {
             "grad-groups-not-summed:last": rows[:, :, -1],
@@ -99,7 +126,7 @@ def settings(needs, drops=0.3):
     job = {"items": whole(1, 2), "kv_heads": whole(1, 2), "queries": whole(4, 6), "d": whole(2, 5), "d_value": whole(2, 4)}
     job["heads"] = job["kv_heads"] * group
     causal = needs == "mask" or draw.random() < 0.5
-    job["keys"] = job["queries"] if causal else job["queries"] + whole(0, 2)
+    job["keys"] = job["queries"] if causal or needs == "transpose" else job["queries"] + whole(0, 2)
     words = ["sdpa"] + (["--causal"] if causal else [])
     job["scale"] = 1 / math.sqrt(job["d"])
     if draw.random() < 0.3:
@@ -174,7 +201,10 @@ def gradients(wrong, needs, times):
             stage = one_of(*seen)
             made[stage] = made[stage].detach()
             alike = any(right[s].shape == made[stage].shape and torch.allclose(right[s], made[stage]) for s in STAGES)
-            write(job["words"], given, above, stage, made[stage], [wrong] if wrong else [], alike or draw.random() < 0.6)
+            name = wrong
+            if wrong and "last-tile" in wrong:
+                name = named_tile(job["keys" if "query" in wrong else "queries"], wrong)
+            write(job["words"], given, above, stage, made[stage], [name] if wrong else [], alike or draw.random() < 0.6)
             done += 1
 
 
@@ -248,6 +278,50 @@ def parameters(wrong, times):
         line = {"words": f"multihead -H {heads} --kv-heads {kv_heads} --dtype f64", "input": {n: lists(t) for n, t in given.items()}}
         line |= {"grad": {"grad_output": lists(above[0])}, "stage": f"grad_W_{name}.weight"}
         print(json.dumps(line | {"table": lists(matrix[name].grad), "mistakes": [wrong]}, separators=(",", ":")))
+
+
+# --- query and key that are turned -----------------------------------------------------------------------------------
+
+
+class Turn(torch.autograd.Function):
+    """Pairs of columns (c, c + d / 2), with its own way back."""
+
+    @staticmethod
+    def forward(ctx, wrong, rows, cosine, sine):
+        ctx.save_for_backward(cosine, sine)
+        ctx.wrong = wrong
+        return rows * cosine + Turn.halves(rows) * sine
+
+    @staticmethod
+    def backward(ctx, above):
+        cosine, sine = ctx.saved_tensors
+        made = {"grad-rope-missing": above, "grad-rope-forwards": above * cosine + Turn.halves(above) * sine}
+        return None, made.get(ctx.wrong, above * cosine - Turn.halves(above) * sine), None, None
+
+    @staticmethod
+    def halves(rows):
+        first, second = rows.chunk(2, -1)
+        return torch.cat((-second, first), -1)
+
+
+def turned(wrong, times):
+    for _ in range(times):
+        heads, d, d_in, tokens = whole(1, 2), 2 * whole(1, 3), whole(3, 4), whole(4, 6)
+        angles = torch.arange(tokens)[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
+        cosine, sine = (torch.cat((f(angles), f(angles)), -1) for f in (torch.cos, torch.sin))
+        inputs = normal(1, tokens, d_in)
+        matrix = {name: normal(heads * d, d_in).requires_grad_() for name in ("query", "key", "value")}
+        query, key, value = ((inputs @ m.mT).unflatten(2, (-1, d)).transpose(1, 2) for m in matrix.values())
+        scores = Turn.apply(wrong, query, cosine, sine) @ Turn.apply(wrong, key, cosine, sine).mT / math.sqrt(d)
+        output = (torch.softmax(scores, -1) @ value).transpose(1, 2).flatten(2)
+        above = normal(*output.shape)
+        output.backward(above)
+        name = one_of("query", "key")
+        given = {"inputs": inputs[0], "out_proj.weight": torch.eye(heads * d)} | {f"W_{n}.weight": m.detach() for n, m in matrix.items()}
+        line = {"words": f"multihead -H {heads} --rope half --no-causal --dtype f64"}
+        line |= {"input": {n: lists(t) for n, t in given.items()}, "grad": {"grad_output": lists(above[0])}}
+        line |= {"stage": f"grad_W_{name}.weight", "table": lists(matrix[name].grad), "mistakes": [wrong]}
+        print(json.dumps(line, separators=(",", ":")))
 
 
 # --- sequences -------------------------------------------------------------------------------------------------------
@@ -377,7 +451,7 @@ def pages(name, times):
 
 
 def main():
-    needs = {"dropout": "dropout", "groups": "groups", "mask": "mask", "softcap": "softcap"}
+    needs = {"transpose": "transpose", "dropout": "dropout", "groups": "groups", "mask": "mask", "softcap": "softcap"}
     for name in (
         "grad-delta-missing",
         "grad-scale-missing",
@@ -408,6 +482,21 @@ def main():
             sequences(f"sequences-{what}-{by}-1", 3)
     for name in ("stale", "tail-counted:queries-last", "last-missing", "in-order:as-many-each", "in-order:as-used", "sorted", "other-item"):
         pages("pages-" + name, 3)
+    for name in (
+        "grad-softmax-diagonal",
+        "grad-maximum-for-lse:delta-of-context",
+        "grad-maximum-for-lse:delta-of-weights",
+        "grad-transpose-missing",
+        "grad-query-last-tile:1",
+        "grad-query-last-tile:2",
+        "grad-query-last-tile:3",
+        "grad-key-last-tile:1",
+        "grad-key-last-tile:2",
+        "grad-key-last-tile:3",
+    ):
+        gradients(name, needs.get(name.split("-")[1]), 4)
+    for name in ("grad-rope-missing", "grad-rope-forwards"):
+        turned(name, 3)
 
 
 main()
