@@ -247,7 +247,7 @@ ANALYZED_STATES = 50000
 ANALYZED_AS = -std=c11 -D_GNU_SOURCE -Isrc $(CJSON_CFLAGS)
 ANALYZED := $(patsubst src/%.c,$(BUILD)/analyze/%.ok,$(SOURCES) $(ISAS))
 analyze: $(ANALYZED)
-	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+	cppcheck --quiet -j $(shell nproc) --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem -D_GNU_SOURCE -Isrc src
 
 $(ANALYZED): $(BUILD)/analyze/%.ok: src/%.c tests/analyze.h $(HEADERS) Makefile
