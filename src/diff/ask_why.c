@@ -59,13 +59,18 @@ static bool has_gradients(const struct input_file *b)
     return false;
 }
 
+/* Whether what departs is the gradient that A was given, which no mistake makes. */
+static bool departs_in_grad(const struct diff *diff, enum mechanism mechanism)
+{
+    return diff->stages[diff->cause].stage == mechanism_grad_stage(mechanism);
+}
+
 /* The gradient that they come from is one of A's tables; false where it is not. */
 static bool add_grad(const struct input_file *a, enum mechanism mechanism, const char *path, struct text *line)
 {
-    const enum stage from = MECHANISMS[mechanism].splits ? STAGE_GRAD_OUTPUT : STAGE_GRAD_CONTEXT;
     text_add(line, " --%s ", OPTIONS[OPTION_GRAD].name);
     shell_word(line, path);
-    return input_file_find(a, stage_name(from)) != NULL;
+    return input_file_find(a, stage_name(mechanism_grad_stage(mechanism))) != NULL;
 }
 
 bool diff_ask_why(const struct diff *diff, const struct options *options, struct text *line)
@@ -73,7 +78,7 @@ bool diff_ask_why(const struct diff *diff, const struct options *options, struct
     const struct input_file *a = &diff->a.input;
     const enum mechanism mechanism = mechanism_find(a->mechanism);
     if (diff->cause == diff->count || !same_sources(diff) || !is_input_again(a, mechanism) ||
-        !is_there_again(options->files[0]) || !is_there_again(options->files[1]))
+        departs_in_grad(diff, mechanism) || !is_there_again(options->files[0]) || !is_there_again(options->files[1]))
         return false;
     text_add(line, "attn %s %s", command_name(COMMAND_WHY), MECHANISMS[mechanism].name);
     option_line_input(options->files[0], line);

@@ -15,16 +15,19 @@ bool diff_is_source(const struct input_file *input, const struct file_tensor *na
     return !input->nameless && input->tensor_count > 1 && (input_file_kind(named->name) & INPUT_FILE_SOURCE) != 0;
 }
 
-static bool was_given(const struct input_file *input)
+/* An operand, or the gradient that the way back began at. */
+static bool was_given(const struct input_file *input, enum stage stage)
 {
     const enum mechanism mechanism = mechanism_find(input->mechanism);
-    return mechanism != MECHANISM_COUNT && !MECHANISMS[mechanism].projects;
+    if (mechanism == MECHANISM_COUNT)
+        return false;
+    return STAGES[stage].operand ? !MECHANISMS[mechanism].projects : stage == mechanism_grad_stage(mechanism);
 }
 
 bool diff_is_given(const struct diff *diff, enum stage stage, bool both)
 {
-    const bool of_a = was_given(&diff->a.input), of_b = was_given(&diff->b.input);
-    return STAGES[stage].operand && (both ? of_a && of_b : of_a || of_b);
+    const bool of_a = was_given(&diff->a.input, stage), of_b = was_given(&diff->b.input, stage);
+    return both ? of_a && of_b : of_a || of_b;
 }
 
 static bool is_projected(const struct input_file *input)

@@ -7,8 +7,8 @@
 /* Whether the tensor is known by its name as such. */
 bool diff_is_source(const struct input_file *input, const struct file_tensor *named);
 
-/* Whether the stage is not computed but given, as `sdpa` is given its query, key and value: in one of the files, or
- * `both`. */
+/* Whether the stage is not computed but given, as `sdpa` is given its query, key and value, and all the gradient that
+ * the way back begins at: in one of the files, or `both`. */
 bool diff_is_given(const struct diff *diff, enum stage stage, bool both);
 
 /* Whether one of the files says, or shows by what it holds, that query, key and value are made of inputs. */

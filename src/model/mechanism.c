@@ -13,3 +13,8 @@ enum mechanism mechanism_find(const char *name)
         mechanism++;
     return (enum mechanism)mechanism;
 }
+
+enum stage mechanism_grad_stage(enum mechanism mechanism)
+{
+    return MECHANISMS[mechanism].splits ? STAGE_GRAD_OUTPUT : STAGE_GRAD_CONTEXT;
+}

@@ -3,6 +3,7 @@
 #define ATTN_MODEL_MECHANISM_H
 
 #include "base/manual.h"
+#include "model/stages.h"
 
 #include <stdbool.h>
 
@@ -79,5 +80,8 @@ extern const struct mechanism_row MECHANISMS[MECHANISM_COUNT];
 
 /* The mechanism of that name, or MECHANISM_COUNT; NULL has none. */
 enum mechanism mechanism_find(const char *name);
+
+/* The gradient that the way back begins at: by the last stage, output or context. */
+enum stage mechanism_grad_stage(enum mechanism mechanism);
 
 #endif

@@ -73,7 +73,7 @@ enum stage problem_last_stage(const struct problem *problem)
 
 enum stage problem_grad_stage(const struct problem *problem)
 {
-    return MECHANISMS[problem->mechanism].splits ? STAGE_GRAD_OUTPUT : STAGE_GRAD_CONTEXT;
+    return mechanism_grad_stage(problem->mechanism);
 }
 
 enum stage problem_made_as(const struct problem *problem, enum stage stage)
