@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "diff/align.h"
+#include "diff/heads.h"
 #include "diff/refusal.h"
 #include "diff/sources.h"
 #include "read/load.h"
@@ -145,33 +146,12 @@ struct diff_stage diff_pair(const struct diff *diff, const struct options *optio
     };
 }
 
-/* A context whose heads lie side by side, (T, H d_v), where the other has an axis of heads behind that of the tokens,
- * (T, H, d_v): the same numbers in the same order. Which of them is flattened becomes a copy. */
-static enum status join_heads(const struct diffing *diffing, enum stage stage, const struct file_tensor **split,
-                              const struct tensor *joined)
-{
-    const struct tensor *tensor = &(*split)->tensor;
-    const size_t rank = joined->rank;
-    if (stage != STAGE_CONTEXT || rank < 2 || tensor->rank != rank + 1 ||
-        memcmp(tensor->shape, joined->shape, (rank - 1) * sizeof tensor->shape[0]) != 0 ||
-        tensor->shape[rank - 1] * tensor->shape[rank] != joined->shape[rank - 1])
-        return STATUS_OK;
-    struct file_tensor *flat = arena_allocate(diffing->arena, 1, sizeof *flat, diffing->error);
-    if (flat == NULL)
-        return diffing->error->status;
-    *flat = **split;
-    flat->tensor.rank = rank;
-    flat->tensor.shape[rank - 1] = joined->shape[rank - 1];
-    *split = flat;
-    return STATUS_OK;
-}
-
 static enum status add_stage(const struct diffing *diffing, enum stage stage, const struct file_tensor *a,
                              const struct file_tensor *b)
 {
     struct diff *diff = diffing->diff;
     struct diff_stage *added = &diff->stages[diff->count];
-    if (join_heads(diffing, stage, &a, &b->tensor) || join_heads(diffing, stage, &b, &a->tensor))
+    if (diff_meet_heads(diff, stage, &a, &b, diffing->arena, diffing->error) != STATUS_OK)
         return diffing->error->status;
     const char *name = !stage_exists(stage) ? NAMELESS : stage == STAGE_GRAD_PARAMETERS ? a->name : stage_name(stage);
     *added = diff_pair(diff, diffing->options, name, stage, a, b);

@@ -39,7 +39,7 @@ static bool is_packed(const struct input_file *input)
 }
 
 /* The one leading axis of three: heads of multihead, whose output alone has none, and of sdpa, whose packed context has
- * none; items of the other mechanisms. */
+ * none, nor its gradient; items of the other mechanisms. */
 static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
 {
     const char *name = diff->a.input.mechanism != NULL ? diff->a.input.mechanism : diff->b.input.mechanism;
@@ -51,9 +51,8 @@ static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
     if (MECHANISMS[mechanism].splits)
         return STAGES[stage].joins_heads || !stage_has_columns(stage) ? DIFF_ITEM : DIFF_HEAD;
     const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
-    const bool has_heads =
-        !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !(stage == STAGE_CONTEXT && packed);
-    return has_heads ? DIFF_HEAD : DIFF_ITEM;
+    const bool side_by_side = packed && (stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT);
+    return !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !side_by_side ? DIFF_HEAD : DIFF_ITEM;
 }
 
 /* What sdpa is given in sequences, (T, H, d). */

@@ -1,0 +1,102 @@
+#include "diff/heads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- heads side by side ------------------------------------------------------------------------------------------ */
+
+/* A context whose heads lie side by side, (T, H d_v), where the other has an axis of heads behind that of the tokens,
+ * (T, H, d_v): the same numbers in the same order. Which of them is flattened becomes a copy. */
+static enum status join_heads(const struct file_tensor **split, const struct tensor *joined, struct arena *arena,
+                              struct error *error)
+{
+    const struct tensor *tensor = &(*split)->tensor;
+    const size_t rank = joined->rank;
+    if (rank < 2 || tensor->rank != rank + 1 ||
+        memcmp(tensor->shape, joined->shape, (rank - 1) * sizeof tensor->shape[0]) != 0 ||
+        tensor->shape[rank - 1] * tensor->shape[rank] != joined->shape[rank - 1])
+        return STATUS_OK;
+    struct file_tensor *flat = arena_allocate(arena, 1, sizeof *flat, error);
+    if (flat == NULL)
+        return error->status;
+    *flat = **split;
+    flat->tensor.rank = rank;
+    flat->tensor.shape[rank - 1] = joined->shape[rank - 1];
+    *split = flat;
+    return STATUS_OK;
+}
+
+/* --- heads behind the tokens ------------------------------------------------------------------------------------- */
+
+/* How many heads the stage has in a file that says how they are packed, else 0. */
+static size_t heads_in(const struct input_file *input, enum stage stage)
+{
+    const char *heads = input_file_setting(input, "heads"), *of_keys = input_file_setting(input, "kv_heads");
+    const char *text = stage_is_of_keys(stage) && heads != NULL && of_keys != NULL ? of_keys : heads;
+    return text != NULL ? strtoul(text, NULL, 10) : 0;
+}
+
+/* Whether it has H heads, (…, T, H, d) or (…, T, H d), behind tokens that the other has them before, (…, H, T, d). */
+static bool are_behind(const struct tensor *behind, const struct tensor *before, size_t heads)
+{
+    const size_t last = behind->rank - 1, of_before = before->rank - 1;
+    if (behind->rank < 2 || before->rank < 3 || before->shape[of_before - 2] != heads ||
+        tensor_count(behind) != tensor_count(before) || tensor_count(before) == 0)
+        return false;
+    const size_t rows = before->shape[of_before - 1], columns = before->shape[of_before];
+    const bool beside = behind->shape[last] == heads * columns && behind->shape[last - 1] == rows;
+    const bool apart = behind->rank > 2 && behind->shape[last] == columns && behind->shape[last - 1] == heads &&
+                       behind->shape[last - 2] == rows;
+    return beside || apart;
+}
+
+/* Elements of `size` bytes of (…, T, H, d) as (…, H, T, d), whose shape `to` has. */
+static void turn(const void *from, void *to, const struct tensor *shape, size_t size)
+{
+    const size_t rank = shape->rank, heads = shape->shape[rank - 3], rows = shape->shape[rank - 2],
+                 bytes = shape->shape[rank - 1] * size, all = tensor_count(shape) / shape->shape[rank - 1];
+    for (size_t i = 0; i < all; i++) {
+        const size_t item = i / (heads * rows), head = i / rows % heads, row = i % rows;
+        memcpy((char *)to + i * bytes, (const char *)from + ((item * rows + row) * heads + head) * bytes, bytes);
+    }
+}
+
+/* The table with its heads where the other has them, as a copy. */
+static enum status put_before(const struct file_tensor **behind, const struct tensor *before, struct arena *arena,
+                              struct error *error)
+{
+    const struct file_tensor *from = *behind;
+    struct file_tensor *made = arena_allocate(arena, 1, sizeof *made, error);
+    if (made == NULL)
+        return error->status;
+    *made = *from;
+    if (tensor_create(&made->tensor, from->tensor.dtype, before->rank, before->shape, arena, error) != STATUS_OK)
+        return error->status;
+    turn(from->tensor.data, made->tensor.data, before, dtype_size(from->tensor.dtype));
+    *behind = made;
+    if (from->last_digit == NULL)
+        return STATUS_OK;
+    int16_t *digits = arena_allocate(arena, tensor_count(before), sizeof *digits, error);
+    if (digits == NULL)
+        return error->status;
+    turn(from->last_digit, digits, before, sizeof *digits);
+    made->last_digit = digits;
+    return STATUS_OK;
+}
+
+enum status diff_meet_heads(const struct diff *diff, enum stage stage, const struct file_tensor **a,
+                            const struct file_tensor **b, struct arena *arena, struct error *error)
+{
+    if (stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT)
+        return join_heads(a, &(*b)->tensor, arena, error) || join_heads(b, &(*a)->tensor, arena, error) ? error->status
+                                                                                                        : STATUS_OK;
+    if (!stage_exists(stage) || (STAGE_BIT(stage) & STAGE_GRAD_OPERANDS) == 0 ||
+        diff_same_shape(&(*a)->tensor, &(*b)->tensor))
+        return STATUS_OK;
+    const size_t in_a = heads_in(&diff->a.input, stage), heads = in_a > 0 ? in_a : heads_in(&diff->b.input, stage);
+    if (are_behind(&(*b)->tensor, &(*a)->tensor, heads))
+        return put_before(b, &(*a)->tensor, arena, error);
+    if (are_behind(&(*a)->tensor, &(*b)->tensor, heads))
+        return put_before(a, &(*b)->tensor, arena, error);
+    return STATUS_OK;
+}
