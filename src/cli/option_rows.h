@@ -123,18 +123,18 @@
         .setting = true, .asked = "align", .initial = "top-left", \
         .help = "with fewer queries than keys, they are the first tokens or the last; without past_key and kv_lengths") \
     ROW(WINDOW, window, TEXT, ABILITY_COMPUTES, .name = "window", .argument = "L,R", .parse = option_parse_window, \
-        .foreign = "slidingwindow windowsize localwindow", \
+        .foreign = "slidingwindow windowsize localwindow windowleft windowsizeleft", \
         .setting = true, .asked = "window", .initial = "-1,-1", \
         .help = "a query sees L keys before its position to R behind it; -1 is unbounded") \
     ROW(SCALE, scale, REAL(-INFINITY, INFINITY, "a finite number"), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
-        .foreign = "scalefactor scaling softmaxscale attnscale", \
+        .foreign = "scalefactor scaling softmaxscale smscale attnscale", \
         .asked = "scale", .parse = option_parse_scale, .fallback = "1 / sqrt(d_head)", \
         .help = "scaled is scores x S: a number, a quotient such as 1/8 or 1/sqrt(64), or off (1)") \
     ROW(TEMPERATURE, temperature, REAL(0x1p-1074, INFINITY, "a finite number above 0"), ABILITY_COMPUTES, .name = "temperature", \
         .argument = "T", .setting = true, .foreign = "temp tau", .asked = "temperature", .initial = "1", \
         .help = "the scale is divided by it: above 1 the weights grow more even, below 1 sharper") \
     ROW(SOFTCAP, softcap, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
-        .foreign = "logitsoftcap softcapping attnlogitsoftcapping", \
+        .foreign = "logitsoftcap logitssoftcap softcapping attnlogitsoftcapping", \
         .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)") \
     ROW(MASK_TRUE, mask_true, CHOICE(enum mask_true, MASK_TRUES), ABILITY_COMPUTES, .name = "mask-true", \
         .argument = "MEANING", .setting = true, .asked = "true means", .initial = "keep", \
