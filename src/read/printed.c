@@ -1,6 +1,7 @@
 #include "read/printed.h"
 
 #include "model/mechanism.h"
+#include "read/printed_csv.h"
 #include "read/printed_prompt.h"
 #include "read/printed_table.h"
 
@@ -349,7 +350,43 @@ static enum status take_statement(struct cell *cell)
     return take_nameless(cell);
 }
 
-static enum status take_all(struct cell *cell)
+/* One table of attn's CSV. What the command does not read is noted by its name, as of JSON. */
+static enum status take_of_csv(struct cell *cell, const struct printed_csv *csv)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct printed_table table;
+    struct printed_piece said;
+    const char *at = reader->at;
+    if (printed_csv_table(reader, csv, &said, &table) != STATUS_OK)
+        return reader->error->status;
+    const char *name = arena_text(reader->arena, said.text, said.length, reader->error);
+    if (name == NULL)
+        return reader->error->status;
+    const unsigned kind = input_file_kind_among(name, cell->kinds);
+    if (said.length == 0 || kind == INPUT_FILE_UNKNOWN ||
+        (kind & (INPUT_FILE_TOKENS | INPUT_FILE_SETTINGS | INPUT_FILE_IGNORED)) != 0)
+        return printed_fail_expected(reader, at, "the name of a stage, of inputs or of a parameter");
+    cell->names[cell->name_count++] = (struct place){name, at};
+    if ((kind & cell->kinds) != 0)
+        return add_tensor(cell, &table, input_file_stage_name(name));
+    cell->input->passed[cell->input->passed_count++] = name;
+    return STATUS_OK;
+}
+
+/* What --format csv wrote. */
+static enum status take_csv(struct cell *cell)
+{
+    struct printed_reader *reader = &cell->reader;
+    struct printed_csv csv;
+    if (printed_csv_head(reader, &csv) != STATUS_OK)
+        return reader->error->status;
+    while (reader->at != reader->in.end)
+        if (take_of_csv(cell, &csv) != STATUS_OK)
+            return reader->error->status;
+    return STATUS_OK;
+}
+
+static enum status take_statements(struct cell *cell)
 {
     struct printed_reader *reader = &cell->reader;
     struct printed_table none = {0};
@@ -359,6 +396,14 @@ static enum status take_all(struct cell *cell)
         if (reader->at != reader->in.end && take_statement(cell) != STATUS_OK)
             return reader->error->status;
     } while (reader->at != reader->in.end);
+    return STATUS_OK;
+}
+
+static enum status take_all(struct cell *cell)
+{
+    struct printed_reader *reader = &cell->reader;
+    if ((printed_csv_begins(reader->at) ? take_csv(cell) : take_statements(cell)) != STATUS_OK)
+        return reader->error->status;
     if (cell->input->tensor_count + cell->input->passed_count == 0)
         return printed_fail_expected(reader, reader->at, "a table of numbers");
     return check_repeated(cell);
@@ -366,14 +411,16 @@ static enum status take_all(struct cell *cell)
 
 /* --- all of it --------------------------------------------------------------------------------------------------- */
 
-/* Room for what a text of that length may hold. */
+/* Room for what a text of that length may hold: of a CSV also a number in an empty field, and a name in each line. */
 static enum status make_room(struct cell *cell, size_t length)
 {
     struct printed_reader *reader = &cell->reader;
     struct input_file *input = cell->input;
-    const size_t numbers = length / 2 + 1;
+    const bool csv = printed_csv_begins(reader->at);
+    const size_t numbers = (csv ? length : length / 2) + 1;
+    const char mark = csv ? '\n' : '=';
     size_t names = 1;
-    for (const char *at = reader->in.text; (at = memchr(at, '=', (size_t)(reader->in.end - at))) != NULL; at++)
+    for (const char *at = reader->in.text; (at = memchr(at, mark, (size_t)(reader->in.end - at))) != NULL; at++)
         names++;
     reader->numbers = arena_allocate(reader->arena, numbers, sizeof reader->numbers[0], reader->error);
     reader->digits = arena_allocate(reader->arena, numbers, sizeof reader->digits[0], reader->error);

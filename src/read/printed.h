@@ -7,6 +7,8 @@
  *     [0.43 0.15; 0.55 0.87]                                          MATLAB
  *     Your,0.43,0.15                                                  rows
  *     inputs = torch.tensor([[0.43, 0.15], # Your (x^1)               a cell: names as everywhere, NAME = ...
+ *     stage,row,token,1,2                                             what attn writes with --format csv
+ *     inputs,1,Your,0.43,0.15
  *
  * - Prompts, >>> and In [3]:, are passed over with what they ask; Out[3]: stands before a table.
  * - One table without a name stands for "inputs"; of several each has its name. Lines of import are passed over, as are
