@@ -14,6 +14,7 @@
  *   grad_query:  sum_j f_i |scale| G_ij |k_j|
  *   grad_key:    sum_i f_i |scale| G_ij |q_i|, of all heads that share the key
  *   grad_value:  sum_i f_i w_ij |dO_i|, likewise
+ *   grad_sinks:  sum_i f_i (1 - sum_l w_il) sum_l w_il D_il, of a head
  *
  * A result may be off by u of its own size, and by the largest of these over all of its numbers. Below the smallest
  * normal number a rounding may do more, half of the smallest number there is: 2 (Tq + Tk) of those of the sums are
@@ -35,6 +36,7 @@ struct bound {
     double *grads;                           /* (Tk) D_ij, then G_ij */
     double *sum_query, *sum_key, *sum_value; /* (d), (B H_kv Tk d), (B H_kv Tk d_v) */
     double largest[OPERANDS], context;
+    double of_sink, sinks; /* grad_sinks: of a head so far, and the largest of all heads */
 };
 
 static const double *numbers_of(const struct tensor *tensor, size_t row)
@@ -84,8 +86,8 @@ static void take_context(struct bound *bound, double off)
     }
 }
 
-/* G_ij of a row. */
-static void make_grads(struct bound *bound, const double *gradient)
+/* G_ij of a row; returns sum_l w_il D_il. */
+static double make_grads(struct bound *bound, const double *gradient)
 {
     const struct problem *problem = bound->problem;
     double delta = 0;
@@ -96,6 +98,16 @@ static void make_grads(struct bound *bound, const double *gradient)
         }
     for (size_t key = 0; key < problem->keys; key++)
         bound->grads[key] = bound->weights[key] > 0 ? bound->weights[key] * (bound->grads[key] + delta) : 0;
+    return delta;
+}
+
+/* What a row's weights leave of 1, which is the sink's. */
+static double weight_of_sink(const struct bound *bound)
+{
+    double sum = 0;
+    for (size_t key = 0; key < bound->problem->keys; key++)
+        sum += bound->weights[key];
+    return fmax(0, 1 - sum);
 }
 
 static void add(double *sums, const double *numbers, double factor, size_t count)
@@ -116,11 +128,14 @@ static void take_gradients(struct bound *bound, size_t row, double off)
 {
     const struct problem *problem = bound->problem;
     const struct tensor *given = &bound->made->files.files[3].tensors[0].tensor;
-    const double *gradient = numbers_of(given, (bound->item * problem->heads + bound->head) * problem->queries + row);
+    const size_t matrix = bound->item * problem->heads + bound->head;
+    const bool packed = case_is_packed(bound->made->row); /* T x H x d_v */
+    const double *gradient =
+        numbers_of(given, packed ? row * problem->heads + bound->head : matrix * problem->queries + row);
     const size_t d = problem->d_head, d_value = problem->d_value;
     const double factor = 4 * bound->unit + 2 * off +
                           bound->sums * ((double)d_value + (double)problem->queries + (double)problem->keys + 8);
-    make_grads(bound, gradient);
+    bound->of_sink += factor * weight_of_sink(bound) * make_grads(bound, gradient);
     memset(bound->sum_query, 0, d * sizeof *bound->sum_query);
     for (size_t key = 0; key < problem->keys; key++) {
         const size_t at = bound->kv_head * problem->keys + key;
@@ -137,6 +152,7 @@ static void take_gradients(struct bound *bound, size_t row, double off)
 static void take_head(struct bound *bound, struct result *truth, const struct result_table *weights, size_t matrix)
 {
     const struct problem *problem = bound->problem;
+    bound->of_sink = 0;
     for (size_t row = 0; row < problem->queries; row++) {
         result_row(truth, weights, matrix, row, bound->weights);
         memset(bound->bias, 0, problem->keys * sizeof *bound->bias);
@@ -147,6 +163,7 @@ static void take_head(struct bound *bound, struct result *truth, const struct re
         if (bound->made->row->gradients)
             take_gradients(bound, row, off);
     }
+    bound->sinks = fmax(bound->sinks, bound->of_sink);
 }
 
 static enum status make_room(struct bound *bound, size_t *key_count, size_t *value_count, struct arena *arena,
@@ -192,6 +209,7 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
         const double absolute = stage == STAGE_GRAD_QUERY   ? bound.largest[QUERY]
                                 : stage == STAGE_GRAD_KEY   ? bound.largest[KEY]
                                 : stage == STAGE_GRAD_VALUE ? bound.largest[VALUE]
+                                : stage == STAGE_GRAD_SINKS ? bound.sinks
                                                             : bound.context;
         made->results[i].absolute =
             absolute + dtype_smallest(dtype) + 2 * (double)(problem->queries + problem->keys) * dtype_smallest(sums);

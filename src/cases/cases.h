@@ -56,6 +56,12 @@ enum status case_make(struct case_made *made, const struct case_row *row, const 
 /* In draw.c: the sizes of a row; false where these heads and tokens do not allow it. */
 bool case_sizes_of(const struct case_row *row, const struct options *options, struct case_sizes *sizes);
 
+/* In draw.c: whether its sequences are packed: query, key and value are T x H x columns, and so are their gradients. */
+bool case_is_packed(const struct case_row *row);
+
+/* In draw.c: whether it has sinks, by which there is a gradient, too. */
+bool case_has_sinks(const struct case_row *row);
+
 /* In draw.c: the tensors of its input, and the gradient by the context where the row asks for gradients. */
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
                       struct job_files *files, struct arena *arena, struct error *error);

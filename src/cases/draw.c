@@ -366,26 +366,41 @@ static enum status lay_each(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-enum status lay_packed(struct case_drawing *drawing)
+enum { STARTS = 6 };
+
+/* Query, key and value as T x H x columns, and where their sequences start. */
+static enum status lay_sequences(struct case_drawing *drawing, const int64_t of_queries[STARTS],
+                                 const int64_t of_keys[STARTS])
 {
-    static const int64_t STARTS[] = {0, 1, 17, 17, 34, 39};
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t count = sizeof STARTS / sizeof STARTS[0];
+    const size_t count = STARTS;
     const size_t query[] = {sizes->queries, sizes->heads, sizes->d_head};
     const size_t key[] = {sizes->keys, sizes->kv_heads, sizes->d_head};
     const size_t value[] = {sizes->keys, sizes->kv_heads, sizes->d_value};
     double *laid[] = {case_add(drawing, "query", 3, query), case_add(drawing, "key", 3, key),
                       case_add(drawing, "value", 3, value)};
-    int64_t *of_query = case_add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
-    int64_t *of_key = case_add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
-    if (laid[0] == NULL || laid[1] == NULL || laid[2] == NULL || of_query == NULL || of_key == NULL)
+    int64_t *query_starts = case_add_of(drawing, "cu_seqlens_q", DTYPE_I64, 1, &count);
+    int64_t *key_starts = case_add_of(drawing, "cu_seqlens_k", DTYPE_I64, 1, &count);
+    if (laid[0] == NULL || laid[1] == NULL || laid[2] == NULL || query_starts == NULL || key_starts == NULL)
         return drawing->error->status;
-    memcpy(of_query, STARTS, sizeof STARTS);
-    memcpy(of_key, STARTS, sizeof STARTS);
+    memcpy(query_starts, of_queries, STARTS * sizeof *query_starts);
+    memcpy(key_starts, of_keys, STARTS * sizeof *key_starts);
     transpose(drawing->query, laid[0], 1, query[1], query[0], query[2]);
     transpose(drawing->key, laid[1], 1, key[1], key[0], key[2]);
     transpose(drawing->value, laid[2], 1, value[1], value[0], value[2]);
     return STATUS_OK;
+}
+
+enum status lay_packed(struct case_drawing *drawing)
+{
+    static const int64_t BOTH[STARTS] = {0, 1, 17, 17, 34, 39};
+    return lay_sequences(drawing, BOTH, BOTH);
+}
+
+enum status lay_packed_apart(struct case_drawing *drawing)
+{
+    static const int64_t QUERIES[STARTS] = {0, 1, 17, 17, 26, 31}, KEYS[STARTS] = {0, 3, 12, 20, 20, 39};
+    return lay_sequences(drawing, QUERIES, KEYS);
 }
 
 /* One page of a cache: NaN all over. */
@@ -435,6 +450,16 @@ enum status lay_pages(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
+bool case_is_packed(const struct case_row *row)
+{
+    return row->lay == lay_packed || row->lay == lay_packed_apart;
+}
+
+bool case_has_sinks(const struct case_row *row)
+{
+    return row->make == make_sinks || row->make == make_sinks_large;
+}
+
 /* --- a case ------------------------------------------------------------------------------------------------------- */
 
 /* Three kinds of numbers, each as torch.randn draws it. */
@@ -465,16 +490,18 @@ static void round_all(struct input_file *file, enum dtype dtype)
     input_file_sort(file);
 }
 
-/* The gradient by the context, in a file of its own. */
-static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file)
+/* The gradient by the context, in a file of its own: as the context lies, and T x H x d_v of packed sequences. */
+static enum status draw_gradient(struct case_drawing *drawing, struct input_file *file, bool packed)
 {
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t shape[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_value};
+    const size_t plain[] = {sizes->items, sizes->heads, sizes->queries, sizes->d_value};
+    const size_t of_tokens[] = {sizes->queries, sizes->heads, sizes->d_value};
     drawing->file = file;
-    double *gradient = case_add(drawing, "grad_context", 4, shape);
+    double *gradient =
+        packed ? case_add(drawing, "grad_context", 3, of_tokens) : case_add(drawing, "grad_context", 4, plain);
     if (gradient == NULL)
         return drawing->error->status;
-    return case_normal(drawing, gradient, shape[0] * shape[1] * shape[2] * shape[3]);
+    return case_normal(drawing, gradient, plain[0] * plain[1] * plain[2] * plain[3]);
 }
 
 enum status case_draw(const struct case_row *row, const struct options *options, const struct case_sizes *sizes,
@@ -493,7 +520,7 @@ enum status case_draw(const struct case_row *row, const struct options *options,
     torch_random_seed(&drawing.generator, TORCH_RANDOM_VECTOR, options->seed + 1000003 * (uint64_t)(row - CASES));
     if (draw_operands(&drawing) || (row->make != NULL && row->make(&drawing)) ||
         (row->lay != NULL ? row->lay : lay_each)(&drawing) ||
-        (row->gradients && draw_gradient(&drawing, &files->files[3])))
+        (row->gradients && draw_gradient(&drawing, &files->files[3], case_is_packed(row))))
         return error->status;
     round_all(&files->files[0], options->dtype);
     round_all(&files->files[3], options->dtype);

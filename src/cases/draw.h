@@ -28,6 +28,6 @@ case_maker make_mask_rows, make_mask_block, make_mask_float, make_mask_infinite,
     make_overflow, make_denormal, make_sinks, make_sinks_large, make_alternating;
 
 /* Layouts. */
-case_maker lay_packed, lay_pages;
+case_maker lay_packed, lay_packed_apart, lay_pages;
 
 #endif

@@ -4,7 +4,13 @@
 #include <string.h>
 
 /* What is written of a case, and what its bound is made from. */
-static const char FORWARD[] = "context,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value";
+static const char FORWARD[] = "context,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value",
+                  WITH_SINKS[] = "weights,grad_context,grad_query,grad_key,grad_value,grad_sinks";
+
+static const char *stages_of(const struct case_row *row)
+{
+    return !row->gradients ? FORWARD : case_has_sinks(row) ? WITH_SINKS : BACKWARD;
+}
 
 /* attn sdpa with the row's options, in a dtype, for these stages. */
 static enum status parse(struct options *options, const struct case_row *row, const char *dtype, const char *stages,
@@ -35,17 +41,26 @@ static enum status compute(struct result *result, struct problem *problem, const
     return result_create(result, problem, progress, false, arena, error);
 }
 
-/* All rows of the table, which lies in the result from then on. */
+/* All rows of the table, which lies in the result from then on. Gradients of packed sequences, which come as H x T x
+ * columns, are turned to T x H x columns, as what they are by lies. */
 static enum status hold(struct case_made *made, struct case_result *result, struct arena *arena, struct error *error)
 {
     struct result_table *table = &result->table;
-    const size_t rows = result_rows(table), columns = result_columns(table);
+    const size_t matrices = result_matrices(table), rows = result_rows(table), columns = result_columns(table);
+    const bool turned = case_is_packed(made->row) && made->row->gradients && table->rank == 3;
+    const struct result_table made_of = *table;
+    for (size_t axis = 0; axis < 2 && turned; axis++) {
+        table->shape[axis] = made_of.shape[1 - axis];
+        table->axes[axis] = made_of.axes[1 - axis];
+    }
     if (tensor_create(&result->truth, DTYPE_F64, table->rank, table->shape, arena, error) != STATUS_OK)
         return error->status;
     double *numbers = result->truth.data;
-    for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
-        for (size_t row = 0; row < rows; row++, numbers += columns)
-            result_row(&made->truth, table, matrix, row, numbers);
+    for (size_t matrix = 0; matrix < matrices; matrix++)
+        for (size_t row = 0; row < rows; row++) {
+            const size_t at = turned ? row * matrices + matrix : matrix * rows + row;
+            result_row(&made->truth, &made_of, matrix, row, numbers + at * columns);
+        }
     table->tensor = &result->truth;
     return STATUS_OK;
 }
@@ -87,7 +102,7 @@ enum status case_make(struct case_made *made, const struct case_row *row, const 
     case_sizes_of(row, options, &made->sizes);
     if (case_draw(row, options, &made->sizes, &made->files, arena, error) ||
         parse(&made->given_options, row, dtype_name(options->dtype), "inputs", arena, error) ||
-        parse(&made->truth_options, row, "f64", row->gradients ? BACKWARD : FORWARD, arena, error) ||
+        parse(&made->truth_options, row, "f64", stages_of(row), arena, error) ||
         compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||
         compute(&made->truth, &made->truth_job, &made->truth_options, &made->files, arena, error))
         return error->status;

@@ -70,6 +70,8 @@ const struct case_row CASES[] = {
     {.name = "alibi", .purpose = "scores fall with the distance, by the usual slopes", .options = "--causal --alibi slopes", .keys = 50},
     {.name = "packed", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end: none sees another", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
     {.name = "packed-causal", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end, causal within each", .options = "--causal", .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed},
+    {.name = "packed-apart", .purpose = "sequences of other lengths in query than in key, 0 among both; causal, the last query meets the last key",
+        .options = "--causal", .queries = 31, .keys = 39, .exact = true, .needs = "cu_seqlens", .lay = lay_packed_apart},
     {.name = "pages", .purpose = "a cache in pages of 16, in no order; what no length reaches is NaN, and is not read",
         .queries = 1, .keys = 33, .exact = true, .items = 4, .needs = "block_table", .lay = lay_pages},
     {.name = "pages-causal", .purpose = "a cache in pages, and 3 queries, the last tokens of each item", .options = "--causal",
@@ -86,6 +88,16 @@ const struct case_row CASES[] = {
     {.name = "grad-one-token", .purpose = "T = 1: no gradient comes to query and key", .keys = 1, .gradients = true},
     {.name = "grad-largest-last", .purpose = "the largest score of each row is the last: the gradients by it are the largest, too",
         .keys = 65, .gradients = true, .make = make_last},
+    {.name = "grad-lengths", .purpose = "items of 0, 1, 17 and all keys: what lies behind a length is NaN, and its gradients are 0",
+        .keys = 40, .items = 4, .gradients = true, .needs = "kv_lengths", .make = make_lengths},
+    {.name = "grad-sinks", .purpose = "a logit a head in the maximum and the sum: it has a gradient, and no value",
+        .keys = 50, .gradients = true, .needs = "sinks", .make = make_sinks},
+    {.name = "grad-packed", .purpose = "sequences of 1, 16, 0, 17 and 5 tokens end to end: no gradient comes from another", .keys = 39, .exact = true,
+        .gradients = true, .needs = "cu_seqlens", .lay = lay_packed},
+    {.name = "grad-packed-groups", .purpose = "packed sequences, causal, and gradients of a shared head: sums within a sequence alone",
+        .options = "--causal", .keys = 39, .exact = true, .sharing = CASE_GROUPS, .gradients = true, .needs = "cu_seqlens", .lay = lay_packed},
+    {.name = "grad-packed-apart", .purpose = "packed sequences of other lengths in query than in key, causal: gradients are 0 where the others are none",
+        .options = "--causal", .queries = 31, .keys = 39, .exact = true, .gradients = true, .needs = "cu_seqlens", .lay = lay_packed_apart},
 };
 /* clang-format on */
 
