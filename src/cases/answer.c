@@ -22,21 +22,46 @@ static const char *tell(struct arena *arena, const char *text)
     return arena_text(arena, text, strlen(text), NULL);
 }
 
-/* The file's one table, or the one of that name. */
-static void take(struct answer *answer, const struct input_file *input, bool together)
+/* The file's one table, or the one of that name; returns its name there, or NULL. */
+static const char *take(struct answer *answer, const struct input_file *input, bool together)
 {
     const struct file_tensor *found = input_file_find(input, answer->stage);
     if (found == NULL && input->tensor_count == 1 && !together)
         found = &input->tensors[0];
     if (found == NULL)
-        return;
+        return NULL;
     answer->tensor = found->tensor;
     answer->is_text = input->is_text;
     answer->alone = input->nameless || strcmp(found->name, answer->stage) != 0;
+    return found->name;
 }
 
-static enum status read_file(struct answers *answers, size_t which, size_t result, bool together, struct arena *arena,
-                             struct error *error)
+static bool is_result(const struct case_made *made, const char *name)
+{
+    for (size_t i = 0; i < made->count; i++)
+        if (strcmp(made->results[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The tables beside the result that was taken of a file, which nobody reads. What attn wrote has all of a job. */
+static void note_unread(struct answers *answers, size_t which, const struct case_made *made, const char *expected,
+                        const struct input_file *input, const char *taken)
+{
+    for (size_t i = 0; i < input->tensor_count && !input->is_result && !input->nameless; i++) {
+        const char *name = input->tensors[i].name;
+        if ((taken != NULL && strcmp(name, taken) == 0) || (expected == NULL && is_result(made, name)))
+            continue;
+        answers->taken[which] = true;
+        if (answers->unread_count == CASE_NOTES)
+            answers->more_unread++;
+        else
+            answers->unread[answers->unread_count++] = (struct case_unread){answers->names[which], name, expected};
+    }
+}
+
+static enum status read_file(struct answers *answers, size_t which, const struct case_made *made, size_t result,
+                             bool together, struct arena *arena, struct error *error)
 {
     struct answer *answer = &answers->of[result];
     struct input_file input;
@@ -51,7 +76,9 @@ static enum status read_file(struct answers *answers, size_t which, size_t resul
         found.refused = tell(arena, error->message);
         *error = (struct error){0};
     } else {
-        take(&found, &input, together);
+        const char *taken = take(&found, &input, together);
+        if (!together || result == 0) /* else it was told with the first */
+            note_unread(answers, which, made, together ? NULL : made->results[result].name, &input, taken);
         if (found.tensor.rank == 0 && together) /* it may hold another result */
             return STATUS_OK;
         if (found.tensor.rank == 0) {
@@ -85,7 +112,7 @@ enum status answers_read(struct answers *answers, const struct case_made *made, 
         for (size_t i = 0; i < answers->name_count; i++) {
             const bool together = is_called(answers->names[i], TOGETHER);
             if ((together || is_called(answers->names[i], made->results[result].name)) &&
-                read_file(answers, i, result, together, arena, error) != STATUS_OK)
+                read_file(answers, i, made, result, together, arena, error) != STATUS_OK)
                 return error->status;
         }
     }

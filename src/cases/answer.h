@@ -19,8 +19,10 @@ struct answers {
     const char *folder; /* DIR/edge-16 */
     const char **names; /* all files in it */
     size_t name_count;
-    bool *taken;                          /* (name_count) they hold a result */
+    bool *taken;                          /* (name_count) they hold a result, or tables that are told */
     struct answer of[CASES_MOST_RESULTS]; /* in the order of made->results */
+    struct case_unread unread[CASE_NOTES];
+    size_t unread_count, more_unread; /* those, and how many more there are */
 };
 
 /* Reads them; a file that cannot be read is told in its answer. STATUS_SYSTEM where the folder cannot be read, or

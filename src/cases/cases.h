@@ -110,6 +110,12 @@ enum case_verdict { CASE_PASSED, CASE_FAILED, CASE_MISSING, CASE_VERDICTS };
 
 enum { CASE_WORDS_BYTES = 400, CASE_COMMAND_BYTES = 4200, CASE_NOTES = 8 };
 
+/* A table that stands in a file of results under a name that no result of the case has. */
+struct case_unread {
+    const char *file, *name;
+    const char *expected; /* the name of the one result that such a file has; NULL: it may have all */
+};
+
 struct case_checked {
     const struct case_row *row;
     enum case_verdict verdict;
@@ -125,6 +131,9 @@ struct case_checked {
     char command[CASE_COMMAND_BYTES]; /* that asks; or "" */
     const char *notes[CASE_NOTES];    /* files that are no results, */
     size_t note_count, more_notes;    /* and how many more there are */
+    struct case_unread unread[CASE_NOTES];
+    size_t unread_count, more_unread;
+    char expected[CASE_WORDS_BYTES]; /* the names of its results: "grad_query, grad_key, grad_value" */
 };
 
 struct cases_report {

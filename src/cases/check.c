@@ -86,6 +86,32 @@ static void note(struct case_checked *checked, const char *text)
         checked->more_notes++;
 }
 
+/* The name of a result as the stages have it, which outlives the arena. */
+static const char *lasting_name(const char *result)
+{
+    return stage_name(stage_find(result, strlen(result)));
+}
+
+/* What stands in files of results and is none, and the names that results have. */
+static enum status note_unread(struct case_checked *checked, const struct answers *answers,
+                               const struct case_made *made, struct arena *lasting, struct error *error)
+{
+    struct text expected = text_begin(checked->expected, sizeof checked->expected);
+    for (size_t i = 0; i < made->count; i++)
+        text_add(&expected, "%s%s", i > 0 ? ", " : "", made->results[i].name);
+    for (size_t i = 0; i < answers->unread_count; i++) {
+        const struct case_unread *unread = &answers->unread[i];
+        const char *file = arena_text(lasting, unread->file, strlen(unread->file), error);
+        const char *name = arena_text(lasting, unread->name, strlen(unread->name), error);
+        if (file == NULL || name == NULL)
+            return error->status;
+        const char *alone = unread->expected != NULL ? lasting_name(unread->expected) : NULL;
+        checked->unread[checked->unread_count++] = (struct case_unread){file, name, alone};
+    }
+    checked->more_unread = answers->more_unread;
+    return STATUS_OK;
+}
+
 /* "context.npy: is 4 x 3, expected 3 x 4"; the last of several is told. */
 static void fail(struct case_checked *checked, const char *name, const char *what)
 {
@@ -409,14 +435,16 @@ static enum status check_case(struct case_checked *checked, const struct cases_r
     for (size_t i = 0; status == STATUS_OK && i < answers->name_count; i++)
         if (!answers->taken[i] && !is_named(answers->names[i], files, count))
             note(checked, arena_text(lasting, answers->names[i], strlen(answers->names[i]), error));
+    if (status == STATUS_OK)
+        status = note_unread(checked, answers, made, lasting, error);
     if (status == STATUS_OK) {
         check_missing(checked, made, answers);
         status = check_answers(checked, made, answers, report->options.dtype, &arena, error);
     }
     if (status == STATUS_OK)
         status = check_own(checked, answers, files, count, &arena, error);
-    if (checked->result != NULL) /* a name of the stages outlives the arena */
-        checked->result = stage_name(stage_find(checked->result, strlen(checked->result)));
+    if (checked->result != NULL)
+        checked->result = lasting_name(checked->result);
     arena_free(&arena);
     return status;
 }

@@ -73,6 +73,23 @@ static void write_name(const char *before, const char *name, const char *what, s
     output_print(output, "%s%s %s\n", before, shown, what);
 }
 
+/* "not read of mine.npz: dq, dk; expected grad_query, grad_key, grad_value", for each file. */
+static void write_unread(const struct case_checked *checked, struct output *output)
+{
+    for (size_t i = 0; i < checked->unread_count;) {
+        const struct case_unread *first = &checked->unread[i];
+        char words[CASE_NOTES * CASE_WORDS_BYTES];
+        struct text text = text_begin(words, sizeof words);
+        text_add(&text, "not read of %.80s: %.80s", first->file, first->name);
+        while (++i < checked->unread_count && strcmp(checked->unread[i].file, first->file) == 0)
+            text_add(&text, ", %.80s", checked->unread[i].name);
+        if (i == checked->unread_count && checked->more_unread > 0)
+            text_add(&text, " and %zu more", checked->more_unread);
+        text_add(&text, "; expected %s", first->expected != NULL ? first->expected : checked->expected);
+        write_words("", words, output);
+    }
+}
+
 static void write_text_report(const struct cases_report *report, bool color, struct output *output)
 {
     char shown[TEXT_PATH_BYTES];
@@ -92,6 +109,7 @@ static void write_text_report(const struct cases_report *report, bool color, str
             write_name("    ", checked->notes[k], "is no result of this case", output);
         if (checked->more_notes > 0)
             output_print(output, "    nor are %zu more\n", checked->more_notes);
+        write_unread(checked, output);
     }
     for (size_t i = 0; i < report->note_count; i++)
         write_name("", report->notes[i], "is no case", output);
@@ -154,7 +172,14 @@ static void write_json_case(const struct case_checked *checked, struct output *o
     write_member("sentence", checked->sentence, output);
     write_member("command", checked->command, output);
     write_list("others", checked->notes, checked->note_count, output);
-    output_print(output, "}");
+    output_print(output, ", \"not_read\": [");
+    for (size_t i = 0; i < checked->unread_count; i++) {
+        output_print(output, "%s{\"file\": ", i ? ", " : "");
+        write_string(checked->unread[i].file, output);
+        write_member("name", checked->unread[i].name, output);
+        output_print(output, "}");
+    }
+    output_print(output, "]}");
 }
 
 static void write_json_report(const struct cases_report *report, struct output *output)
