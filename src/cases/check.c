@@ -283,14 +283,25 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
 
 /* --- why ---------------------------------------------------------------------------------------------------------- */
 
-/* The mistakes of the first explanation, by name and in words. */
-static void tell_why(struct case_checked *checked, const struct why *why)
+/* The first explanation of a result; NULL: there is none. Where gradients have mistakes of their own it is this one's. */
+static const struct why_explanation *explanation_of(const struct why *why, const char *result)
 {
+    const enum stage stage = stage_find(result, strlen(result));
+    for (size_t i = 0; i < why->count; i++)
+        if (why->explanations[i].alone == 0 || why->explanations[i].alone & STAGE_BIT(stage))
+            return &why->explanations[i];
+    return NULL;
+}
+
+/* Its mistakes, by name and in words. */
+static void tell_why(struct case_checked *checked, const struct why *why, const char *result)
+{
+    const struct why_explanation *explanation = explanation_of(why, result);
     struct text names = text_begin(checked->mistake, sizeof checked->mistake);
     struct text words = text_begin(checked->sentence, sizeof checked->sentence);
-    if (why->count == 0)
+    if (explanation == NULL)
         return;
-    const struct trial_guess *guess = &why->explanations[0].guess;
+    const struct trial_guess *guess = &explanation->guess;
     if (why->low_precision) {
         text_add(&words, "right but for precision: they are numbers of %s", dtype_name(why->mine.dtype));
         return;
@@ -363,7 +374,7 @@ static enum status ask_why(struct case_checked *checked, const struct answers *a
     options.budget = BUDGET;
     if (why_search(why, &options, &files, problem, NULL, &progress, arena, error) != STATUS_OK)
         return error->status;
-    tell_why(checked, why);
+    tell_why(checked, why, answer->stage);
     return STATUS_OK;
 }
 

@@ -25,20 +25,22 @@ static size_t list_tiles(size_t rows, bool common, double *forms)
     return count;
 }
 
-static bool is_power(size_t number)
+/* Those of kernels: powers of 2 and multiples of 16. */
+static bool is_usual_tile(size_t tile)
 {
-    return (number & (number - 1)) == 0;
+    return (tile & (tile - 1)) == 0 || tile % 16 == 0;
 }
 
-/* The same, of a gradient, of which the last tile alone tells: one of those that begin it at the same row. The largest
- * power of 2, as kernels have them; where few are wanted no others. */
+/* The same, of a gradient, of which the last tile alone tells: of those that begin it at the same row the largest that
+ * is usual. Others where there are few rows, and not where few are wanted. */
 static size_t list_last_tiles(size_t rows, bool common, double *forms)
 {
-    enum { MOST_TILE = 128 };
+    enum { MOST_TILE = 128, FEW_ROWS = 16 };
     size_t count = 0;
     for (size_t i = 0; i < 2 * (size_t)MOST_TILE && rows > 0; i++) {
         const size_t tile = MOST_TILE - i % MOST_TILE, last = rows - 1;
-        bool wanted = tile < rows && is_power(tile) == (i < MOST_TILE) && !(common && i >= MOST_TILE);
+        bool wanted = tile < rows && is_usual_tile(tile) == (i < MOST_TILE);
+        wanted = wanted && (i < MOST_TILE || (rows <= FEW_ROWS && !common));
         for (size_t k = 0; k < count && wanted; k++)
             wanted = last - last % (size_t)forms[k] != last - last % tile;
         if (wanted)
