@@ -217,12 +217,20 @@ static enum status cut_mask(const struct run *run, const struct step *step, stru
     return lengths == NULL ? error->status : STATUS_OK;
 }
 
-/* Keys of an item when all queries before `end` are done; of the longest one. */
-static size_t keys_at(const struct problem *problem, size_t end)
+/* Keys of the shortest item and of the longest. */
+struct extent {
+    size_t least, most;
+};
+
+/* Keys of an item when all queries before `end` are done. */
+static struct extent keys_at(const struct problem *problem, size_t end)
 {
-    size_t keys = 0;
-    for (size_t item = 0; item < problem->items; item++)
-        keys = memory_larger(keys, (size_t)mask_offset(&problem->mask, item, 0) + end);
+    struct extent keys = {SIZE_MAX, 0};
+    for (size_t item = 0; item < problem->items; item++) {
+        const size_t of_item = (size_t)mask_offset(&problem->mask, item, 0) + end;
+        keys.least = memory_smaller(keys.least, of_item);
+        keys.most = memory_larger(keys.most, of_item);
+    }
     return keys;
 }
 
@@ -244,7 +252,7 @@ static enum status take(const struct run *run, const struct step *step, const st
 static enum status make_attending(const struct run *run, const struct step *step, const struct result *fresh,
                                   struct problem *attending, struct arena *arena, struct error *error)
 {
-    const size_t keys = keys_at(run->problem, step->end);
+    const size_t keys = keys_at(run->problem, step->end).most;
     *attending = part_of(run, step, keys);
     attending->inputs.rank = attending->key_inputs.rank = 0;
     attending->residual = attending->scales_query = false;
@@ -386,7 +394,9 @@ static void add_up(struct steps *steps)
         total->same += step->same;
         total->largest = isnan(step->largest) || step->largest > total->largest ? step->largest : total->largest;
         total->kept = step->kept;
-        steps->remade += keys_at(steps->problem, step->end);
+        const struct extent keys = keys_at(steps->problem, step->end);
+        steps->remade += keys.most;
+        steps->remade_least += keys.least;
     }
     steps->made = steps->problem->queries;
 }

@@ -27,7 +27,9 @@ struct steps {
     bool fused;         /* the fused path made it, in both */
     struct step *steps; /* (count) */
     size_t count;
-    size_t made, remade; /* keys of an item: made with the cache, and what would be made without it */
+    size_t made;         /* keys of an item that are made with the cache, */
+    size_t remade;       /* and that would be made without it, of the item with most; */
+    size_t remade_least; /* and of that with fewest */
     struct step total;   /* read and rows of all together; kept of the last */
 };
 

@@ -110,9 +110,13 @@ static void write_savings(const struct steps *steps, struct output *output)
     const struct problem *problem = steps->problem;
     const size_t group = problem->heads / problem->kv_heads;
     char sentence[256];
-    snprintf(sentence, sizeof sentence,
-             "Key and value of each token are made once, %zu in all%s; without a cache it would be %zu.", steps->made,
-             problem->items > 1 ? " for each item" : "", steps->remade);
+    struct text text = text_begin(sentence, sizeof sentence);
+    text_add(&text, "Key and value of each token are made once, %zu in all%s; without a cache it would be ",
+             steps->made, problem->items > 1 ? " for each item" : "");
+    if (steps->remade_least < steps->remade)
+        text_add(&text, "%zu to %zu, by the item's length.", steps->remade_least, steps->remade);
+    else
+        text_add(&text, "%zu.", steps->remade);
     write_sentence(output, sentence);
     if (group == 1)
         return;
