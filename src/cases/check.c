@@ -283,7 +283,7 @@ static void check_answer(struct case_checked *checked, const struct answer *answ
 
 /* --- why ---------------------------------------------------------------------------------------------------------- */
 
-/* The first explanation of a result; NULL: there is none. Where gradients have mistakes of their own it is this one's. */
+/* The first explanation of a result; NULL: there is none. Of gradients with mistakes of their own it is this one's. */
 static const struct why_explanation *explanation_of(const struct why *why, const char *result)
 {
     const enum stage stage = stage_find(result, strlen(result));
