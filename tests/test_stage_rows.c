@@ -1,5 +1,6 @@
 /* What the table of stages promises to those who walk it, whatever rows it has. */
 #include "check.h"
+#include "read/foreign_name.h"
 #include "stage/stage.h"
 
 #include <string.h>
@@ -36,10 +37,34 @@ static void check_order(void)
           "expected inputs and output in a picture, not lse, present_key, parameters");
 }
 
+/* What others call stages, and attn; each is a stage here. */
+static void check_names(void)
+{
+    static const char *const NAMES[][2] = {
+        {"q", "query"},           {"K", "key"},
+        {"v", "value"},           {"logits", "scores"},
+        {"probs", "weights"},     {"softmax_lse", "lse"},
+        {"out", "output"},        {"context_vec", "context"},
+        {"dq", "grad_query"},     {"grad_k", "grad_key"},
+        {"v.grad", "grad_value"}, {"ds", "grad_scores"},
+        {"dP", "grad_weights"},   {"dout", "grad_context"},
+        {"dsinks", "grad_sinks"}, {"dbias", "grad_attn_mask"},
+    };
+    check_begin("what others call stages");
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        const char *name = foreign_name_stage(NAMES[i][0], "output");
+        CHECK(name != NULL && strcmp(name, NAMES[i][1]) == 0, "%s stands for %s, expected %s", NAMES[i][0],
+              name != NULL ? name : "nothing", NAMES[i][1]);
+        CHECK(stage_exists(stage_find(NAMES[i][1], strlen(NAMES[i][1]))), "%s is no stage", NAMES[i][1]);
+    }
+    CHECK(foreign_name_stage("foo", "output") == NULL, "expected foo to stand for nothing");
+}
+
 int main(void)
 {
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         check_row((enum stage)stage);
     check_order();
+    check_names();
     return check_end();
 }

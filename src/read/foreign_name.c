@@ -74,6 +74,28 @@ static const struct {
     {"note notes description", "free text goes under \"comment\""},
 };
 
+/* Stages, as others call them in a file of results; NULL: the last stage there is. */
+static const struct {
+    const char *foreign, *own;
+} STAGE_WORDS[] = {
+    {"q queries", "query"},
+    {"k keys", "key"},
+    {"v values", "value"},
+    {"s qk logits score", "scores"},
+    {"p probs attn attention attnprobs attentionprobs attentionweights softmax weight", "weights"},
+    {"l logsumexp softmaxlse", "lse"},
+    {"o out y result attnout attnoutput attentionoutput", NULL},
+    {"ctx contexts contextvector contextvectors contextvec", "context"},
+    {"dq dquery gradq gradquery qgrad querygrad", "grad_query"},
+    {"dk dkey gradk gradkey kgrad keygrad", "grad_key"},
+    {"dv dvalue gradv gradvalue vgrad valuegrad", "grad_value"},
+    {"ds dscores gradscore scoresgrad", "grad_scores"},
+    {"dp dweights gradattn gradprobs weightsgrad", "grad_weights"},
+    {"do dout gradout gradoutput outgrad dcontext", "grad_context"},
+    {"dsink dsinks gradsink sinkgrad sinksgrad", "grad_sinks"},
+    {"dmask dbias gradmask gradbias maskgrad biasgrad", "grad_attn_mask"},
+};
+
 /* What a name of a layer is made of: "encoder.0.q_proj.weight" has the stem q_proj and the ending weight. */
 struct parts {
     char stem[64];
@@ -144,4 +166,12 @@ bool foreign_name_hint(const char *name, size_t head, char *text, size_t size)
     if (meant != NULL)
         text_add(&hint, "it is a setting: \"settings\": {\"%s\": ...}", meant);
     return hint.length > 0;
+}
+
+const char *foreign_name_stage(const char *name, const char *last)
+{
+    for (size_t i = 0; i < sizeof STAGE_WORDS / sizeof STAGE_WORDS[0]; i++)
+        if (suggest_knows(STAGE_WORDS[i].foreign, name))
+            return STAGE_WORDS[i].own != NULL ? STAGE_WORDS[i].own : last;
+    return NULL;
 }

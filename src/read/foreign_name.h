@@ -10,4 +10,8 @@
  * where nothing is known of it. */
 bool foreign_name_hint(const char *name, size_t head, char *text, size_t size);
 
+/* The stage that others call so in a file of results: "dq", "grad_q" and "q.grad" are grad_query; what others call the
+ * output is `last`. NULL where nothing is known of the name. */
+const char *foreign_name_stage(const char *name, const char *last);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "mistake/plain.h"
+#include "read/foreign_name.h"
 #include "read/load.h"
 #include "stage/stage.h"
 #include "why/gradients.h"
@@ -24,7 +25,7 @@ enum status mine_read(struct mine *mine, const struct options *options, struct a
 
 /* --- how far a number may be off --------------------------------------------------------------------------------- */
 
-enum { MOST_DECIMALS = 6, LEAST_NUMBERS = 4, MANY_DECIMALS = 8 };
+enum { MOST_DECIMALS = 6, LEAST_NUMBERS = 4, MANY_DECIMALS = 8, MOST_NAMES = 8 };
 
 static bool has_decimals(double number, int decimals)
 {
@@ -680,6 +681,71 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
     return true;
 }
 
+/* The tables that are no stage's. A result of attn has its inputs beside its stages. */
+static enum status list_passed(struct mine *mine, const struct problem *problem, const struct options *options,
+                               struct arena *arena, struct error *error)
+{
+    const char *last = stage_name(problem_last_stage(problem));
+    const struct input_file *file = &mine->file;
+    if (file->tensor_count == 1 && !file->nameless && mine->count > 0 && !mine->tables[0].told)
+        mine->meant = foreign_name_stage(file->tensors[0].name, last);
+    if (mine->passed != NULL || file->is_result || file->tensor_count == 1)
+        return STATUS_OK;
+    mine->passed = arena_allocate(arena, file->tensor_count, sizeof mine->passed[0], error);
+    for (size_t i = 0; i < file->tensor_count && mine->passed != NULL; i++) {
+        const char *name = file->tensors[i].name, *meant = foreign_name_stage(name, last);
+        for (size_t k = 0; k < mine->count && meant != NULL; k++)
+            if (strcmp(mine_name(&mine->tables[k]), meant) == 0)
+                meant = NULL;
+        if (!stage_exists(stage_said(mine, &file->tensors[i], options)))
+            mine->passed[mine->passed_count++] = (struct mine_passed){name, meant};
+    }
+    return mine->passed == NULL ? error->status : STATUS_OK;
+}
+
+static void add_name(struct text *names, const char *name)
+{
+    text_add(names, "%s%.80s", names->length > 0 ? ", " : "", name);
+}
+
+/* What tables may be called: what was asked for, or what these names are meant for, or one that most have. */
+static void list_expected(const struct mine *mine, const struct problem *problem, const struct options *options,
+                          struct text *names)
+{
+    for (size_t i = 0; i < options->stage_count; i++)
+        add_name(names, stage_name(options->stages[i]));
+    for (size_t i = 0; i < mine->passed_count && options->stage_count == 0; i++) {
+        const char *meant = mine->passed[i].meant;
+        for (size_t k = 0; k < i && meant != NULL; k++)
+            if (mine->passed[k].meant != NULL && strcmp(mine->passed[k].meant, meant) == 0)
+                meant = NULL;
+        if (meant != NULL)
+            add_name(names, meant);
+    }
+    if (names->length > 0)
+        return;
+    add_name(names, stage_name(problem->has_grad ? STAGE_GRAD_QUERY : STAGE_CONTEXT));
+    if (problem->has_grad) {
+        add_name(names, stage_name(STAGE_GRAD_KEY));
+        add_name(names, stage_name(STAGE_GRAD_VALUE));
+    }
+}
+
+static enum status refuse_names(const struct mine *mine, const struct problem *problem, const struct options *options,
+                                struct error *error)
+{
+    char held[512], wanted[512];
+    struct text has = text_begin(held, sizeof held), expected = text_begin(wanted, sizeof wanted);
+    for (size_t i = 0; i < mine->passed_count && i < MOST_NAMES; i++)
+        add_name(&has, mine->passed[i].name);
+    if (mine->passed_count > MOST_NAMES)
+        text_add(&has, " and %zu more", mine->passed_count - MOST_NAMES);
+    list_expected(mine, problem, options, &expected);
+    return error_usage(error, "%s: no table in it is named as %s%s%s; expected one, such as %s, or one table alone",
+                       mine->file.source, options->stage_count > 0 ? "one of --stages" : "a stage",
+                       held[0] != '\0' ? ": it has " : "", held, wanted);
+}
+
 static enum status place_all(struct mine *mine, const struct problem *problem, const struct options *options,
                              struct arena *arena, struct error *error)
 {
@@ -689,14 +755,10 @@ static enum status place_all(struct mine *mine, const struct problem *problem, c
     if (mine->count == 0 && mine->file.tensor_count == 1 &&
         place_table(mine, problem, &mine->file.tensors[0], STAGE_NAMES, arena, error) != STATUS_OK)
         return error->status;
+    if (list_passed(mine, problem, options, arena, error) != STATUS_OK)
+        return error->status;
     if (mine->count == 0)
-        return error_usage(error,
-                           "%s: no table in it is named as a stage; expected one, such as %s, or one table alone",
-                           mine->file.source, stage_name(STAGE_CONTEXT));
-    for (size_t i = 0; i < mine->file.tensor_count && !mine->file.is_result; i++)
-        if (mine->file.tensor_count > 1 && !stage_exists(stage_said(mine, &mine->file.tensors[i], options)) &&
-            mine->passed == NULL)
-            mine->passed = mine->file.tensors[i].name;
+        return refuse_names(mine, problem, options, error);
     set_decimals(mine);
     return STATUS_OK;
 }

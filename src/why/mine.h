@@ -33,6 +33,12 @@ struct mine_table {
     bool told; /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
 };
 
+/* A table that is not compared. */
+struct mine_passed {
+    const char *name;
+    const char *meant; /* the stage that others call so, where the file has none of its own; or NULL */
+};
+
 /* Every stage once, and the gradients by parameters. */
 enum { MINE_TABLES = STAGE_COUNT + 96 };
 
@@ -40,9 +46,11 @@ struct mine {
     struct input_file file;
     struct mine_table tables[MINE_TABLES]; /* in the order of the stages */
     size_t count;
-    int decimals;       /* that all numbers were printed with; -1: they are whole, or differ */
-    enum dtype dtype;   /* coarser than the job's where all numbers are numbers of it; else the job's */
-    const char *passed; /* the first table that is no stage, and so is not compared; or NULL */
+    int decimals;               /* that all numbers were printed with; -1: they are whole, or differ */
+    enum dtype dtype;           /* coarser than the job's where all numbers are numbers of it; else the job's */
+    struct mine_passed *passed; /* the tables that are no stages, and so are not compared */
+    size_t passed_count;
+    const char *meant; /* the stage that others call the one table so, which is not read for it; or NULL */
 };
 
 /* Reads --mine. STATUS_USAGE where it holds no table. */

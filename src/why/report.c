@@ -277,18 +277,46 @@ static void write_one(const struct why *why, size_t column, struct output *outpu
     write_words_after(column, 2, words, output);
 }
 
+enum { MOST_PASSED = 3, NAME_COLUMNS = 24, NAME_BYTES = 4 * NAME_COLUMNS + 16 };
+
+/* "not compared: dq, which is no stage; did you mean 'grad_query'?", and in one line those that nothing is known of. */
+static void write_passed(const struct mine *mine, struct output *output)
+{
+    char name[NAME_BYTES], words[MOST_PASSED * NAME_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    size_t others = 0;
+    for (size_t i = 0; i < mine->passed_count; i++) {
+        const char *meant = mine->passed[i].meant;
+        text_shown(mine->passed[i].name, NAME_COLUMNS, name, sizeof name);
+        if (meant != NULL)
+            output_print(output, "not compared: %s, which is no stage; did you mean '%s'?\n", name, meant);
+        else if (others++ < MOST_PASSED)
+            text_add(&text, "%s%s", others > 1 ? ", " : "", name);
+    }
+    if (others == 0)
+        return;
+    output_print(output, "not compared: %s", words);
+    if (others > MOST_PASSED)
+        output_print(output, " and %zu more", others - MOST_PASSED);
+    output_print(output, ", which %s\n", others == 1 ? "is no stage" : "are no stages");
+}
+
 static void write_mine(const struct why *why, struct output *output)
 {
     const struct mine *mine = placed(why);
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], name[NAME_BYTES];
     text_shown(mine->file.source, SIZE_MAX, path, sizeof path);
     output_print(output, "%s ", path);
     if (mine->count > 1)
         write_several(mine, text_columns(path) + 1, output);
     else
         write_one(why, text_columns(path) + 1, output);
-    if (mine->passed != NULL)
-        output_print(output, "not compared: %s, which is no stage\n", mine->passed);
+    if (mine->meant != NULL && strcmp(mine->meant, mine_name(&mine->tables[0])) != 0) {
+        text_shown(mine->file.tensors[0].name, NAME_COLUMNS, name, sizeof name);
+        output_print(output, "its name, %s, is no stage; did you mean '%s'? --stages %s says so\n", name, mine->meant,
+                     mine->meant);
+    }
+    write_passed(mine, output);
 }
 
 /* --- the table of what was tried --------------------------------------------------------------------------------- */

@@ -112,6 +112,11 @@ static void write_mine(const struct why *why, struct output *output)
         output_print(output, "%s", i ? ", " : "");
         write_string(place, output);
     }
+    output_print(output, "], \"not_compared\": [");
+    for (size_t i = 0; i < mine->passed_count; i++) {
+        output_print(output, "%s", i ? ", " : "");
+        write_string(mine->passed[i].name, output);
+    }
     output_print(output, "]}");
 }
 
