@@ -1,4 +1,5 @@
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
+#include "base/version.h"
 #include "steps/writers.h"
 #include "write/json.h"
 
@@ -25,7 +26,7 @@ enum status steps_json(const struct steps *steps, const struct options *options,
 {
     (void)options, (void)arena, (void)error;
     const struct problem *problem = steps->problem;
-    output_print(output, "{\"mechanism\": ");
+    output_print(output, "{\"attn\": \"" ATTN_VERSION "\",\n\"mechanism\": ");
     write_json_string(MECHANISMS[problem->mechanism].name, output);
     output_print(output, ",\n\"settings\": ");
     write_json_settings(problem, output);
@@ -36,7 +37,9 @@ enum status steps_json(const struct steps *steps, const struct options *options,
                  "\"d_v\": %zu",
                  problem->items, problem->queries, problem->keys, problem->heads, problem->kv_heads, problem->d_head,
                  problem->d_value);
-    output_print(output, ",\n\"keys_made\": %zu, \"keys_made_without_cache\": %zu,\n", steps->made, steps->remade);
+    output_print(output,
+                 ",\n\"keys_made\": %zu, \"keys_made_without_cache\": %zu, \"fewest_keys_made_without_cache\": %zu,\n",
+                 steps->made, steps->remade, steps->remade_least);
     write_numbers(steps, &steps->total, output);
     output_print(output, ",\n\"steps\": [");
     for (size_t i = 0; i < steps->count; i++)
