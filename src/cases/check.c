@@ -165,7 +165,7 @@ static double share_of(double right, double theirs, const struct case_result *re
 /* Packed gradients are T x H x columns. */
 static bool has_heads_behind(const struct case_result *result)
 {
-    return result->table.rank == 3 && result->table.axes[1] == AXIS_HEAD;
+    return result->truth.rank == 3 && result->table.axes[1] == AXIS_HEAD;
 }
 
 static void tell_place(struct case_checked *checked, const struct case_result *result, size_t at)
