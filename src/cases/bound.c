@@ -14,7 +14,7 @@
  *   grad_query:  sum_j f_i |scale| G_ij |k_j|
  *   grad_key:    sum_i f_i |scale| G_ij |q_i|, of all heads that share the key
  *   grad_value:  sum_i f_i w_ij |dO_i|, likewise
- *   grad_sinks:  sum_i f_i (1 - sum_l w_il) sum_l w_il D_il, of a head
+ *   grad_sinks:  sum_i f_i (1 - sum_l w_il) sum_l w_il D_il, of all items
  *
  * A result may be off by u of its own size, and by the largest of these over all of its numbers. Below the smallest
  * normal number a rounding may do more, half of the smallest number there is: 2 (Tq + Tk) of those of the sums are
@@ -36,7 +36,7 @@ struct bound {
     double *grads;                           /* (Tk) D_ij, then G_ij */
     double *sum_query, *sum_key, *sum_value; /* (d), (B H_kv Tk d), (B H_kv Tk d_v) */
     double largest[OPERANDS], context;
-    double of_sink, sinks; /* grad_sinks: of a head so far, and the largest of all heads */
+    double *sum_sinks; /* (H) */
 };
 
 static const double *numbers_of(const struct tensor *tensor, size_t row)
@@ -135,7 +135,7 @@ static void take_gradients(struct bound *bound, size_t row, double off)
     const size_t d = problem->d_head, d_value = problem->d_value;
     const double factor = 4 * bound->unit + 2 * off +
                           bound->sums * ((double)d_value + (double)problem->queries + (double)problem->keys + 8);
-    bound->of_sink += factor * weight_of_sink(bound) * make_grads(bound, gradient);
+    bound->sum_sinks[bound->head] += factor * weight_of_sink(bound) * make_grads(bound, gradient);
     memset(bound->sum_query, 0, d * sizeof *bound->sum_query);
     for (size_t key = 0; key < problem->keys; key++) {
         const size_t at = bound->kv_head * problem->keys + key;
@@ -152,7 +152,6 @@ static void take_gradients(struct bound *bound, size_t row, double off)
 static void take_head(struct bound *bound, struct result *truth, const struct result_table *weights, size_t matrix)
 {
     const struct problem *problem = bound->problem;
-    bound->of_sink = 0;
     for (size_t row = 0; row < problem->queries; row++) {
         result_row(truth, weights, matrix, row, bound->weights);
         memset(bound->bias, 0, problem->keys * sizeof *bound->bias);
@@ -163,7 +162,6 @@ static void take_head(struct bound *bound, struct result *truth, const struct re
         if (bound->made->row->gradients)
             take_gradients(bound, row, off);
     }
-    bound->sinks = fmax(bound->sinks, bound->of_sink);
 }
 
 static enum status make_room(struct bound *bound, size_t *key_count, size_t *value_count, struct arena *arena,
@@ -179,11 +177,13 @@ static enum status make_room(struct bound *bound, size_t *key_count, size_t *val
     bound->sum_query = arena_allocate(arena, problem->d_head, sizeof *bound->sum_query, error);
     bound->sum_key = arena_allocate(arena, *key_count, sizeof *bound->sum_key, error);
     bound->sum_value = arena_allocate(arena, *value_count, sizeof *bound->sum_value, error);
+    bound->sum_sinks = arena_allocate(arena, problem->heads, sizeof *bound->sum_sinks, error);
     if (bound->weights == NULL || bound->bias == NULL || bound->grads == NULL || bound->sum_query == NULL ||
-        bound->sum_key == NULL || bound->sum_value == NULL)
+        bound->sum_key == NULL || bound->sum_value == NULL || bound->sum_sinks == NULL)
         return error->status;
     memset(bound->sum_key, 0, *key_count * sizeof *bound->sum_key);
     memset(bound->sum_value, 0, *value_count * sizeof *bound->sum_value);
+    memset(bound->sum_sinks, 0, problem->heads * sizeof *bound->sum_sinks);
     return STATUS_OK;
 }
 
@@ -209,7 +209,7 @@ enum status case_bound(struct case_made *made, enum dtype dtype, struct arena *a
         const double absolute = stage == STAGE_GRAD_QUERY   ? bound.largest[QUERY]
                                 : stage == STAGE_GRAD_KEY   ? bound.largest[KEY]
                                 : stage == STAGE_GRAD_VALUE ? bound.largest[VALUE]
-                                : stage == STAGE_GRAD_SINKS ? bound.sinks
+                                : stage == STAGE_GRAD_SINKS ? largest_of(bound.sum_sinks, problem->heads)
                                                             : bound.context;
         made->results[i].absolute =
             absolute + dtype_smallest(dtype) + 2 * (double)(problem->queries + problem->keys) * dtype_smallest(sums);
