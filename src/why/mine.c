@@ -681,24 +681,37 @@ bool mine_place_as(struct mine *mine, const struct problem *problem, const struc
     return true;
 }
 
-/* The tables that are no stage's. A result of attn has its inputs beside its stages. */
+/* The stage that others call so, but for one that is there. */
+static const char *meant_by(const struct mine *mine, const struct problem *problem, const char *name)
+{
+    const char *meant = foreign_name_stage(name, stage_name(problem_last_stage(problem)));
+    for (size_t i = 0; i < mine->count && meant != NULL; i++)
+        if (strcmp(mine_name(&mine->tables[i]), meant) == 0)
+            meant = NULL;
+    return meant;
+}
+
+/* The tables that are no stage's, and those of stages that repeat another. A result of attn has its inputs beside its
+ * stages. */
 static enum status list_passed(struct mine *mine, const struct problem *problem, const struct options *options,
                                struct arena *arena, struct error *error)
 {
-    const char *last = stage_name(problem_last_stage(problem));
     const struct input_file *file = &mine->file;
     if (file->tensor_count == 1 && !file->nameless && mine->count > 0 && !mine->tables[0].told)
-        mine->meant = foreign_name_stage(file->tensors[0].name, last);
+        mine->meant = meant_by(mine, problem, file->tensors[0].name);
     if (mine->passed != NULL || file->is_result || file->tensor_count == 1)
         return STATUS_OK;
     mine->passed = arena_allocate(arena, file->tensor_count, sizeof mine->passed[0], error);
     for (size_t i = 0; i < file->tensor_count && mine->passed != NULL; i++) {
-        const char *name = file->tensors[i].name, *meant = foreign_name_stage(name, last);
-        for (size_t k = 0; k < mine->count && meant != NULL; k++)
-            if (strcmp(mine_name(&mine->tables[k]), meant) == 0)
-                meant = NULL;
-        if (!stage_exists(stage_said(mine, &file->tensors[i], options)))
-            mine->passed[mine->passed_count++] = (struct mine_passed){name, meant};
+        struct mine_passed passed = {.name = file->tensors[i].name};
+        const enum stage stage = stage_said(mine, &file->tensors[i], options);
+        if (!stage_exists(stage))
+            passed.meant = meant_by(mine, problem, passed.name);
+        else if (STAGES[stage].repeats && was_asked(options, stage))
+            passed.repeated = stage_name(stage_of_numbers(stage));
+        else
+            continue;
+        mine->passed[mine->passed_count++] = passed;
     }
     return mine->passed == NULL ? error->status : STATUS_OK;
 }
@@ -715,7 +728,8 @@ static void list_expected(const struct mine *mine, const struct problem *problem
     for (size_t i = 0; i < options->stage_count; i++)
         add_name(names, stage_name(options->stages[i]));
     for (size_t i = 0; i < mine->passed_count && options->stage_count == 0; i++) {
-        const char *meant = mine->passed[i].meant;
+        const struct mine_passed *passed = &mine->passed[i];
+        const char *meant = passed->repeated != NULL ? passed->repeated : passed->meant;
         for (size_t k = 0; k < i && meant != NULL; k++)
             if (mine->passed[k].meant != NULL && strcmp(mine->passed[k].meant, meant) == 0)
                 meant = NULL;

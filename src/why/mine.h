@@ -36,7 +36,8 @@ struct mine_table {
 /* A table that is not compared. */
 struct mine_passed {
     const char *name;
-    const char *meant; /* the stage that others call so, where the file has none of its own; or NULL */
+    const char *meant;    /* the stage that others call so, where the file has none of its own; or NULL */
+    const char *repeated; /* of a stage with the numbers of another: which one that is; else NULL */
 };
 
 /* Every stage once, and the gradients by parameters. */
@@ -48,7 +49,7 @@ struct mine {
     size_t count;
     int decimals;               /* that all numbers were printed with; -1: they are whole, or differ */
     enum dtype dtype;           /* coarser than the job's where all numbers are numbers of it; else the job's */
-    struct mine_passed *passed; /* the tables that are no stages, and so are not compared */
+    struct mine_passed *passed; /* the tables that are not compared: no stages, or the numbers of others */
     size_t passed_count;
     const char *meant; /* the stage that others call the one table so, which is not read for it; or NULL */
 };

@@ -290,6 +290,8 @@ static void write_passed(const struct mine *mine, struct output *output)
         text_shown(mine->passed[i].name, NAME_COLUMNS, name, sizeof name);
         if (meant != NULL)
             output_print(output, "not compared: %s, which is no stage; did you mean '%s'?\n", name, meant);
+        else if (mine->passed[i].repeated != NULL)
+            output_print(output, "not compared: %s, which has the numbers of %s\n", name, mine->passed[i].repeated);
         else if (others++ < MOST_PASSED)
             text_add(&text, "%s%s", others > 1 ? ", " : "", name);
     }
