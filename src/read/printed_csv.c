@@ -123,8 +123,9 @@ static enum status take_place(struct printed_reader *reader, const char **at, bo
         return STATUS_OK;
     const char *first = *at;
     const struct printed_piece field = take_field(at);
-    *place = strtoull(first, NULL, 10);
-    if (strspn(first, "0123456789") != field.length || field.length > 18 ||
+    const unsigned long long number = strtoull(first, NULL, 10);
+    *place = (size_t)number;
+    if (strspn(first, "0123456789") != field.length || field.length > 18 || *place != number ||
         (*place == 0 && (needed || field.length > 0)))
         return printed_fail_expected(reader, first, "a position from 1 on");
     *at += **at == ',';
