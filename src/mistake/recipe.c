@@ -5,8 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define MISTAKE_FUNCTION(id, function, ...) [MISTAKE_##id] = mistake_##function,
-static mistake_change *const CHANGES[MISTAKE_COUNT] = {MISTAKE_ROWS(MISTAKE_FUNCTION)};
+#define ROW(id, function, ...) [MISTAKE_##id] = mistake_##function,
+static mistake_change *const CHANGES[MISTAKE_COUNT] = {
+#include "model/mistake_rows.h"
+};
 
 void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
 {

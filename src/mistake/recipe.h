@@ -152,8 +152,7 @@ enum status recipe_mask(struct recipe *recipe);
 /* The functions of the rows in model/mistake_rows.h: what a mistake changes. NULL, or why it cannot be made here.
  * Memory that is short is in recipe->error, whose status tells. */
 typedef const char *mistake_change(struct recipe *recipe, double form);
-#define MISTAKE_DECLARE(id, function, ...) mistake_change mistake_##function;
-MISTAKE_ROWS(MISTAKE_DECLARE)
-#undef MISTAKE_DECLARE
+#define ROW(id, function, ...) mistake_change mistake_##function;
+#include "model/mistake_rows.h"
 
 #endif

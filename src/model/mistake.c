@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MISTAKE_ENTRY(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
-const struct mistake_row MISTAKES[MISTAKE_COUNT] = {MISTAKE_ROWS(MISTAKE_ENTRY)};
+/* The words of forms, with their end. */
+#define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
+#define ROW(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
+const struct mistake_row MISTAKES[MISTAKE_COUNT] = {
+#include "model/mistake_rows.h"
+};
 
 struct slot_row {
     const char *name;

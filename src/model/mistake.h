@@ -2,20 +2,61 @@
 #ifndef ATTN_MODEL_MISTAKE_H
 #define ATTN_MODEL_MISTAKE_H
 
-#include "model/mistake_rows.h"
 #include "model/stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* A slot, what it is called, and the first stage that its mistakes can change. */
+/* clang-format off */
+#define MISTAKE_SLOTS(ROW) \
+    ROW(SCALE, "scale", SCALED) \
+    ROW(SOFTMAX, "softmax", WEIGHTS) \
+    ROW(MASK, "mask", MASKED) \
+    ROW(FILL, "fill", MASKED) \
+    ROW(WINDOW, "window", MASKED) \
+    ROW(LENGTHS, "lengths", MASKED) \
+    ROW(SEQUENCES, "sequences", MASKED) \
+    ROW(PAGES, "pages", KEY) \
+    ROW(ATTN_MASK, "attn_mask", MASKED) \
+    ROW(EMPTY, "empty", WEIGHTS) \
+    ROW(KEYS, "keys", SCORES) \
+    ROW(ROLES, "roles", QUERY) \
+    ROW(WEIGHTS, "weights", CONTEXT) \
+    ROW(MATRIX, "matrix", QUERY) \
+    ROW(BIAS, "bias", QUERY) \
+    ROW(CLIP, "clip", QUERY) \
+    ROW(SPLIT, "split", QUERY) \
+    ROW(MERGE, "merge", OUTPUT) \
+    ROW(OUT, "out", OUTPUT) \
+    ROW(GROUPS, "groups", SCORES) \
+    ROW(PACKING, "packing", QUERY) \
+    ROW(NORM, "norm", NORMED) \
+    ROW(QK_NORM, "qk_norm", QUERY) \
+    ROW(ROPE, "rope", QUERY) \
+    ROW(SOFTCAP, "softcap", CAPPED) \
+    ROW(ALIBI, "alibi", MASKED) \
+    ROW(RELATIVE, "relative", MASKED) \
+    ROW(SINKS, "sinks", WEIGHTS) \
+    ROW(LSE, "lse", LSE) \
+    ROW(DROPOUT, "dropout", DROPPED) \
+    ROW(DRAW, "draw", QUERY) \
+    ROW(TILES, "tiles", CONTEXT) \
+    ROW(BITS, "bits", QUERY) \
+    ROW(DTYPE, "dtype", QUERY) \
+    ROW(GRAD, "grad", GRAD_VALUE)
+/* clang-format on */
+
 #define MISTAKE_SLOT_ID(id, ...) MISTAKE_SLOT_##id,
 enum mistake_slot { MISTAKE_SLOTS(MISTAKE_SLOT_ID) MISTAKE_SLOT_COUNT };
 #undef MISTAKE_SLOT_ID
 
-#define MISTAKE_ID(id, ...) MISTAKE_##id,
-enum mistake { MISTAKE_ROWS(MISTAKE_ID) MISTAKE_COUNT };
-#undef MISTAKE_ID
+#define ROW(id, ...) MISTAKE_##id,
+enum mistake {
+#include "model/mistake_rows.h"
+    MISTAKE_COUNT
+};
 
 struct mistake_row {
     const char *name; /* "scale-missing" */
