@@ -146,6 +146,21 @@ struct diff_stage diff_pair(const struct diff *diff, const struct options *optio
     };
 }
 
+/* As many rows of CSV must be the same ones. */
+static enum status check_rows(const struct diffing *diffing, const char *name, const struct file_tensor *a,
+                              const struct file_tensor *b)
+{
+    const struct diff *diff = diffing->diff;
+    size_t i = 0;
+    if (a->rows == NULL || b->rows == NULL || a->row_count != b->row_count)
+        return STATUS_OK;
+    while (i < a->row_count && a->rows[i] == b->rows[i])
+        i++;
+    return i == a->row_count ? STATUS_OK
+                             : error_usage(diffing->error, "%s: %s has row %zu, expected row %zu (as in %s)",
+                                           diff->b.input.source, name, b->rows[i], a->rows[i], diff->a.input.source);
+}
+
 static enum status add_stage(const struct diffing *diffing, enum stage stage, const struct file_tensor *a,
                              const struct file_tensor *b)
 {
@@ -156,6 +171,8 @@ static enum status add_stage(const struct diffing *diffing, enum stage stage, co
     const char *name = !stage_exists(stage) ? NAMELESS : stage == STAGE_GRAD_PARAMETERS ? a->name : stage_name(stage);
     *added = diff_pair(diff, diffing->options, name, stage, a, b);
     diff->count++;
+    if (check_rows(diffing, name, a, b) != STATUS_OK)
+        return diffing->error->status;
     if (diff_align(diff, added, diffing->arena, diffing->error) != STATUS_OK)
         return diffing->error->status;
     return check_comparable(diffing, added);

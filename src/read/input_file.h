@@ -18,6 +18,9 @@ struct file_tensor {
     enum dtype stated;         /* of text: what it says its numbers are; else DTYPE_F32 */
     const int16_t *last_digit; /* of a printed table, else NULL: the last digit shown of number i counts
                                   10^last_digit[i]; INT16_MIN where number i is exact */
+    const size_t *rows;        /* (row_count) of CSV: which rows of the stage those of each matrix are, from 1 on;
+                                  else NULL */
+    size_t row_count;
 };
 
 /* What tokens are called: one list for every item of a batch, or one list an item. */

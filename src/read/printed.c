@@ -189,6 +189,8 @@ static enum status add_tensor(struct cell *cell, const struct printed_table *tab
         .stated = table->stated,
         .tensor = {.rank = table->rank, .dtype = DTYPE_F64, .data = cell->reader.numbers + table->first},
         .last_digit = last_digits(&cell->reader, table),
+        .rows = table->row_numbers,
+        .row_count = table->row_count,
     };
     memcpy(added->tensor.shape, table->shape, sizeof added->tensor.shape);
     if (table->boolean && tensor_to_boolean(&added->tensor, cell->reader.arena, cell->reader.error) != STATUS_OK)

@@ -65,10 +65,12 @@ static bool take_word(const char **at, const char *word)
     return true;
 }
 
+/* Behind the end of the line, and lines that are empty. */
 static const char *behind_line(const char *at)
 {
-    at += *at == '\r';
-    return at + (*at == '\n');
+    while (*at == '\n' || (*at == '\r' && at[1] == '\n'))
+        at++;
+    return at + (*at == '\r' && at[1] == '\0');
 }
 
 /* --- the head line ----------------------------------------------------------------------------------------------- */
@@ -98,6 +100,7 @@ enum status printed_csv_head(struct printed_reader *reader, struct printed_csv *
     const char *at = reader->at;
     char number[24];
     take_places(&at, csv);
+    csv->tokens_first = strstr(at, "\ncu_seqlens_q,") != NULL || strstr(at, "\nblock_table,") != NULL;
     for (bool more = !ends_field(at) || *at == ','; more; more = *at == ',', at += more) {
         const struct printed_piece field = take_field(&at);
         snprintf(number, sizeof number, "%zu", csv->features + 1);
@@ -211,12 +214,33 @@ static enum status find_order(struct printed_reader *reader, const struct printe
     return STATUS_OK;
 }
 
-/* Whether line i of the table stands where the order has it. */
-static bool is_in_order(const struct order *order, const struct line *line, size_t i)
+/* Whether line i of the table stands where the order has it; `rows` are those of the first matrix, as far as they are
+ * known, and become so. */
+static enum status check_order(struct printed_reader *reader, const struct order *order, const struct line *line,
+                               size_t i, const char *at, size_t *rows)
 {
     const size_t matrix = order->heads * order->rows, item = i / matrix, within = i % matrix;
     const size_t head = order->heads_last ? within % order->heads : within / order->rows;
-    return line->item == (order->of_items ? item + 1 : 0) && line->head == (order->of_heads ? head + 1 : 0);
+    const size_t row = order->heads_last ? within / order->heads : within % order->rows;
+    if (line->item != (order->of_items ? item + 1 : 0) || line->head != (order->of_heads ? head + 1 : 0))
+        return printed_fail(reader, at, "expected items and heads in their order, each with as many rows");
+    if (item + head == 0 && row > 0 && line->row <= rows[row - 1])
+        return printed_fail(reader, at, "row %zu stands behind row %zu; expected rows in their order, each once",
+                            line->row, rows[row - 1]);
+    if (item + head > 0 && line->row != rows[row])
+        return printed_fail(reader, at, "expected row %zu, as the first item and head have it, got row %zu", rows[row],
+                            line->row);
+    rows[row] = line->row;
+    return STATUS_OK;
+}
+
+/* One row, or one head, lies the same in both orders: what comes first is known by the name. */
+static void settle_heads(struct order *order, const struct printed_csv *csv, struct printed_piece name)
+{
+    const bool cache = says(name, "key_cache") || says(name, "value_cache");
+    const bool operand = says(name, "query") || says(name, "key") || says(name, "value");
+    if (order->heads == 1 || order->rows == 1)
+        order->heads_last = cache || (operand && csv->tokens_first);
 }
 
 /* The numbers of one line, from field `first` on. */
@@ -303,18 +327,24 @@ enum status printed_csv_table(struct printed_reader *reader, const struct printe
     const bool labelled = csv->has_tokens && (says(*name, "inputs") || says(*name, "key_inputs"));
     if (find_order(reader, csv, &order) || find_columns(reader, csv, *name, &order, &first))
         return reader->error->status;
+    settle_heads(&order, csv, *name);
+    size_t *rows = arena_allocate(reader->arena, order.rows, sizeof *rows, reader->error);
+    if (rows == NULL)
+        return reader->error->status;
     at = reader->at;
     for (size_t i = 0; i < order.lines; i++, at = line.next) {
         if (read_line(reader, csv, at, &line) != STATUS_OK)
             return reader->error->status;
-        if (!is_in_order(&order, &line, i))
-            return printed_fail(reader, at, "expected items and heads in their order, each with as many rows");
+        if (check_order(reader, &order, &line, i, at, rows) != STATUS_OK)
+            return reader->error->status;
         if (take_numbers(reader, table, &line, first, order.columns) != STATUS_OK)
             return reader->error->status;
         table->rows++;
         if (labelled && printed_label(reader, table, line.token) != STATUS_OK)
             return reader->error->status;
     }
+    table->row_numbers = rows;
+    table->row_count = order.rows;
     set_shape(table, &order, order.lines > 1 || !is_list(*name),
               !stage_exists(stage) || stage_has_columns(stage) || order.columns > 1);
     reader->at = at;

@@ -7,6 +7,7 @@
 /* Its columns: stage; item, head and token where they are there; row; 1, 2, ... for tables such as query; the keys. */
 struct printed_csv {
     bool has_items, has_heads, has_tokens;
+    bool tokens_first; /* query, key and value are packed, or beside pages: before their heads they have tokens */
     size_t features, keys;
 };
 
@@ -17,7 +18,8 @@ bool printed_csv_begins(const char *text);
 enum status printed_csv_head(struct printed_reader *reader, struct printed_csv *csv);
 
 /* Reads the lines of one table, *name, with its items and heads where it has them; an empty field is minus infinity.
- * Each row of inputs, and of key_inputs, has its token. The reader stands behind them, at the next table or the end. */
+ * Each row of inputs, and of key_inputs, has its token. Rows stand in their order, those of --query alone; which they
+ * are is in table->row_numbers. The reader stands behind them, at the next table or the end. */
 enum status printed_csv_table(struct printed_reader *reader, const struct printed_csv *csv, struct printed_piece *name,
                               struct printed_table *table);
 

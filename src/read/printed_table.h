@@ -23,6 +23,8 @@ struct printed_table {
     size_t rows;              /* innermost ones that have ended */
     const char *row_end;      /* where the last of them has, or NULL */
     size_t labels;            /* rows that have one, from the first row on */
+    const size_t *row_numbers; /* (row_count) of CSV, which rows of the stage they are, from 1 on; else NULL */
+    size_t row_count;
     const char *whole_failed; /* the first number that is not whole, or NULL */
     const char *truth_failed; /* the first that is neither 0 nor 1, or NULL */
 };

@@ -1,11 +1,13 @@
 #include "why/gradients.h"
 
 #include "compute/result.h"
+#include "stage/stage.h"
 #include "why/mine.h"
 
 #include <string.h>
 
-/* The same problem, that shows these stages alone. */
+/* The same problem, that shows these stages alone, but for those that it does not have: a guess may take the sinks, or
+ * the attn_mask. */
 static struct problem showing(const struct problem *problem, uint64_t stages)
 {
     struct problem shows = *problem;
@@ -13,8 +15,9 @@ static struct problem showing(const struct problem *problem, uint64_t stages)
     shows.forced = NULL;
     shows.fused = shows.fused_backward = shows.kernel_projections = false;
     shows.stage_count = 0;
+    struct error absent = {0};
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (stages & STAGE_BIT(stage))
+        if ((stages & STAGE_BIT(stage)) && stage_check(problem, (enum stage)stage, "", &absent) == STATUS_OK)
             shows.stages[shows.stage_count++] = (enum stage)stage;
     return shows;
 }
@@ -78,6 +81,8 @@ enum status gradients_make(const struct problem *problem, const struct mine *min
     if (shows == NULL || result == NULL || silent == NULL || stages == 0)
         return error->status;
     *shows = showing(problem, stages);
+    if (shows->stage_count == 0)
+        return STATUS_OK;
     progress_start(silent, false, false);
     if (result_create(result, shows, silent, false, arena, error) != STATUS_OK)
         return error->status;

@@ -213,6 +213,24 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     return STATUS_OK;
 }
 
+/* Where all tables of JSON but those of whole numbers were rounded, whole numbers are what that left: 0 is all that is
+ * below a half of the last place. */
+static void loosen_wholes(struct mine *mine)
+{
+    int most = 0, decimals[MINE_TABLES];
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct mine_table *table = &mine->tables[i];
+        decimals[i] = decimals_of(table->numbers, table->count);
+        if (!mine->file.is_text || table->named->last_digit != NULL ||
+            (decimals[i] < 0 && table->count >= LEAST_NUMBERS))
+            return;
+        most = decimals[i] > most ? decimals[i] : most;
+    }
+    for (size_t i = 0; i < mine->count && most > 0; i++)
+        for (size_t k = 0; k < mine->tables[i].count && decimals[i] == 0; k++)
+            mine->tables[i].tolerance[k] += half_unit(mine->tables[i].named, k, most);
+}
+
 /* The decimals of all printed numbers, where they are as many. */
 static void set_decimals(struct mine *mine)
 {
@@ -361,6 +379,30 @@ static enum fit find_layout(const struct tensor *tensor, const struct problem *p
         }
     }
     return found;
+}
+
+/* Rows by their numbers, as CSV has them. STATUS_USAGE where the stage has not all of them. */
+static enum status find_numbered(const struct mine *mine, const struct problem *problem, const struct mine_table *table,
+                                 struct mine_layout *layout, struct arena *arena, struct error *error)
+{
+    const bool of_keys = stage_is_of_keys(table->stage);
+    const size_t count = layout->size[MINE_ROW], whole = layout->whole[MINE_ROW];
+    if (count == whole || count != table->named->row_count)
+        return STATUS_OK;
+    size_t *rows = arena_allocate(arena, count, sizeof *rows, error);
+    if (rows == NULL)
+        return error->status;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = 0;
+        while (row < whole && (of_keys ? row : problem->rows[row]) + 1 != table->named->rows[i])
+            row++;
+        if (row == whole)
+            return error_usage(error, "%s: %s: row %zu is none of the %zu that are computed; expected rows of these",
+                               mine->file.source, table->named->name, table->named->rows[i], whole);
+        rows[i] = row;
+    }
+    layout->rows = rows;
+    return STATUS_OK;
 }
 
 /* Rows by their labels, where the table has its own and all of them are found once. */
@@ -527,7 +569,8 @@ static enum status add_table(struct mine *mine, const struct problem *problem, s
     table.count = tensor_count(&table.named->tensor);
     if (mine->count == MINE_TABLES)
         return error_usage(error, "%s: more than %d tables; expected fewer", mine->file.source, (int)MINE_TABLES);
-    if (find_rows(mine, problem, &table.layout, arena, error) ||
+    if ((table.named->rows != NULL ? find_numbered(mine, problem, &table, &table.layout, arena, error)
+                                   : find_rows(mine, problem, &table.layout, arena, error)) ||
         set_tolerance(mine, &table, problem->dtype, arena, error))
         return error->status;
     mine->tables[mine->count++] = table;
@@ -773,6 +816,7 @@ static enum status place_all(struct mine *mine, const struct problem *problem, c
         return error->status;
     if (mine->count == 0)
         return refuse_names(mine, problem, options, error);
+    loosen_wholes(mine);
     set_decimals(mine);
     return STATUS_OK;
 }

@@ -28,7 +28,7 @@ struct mine_table {
     const char *parameter; /* of grad_parameters: "grad_W_query.weight", which one it is; else NULL */
     struct mine_layout layout;
     const double *numbers;   /* (count) */
-    const double *tolerance; /* (count) how far a number may be off */
+    double *tolerance;       /* (count) how far a number may be off */
     size_t count;
     bool told; /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
 };

@@ -303,6 +303,19 @@ static void write_passed(const struct mine *mine, struct output *output)
     output_print(output, ", which %s\n", others == 1 ? "is no stage" : "are no stages");
 }
 
+/* "every number of grad_query is 0: was it written?", of tables that are not right. */
+static void write_blanks(const struct why *why, struct output *output)
+{
+    const struct mine *mine = placed(why);
+    const bool right = why->count > 0 && why->explanations[0].guess.count == 0;
+    double number;
+    for (size_t i = 0; i < mine->count && !right; i++)
+        if ((why_departs(why) & STAGE_BIT(mine->tables[i].stage)) != 0 &&
+            tensor_is_blank(&mine->tables[i].named->tensor, &number))
+            output_print(output, "every number of %s is %s: was it written?\n", mine_name(&mine->tables[i]),
+                         tensor_blank_text(number));
+}
+
 static void write_mine(const struct why *why, struct output *output)
 {
     const struct mine *mine = placed(why);
@@ -319,6 +332,7 @@ static void write_mine(const struct why *why, struct output *output)
                      mine->meant);
     }
     write_passed(mine, output);
+    write_blanks(why, output);
 }
 
 /* --- the table of what was tried --------------------------------------------------------------------------------- */
@@ -646,7 +660,7 @@ static void write_nothing(const struct why *why, struct output *output)
     if (why->step_count > 0)
         write_steps(why, output);
     if (why->step_count > 0)
-        output_print(output, "no mistake, alone or in a pair, gives these numbers%s\n",
+        output_print(output, "no mistake%s gives these numbers%s\n", budget->pairs > 0 ? ", alone or in a pair," : "",
                      budget->settings > 0 ? "," : "");
     else if (budget->singles == 0)
         output_print(output, "nothing is known to give these numbers%s\n", budget->settings > 0 ? "," : "");

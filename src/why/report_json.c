@@ -99,6 +99,7 @@ static void write_mine(const struct why *why, struct output *output)
     const struct mine *placed = answer != NULL ? answer->mine : mine;
     const struct problem *problem = answer != NULL ? answer->problem : why->problem;
     char place[400];
+    double number;
     output_print(output, "\"mine\": {\"file\": ");
     write_string(mine->file.source, output);
     output_print(output, ", \"stage\": \"%s\", \"decimals\": ",
@@ -117,6 +118,12 @@ static void write_mine(const struct why *why, struct output *output)
         output_print(output, "%s", i ? ", " : "");
         write_string(mine->passed[i].name, output);
     }
+    output_print(output, "], \"blank\": [");
+    for (size_t i = 0, told = 0; i < placed->count; i++)
+        if (tensor_is_blank(&placed->tables[i].named->tensor, &number)) {
+            output_print(output, "%s", told++ ? ", " : "");
+            write_string(mine_name(&placed->tables[i]), output);
+        }
     output_print(output, "]}");
 }
 

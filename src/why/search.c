@@ -69,6 +69,17 @@ static enum status take_found(struct why *why, const struct trial_base *base, co
     return why->error->status;
 }
 
+/* Bytes read in another order come to nothing but NaN, or 0, on many inputs, and so explain nothing of it. */
+static bool tells_little(const struct trial_base *base, const struct trial_guess *guess)
+{
+    const struct mine_table *table = base->mine->count > 0 ? &base->mine->tables[base->mine->count - 1] : NULL;
+    bool bits = false;
+    double number;
+    for (size_t i = 0; i < guess->count; i++)
+        bits = bits || MISTAKES[guess->choices[i].id].slot == MISTAKE_SLOT_BITS;
+    return bits && table != NULL && tensor_is_blank(&table->named->tensor, &number);
+}
+
 static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
                              struct trial *trials)
 {
@@ -79,7 +90,8 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
             *why->error = batch->errors[i];
         if (batch->trials[i].end != TRIAL_REFUSED) /* else nothing was computed */
             why->budget.done += trial_work(batch->base);
-        if (why->error->status == STATUS_OK && batch->trials[i].end == TRIAL_AGREES)
+        if (why->error->status == STATUS_OK && batch->trials[i].end == TRIAL_AGREES &&
+            !tells_little(batch->base, &batch->guesses[i]))
             take_found(why, batch->base, options, &batch->guesses[i]);
         if (trials != NULL)
             trials[i] = batch->trials[i];
@@ -223,13 +235,17 @@ static bool has_roles(const struct why *why)
 /* How many tables of such numbers could be told apart, and the places where it may stand. */
 double why_bits(const struct trial_base *base, uint64_t stages)
 {
-    enum { MOST = 20 };
-    double bits = 0;
+    enum { MOST = 20, OF_A_BLANK = 12 };
+    double bits = 0, number;
     for (size_t i = 0; i < base->mine->count; i++) {
         const struct mine_table *table = &base->mine->tables[i];
         if (!(stages & STAGE_BIT(table->stage)))
             continue;
         bits -= log2((double)mine_indices(table));
+        if (tensor_is_blank(&table->named->tensor, &number)) { /* which some pair comes to nearly always */
+            bits += OF_A_BLANK;
+            continue;
+        }
         for (size_t k = 0; k < table->count; k++) { /* a number beyond all that is right tells, too */
             const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
             bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / table->tolerance[k])));

@@ -381,6 +381,17 @@ static enum status find_consequence(const struct stepping *stepping, struct why_
     return find_guesses(stepping, step, &guesses, &why->budget.singles);
 }
 
+/* Whether somebody's own table of the stage has nothing but zeros, say, to which some pair comes nearly always. */
+static bool is_blank(const struct why *why, enum stage stage)
+{
+    double number;
+    bool blank = false;
+    for (size_t i = 0; i < why->mine.count; i++)
+        blank = blank || (why->mine.tables[i].stage == stage &&
+                          tensor_is_blank(&why->mine.tables[i].named->tensor, &number));
+    return blank;
+}
+
 static enum status explain_step(const struct stepping *stepping, struct why_step *step,
                                 const struct why_guesses *singles, const struct why_guesses *pairs)
 {
@@ -389,7 +400,9 @@ static enum status explain_step(const struct stepping *stepping, struct why_step
         return why->error->status;
     if (step->guess_count == 0 && find_guesses(stepping, step, singles, &why->budget.singles) != STATUS_OK)
         return why->error->status;
-    return step->guess_count == 0 ? find_guesses(stepping, step, pairs, &why->budget.pairs) : STATUS_OK;
+    return step->guess_count == 0 && !is_blank(why, step->stage)
+               ? find_guesses(stepping, step, pairs, &why->budget.pairs)
+               : STATUS_OK;
 }
 
 static enum status explain_steps(struct stepping *stepping)
