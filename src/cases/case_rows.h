@@ -17,7 +17,8 @@ struct case_row {
     const char *name, *purpose;
     const char *options;  /* of attn sdpa, with blanks between them */
     size_t queries, keys; /* 0 queries: as many as keys; 0 keys: --max-tokens */
-    bool exact;           /* so many tokens or none; else no more than --max-tokens */
+    bool exact;           /* so many tokens or none; else no more than --max-tokens, */
+    size_t least;         /* which is so large at least, or there is nothing to see; 0: 2 */
     size_t items;         /* 0: 1 */
     enum case_sharing sharing;
     bool other_value; /* d_v is not d */

@@ -34,7 +34,7 @@ bool case_sizes_of(const struct case_row *row, const struct options *options, st
                                  .keys = cut(keys, longest, most),
                                  .d_head = d_head,
                                  .d_value = row->other_value ? d_head / 2 + 3 : d_head};
-    return sizes->kv_heads > 0 && (!row->exact || longest <= most);
+    return sizes->kv_heads > 0 && most >= (row->exact ? longest : row->least > 0 ? row->least : 2);
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
@@ -312,7 +312,7 @@ enum status make_poison_behind(struct case_drawing *drawing)
 enum status make_lengths(struct case_drawing *drawing)
 {
     const struct case_sizes *sizes = &drawing->sizes;
-    const size_t lengths[] = {0, 1, 17, sizes->keys};
+    const size_t some = sizes->keys > 17 ? 17 : sizes->keys / 2, lengths[] = {0, 1, some, sizes->keys};
     int64_t *added = case_add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
     for (size_t item = 0; item < sizes->items && added != NULL; item++) {
         added[item] = (int64_t)memory_smaller(lengths[item % 4], sizes->keys);

@@ -72,7 +72,7 @@ enum status cases_write(const struct options *options, struct output *output, st
     output_print(output, "%zu cases in %s\n  ", count, shown);
     case_settings(options, output);
     output_print(output, "\n");
-    write_left_out(options, "longer than --max-tokens: ", false, output);
+    write_left_out(options, "of more tokens than --max-tokens: ", false, output);
     write_left_out(options, "of shared heads, which these are not: ", true, output);
     output_print(output, "each has case.json, its inputs and expected_*.npy; beside them a kernel writes\n"
                          "context.npy or grad_*.npy, for attn cases --check\n");

@@ -100,7 +100,8 @@ static enum status align(const struct diff *diff, struct diff_alignment *alignme
     const struct token_labels *a = alignment->a, *b = alignment->b;
     const struct input_file *file_a = &diff->a.input, *file_b = &diff->b.input;
     if (a->texts == NULL || b->texts == NULL) {
-        snprintf(alignment->refusal, sizeof alignment->refusal, "; tokens cannot align them: %s names none of its inputs",
+        snprintf(alignment->refusal, sizeof alignment->refusal,
+                 "; tokens cannot align them: %s names none of its inputs",
                  a->texts == NULL ? file_a->source : file_b->source);
         return STATUS_OK;
     }

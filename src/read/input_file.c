@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ static const struct {
     {"W_key_value_b.bias", INPUT_FILE_PARAMETER},
 };
 
-enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
+enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0], GRADIENT_NAME_BYTES = 96 };
 
 /* What follows "heads.N." in a name of one head's, or NULL. */
 static const char *after_head(const char *name)
@@ -98,9 +99,21 @@ static bool is_gradient(const char *name)
     return strncmp(name, before, strlen(before)) == 0 && input_file_kind(name + strlen(before)) == INPUT_FILE_PARAMETER;
 }
 
+/* "query.grad", as PyTorch has the gradient of query: "grad_query" into text (GRADIENT_NAME_BYTES), where that is one. */
+static bool says_gradient(const char *name, char *text)
+{
+    static const char END[] = ".grad";
+    const size_t length = strlen(name), end = sizeof END - 1;
+    if (length <= end || length > GRADIENT_NAME_BYTES - end - 1 || strcmp(name + length - end, END) != 0)
+        return false;
+    snprintf(text, GRADIENT_NAME_BYTES, "grad_%.*s", (int)(length - end), name);
+    return is_gradient(text) || stage_exists(stage_find(text, strlen(text)));
+}
+
 unsigned input_file_kind(const char *name)
 {
-    if (is_gradient(name))
+    char text[GRADIENT_NAME_BYTES];
+    if (is_gradient(name) || says_gradient(name, text))
         return INPUT_FILE_STAGE;
     const char *of_head = after_head(name);
     if (of_head != NULL && !belongs_to_a_head(of_head))
@@ -242,16 +255,20 @@ void input_file_sort(struct input_file *input)
     sort_by_name(input);
 }
 
-const char *input_file_stage_name(const char *name)
+const char *input_file_stage_name(const char *name, struct arena *arena, struct error *error)
 {
+    char text[GRADIENT_NAME_BYTES];
     const enum stage stage = stage_find(name, strlen(name));
-    return stage_exists(stage) ? stage_name(stage) : name;
+    return stage_exists(stage)          ? stage_name(stage)
+           : says_gradient(name, text) ? arena_text(arena, text, strlen(text), error)
+                                        : name;
 }
 
-enum status input_file_name_stages(struct input_file *input, struct error *error)
+enum status input_file_name_stages(struct input_file *input, struct arena *arena, struct error *error)
 {
     for (size_t i = 0; i < input->tensor_count; i++)
-        input->tensors[i].name = input_file_stage_name(input->tensors[i].name);
+        if ((input->tensors[i].name = input_file_stage_name(input->tensors[i].name, arena, error)) == NULL)
+            return error->status;
     sort_by_name(input);
     for (size_t i = 1; i < input->tensor_count; i++)
         if (strcmp(input->tensors[i - 1].name, input->tensors[i].name) == 0)

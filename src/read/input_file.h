@@ -129,11 +129,12 @@ enum status input_file_check_repeated(const char *source, const char *where, con
 /* Puts the tensors in order; input_file_find works from then on. */
 void input_file_sort(struct input_file *input);
 
-/* The name of the stage that has this alias, or the name as it is. */
-const char *input_file_stage_name(const char *name);
+/* The name of the stage that has this alias, "grad_query" of "query.grad", or the name as it is. NULL where memory is
+ * short. */
+const char *input_file_stage_name(const char *name, struct arena *arena, struct error *error);
 
 /* Gives tensors under the alias of a stage its name, in their order. STATUS_USAGE where two then have the same. */
-enum status input_file_name_stages(struct input_file *input, struct error *error);
+enum status input_file_name_stages(struct input_file *input, struct arena *arena, struct error *error);
 
 /* The tensor of that name, or NULL. */
 const struct file_tensor *input_file_find(const struct input_file *input, const char *name);

@@ -210,7 +210,7 @@ enum status load_file(const char *path, unsigned kinds, struct arena *arena, str
     if (status == STATUS_OK)
         status = read_content(source, &content, kinds, arena, input, error);
     if (status == STATUS_OK)
-        status = input_file_name_stages(input, error);
+        status = input_file_name_stages(input, arena, error);
     release(&content);
     return status;
 }

@@ -180,9 +180,12 @@ static enum status part_tokens(struct cell *cell)
     return STATUS_OK;
 }
 
-static enum status add_tensor(struct cell *cell, const struct printed_table *table, const char *name)
+static enum status add_tensor(struct cell *cell, const struct printed_table *table, const char *said)
 {
     struct input_file *input = cell->input;
+    const char *name = input_file_stage_name(said, cell->reader.arena, cell->reader.error);
+    if (name == NULL)
+        return cell->reader.error->status;
     struct file_tensor *added = &input->tensors[input->tensor_count++];
     *added = (struct file_tensor){
         .name = name,
@@ -273,7 +276,7 @@ static enum status take_named(struct cell *cell)
         input->passed[input->passed_count++] = name;
         return STATUS_OK;
     }
-    return add_tensor(cell, &table, input_file_stage_name(name));
+    return add_tensor(cell, &table, name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -370,7 +373,7 @@ static enum status take_of_csv(struct cell *cell, const struct printed_csv *csv)
         return printed_fail_expected(reader, at, "the name of a stage, of inputs or of a parameter");
     cell->names[cell->name_count++] = (struct place){name, at};
     if ((kind & cell->kinds) != 0)
-        return add_tensor(cell, &table, input_file_stage_name(name));
+        return add_tensor(cell, &table, name);
     cell->input->passed[cell->input->passed_count++] = name;
     return STATUS_OK;
 }

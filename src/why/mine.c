@@ -528,17 +528,6 @@ size_t mine_whole(const struct mine_table *table)
     return count;
 }
 
-/* What a tensor is called here: PyTorch has the gradient of query as query.grad. */
-static const char *name_said(const char *name, char *text, size_t size)
-{
-    static const char END[] = ".grad";
-    const size_t length = strlen(name), end = sizeof END - 1;
-    if (length <= end || strcmp(name + length - end, END) != 0)
-        return name;
-    snprintf(text, size, "grad_%.*s", (int)(length - end), name);
-    return text;
-}
-
 /* Whether it is called as the gradient by a parameter; whether there is one is seen later. */
 static bool is_of_parameter(const char *name)
 {
@@ -550,8 +539,7 @@ static bool is_of_parameter(const char *name)
 /* Which stage a table says that it is; STAGE_NAMES: it says nothing. */
 static enum stage stage_said(const struct mine *mine, const struct file_tensor *named, const struct options *options)
 {
-    char text[PARAMETER_NAME_BYTES + 16];
-    const char *name = mine->file.nameless ? "" : name_said(named->name, text, sizeof text);
+    const char *name = mine->file.nameless ? "" : named->name;
     const enum stage stage = stage_find(name, strlen(name));
     if (stage_exists(stage))
         return stage;
@@ -595,21 +583,34 @@ static enum status guess_parameter(const struct problem *problem, struct mine_ta
     return STATUS_OK;
 }
 
+/* The gradient by the weight of a layer whose name alone was said, "grad_W_query"; or NULL. */
+static const char *with_weight(const struct gradient *gradients, size_t count, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(gradients[i].name, name, length) == 0 && strcmp(gradients[i].name + length, ".weight") == 0)
+            return gradients[i].name;
+    return NULL;
+}
+
 /* The gradient by a parameter of that name, laid out as it is. */
 static enum status place_parameter(struct mine *mine, const struct problem *problem, const struct file_tensor *named,
                                    struct arena *arena, struct error *error)
 {
     struct mine_table table = {.named = named, .stage = STAGE_GRAD_PARAMETERS, .told = true};
-    char text[PARAMETER_NAME_BYTES + 16], got[TENSOR_SHAPE_BYTES], wanted[TENSOR_SHAPE_BYTES];
-    const char *name = name_said(named->name, text, sizeof text);
+    char got[TENSOR_SHAPE_BYTES], wanted[TENSOR_SHAPE_BYTES];
+    const char *name = named->name;
     const struct gradient *gradients;
     size_t count = 0, i = 0;
     if (gradients_list(problem, &gradients, &count, arena, error) != STATUS_OK)
         return error->status;
     while (i < count && strcmp(gradients[i].name, name) != 0)
         i++;
-    if (i == count)
-        return error_usage(error, "%s: %.80s: there is no such parameter here", mine->file.source, named->name);
+    if (i == count) {
+        const char *meant = with_weight(gradients, count, name);
+        return error_usage(error, "%s: %.80s: there is no such parameter here%s%s%s", mine->file.source, name,
+                           meant != NULL ? "; did you mean '" : "", meant != NULL ? meant : "", meant != NULL ? "'?" : "");
+    }
     table.parameter = gradients[i].name;
     if (find_parameter(&named->tensor, &gradients[i], &table.layout) == FIT_NONE) {
         struct tensor shaped = {.rank = gradients[i].rank};
