@@ -99,7 +99,8 @@ static bool is_gradient(const char *name)
     return strncmp(name, before, strlen(before)) == 0 && input_file_kind(name + strlen(before)) == INPUT_FILE_PARAMETER;
 }
 
-/* "query.grad", as PyTorch has the gradient of query: "grad_query" into text (GRADIENT_NAME_BYTES), where that is one. */
+/* "query.grad", as PyTorch has the gradient of query: "grad_query" into text (GRADIENT_NAME_BYTES), where there is
+ * such a gradient. */
 static bool says_gradient(const char *name, char *text)
 {
     static const char END[] = ".grad";

@@ -69,7 +69,7 @@ static enum status take_found(struct why *why, const struct trial_base *base, co
     return why->error->status;
 }
 
-/* Bytes read in another order come to nothing but NaN, or 0, on many inputs, and so explain nothing of it. */
+/* Bytes read in another order come to nothing but NaN on many inputs, and so explain nothing of it. */
 static bool tells_little(const struct trial_base *base, const struct trial_guess *guess)
 {
     const struct mine_table *table = base->mine->count > 0 ? &base->mine->tables[base->mine->count - 1] : NULL;
@@ -77,7 +77,7 @@ static bool tells_little(const struct trial_base *base, const struct trial_guess
     double number;
     for (size_t i = 0; i < guess->count; i++)
         bits = bits || MISTAKES[guess->choices[i].id].slot == MISTAKE_SLOT_BITS;
-    return bits && table != NULL && tensor_is_blank(&table->named->tensor, &number);
+    return bits && table != NULL && tensor_is_blank(&table->named->tensor, &number) && isnan(number);
 }
 
 static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
