@@ -1,5 +1,6 @@
 # make                the program, ./attn
 # make check          builds and runs the tests, JOBS of them at a time (the processors there are)
+# make check-whole    what make check takes a sample of, whole, in some minutes
 # make check-quick    those that say most, in ten seconds
 # make check-asan     the same under the address and undefined-behaviour sanitizers
 # make check-ports    the suite by gcc, clang, on aarch64 and s390x (emulated), with 32 bits: tests/ports.sh says how
@@ -181,11 +182,17 @@ $(FOLDERS):
 check: attn tests
 	sh tests/run.sh $(BUILD)
 
+# What takes a sample in make check.
+SAMPLED = $(addprefix test_,decimal explain faults fused fused_f64 fused_backward fused_backward_f64 fuzz grad limits pairs \
+	stress why worksheet) check_mistakes.sh check_page.sh check_worksheet.sh
+check-whole: attn tests
+	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED)
+
 # What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
 # out, of the faults, the random numbers and the shapes a part is tried.
 SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
-	ATTN_QUICK=1 FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
+	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
 
 # Everything again under the sanitizers, in a folder of its own, but for the browser, which shows what it showed; of the
 # faults one in twenty, as a process takes longer to start there.
@@ -198,7 +205,7 @@ check-asan:
 IN_PLACE = $(shell setarch "$$(uname -m)" -R true 2>/dev/null && echo setarch "$$(uname -m)" -R)
 check-tsan:
 	$(MAKE) BUILD=build/tsan CFLAGS='-O1 -g -fsanitize=thread' $(addprefix build/tsan/,attn test_threads test_compare test_fused test_faults)
-	TSAN_OPTIONS=halt_on_error=1 ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
+	TSAN_OPTIONS=halt_on_error=1 ATTN_SLOW=1 FAULTS_STRIDE=50 $(IN_PLACE) \
 		sh tests/run.sh build/tsan test_threads test_compare test_fused test_faults check_long.sh
 
 # Memory that nobody has written, with clang. tests/msan.c stands between the tests and cJSON, which is not instrumented.
@@ -422,7 +429,7 @@ clean:
 	rm -rf build '$(BUILD)' attn
 
 -include $(wildcard $(FOLDERS:%=%/*.d) $(FAULT_OBJECTS:.o=.d))
-.PHONY: all check check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
+.PHONY: all check check-whole check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
 	$(addprefix valgrind-,$(VALGRIND_TESTS) $(VALGRIND_EXAMPLES)) bench install uninstall lint format clean check-ports dist \
 	distcheck deb check-deb
 .SECONDARY:

@@ -146,9 +146,8 @@ port() {
     mkdir -p "$folder"
     fetch_cjson && compile && find_emulator "$1" && make_locale && make_scripts || exit 1
     echo "$1, $([ -n "$emulator" ] && echo "emulated by $("qemu-$1" --version | head -n 1)" || echo not emulated): $triple"
-    # Emulated programs are slow: what honours ATTN_QUICK tries a part of its cases, and says so.
     if [ -n "$emulator" ]; then
-        ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
+        ATTN_SLOW=1 FAULTS_STRIDE=50 ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
     else
         ATTN_PORT=$1 sh tests/run.sh "$folder/run" ${PORT_TESTS-}
     fi || exit 1

@@ -8,7 +8,7 @@
 #
 # JOBS of them run at a time (as many as there are processors); WITHOUT names those that are left out. None may take more
 # than five minutes, a quarter of an hour where ATTN_WHOLE is set, half of one where ATTN_SLOW is. Some take a sample, and
-# say so; with ATTN_WHOLE they take all.
+# say so (ATTN_QUICK, FAULTS_STRIDE); with ATTN_WHOLE they take all.
 build=${1:?usage: tests/run.sh BUILD [TEST...]}
 shift
 jobs=${JOBS:-$(nproc)}
@@ -17,6 +17,9 @@ limit=300
 [ -z "${ATTN_SLOW-}" ] || limit=1800
 ATTN_BIN=$build
 export ATTN_BIN
+if [ -z "${ATTN_WHOLE-}" ]; then
+    export ATTN_QUICK=1 FAULTS_STRIDE="${FAULTS_STRIDE-10}"
+fi
 
 # What takes long starts first, so that nothing is waited for at the end.
 longest='check_page.sh test_pairs test_why test_faults test_fused cli check_mistakes.sh check_long.sh run_examples_selfcheck run_selfcheck test_limits
@@ -55,12 +58,6 @@ chmod 711 "$scratch"
 start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
-    if [ -z "${ATTN_WHOLE-}${ATTN_SLOW-}" ]; then # samples, which they tell of
-        case $1 in
-        test_decimal | test_explain | test_fused | test_fused_f64 | test_fused_backward | test_fused_backward_f64) export ATTN_QUICK=1 ;;
-        test_faults) export FAULTS_STRIDE="${FAULTS_STRIDE-5}" ;;
-        esac
-    fi
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;

@@ -22,7 +22,8 @@
 
 enum {
     WIDTH = 11,          /* values of a row */
-    ROWS_OF_A_PART = 60, /* of a command, where processes are slow to start */
+    ROWS_OF_A_PART = 200, /* of a command */
+    ROWS_IF_SLOW = 60,    /* where processes are slow to start */
     MOST_SEEN = 512,
     MOST_WAITING = 1000, /* files for the readers that take many at once */
     PATH_BYTES = 512,
@@ -395,7 +396,7 @@ static void try_triples(void)
     }
 }
 
-static bool is_slow(void)
+static bool is_part(void)
 {
     return getenv("ATTN_SLOW") != NULL || getenv("ATTN_QUICK") != NULL;
 }
@@ -425,12 +426,12 @@ static void try_command(const struct subject_row *tried, const char *how)
     prepare(tried, weights);
     check_begin("values for the options of %s", tried->words[0]);
     CHECK(subject.values.lacking == NULL, "tests/pairs/values.c has none for --%s", subject.values.lacking);
-    subject.design.most_rows = is_slow() ? ROWS_OF_A_PART : LONG_MAX;
+    subject.design.most_rows = getenv("ATTN_SLOW") != NULL ? ROWS_IF_SLOW : is_part() ? ROWS_OF_A_PART : LONG_MAX;
     if (how != NULL && !triples)
         shuffle(subject.design.order, subject.design.count, strtoull(how, NULL, 10));
     design_run(&subject.design);
     check_begin("all pairs of %s", tried->words[0]);
-    if (is_slow())
+    if (is_part())
         check_skip("ATTN_SLOW or ATTN_QUICK: the first rows alone");
     else
         CHECK(design_pairs(&subject.design, DESIGN_OPEN) == 0, "%zu are left",
@@ -451,7 +452,7 @@ int main(void)
     unsetenv("NO_COLOR");
     program_begin();
     selfcheck_readers();
-    if (!is_slow())
+    if (!is_part())
         times_check();
     for (size_t i = 0; i < SUBJECT_ROWS; i++)
         try_command(&SUBJECTS[i], getenv("ATTN_PAIRS"));
@@ -463,7 +464,7 @@ int main(void)
         check_begin("all values of all options");
         check_skip("one of each in each command, in pairs with all others; with ATTN_WHOLE, as in .ci/run, all of them");
     }
-    if (!is_slow())
+    if (!is_part())
         check_seen();
     return check_end();
 }
