@@ -485,6 +485,8 @@ static enum status note_others(struct cases_report *report, struct arena *arena,
 enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error)
 {
     struct case_sizes sizes;
+    if (folder[0] == '\0')
+        return error_usage(error, "'' is no name of a folder; expected one that attn cases wrote");
     /* Behind "./" no name is an option, here and in the command lines that are asked and shown. */
     *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
     report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);

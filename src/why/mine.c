@@ -469,19 +469,25 @@ static enum stage guess_stage(const struct problem *problem, const struct tensor
     return stage;
 }
 
+/* "6 x 2", of a stage. */
+static void add_shape(const struct problem *problem, enum stage stage, struct text *text)
+{
+    size_t whole[MINE_AXES];
+    shape_of(problem, stage, whole);
+    for (int axis = 0, more = 0; axis < MINE_AXES; axis++)
+        if (whole[axis] > 1 || axis >= MINE_ROW)
+            text_add(text, "%s%zu", more++ ? " x " : "", whole[axis]);
+}
+
 /* "context 6 x 2, weights 6 x 6": the shapes that the stages have. */
 static void list_shapes(const struct problem *problem, struct text *text)
 {
     bool first = true;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        size_t whole[MINE_AXES];
         if (!is_shown(problem, (enum stage)stage) || STAGES[stage].on_demand || STAGES[stage].backward)
             continue;
-        shape_of(problem, (enum stage)stage, whole);
         text_add(text, "%s%s ", first ? "" : ", ", stage_name((enum stage)stage));
-        for (int axis = 0, more = 0; axis < MINE_AXES; axis++)
-            if (whole[axis] > 1 || axis >= MINE_ROW)
-                text_add(text, "%s%zu", more++ ? " x " : "", whole[axis]);
+        add_shape(problem, (enum stage)stage, text);
         first = false;
     }
     if (problem->has_grad)
@@ -493,11 +499,16 @@ static enum status refuse(const struct mine *mine, const struct problem *problem
 {
     char shape[TENSOR_SHAPE_BYTES], shapes[512];
     struct text text = text_begin(shapes, sizeof shapes);
+    const char *name = mine->file.nameless ? "the table" : named->name;
+    tensor_shape_text(&named->tensor, shape);
+    if (stage != STAGE_NAMES) {
+        add_shape(problem, stage, &text);
+        return error_usage(error, "%s: %s is %s, which is no part of %s; expected %s, or rows of it", mine->file.source,
+                           name, shape, stage_name(stage), shapes);
+    }
     list_shapes(problem, &text);
-    return error_usage(error, "%s: %s%s is %s, which is no part of %s; expected %s%s", mine->file.source,
-                       mine->file.nameless ? "the table" : named->name, "", tensor_shape_text(&named->tensor, shape),
-                       stage == STAGE_NAMES ? "any stage" : stage_name(stage),
-                       strchr(shapes, ',') != NULL ? "one of " : "", shapes);
+    return error_usage(error, "%s: %s is %s, which is no part of any stage; expected %s%s", mine->file.source, name,
+                       shape, strchr(shapes, ',') != NULL ? "one of " : "", shapes);
 }
 
 /* --- all tables -------------------------------------------------------------------------------------------------- */
@@ -878,6 +889,23 @@ static void add_row(const struct problem *problem, enum stage stage, size_t item
         return;
     text_shown(label, 20, shown, sizeof shown);
     text_add(text, " (%s)", shown);
+}
+
+void mine_describe_number(const struct mine_table *table, const struct problem *problem, struct mine_index index,
+                          struct text *text)
+{
+    const size_t *whole = table->layout.whole, item = index.at[MINE_ITEM];
+    text_add(text, "%s", mine_name(table));
+    if (whole[MINE_ITEM] > 1)
+        text_add(text, ", item %zu", item + 1);
+    if (whole[MINE_HEAD] > 1)
+        text_add(text, ", head %zu", index.at[MINE_HEAD] + 1);
+    text_add(text, ", row");
+    if (table->parameter != NULL || STAGES[table->stage].columns == STAGE_COLUMNS_MASK)
+        text_add(text, " %zu", index.at[MINE_ROW] + 1);
+    else
+        add_row(problem, table->stage, item, index.at[MINE_ROW], text);
+    text_add(text, ", column %zu", index.at[MINE_COLUMN] + 1);
 }
 
 void mine_describe(const struct mine_table *table, const struct problem *problem, struct mine_index first,

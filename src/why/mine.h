@@ -102,6 +102,10 @@ struct mine_index mine_index(const struct mine_table *table, size_t i);
 /* Where number `i` of the table is in the stage, by that index. */
 struct mine_index mine_place_of(const struct mine_table *table, struct mine_index first, size_t i);
 
+/* "context, head 1, row 3 (starts), column 2", a number of it, into text. */
+void mine_describe_number(const struct mine_table *table, const struct problem *problem, struct mine_index index,
+                          struct text *text);
+
 /* "context, row 2" or "context, head 1, rows 3 to 5", with labels, into text. */
 void mine_describe(const struct mine_table *table, const struct problem *problem, struct mine_index first,
                    struct text *text);

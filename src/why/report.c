@@ -653,10 +653,54 @@ static void write_untold(const struct why *why, struct output *output)
     output_print(output, "\ngive more rows, or more decimals\n");
 }
 
+bool why_is_nearly_right(const struct why *why)
+{
+    enum { ONE_IN = 10 };
+    const struct trial *right = &why->right;
+    return why->count == 0 && right->has_counts && right->worst.table < why->mine.count && right->agree > 0 &&
+           (right->of - right->agree) * ONE_IN <= right->of;
+}
+
+double why_worst(const struct why *why, struct text *place)
+{
+    const struct trial_worst *worst = &why->right.worst;
+    const struct mine_table *table = &why->mine.tables[worst->table];
+    const struct mine_index first = mine_index(table, why->right.indices[worst->table]);
+    mine_describe_number(table, why->problem, mine_place_of(table, first, worst->number), place);
+    return table->numbers[worst->number];
+}
+
+static void add_number(double number, struct text *text)
+{
+    if (isnan(number))
+        text_add(text, "NaN");
+    else
+        text_add(text, "%.6g", number);
+}
+
+static void write_worst(const struct why *why, struct output *output)
+{
+    const struct trial *right = &why->right;
+    char words[PLACE_BYTES + SENTENCE_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    if (!why_is_nearly_right(why))
+        return;
+    text_add(&text, "%zu of your %zu numbers are right; %s is ", right->agree, right->of,
+             right->of - right->agree == 1 ? "the other one" : "the one that is furthest off");
+    const double number = why_worst(why, &text);
+    text_add(&text, ": ");
+    add_number(number, &text);
+    text_add(&text, ", expected ");
+    add_number(right->worst.made, &text);
+    write_words(words, 2, output);
+    output_print(output, "\n");
+}
+
 /* What remains, where nothing was found. */
 static void write_nothing(const struct why *why, struct output *output)
 {
     const struct why_budget *budget = &why->budget;
+    write_worst(why, output);
     if (why->step_count > 0)
         write_steps(why, output);
     if (why->step_count > 0)

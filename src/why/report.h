@@ -13,6 +13,12 @@ const char *why_command(const struct why_explanation *explanation, char *text);
 /* The mistakes of a guess that --mistake names: those that no other option says. */
 bool why_is_named(const struct why_explanation *explanation, struct mistake_choice choice);
 
+/* Whether nothing was found, but no more than one in ten numbers is off: a slip, more often than a mistake. */
+bool why_is_nearly_right(const struct why *why);
+
+/* Then the number that is furthest off; its place, "context, row 3 (starts), column 2", is added. */
+double why_worst(const struct why *why, struct text *place);
+
 void why_write_text(const struct why *why, bool color, struct output *output);
 void why_write_json(const struct why *why, struct output *output);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { PATH_BYTES = 4 * TEXT_PATH_BYTES + 64 };
+enum { PATH_BYTES = 4 * TEXT_PATH_BYTES + 64, PLACE_BYTES = 400 };
 
 /* A name of a file may be any bytes, JSON is UTF-8. */
 static void write_string(const char *text, struct output *output)
@@ -98,7 +98,7 @@ static void write_mine(const struct why *why, struct output *output)
     const struct why_explanation *answer = why->count > 0 ? &why->explanations[0] : NULL;
     const struct mine *placed = answer != NULL ? answer->mine : mine;
     const struct problem *problem = answer != NULL ? answer->problem : why->problem;
-    char place[400];
+    char place[PLACE_BYTES];
     double number;
     output_print(output, "\"mine\": {\"file\": ");
     write_string(mine->file.source, output);
@@ -139,6 +139,25 @@ static void write_hidden(const struct why *why, struct output *output)
     output_print(output, "]");
 }
 
+static void write_nearly(const struct why *why, struct output *output)
+{
+    char words[PLACE_BYTES];
+    struct text place = text_begin(words, sizeof words);
+    output_print(output, ",\n\"nearly_right\": ");
+    if (!why_is_nearly_right(why)) {
+        output_print(output, "null");
+        return;
+    }
+    const double number = why_worst(why, &place);
+    output_print(output, "{\"agree\": %zu, \"of\": %zu, \"worst\": ", why->right.agree, why->right.of);
+    write_string(words, output);
+    output_print(output, ", \"mine\": ");
+    write_json_number(number, DTYPE_F64, output);
+    output_print(output, ", \"expected\": ");
+    write_json_number(why->right.worst.made, DTYPE_F64, output);
+    output_print(output, "}");
+}
+
 void why_write_json(const struct why *why, struct output *output)
 {
     const struct why_budget *budget = &why->budget;
@@ -155,6 +174,7 @@ void why_write_json(const struct why *why, struct output *output)
     output_print(output, "]");
     output_print(output, ",\n\"departs\": ");
     write_stages(why_departs(why), output);
+    write_nearly(why, output);
     write_hidden(why, output);
     output_print(
         output,

@@ -81,6 +81,9 @@ static double error_of(enum stage stage, double mine, double made)
 struct fit {
     size_t agree, of;
     double largest;
+    size_t worst; /* the number that is furthest beyond its tolerance, and */
+    double off;   /* its error; 0: none is */
+    double made;  /* what it should be */
 };
 
 /* Of a gradient all numbers are there. */
@@ -98,20 +101,28 @@ static double made_number(const struct trial_made *made, const struct mine_table
 static struct fit fit_at(const struct trial_made *made, const struct mine_table *table, const double *gradient,
                          struct mine_index first, const bool *is_few, bool whole)
 {
-    struct fit fit = {0, 0, 0};
+    struct fit fit = {.of = 0};
     if (mine_is_backward(table) && gradient == NULL) /* what was made has no such table, or one of another shape */
-        return (struct fit){0, table->count, INFINITY};
+        return (struct fit){.of = table->count, .largest = INFINITY};
     for (size_t i = 0; i < table->count; i++) {
         const struct mine_index index = mine_place_of(table, first, i);
         if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
             continue;
-        const double error = error_of(table->stage, table->numbers[i], made_number(made, table, gradient, index));
+        const double number = made_number(made, table, gradient, index);
+        const double error = error_of(table->stage, table->numbers[i], number);
         fit.of++;
         fit.largest = fmax(fit.largest, error);
-        if (error <= table->tolerance[i])
+        if (error <= table->tolerance[i]) {
             fit.agree++;
-        else if (!whole)
+            continue;
+        }
+        if (!whole)
             return fit;
+        if (error > fit.off) {
+            fit.off = error;
+            fit.worst = i;
+            fit.made = number;
+        }
     }
     return fit;
 }
@@ -120,7 +131,7 @@ static struct fit fit_best(const struct trial_made *made, const struct mine_tabl
                            const bool *is_few, bool whole, size_t *best)
 {
     const size_t indices = mine_indices(table);
-    struct fit found = {0, 0, INFINITY};
+    struct fit found = {.largest = INFINITY};
     *best = 0;
     for (size_t i = 0; i < indices; i++) {
         const struct fit fit = fit_at(made, table, gradient, mine_index(table, i), is_few, whole);
@@ -140,6 +151,8 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
     trial->end = TRIAL_AGREES;
     trial->agree = trial->of = 0;
     trial->largest = 0;
+    trial->worst.table = base->mine->count;
+    double off = 0;
     for (size_t i = 0; i < base->mine->count; i++) {
         const struct mine_table *table = &base->mine->tables[i];
         if (only != STAGE_NAMES && table->stage != only)
@@ -148,6 +161,10 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
         trial->agree += fit.agree;
         trial->of += fit.of;
         trial->largest = fmax(trial->largest, fit.largest);
+        if (fit.off > off) {
+            off = fit.off;
+            trial->worst = (struct trial_worst){i, fit.worst, fit.made};
+        }
         if (fit.agree < fit.of)
             trial->end = TRIAL_DEPARTS;
         if (trial->end == TRIAL_DEPARTS && !whole)

@@ -38,6 +38,10 @@ struct trial {
     bool has_counts; /* all numbers were compared: */
     size_t agree, of;
     double largest;              /* the largest error; infinite where NaN meets a number */
+    struct trial_worst {
+        size_t table, number; /* the number that is furthest off, of which table; table is the count where none is */
+        double made;          /* and what it should be */
+    } worst;
     size_t indices[MINE_TABLES]; /* which place of each table fits best: mine_index */
     double *shown;               /* the main stage, where it agrees; in the arena of the call, else NULL */
     double work;                 /* multiply-adds, about */
