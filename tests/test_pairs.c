@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-    WIDTH = 11,          /* values of a row */
+    WIDTH = 11,           /* values of a row */
     ROWS_OF_A_PART = 200, /* of a command */
     ROWS_IF_SLOW = 60,    /* where processes are slow to start */
     MOST_SEEN = 512,
@@ -462,7 +462,8 @@ int main(void)
         check_begin("all pages read by node");
         check_skip("one in eight; with ATTN_WHOLE, as in .ci/run, all of them");
         check_begin("all values of all options");
-        check_skip("one of each in each command, in pairs with all others; with ATTN_WHOLE, as in .ci/run, all of them");
+        check_skip(
+            "one of each in each command, in pairs with all others; with ATTN_WHOLE, as in .ci/run, all of them");
     }
     if (!is_part())
         check_seen();

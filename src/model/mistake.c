@@ -6,7 +6,9 @@
 #include <string.h>
 
 /* The words of forms, with their end. */
+/* clang-format off */
 #define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
+/* clang-format on */
 #define ROW(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
 const struct mistake_row MISTAKES[MISTAKE_COUNT] = {
 #include "model/mistake_rows.h"

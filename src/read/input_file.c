@@ -260,9 +260,9 @@ const char *input_file_stage_name(const char *name, struct arena *arena, struct 
 {
     char text[GRADIENT_NAME_BYTES];
     const enum stage stage = stage_find(name, strlen(name));
-    return stage_exists(stage)          ? stage_name(stage)
+    return stage_exists(stage)         ? stage_name(stage)
            : says_gradient(name, text) ? arena_text(arena, text, strlen(text), error)
-                                        : name;
+                                       : name;
 }
 
 enum status input_file_name_stages(struct input_file *input, struct arena *arena, struct error *error)

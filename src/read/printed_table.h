@@ -17,12 +17,12 @@ struct printed_piece {
 struct printed_table {
     size_t rank, shape[TENSOR_RANK]; /* rank 0 until the first number */
     size_t first;
-    enum dtype stated;        /* by dtype=...; else DTYPE_F32 */
-    bool boolean;             /* True and False, of which the first one decides */
-    int decimals, mantissa;   /* the most digits behind the point, of numbers without and with an exponent */
-    size_t rows;              /* innermost ones that have ended */
-    const char *row_end;      /* where the last of them has, or NULL */
-    size_t labels;            /* rows that have one, from the first row on */
+    enum dtype stated;         /* by dtype=...; else DTYPE_F32 */
+    bool boolean;              /* True and False, of which the first one decides */
+    int decimals, mantissa;    /* the most digits behind the point, of numbers without and with an exponent */
+    size_t rows;               /* innermost ones that have ended */
+    const char *row_end;       /* where the last of them has, or NULL */
+    size_t labels;             /* rows that have one, from the first row on */
     const size_t *row_numbers; /* (row_count) of CSV, which rows of the stage they are, from 1 on; else NULL */
     size_t row_count;
     const char *whole_failed; /* the first number that is not whole, or NULL */

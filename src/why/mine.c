@@ -619,10 +619,9 @@ static enum status place_parameter(struct mine *mine, const struct problem *prob
         i++;
     if (i == count) {
         const char *meant = with_weight(gradients, count, name);
-        return meant == NULL
-                   ? error_usage(error, "%s: %.80s: there is no such parameter here", mine->file.source, name)
-                   : error_usage(error, "%s: %.80s: there is no such parameter here; did you mean '%s'?",
-                                 mine->file.source, name, meant);
+        return meant == NULL ? error_usage(error, "%s: %.80s: there is no such parameter here", mine->file.source, name)
+                             : error_usage(error, "%s: %.80s: there is no such parameter here; did you mean '%s'?",
+                                           mine->file.source, name, meant);
     }
     table.parameter = gradients[i].name;
     if (find_parameter(&named->tensor, &gradients[i], &table.layout) == FIT_NONE) {

@@ -27,8 +27,8 @@ struct mine_table {
     enum stage stage;
     const char *parameter; /* of grad_parameters: "grad_W_query.weight", which one it is; else NULL */
     struct mine_layout layout;
-    const double *numbers;   /* (count) */
-    double *tolerance;       /* (count) how far a number may be off */
+    const double *numbers; /* (count) */
+    double *tolerance;     /* (count) how far a number may be off */
     size_t count;
     bool told; /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
 };

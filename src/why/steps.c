@@ -387,8 +387,8 @@ static bool is_blank(const struct why *why, enum stage stage)
     double number;
     bool blank = false;
     for (size_t i = 0; i < why->mine.count; i++)
-        blank = blank || (why->mine.tables[i].stage == stage &&
-                          tensor_is_blank(&why->mine.tables[i].named->tensor, &number));
+        blank = blank ||
+                (why->mine.tables[i].stage == stage && tensor_is_blank(&why->mine.tables[i].named->tensor, &number));
     return blank;
 }
 

@@ -32,16 +32,19 @@ enum trial_end {
     TRIAL_AGREES, /* all numbers are given */
 };
 
+/* The number that is furthest off, of which table, and what it should be; table is their count where none is off. */
+struct trial_worst {
+    size_t table, number;
+    double made;
+};
+
 struct trial {
     enum trial_end end;
     bool hidden;     /* nothing of the main stage is other than without mistakes */
     bool has_counts; /* all numbers were compared: */
     size_t agree, of;
-    double largest;              /* the largest error; infinite where NaN meets a number */
-    struct trial_worst {
-        size_t table, number; /* the number that is furthest off, of which table; table is the count where none is */
-        double made;          /* and what it should be */
-    } worst;
+    double largest; /* the largest error; infinite where NaN meets a number */
+    struct trial_worst worst;
     size_t indices[MINE_TABLES]; /* which place of each table fits best: mine_index */
     double *shown;               /* the main stage, where it agrees; in the arena of the call, else NULL */
     double work;                 /* multiply-adds, about */
