@@ -384,7 +384,6 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
                                  enum dtype dtype, struct arena *arena, struct error *error)
 {
     const struct answer *worst = NULL;
-    double number;
     for (size_t i = 0; i < made->count; i++) {
         const char *before = checked->result;
         const struct answer *answer = &answers->of[i];
@@ -409,9 +408,9 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
     if (ask_why(checked, answers, worst, gradients, arena, error) == STATUS_SYSTEM)
         return STATUS_SYSTEM;
     *error = (struct error){0}; /* why cannot be asked about such numbers */
-    if (checked->sentence[0] == '\0' && tensor_is_blank(&worst->tensor, &number))
-        snprintf(checked->sentence, sizeof checked->sentence, "every number is %s: was the result written?",
-                 tensor_blank_text(number));
+    const char *blank = tensor_blank(&worst->tensor);
+    if (checked->sentence[0] == '\0' && blank != NULL)
+        snprintf(checked->sentence, sizeof checked->sentence, "every number is %s: was the result written?", blank);
     return STATUS_OK;
 }
 

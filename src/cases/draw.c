@@ -315,7 +315,7 @@ enum status make_lengths(struct case_drawing *drawing)
     const size_t some = sizes->keys > 17 ? 17 : sizes->keys / 2, lengths[] = {0, 1, some, sizes->keys};
     int64_t *added = case_add_of(drawing, "kv_lengths", DTYPE_I64, 1, &sizes->items);
     for (size_t item = 0; item < sizes->items && added != NULL; item++) {
-        added[item] = (int64_t)memory_smaller(lengths[item % 4], sizes->keys);
+        added[item] = (int64_t)lengths[item % 4];
         for (size_t key = (size_t)added[item]; key < sizes->keys; key++)
             poison(drawing, item, key);
     }

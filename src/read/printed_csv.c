@@ -235,10 +235,11 @@ static enum status check_order(struct printed_reader *reader, const struct order
 }
 
 /* One row, or one head, lies the same in both orders: what comes first is known by the name. */
-static void settle_heads(struct order *order, const struct printed_csv *csv, struct printed_piece name)
+static void settle_heads(struct order *order, const struct printed_csv *csv, struct printed_piece name,
+                         enum stage stage)
 {
     const bool cache = says(name, "key_cache") || says(name, "value_cache");
-    const bool operand = says(name, "query") || says(name, "key") || says(name, "value");
+    const bool operand = stage_exists(stage) && STAGES[stage].operand;
     if (order->heads == 1 || order->rows == 1)
         order->heads_last = cache || (operand && csv->tokens_first);
 }
@@ -327,7 +328,7 @@ enum status printed_csv_table(struct printed_reader *reader, const struct printe
     const bool labelled = csv->has_tokens && (says(*name, "inputs") || says(*name, "key_inputs"));
     if (find_order(reader, csv, &order) || find_columns(reader, csv, *name, &order, &first))
         return reader->error->status;
-    settle_heads(&order, csv, *name);
+    settle_heads(&order, csv, *name, stage);
     size_t *rows = arena_allocate(reader->arena, order.rows, sizeof *rows, reader->error);
     if (rows == NULL)
         return reader->error->status;

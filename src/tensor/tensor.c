@@ -58,24 +58,18 @@ void tensor_store(const struct tensor *tensor, size_t first, size_t count, const
     dtype_store(tensor->dtype, numbers, count, bytes + first * dtype_size(tensor->dtype));
 }
 
-bool tensor_is_blank(const struct tensor *tensor, double *number)
+const char *tensor_blank(const struct tensor *tensor)
 {
     const size_t count = tensor_count(tensor);
-    double next;
-    *number = 1;
+    double first = 1, next;
     if (count > 0)
-        tensor_load(tensor, 0, 1, number);
-    bool blank = !isfinite(*number) || fpclassify(*number) == FP_ZERO;
+        tensor_load(tensor, 0, 1, &first);
+    bool blank = !isfinite(first) || fpclassify(first) == FP_ZERO;
     for (size_t i = 1; i < count && blank; i++) {
         tensor_load(tensor, i, 1, &next);
-        blank = next == *number || (isnan(next) && isnan(*number));
+        blank = next == first || (isnan(next) && isnan(first));
     }
-    return blank;
-}
-
-const char *tensor_blank_text(double number)
-{
-    return isnan(number) ? "NaN" : number < 0 ? "-inf" : number > 0 ? "inf" : "0";
+    return !blank ? NULL : isnan(first) ? "NaN" : first < 0 ? "-inf" : first > 0 ? "inf" : "0";
 }
 
 const char *tensor_shape_text(const struct tensor *tensor, char *shape)

@@ -31,11 +31,8 @@ void tensor_load(const struct tensor *tensor, size_t first, size_t count, double
 /* The other way, as dtype_store; for a working dtype. */
 void tensor_store(const struct tensor *tensor, size_t first, size_t count, const double *numbers);
 
-/* Whether it has nothing but zeros, NaN, or one infinity, as a result that nobody has written; *number is that then. */
-bool tensor_is_blank(const struct tensor *tensor, double *number);
-
-/* That number: "0", "NaN", "inf" or "-inf". */
-const char *tensor_blank_text(double number);
+/* "0", "NaN", "inf" or "-inf" where it has nothing but that, as a result that nobody has written; else NULL. */
+const char *tensor_blank(const struct tensor *tensor);
 
 /* "6 x 3" into shape (TENSOR_SHAPE_BYTES); returns shape. */
 const char *tensor_shape_text(const struct tensor *tensor, char *shape);

@@ -194,11 +194,11 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     for (size_t i = 0; i < table->count; i++)
         largest = counts(table->stage, numbers[i]) ? fmax(largest, fabs(numbers[i])) : largest;
     const enum dtype dtype = dtype_of(&mine->file, table->named, of_job, numbers, table->count);
-    int decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
-                       ? decimals_of(numbers, table->count)
-                       : -1;
-    if (decimals == 0) /* whole numbers may be what they are: zeros are not everything below a half */
-        decimals = -1;
+    table->decimals = mine->file.is_text && table->named->last_digit == NULL && dtype == of_job
+                          ? decimals_of(numbers, table->count)
+                          : -1;
+    /* Whole numbers may be what they are: zeros are not everything below a half. */
+    const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
         const double unit = half_unit(table->named, i, decimals);
         const double size = isfinite(numbers[i]) ? fabs(numbers[i]) : 0;
@@ -217,17 +217,14 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
  * below a half of the last place. */
 static void loosen_wholes(struct mine *mine)
 {
-    int most = 0, decimals[MINE_TABLES];
+    int most = 0;
     for (size_t i = 0; i < mine->count; i++) {
-        const struct mine_table *table = &mine->tables[i];
-        decimals[i] = decimals_of(table->numbers, table->count);
-        if (!mine->file.is_text || table->named->last_digit != NULL ||
-            (decimals[i] < 0 && table->count >= LEAST_NUMBERS))
+        if (mine->tables[i].decimals < 0 && mine->tables[i].count >= LEAST_NUMBERS)
             return;
-        most = decimals[i] > most ? decimals[i] : most;
+        most = mine->tables[i].decimals > most ? mine->tables[i].decimals : most;
     }
     for (size_t i = 0; i < mine->count && most > 0; i++)
-        for (size_t k = 0; k < mine->tables[i].count && decimals[i] == 0; k++)
+        for (size_t k = 0; k < mine->tables[i].count && mine->tables[i].decimals == 0; k++)
             mine->tables[i].tolerance[k] += half_unit(mine->tables[i].named, k, most);
 }
 
@@ -392,8 +389,7 @@ static enum status find_numbered(const struct mine *mine, const struct problem *
     size_t *rows = arena_allocate(arena, count, sizeof *rows, error);
     if (rows == NULL)
         return error->status;
-    for (size_t i = 0; i < count; i++) {
-        size_t row = 0;
+    for (size_t i = 0, row = 0; i < count; i++) { /* both ascend */
         while (row < whole && (of_keys ? row : problem->rows[row]) + 1 != table->named->rows[i])
             row++;
         if (row == whole)

@@ -30,7 +30,8 @@ struct mine_table {
     const double *numbers; /* (count) */
     double *tolerance;     /* (count) how far a number may be off */
     size_t count;
-    bool told; /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
+    int decimals; /* that all numbers have in JSON, which keeps no last digit; -1: not known */
+    bool told;    /* which stage it is, by its name or by --stages; else it is taken for it by its shape */
 };
 
 /* A table that is not compared. */

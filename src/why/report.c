@@ -308,12 +308,12 @@ static void write_blanks(const struct why *why, struct output *output)
 {
     const struct mine *mine = placed(why);
     const bool right = why->count > 0 && why->explanations[0].guess.count == 0;
-    double number;
-    for (size_t i = 0; i < mine->count && !right; i++)
-        if ((why_departs(why) & STAGE_BIT(mine->tables[i].stage)) != 0 &&
-            tensor_is_blank(&mine->tables[i].named->tensor, &number))
-            output_print(output, "every number of %s is %s: was it written?\n", mine_name(&mine->tables[i]),
-                         tensor_blank_text(number));
+    const uint64_t departs = right ? 0 : why_departs(why);
+    for (size_t i = 0; i < mine->count; i++) {
+        const char *blank = tensor_blank(&mine->tables[i].named->tensor);
+        if (blank != NULL && departs & STAGE_BIT(mine->tables[i].stage))
+            output_print(output, "every number of %s is %s: was it written?\n", mine_name(&mine->tables[i]), blank);
+    }
 }
 
 static void write_mine(const struct why *why, struct output *output)

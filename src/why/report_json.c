@@ -99,7 +99,6 @@ static void write_mine(const struct why *why, struct output *output)
     const struct mine *placed = answer != NULL ? answer->mine : mine;
     const struct problem *problem = answer != NULL ? answer->problem : why->problem;
     char place[PLACE_BYTES];
-    double number;
     output_print(output, "\"mine\": {\"file\": ");
     write_string(mine->file.source, output);
     output_print(output, ", \"stage\": \"%s\", \"decimals\": ",
@@ -120,7 +119,7 @@ static void write_mine(const struct why *why, struct output *output)
     }
     output_print(output, "], \"blank\": [");
     for (size_t i = 0, told = 0; i < placed->count; i++)
-        if (tensor_is_blank(&placed->tables[i].named->tensor, &number)) {
+        if (tensor_blank(&placed->tables[i].named->tensor) != NULL) {
             output_print(output, "%s", told++ ? ", " : "");
             write_string(mine_name(&placed->tables[i]), output);
         }

@@ -74,10 +74,9 @@ static bool tells_little(const struct trial_base *base, const struct trial_guess
 {
     const struct mine_table *table = base->mine->count > 0 ? &base->mine->tables[base->mine->count - 1] : NULL;
     bool bits = false;
-    double number;
     for (size_t i = 0; i < guess->count; i++)
         bits = bits || MISTAKES[guess->choices[i].id].slot == MISTAKE_SLOT_BITS;
-    return bits && table != NULL && tensor_is_blank(&table->named->tensor, &number) && isnan(number);
+    return bits && table != NULL && isnan(table->numbers[0]) && tensor_blank(&table->named->tensor) != NULL;
 }
 
 static enum status try_chunk(struct why *why, struct batch *batch, const struct options *options, size_t count,
@@ -236,13 +235,13 @@ static bool has_roles(const struct why *why)
 double why_bits(const struct trial_base *base, uint64_t stages)
 {
     enum { MOST = 20, OF_A_BLANK = 12 };
-    double bits = 0, number;
+    double bits = 0;
     for (size_t i = 0; i < base->mine->count; i++) {
         const struct mine_table *table = &base->mine->tables[i];
         if (!(stages & STAGE_BIT(table->stage)))
             continue;
         bits -= log2((double)mine_indices(table));
-        if (tensor_is_blank(&table->named->tensor, &number)) { /* which some pair comes to nearly always */
+        if (tensor_blank(&table->named->tensor) != NULL) { /* which some pair comes to nearly always */
             bits += OF_A_BLANK;
             continue;
         }

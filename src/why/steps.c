@@ -384,12 +384,10 @@ static enum status find_consequence(const struct stepping *stepping, struct why_
 /* Whether somebody's own table of the stage has nothing but zeros, say, to which some pair comes nearly always. */
 static bool is_blank(const struct why *why, enum stage stage)
 {
-    double number;
-    bool blank = false;
     for (size_t i = 0; i < why->mine.count; i++)
-        blank = blank ||
-                (why->mine.tables[i].stage == stage && tensor_is_blank(&why->mine.tables[i].named->tensor, &number));
-    return blank;
+        if (why->mine.tables[i].stage == stage && tensor_blank(&why->mine.tables[i].named->tensor) != NULL)
+            return true;
+    return false;
 }
 
 static enum status explain_step(const struct stepping *stepping, struct why_step *step,
