@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -25,6 +26,14 @@ enum status error_system(struct error *error, int code, const char *format, ...)
         snprintf(error->message + length, sizeof error->message - length, ": %s", strerror(code));
     }
     return error->status = STATUS_SYSTEM;
+}
+
+enum status error_directory(struct error *error, int code, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *directory = slash != NULL ? path : ".";
+    const int length = slash > path ? (int)(slash - path) : 1;
+    return code == ENOENT ? error_system(error, 0, "%.*s: no such directory", length, directory)
+                          : error_system(error, code, "%.*s: cannot write to this directory", length, directory);
 }
 
 enum status error_quietly(struct error *error, enum status status)

@@ -34,6 +34,9 @@ enum status error_usage(struct error *error, const char *format, ...) __attribut
  * returns STATUS_SYSTEM. */
 enum status error_system(struct error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Nothing can be made in the directory of that path: error_system, which names the directory. */
+enum status error_directory(struct error *error, int code, const char *path);
+
 /* Ends with that status and no message: what there is to say has been said. Returns the status. */
 enum status error_quietly(struct error *error, enum status status);
 

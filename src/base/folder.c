@@ -96,7 +96,7 @@ enum status folder_open(struct folder *folder, const char *target, struct arena 
     if (made)
         return STATUS_OK;
     sigprocmask(SIG_SETMASK, &folder->before, NULL);
-    return refused(folder, code, "cannot make a folder beside it");
+    return error_directory(error, code, folder->target);
 }
 
 /* The path of what is about to be made, noted down before it is: to remove it takes no memory. */
@@ -215,4 +215,16 @@ enum status folder_list(const char *path, const char ***names, size_t *count, st
     if (error->status == STATUS_OK)
         qsort(*names, *count, sizeof **names, by_name);
     return error->status;
+}
+
+enum status folder_check_file(const char *path, struct error *error)
+{
+    char shown[TEXT_PATH_BYTES];
+    struct stat there;
+    if (stat(path, &there) != 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode))
+        return STATUS_OK;
+    return error_usage(error, "%s: is a %s; expected a regular file", text_path(path, shown),
+                       S_ISFIFO(there.st_mode)   ? "named pipe"
+                       : S_ISSOCK(there.st_mode) ? "socket"
+                                                 : "device");
 }

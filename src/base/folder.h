@@ -41,6 +41,10 @@ void folder_abandon(struct folder *folder);
 /* "DIR/NAME", in the arena; NULL where memory is short. */
 char *folder_path(const char *folder, const char *name, struct arena *arena, struct error *error);
 
+/* Whether a file found in a folder ends: opening a pipe that nobody writes to would wait for ever. STATUS_USAGE where
+ * it is a pipe, a socket or a device. Opening what is missing or is a folder says so. */
+enum status folder_check_file(const char *path, struct error *error);
+
 /* The names in a folder but . and .., in order, into *names (the arena's). STATUS_SYSTEM where it cannot be read. */
 enum status folder_list(const char *path, const char ***names, size_t *count, struct arena *arena, struct error *error);
 

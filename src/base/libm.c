@@ -7,9 +7,15 @@
 
 enum { POINTS = 16 };
 
+/* As a rotation takes it. */
+static double power(double exponent)
+{
+    return pow(10000, exponent);
+}
+
 /* Arguments numerators[i] / denominator. Of exp, log and tanh they are some of those at which the variants of glibc
  * 2.36 with FMA and without differ: the result lies so near to the middle between two doubles that each way to compute
- * it decides anew. exp2 has one variant there; these are the n / 65536 whose result lies nearest to such a middle. */
+ * it decides anew. Those of the others are n / 65536 whose result lies nearest to such a middle. */
 static const struct row {
     unsigned bit;
     double (*function)(double);
@@ -35,6 +41,20 @@ static const struct row {
      tanh,
      65536,
      {1421, 3196, 5048, 5200, 6465, 7228, 8203, 9595, 10427, 11277, 13164, 15175, 17884, 30447, 56473, 126563}},
+    {LIBM_POW,
+     power,
+     65536,
+     {26827, 4039, 47042, 27905, 59442, 2757, 54642, 53657, 56639, 41085, 11317, 13179, 6767, 20853, 10623, 43598}},
+    {LIBM_COS,
+     cos,
+     65536,
+     {69619, 265104, 281843, 236961, 307963, 280685, 177680, 197542, 351587, 105158, 44735, 333083, 258858, 134880,
+      65405, 207880}},
+    {LIBM_SIN,
+     sin,
+     65536,
+     {31042, 259462, 34818, 28805, 50756, 236940, 258466, 54288, 152729, 89695, 328751, 147722, 330843, 133390, 199861,
+      6600}},
 };
 
 uint64_t libm_fingerprint(unsigned functions)

@@ -13,6 +13,9 @@ enum {
     LIBM_EXP2 = 1 << 1,
     LIBM_LOG = 1 << 2,
     LIBM_TANH = 1 << 3,
+    LIBM_POW = 1 << 4,
+    LIBM_COS = 1 << 5,
+    LIBM_SIN = 1 << 6,
 };
 
 /* 64 bits of what they come to where a result is hard to round: the same where they are the same variants. 0 for no

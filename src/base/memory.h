@@ -43,6 +43,12 @@ static inline size_t memory_smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* What is left of `all` beside what is taken of it; 0 where that is more. */
+static inline size_t memory_left(size_t all, size_t taken)
+{
+    return all > taken ? all - taken : 0;
+}
+
 /* *product = a x b; false where it does not fit a size_t. */
 bool memory_multiply(size_t a, size_t b, size_t *product);
 

@@ -164,7 +164,7 @@ static enum status open_named(struct output *output)
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (output->file >= 0)
         return STATUS_OK;
-    return error_system(output->error, code, "%s: cannot make a file beside it", output->name);
+    return error_directory(output->error, code, output->target);
 }
 
 /* Makes the file beside its target: a new one, or with the permissions of the one that it replaces. */
@@ -202,6 +202,7 @@ void output_open_stream(struct output *output, int stream, const char *name, str
     output->unnamed = -1;
     output->used = 0;
     output->arena = NULL;
+    output->ascii = false;
     output->failed = false;
     output->error = error;
 }
@@ -259,6 +260,32 @@ enum status output_open(struct output *output, const char *path, struct arena *a
     return open_beside(output, exists ? &there : NULL, arena);
 }
 
+/* What is at the path, or at standard input for "-"; *exists where there is something. */
+static enum status look_at(const char *path, struct stat *there, bool *exists, struct error *error)
+{
+    const bool is_input = strcmp(path, "-") == 0;
+    char shown[TEXT_PATH_BYTES];
+    *exists = (is_input ? fstat(STDIN_FILENO, there) : stat(path, there)) == 0;
+    return *exists || errno == ENOENT || errno == ENOTDIR
+               ? STATUS_OK
+               : error_system(error, errno, "%s", is_input ? "standard input" : text_path(path, shown));
+}
+
+enum status output_replaces(const char *path, const char *file, bool *replaces, struct error *error)
+{
+    struct stat target, there;
+    *replaces = false;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return STATUS_OK;
+    if (look_at(path, &target, replaces, error) != STATUS_OK || !*replaces)
+        return error->status;
+    *replaces = S_ISREG(target.st_mode);
+    if (!*replaces || look_at(file, &there, replaces, error) != STATUS_OK || !*replaces)
+        return error->status;
+    *replaces = target.st_dev == there.st_dev && target.st_ino == there.st_ino;
+    return STATUS_OK;
+}
+
 /* Moves what is in the buffer to the text, which always has room for a NUL. */
 static void collect(struct output *output)
 {
@@ -312,8 +339,48 @@ void output_expect(struct output *output, size_t length)
         fail(output, errno);
 }
 
+/* What stands for the bytes where only ASCII is written: `taken` of them; NULL where they stay. All take the columns of
+ * the mark, but for an ellipsis between words. */
+static const char *in_ascii(const char *bytes, size_t length, bool begins_word, size_t *taken)
+{
+    static const struct {
+        const char *mark, *ascii;
+    } MARKS[] = {{"\xe2\x89\x88", "~"}, {"\xc2\xb7", "-"},     {"\xe2\x96\x91", "."},
+                 {"\xe2\x96\x92", ":"}, {"\xe2\x96\x93", "+"}, {"\xe2\x96\x88", "#"},
+                 {TEXT_BLANK, "_"},     {"\xe2\x80\xa2", "*"}, {"\xe2\x80\xa6", "~"}};
+    const size_t last = sizeof MARKS / sizeof MARKS[0] - 1;
+    for (size_t i = 0; i <= last; i++) {
+        *taken = strlen(MARKS[i].mark);
+        if (*taken <= length && memcmp(bytes, MARKS[i].mark, *taken) == 0)
+            return i == last && begins_word ? "..." : MARKS[i].ascii;
+    }
+    return NULL;
+}
+
+static void write_ascii(struct output *output, const char *bytes, size_t length)
+{
+    size_t plain = 0, taken;
+    output->ascii = false;
+    for (size_t i = 0; i < length; i++) {
+        const bool begins_word = i == 0 || bytes[i - 1] == ' ';
+        const char *ascii = (bytes[i] & 0x80) != 0 ? in_ascii(bytes + i, length - i, begins_word, &taken) : NULL;
+        if (ascii == NULL)
+            continue;
+        output_write(output, bytes + plain, i - plain);
+        output_write(output, ascii, strlen(ascii));
+        plain = i + taken;
+        i = plain - 1;
+    }
+    output_write(output, bytes + plain, length - plain);
+    output->ascii = true;
+}
+
 void output_write(struct output *output, const char *bytes, size_t length)
 {
+    if (output->ascii) {
+        write_ascii(output, bytes, length);
+        return;
+    }
     if (length >= OUTPUT_BUFFER_BYTES && output->arena == NULL) {
         output_flush(output);
         write_file(output, bytes, length);

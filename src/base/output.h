@@ -26,6 +26,7 @@ struct output {
     struct arena *arena; /* of the text that is collected instead; NULL where bytes go to the file */
     char *text;          /* what is collected so far */
     size_t length, room; /* of text */
+    bool ascii;          /* marks that attn draws are written in ASCII; false where it was opened */
     bool failed;         /* error holds why; what follows is thrown away */
     struct error *error;
     char buffer[OUTPUT_BUFFER_BYTES];
@@ -33,6 +34,11 @@ struct output {
 
 /* Opens `path`, or standard output for NULL and "-". STATUS_SYSTEM where it cannot. */
 enum status output_open(struct output *output, const char *path, struct arena *arena, struct error *error);
+
+/* *replaces: whether a result written to `path` would replace that regular file, by whatever name or link; "-" stands
+ * for standard output and standard input. What is absent replaces nothing; STATUS_SYSTEM where the system does not say
+ * what is there. */
+enum status output_replaces(const char *path, const char *file, bool *replaces, struct error *error);
 
 /* Writes to a stream that is open; output_close closes it. `name` stands for it in messages. */
 void output_open_stream(struct output *output, int stream, const char *name, struct error *error);

@@ -1,5 +1,6 @@
 #include "base/progress.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ static void draw(struct progress *progress, double done, double seconds)
         text_add(&text, "  %.0f rows/s  %.0f s left", rate, (progress->total - done) / rate);
     const size_t columns = line_columns() - 1, before = strlen("attn: ") + strlen(progress->name);
     const size_t taken = before + text.length;
-    const size_t room = columns > taken + 3 ? columns - taken - 3 : 0, width = room < BAR ? room : BAR;
+    const size_t room = memory_left(columns, taken + 3), width = room < BAR ? room : BAR;
     if (width >= LEAST_BAR) {
         memset(bar, '-', width + 3);
         memset(bar + 2, '#', (size_t)(share * (double)width));
@@ -60,10 +61,7 @@ static void draw(struct progress *progress, double done, double seconds)
         bar[width + 2] = ']';
     }
     fprintf(stderr, "\rattn: %s%s%.*s\033[K", progress->name, bar,
-            (int)(columns > taken    ? text.length
-                  : columns > before ? columns - before
-                                     : 0),
-            figures);
+            (int)memory_smaller(text.length, memory_left(columns, before)), figures);
     fflush(stderr);
     progress->shown = true;
 }

@@ -53,3 +53,30 @@ void shell_word(struct text *text, const char *word)
     (shown ? add_quoted : add_escaped)(text, word);
     text_add(text, "'");
 }
+
+/* Behind the quote that closes the word; NULL where there is none. */
+static const char *skip_quoted(const char *line)
+{
+    const bool escapes = *line == '$';
+    for (line += 1 + escapes; *line != '\0' && *line != '\''; line += shown_bytes(line)) {
+        if (escapes && *line == '\\')
+            line++;
+        if (shown_bytes(line) == 0)
+            return NULL;
+    }
+    return *line == '\'' ? line + 1 : NULL;
+}
+
+bool shell_line_is_words(const char *line)
+{
+    while (line != NULL && *line != '\0') {
+        const size_t plain = strspn(line, PLAIN);
+        if (plain > 0 || *line == ' ')
+            line += plain > 0 ? plain : 1;
+        else if (strncmp(line, "\\'", 2) == 0)
+            line += 2;
+        else
+            line = *line == '\'' || strncmp(line, "$'", 2) == 0 ? skip_quoted(line) : NULL;
+    }
+    return line != NULL;
+}

@@ -8,4 +8,7 @@
  * would act on a terminal, or is no text, as $'...' of POSIX.1-2024, with these bytes in octal. */
 void shell_word(struct text *text, const char *word);
 
+/* Whether a line is words as they are added, and blanks: a shell that reads it runs its first word and nothing else. */
+bool shell_line_is_words(const char *line);
+
 #endif

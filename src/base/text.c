@@ -1,9 +1,12 @@
 #include "base/text.h"
 
+#include "base/memory.h"
+
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -37,6 +40,15 @@ uint32_t text_next(const char **text)
     for (size_t i = 1; i < length; i++)
         point = point << 6 | (bytes[i] & 0x3f);
     return point;
+}
+
+bool text_wants_ascii(void)
+{
+    static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < 3 && (locale == NULL || locale[0] == '\0'); i++)
+        locale = getenv(NAMES[i]);
+    return locale != NULL && (strcmp(locale, "C") == 0 || strcmp(locale, "POSIX") == 0);
 }
 
 /* From a locale object, made where the first character comes that may be wide. */
@@ -132,7 +144,7 @@ bool text_wants_exponent(double magnitude)
 static size_t shorten(const char *text, size_t columns, const char *ending, size_t taken, char *shown, size_t size)
 {
     const bool clipped = is_wider(text, columns);
-    const size_t room = clipped ? columns - taken : columns;
+    const size_t room = clipped ? memory_left(columns, taken) : columns;
     size_t width = 0, length = 0;
     uint32_t before = ' ';
     while (*text != '\0') {
@@ -200,6 +212,18 @@ const char *text_path(const char *path, char shown[TEXT_PATH_BYTES])
         return memcpy(shown, path, length + 1);
     snprintf(shown, TEXT_PATH_BYTES, "%.*s...%s", (int)half, path, path + length - half);
     return shown;
+}
+
+bool text_has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    while (words != NULL && *words != '\0') {
+        const size_t size = strcspn(words, " ");
+        if (size == length && memcmp(words, word, length) == 0)
+            return true;
+        words += size + (words[size] == ' ');
+    }
+    return false;
 }
 
 const char *text_alternatives(const char *const *words, size_t count, char *text, size_t size)

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whether the locale asks for ASCII: the first of LC_ALL, LC_CTYPE and LANG that is set and not empty is C or POSIX. */
+bool text_wants_ascii(void);
+
 /* What makes a terminal show text in bold or dim, and plain again. */
 #define TEXT_BOLD "\033[1m"
 #define TEXT_DIM "\033[2m"
@@ -47,6 +50,9 @@ struct text text_begin(char *bytes, size_t size);
 /* Adds a piece, printf-like. What does not fit is cut behind a whole character, and every piece after it is left
  * out. */
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether the word is one of a list with a blank between two; NULL has none. */
+bool text_has_word(const char *words, const char *word);
 
 /* "a, b or c" into text (size bytes, cut to fit); returns text. Words that are NULL are passed over. */
 const char *text_alternatives(const char *const *words, size_t count, char *text, size_t size);

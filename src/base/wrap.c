@@ -20,7 +20,7 @@ static void add_words(struct wrap *line, const char *words, size_t columns)
         size_t blanks = strspn(words, " ");
         const size_t length = strcspn(words + blanks, " ");
         snprintf(word, sizeof word, "%.*s", (int)length, words + blanks);
-        const size_t taken = text_shown(word, columns - line->indent, shown, sizeof shown);
+        const size_t taken = text_shown(word, memory_left(columns, line->indent), shown, sizeof shown);
         words += blanks + length;
         if (line->column > 0 && line->column + blanks + taken > columns) {
             break_line(line);
