@@ -1,5 +1,6 @@
 #include "compute/join.h"
 
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "cli/options.h"
 #include "read/load.h"
@@ -63,11 +64,25 @@ static enum status place(struct joining *joining, const struct input_file *input
     return STATUS_OK;
 }
 
+/* "make part 2: attn causal x.npy --part 2/8 -o part-2.safetensors", where the parts say it and there is room. */
+static void tell_command(const struct joining *joining, size_t part, struct text *detail)
+{
+    const char *command = joining->files[0].command;
+    const size_t length = detail->length;
+    if (command == NULL || strncmp(command, "attn ", 5) != 0 || !shell_line_is_words(command) || detail->cut)
+        return;
+    text_add(detail, "make part %zu: %s --part %zu/%zu -o part-%zu.safetensors\n", part, command, part, joining->parts,
+             part);
+    if (detail->cut)
+        detail->bytes[length] = '\0';
+}
+
 /* "parts 2, 5 and 6 of 8 are missing"; of many the first. */
 static enum status check_all_there(const struct joining *joining)
 {
     char list[128];
     struct text text = text_begin(list, sizeof list);
+    struct text detail = text_begin(joining->error->detail, sizeof joining->error->detail);
     const size_t missing = joining->parts - joining->count;
     size_t next = 0, told = 0;
     for (size_t part = 1; told < missing && told < MOST_TOLD; part++) {
@@ -77,6 +92,7 @@ static enum status check_all_there(const struct joining *joining)
         }
         told++;
         text_add(&text, "%s%zu", told == 1 ? "" : told == missing ? " and " : ", ", part);
+        tell_command(joining, part, &detail);
     }
     if (missing == 0)
         return STATUS_OK;

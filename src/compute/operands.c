@@ -85,7 +85,7 @@ static void split_heads(const struct problem *problem, double *columns, size_t i
 {
     const size_t all = projected->shape[1], count = projected->shape[2], d = projected->shape[3];
     operand_clip(problem, columns, heads * d);
-    dtype_round(problem->dtype, columns, heads * d);
+    dtype_round(problem->noise > 0 ? DTYPE_F32 : problem->dtype, columns, heads * d); /* noise of its own for each */
     for (size_t i = 0; i < heads; i++)
         tensor_store(projected, ((item * all + head + i) * count + row) * d, d, columns + i * d);
 }

@@ -343,12 +343,6 @@ static void write_blanks(struct output *output, size_t count)
     output_print(output, "%*s", (int)count, "");
 }
 
-/* What is left of the columns that were measured; none where a number has grown since then. */
-static size_t left_of(size_t columns, size_t taken)
-{
-    return columns > taken ? columns - taken : 0;
-}
-
 /* Where the pen is, and the blanks that are due before the next word. */
 struct pen {
     struct output *output;
@@ -367,11 +361,11 @@ static void write_piece(struct pen *pen, const char *text, size_t columns)
 static void write_cell(const struct worked_line_group *group, const struct worked_line_cell *cell,
                        const struct worked_line_cell *sign, struct pen *pen)
 {
-    const size_t blanks = left_of(cell_columns(group, cell), cell->width);
+    const size_t blanks = memory_left(cell_columns(group, cell), cell->width);
     size_t after = 0;
     if (cell->kind == CELL_FACTOR && !ends_in_parenthesis(cell))
         after = group->parenthesis[cell->side];
-    pen->due += left_of(blanks, after);
+    pen->due += memory_left(blanks, after);
     if (sign != NULL && sign->width > 0)
         write_piece(pen, sign->text, sign->width);
     if (cell->width > 0)
@@ -384,7 +378,7 @@ static void write_cell(const struct worked_line_group *group, const struct worke
 static const struct worked_line_cell *hold_sign(const struct worked_line_group *group,
                                                 const struct worked_line_cell *cell, struct pen *pen)
 {
-    const size_t blanks = left_of(group->sign[cell->side], cell->width);
+    const size_t blanks = memory_left(group->sign[cell->side], cell->width);
     pen->due += blanks;
     pen->column += blanks;
     return cell;
@@ -421,7 +415,7 @@ static void write_label(struct worked_line *lines, bool broken)
     write_blanks(lines->output, INDENT);
     output_write(lines->output, lines->label, strlen(lines->label));
     if (lines->count > 0)
-        write_blanks(lines->output, lines->group->label - lines->label_width + GAP + (broken ? GUTTER : 0));
+        write_blanks(lines->output, memory_left(lines->group->label, lines->label_width) + GAP + (broken ? GUTTER : 0));
 }
 
 static void print_line(struct worked_line *lines)
@@ -508,7 +502,7 @@ void worked_line_end_sum(struct worked_line *lines, size_t group_index, const ch
     write_label(lines, false);
     struct pen pen = {lines->output, 0, 0};
     if (!broken)
-        pen.due = left_of(group_columns(group), strlen(" = ") + group->sign[last] + group->width[last][CELL_TERM]);
+        pen.due = memory_left(group_columns(group), strlen(" = ") + group->sign[last] + group->width[last][CELL_TERM]);
     write_piece(&pen, relation + broken, 0);
     const struct worked_line_cell *sign = NULL;
     for (size_t i = 0; i < lines->count; i++) {

@@ -150,12 +150,12 @@ const char *mistake_rope_exponent_of_head(struct recipe *recipe, double form)
 }
 
 /* All frequencies times a factor. */
-static const char *multiply(struct recipe *recipe, float factor, const char *formula)
+static const char *multiply(struct recipe *recipe, double factor, const char *formula)
 {
     struct rope *rope = &recipe->problem.rope;
     if (rope->kind == ROPE_NONE)
         return NO_ROPE;
-    float *frequencies = arena_allocate(recipe->arena, rope->columns / 2, sizeof *frequencies, recipe->error);
+    double *frequencies = arena_allocate(recipe->arena, rope->columns / 2, sizeof *frequencies, recipe->error);
     for (size_t i = 0; i < rope->columns / 2 && frequencies != NULL; i++)
         frequencies[i] = rope->frequencies[i] * factor;
     rope->frequencies = frequencies;

@@ -1,5 +1,6 @@
 #include "model/family.h"
 
+#include "base/text.h"
 #include "model/family_rows.h"
 
 #include <string.h>
@@ -13,23 +14,10 @@ static const struct {
     const char *model, *key, *type;
 } PARTS[] = {FAMILY_PARTS(PART_ENTRY)};
 
-/* Whether the word is one of a list with a blank between two. */
-static bool lists(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    while (words != NULL && *words != '\0') {
-        const size_t size = strcspn(words, " ");
-        if (size == length && memcmp(words, word, length) == 0)
-            return true;
-        words += size + (words[size] == ' ');
-    }
-    return false;
-}
-
 const struct family_row *family_find(const char *model_type)
 {
     for (size_t i = 0; i < FAMILY_COUNT; i++)
-        if (strcmp(FAMILIES[i].name, model_type) == 0 || lists(FAMILIES[i].types, model_type))
+        if (strcmp(FAMILIES[i].name, model_type) == 0 || text_has_word(FAMILIES[i].types, model_type))
             return &FAMILIES[i];
     return NULL;
 }

@@ -13,6 +13,10 @@
  * the config's "is_decoder" is true. */
 enum family_causal { FAMILY_CAUSAL_NEVER, FAMILY_CAUSAL_ALWAYS, FAMILY_CAUSAL_DECODER, FAMILY_CAUSAL_CONFIG };
 
+/* What "is_causal": false of a config does to a module that hides the keys after a query. OBEYED: it hides none.
+ * REFUSED: the paths of transformers disagree, or other code computes the family. */
+enum family_is_causal { FAMILY_IS_CAUSAL_OBEYED, FAMILY_IS_CAUSAL_IGNORED, FAMILY_IS_CAUSAL_REFUSED };
+
 /* What the scores are multiplied with. */
 enum family_scale {
     FAMILY_SCALE_ROOT,               /* 1 / sqrt(d) */
@@ -77,10 +81,11 @@ struct family_rounding {
 };
 
 struct family_row {
-    const char *name;  /* its first model_type: "llama" */
-    const char *types; /* further ones that it serves, sorted, a blank between two; or NULL */
-    const char *title; /* "Llama 2 and 3" */
-    bool by_hand;      /* nothing is said by it, and nothing asked of the config */
+    const char *name;   /* its first model_type: "llama" */
+    const char *types;  /* further ones that it serves, sorted, a blank between two; or NULL */
+    const char *title;  /* "Llama 2 and 3" */
+    const char *images; /* the whole models, as types, whose masks let tokens of one image see each other; or NULL */
+    bool by_hand;       /* nothing is said by it, and nothing asked of the config */
 
     /* What the config says, where it says nothing. */
     size_t heads, kv_heads; /* heads 0: it must say; kv_heads 0: as many as heads */
@@ -98,6 +103,7 @@ struct family_row {
     size_t distance; /* relative_attention_max_distance; 0: a relative bias is not expected */
 
     enum family_causal causal;
+    enum family_is_causal is_causal;
     bool both_ways; /* not where the config's use_bidirectional_attention is true */
     enum rope_kind rope;
     enum family_rotating rotating;

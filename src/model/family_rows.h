@@ -21,7 +21,8 @@
 #define FAMILY_BERT .norm = "none", .norm_eps = 1e-12, .rounding = {.norm_cast = false}
 #define FAMILY_TOWER .norm = "layer", .rounding = {.norm_cast = false}
 #define FAMILY_SEQUENCE .causal = FAMILY_CAUSAL_DECODER, .norm_eps = 1e-5, .eps_fixed = true
-#define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
+#define FAMILY_T5 .causal = FAMILY_CAUSAL_DECODER, .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
+    .scale = FAMILY_SCALE_ONE, .norm = "rms", .norm_eps = 1e-6, \
     .distance = 128, .rounding = {.norm_cast = true}
 #define FAMILY_LATENT .causal = FAMILY_CAUSAL_ALWAYS, .norm = "rms", .qk_norm = "rms", .qk_norm_eps = 1e-6, \
     .scale = FAMILY_SCALE_MSCALE, .columns_key = "qk_rope_head_dim", .columns = 64, .columns_last = true, .latent = true
@@ -53,7 +54,7 @@
         .norm = "layer", .norm_eps = 1e-5, .packing = "groups", \
         FAMILY_BIASED(FAMILY_SCORED, .places = MASK_FROM_FIRST, .places_rounded = true)) \
     ROW(.name = "clip_text_model", .types = "clipseg_text_model metaclip_2_text_model owlv2_text_model owlvit_text_model", \
-        .title = "CLIP, OWL-ViT, their text", FAMILY_TOWER, \
+        .title = "CLIP, OWL-ViT, their text", .is_causal = FAMILY_IS_CAUSAL_REFUSED, FAMILY_TOWER, \
         .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "clip_vision_model", \
         .types = "altclip_vision_model blip_vision_model chinese_clip_vision_model clipseg_vision_model " \
@@ -104,7 +105,7 @@
         .window = 4096, FAMILY_EACH(.softcap_each = true)) \
     ROW(.name = "gemma3_text", .title = "Gemma 3", FAMILY_GEMMA, .heads = 8, .kv_heads = 4, .qk_norm = "rms-plus-one", \
         .scale = FAMILY_SCALE_SCALAR, .scalar = 256, .sliding = FAMILY_SLIDING_BUT, .pattern = 6, .window = 4096, \
-        .theta = 1e6, .local_theta = 10000, .both_ways = true, FAMILY_EACH()) \
+        .theta = 1e6, .local_theta = 10000, .both_ways = true, .images = "gemma3 shieldgemma2", FAMILY_EACH()) \
     ROW(.name = "glm", .types = "glm4", .title = "GLM-4", .causal = FAMILY_CAUSAL_ALWAYS, .rope = ROPE_PAIRS, \
         .share = 0.5, .heads = 32, .kv_heads = 2, .norm = "rms", .norm_eps = 1.5625e-7, FAMILY_EACH(.norm_cast = true)) \
     ROW(.name = "glm4_moe", .title = "GLM-4.5 and 4.6", FAMILY_LLAMA, .share = 0.5, .heads = 96, .kv_heads = 8, \
@@ -115,7 +116,8 @@
         .norm = "layer", .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "gpt_bigcode", .title = "StarCoder, SantaCoder", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, \
         .multi_query = true, .scale = FAMILY_SCALE_FLAG, .norm = "layer", .norm_eps = 1e-5, .packing = "groups") \
-    ROW(.name = "gpt_neo", .title = "GPT-Neo", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, \
+    ROW(.name = "gpt_neo", .title = "GPT-Neo", .is_causal = FAMILY_IS_CAUSAL_IGNORED, \
+        .causal = FAMILY_CAUSAL_ALWAYS, .heads = 16, \
         .scale = FAMILY_SCALE_ONE, .norm = "layer", .norm_eps = 1e-5, .sliding = FAMILY_SLIDING_LOCAL, .window = 256, \
         .rounding = {.wide = FAMILY_SCORED | STAGE_BIT(STAGE_MASKED)}) \
     ROW(.name = "gpt_neox", .title = "GPT-NeoX, Pythia", FAMILY_DECODER_HALF, .share = 0.25, .heads = 64, \
@@ -136,12 +138,15 @@
         .norm_eps = 1e-5, .qk_norm = "rms") \
     ROW(.name = "hyperclovax", .title = "HyperCLOVA X", FAMILY_LLAMA, .scale = FAMILY_SCALE_MULTIPLIER_OR_ROOT, \
         .heads = 32, .norm_eps = 1e-6) \
-    ROW(.name = "imagegpt", .title = "ImageGPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, \
+    ROW(.name = "imagegpt", .title = "ImageGPT", .is_causal = FAMILY_IS_CAUSAL_IGNORED, \
+        .causal = FAMILY_CAUSAL_ALWAYS, .heads = 8, \
         .scale = FAMILY_SCALE_FLAGS, .norm_eps = 1e-5, .packing = "blocks") \
-    ROW(.name = "internlm3", .title = "InternLM3", FAMILY_LLAMA, .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
+    ROW(.name = "internlm3", .title = "InternLM3", .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
+        FAMILY_LLAMA, .heads = 32, .kv_heads = 2, .norm_eps = 1e-5) \
     ROW(.name = "internvl_vision", .title = "InternVL, its pictures", .heads = 16, .norm_eps = 1e-6, \
         .qk_norm = "rms", .normed = FAMILY_NORMED_ASKED, .qk_norm_eps = 1e-6, .rounding = {.norm_cast = true}) \
-    ROW(.name = "iquestcoder", .title = "IQuest-Coder", FAMILY_LLAMA, .heads = 40, .kv_heads = 8, .norm_eps = 1e-5) \
+    ROW(.name = "iquestcoder", .title = "IQuest-Coder", .is_causal = FAMILY_IS_CAUSAL_REFUSED, \
+        FAMILY_LLAMA, .heads = 40, .kv_heads = 8, .norm_eps = 1e-5) \
     ROW(.name = "jais2", .title = "Jais 2", FAMILY_DECODER_HALF, .heads = 26, .norm = "layer", .norm_eps = 1e-5, \
         FAMILY_EACH()) \
     ROW(.name = "jamba", .title = "Jamba", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 32, .kv_heads = 8, .norm = "rms", \
@@ -204,7 +209,8 @@
         .norm = "none", .qk_norm = "rms", .norm_eps = 1e-6, .rotating = FAMILY_ROTATING_TOLD, \
         .rounding = {.rope = ROPE_ROUNDING_ONCE}) \
     ROW(.name = "olmoe", .title = "OLMoE", FAMILY_LLAMA, .heads = 16, .norm_eps = 1e-5, .qk_norm = "rms") \
-    ROW(.name = "openai-gpt", .title = "GPT-1", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .norm = "none", \
+    ROW(.name = "openai-gpt", .title = "GPT-1", .is_causal = FAMILY_IS_CAUSAL_IGNORED, \
+        .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .norm = "none", \
         .norm_eps = 1e-5, .packing = "blocks") \
     ROW(.name = "opt", .title = "OPT", .causal = FAMILY_CAUSAL_ALWAYS, .heads = 12, .scale_on_query = true, \
         .norm = "layer", .norm_key = "do_layer_norm_before", .norm_before = true, .norm_eps = 1e-5, .eps_fixed = true) \

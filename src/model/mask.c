@@ -38,6 +38,42 @@ static size_t clamp(int64_t key, struct span keys)
     return key < (int64_t)keys.first ? keys.first : (uint64_t)key < keys.end ? (size_t)key : keys.end;
 }
 
+/* The keys of the image at a position; none for text, and where there is no key. */
+static struct span image_at(const struct mask *mask, int64_t position)
+{
+    const bool there = mask->images != NULL && position >= 0 && (uint64_t)position < mask->keys;
+    return there ? mask->images[position] : (struct span){0, 0};
+}
+
+/* The first key that the window allows, but for the start of the sequence. */
+static int64_t first_of(const struct mask *mask, int64_t position)
+{
+    const struct span image = image_at(mask, position);
+    const int64_t window = position - mask->left;
+    return image.first < image.end && (int64_t)image.first < window ? (int64_t)image.first : window;
+}
+
+/* `end`, but never within the query's own image. */
+static int64_t end_behind_image(const struct mask *mask, int64_t position, int64_t end)
+{
+    const int64_t image = (int64_t)image_at(mask, position).end;
+    return end > image ? end : image;
+}
+
+/* From which key on a causal mask hides all. */
+static int64_t causal_end(const struct mask *mask, int64_t position)
+{
+    return end_behind_image(mask, position, position + 1);
+}
+
+/* From which key on the mask hides all, but for the length. */
+static int64_t end_of(const struct mask *mask, int64_t position)
+{
+    const int64_t causal = mask->causal ? position + 1 : INT64_MAX;
+    const int64_t window = mask->right >= 0 ? position + mask->right + 1 : INT64_MAX;
+    return end_behind_image(mask, position, window < causal ? window : causal);
+}
+
 struct span mask_span(const struct mask *mask, size_t item, size_t query)
 {
     const int64_t position = (int64_t)query + mask_offset(mask, item, query);
@@ -47,11 +83,8 @@ struct span mask_span(const struct mask *mask, size_t item, size_t query)
     there.first = smaller(there.first, there.end);
     struct span span = there;
     if (mask->left >= 0)
-        span.first = clamp(position - mask->left, there);
-    if (mask->right >= 0)
-        span.end = clamp(position + mask->right + 1, there);
-    if (mask->causal)
-        span.end = smaller(clamp(position + 1, there), span.end);
+        span.first = clamp(first_of(mask, position), there);
+    span.end = clamp(end_of(mask, position), there);
     if (span.end < span.first)
         span.end = span.first;
     return span;
@@ -191,11 +224,11 @@ enum mask_rule mask_rule_of(const struct mask *mask, size_t item, size_t head, s
     const struct span sequence = mask_sequence(mask, query);
     if (key < sequence.first || key >= sequence.end)
         return MASK_SEQUENCE;
-    if (mask->causal && at > position)
+    if (mask->causal && at >= causal_end(mask, position))
         return MASK_CAUSAL;
-    if (mask->left >= 0 && at < position - mask->left)
+    if (mask->left >= 0 && at < first_of(mask, position))
         return MASK_LEFT;
-    if (mask->right >= 0 && at > position + mask->right)
+    if (mask->right >= 0 && at >= end_of(mask, position))
         return MASK_RIGHT;
     if (mask->lengths != NULL && at >= mask->lengths[item])
         return MASK_LENGTH;

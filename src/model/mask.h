@@ -3,9 +3,9 @@
  *   B items of a batch, H query heads, Tq queries, Tk keys. Query i stands at position p = i + offset among the keys.
  *
  * A key is forbidden by the causal rule (j > p), by the window (j < p - left or j > p + right), by an item's length,
- * since it is of another sequence, or by attn_mask, where it says so or is minus infinity. A forbidden key takes no
- * part in anything: it is masked by selection, never by a product. Whether a row is empty, with no key left, is
- * decided by these rules alone, never by the scores.
+ * since it is of another sequence, or by attn_mask, where it says so or is minus infinity. The first two allow every
+ * key of the query's own image. A forbidden key takes no part in anything: it is masked by selection, never by a
+ * product. Whether a row is empty, with no key left, is decided by these rules alone, never by the scores.
  *
  * Relative bias: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with T5", section 2.1.
  * ALiBi: Press et al. 2022, "Train Short, Test Long", section 3. Sinks: Xiao et al. 2024, "Efficient Streaming Language
@@ -60,7 +60,11 @@ struct mask_places {
 struct mask {
     size_t queries, keys; /* Tq, Tk */
     bool causal;
-    int64_t left, right;    /* how far before and behind its position a query sees; below 0: unbounded */
+    int64_t left, right; /* how far before and behind its position a query sees; below 0: unbounded */
+    /* (Tk) or NULL: the keys of the image at each position, none for text. Neither the causal rule nor the window
+     * hides a key of the image at the query's position. Then there are no lengths and no sequences; a query may stand
+     * before the first key or behind the last one, where there is no image */
+    const struct span *images;
     int64_t offset;         /* where lengths is NULL and there are no sequences */
     const int64_t *lengths; /* (B) item b has lengths[b] keys, and its offset is lengths[b] - Tq; NULL: all Tk */
     struct mask_sequences sequences; /* of the one item; no lengths then */

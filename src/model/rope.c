@@ -45,66 +45,86 @@ size_t rope_pair_of(const struct rope *rope, size_t column, size_t *which)
 struct plan {
     const struct rope_settings *settings;
     size_t columns, highest;
-    float *frequencies;
+    double *frequencies;
 };
+
+/* What a step comes to: the nearest float32 of a sum, product, quotient or root in double is what float32 would have
+ * made of the same numbers. */
+static double step(bool in_double, double number)
+{
+    return in_double ? number : (double)(float)number;
+}
 
 /* base^(2 i / n). Rounded to float32 the powers, cosines and sines of the C library are the same whichever variants it
  * has (0 of 8 million differ between those of glibc with FMA and without), so that parts of two machines join. */
-static float wave(float base, size_t pair, size_t columns)
+static double wave(const struct plan *plan, double base, size_t pair)
 {
-    return (float)pow((double)base, (double)((float)(2 * pair) / (float)columns));
+    const bool wide = plan->settings->in_double;
+    return step(wide, pow(base, step(wide, (double)(2 * pair) / (double)plan->columns)));
 }
 
-static void fill(const struct plan *plan, float base)
+static double theta_of(const struct plan *plan)
+{
+    return step(plan->settings->in_double, plan->settings->theta);
+}
+
+static void fill(const struct plan *plan, double base)
 {
     for (size_t i = 0; i < plan->columns / 2; i++)
-        plan->frequencies[i] = 1 / wave(base, i, plan->columns);
+        plan->frequencies[i] = step(plan->settings->in_double, 1 / wave(plan, base, i));
 }
 
 static void scale_none(const struct plan *plan)
 {
-    fill(plan, (float)plan->settings->theta);
+    fill(plan, theta_of(plan));
 }
 
 static void scale_linear(const struct plan *plan)
 {
+    const bool wide = plan->settings->in_double;
     scale_none(plan);
     for (size_t i = 0; i < plan->columns / 2; i++)
-        plan->frequencies[i] /= (float)plan->settings->scaling.factor;
+        plan->frequencies[i] = step(wide, plan->frequencies[i] / step(wide, plan->settings->scaling.factor));
 }
 
 /* "NTK-aware": beyond `old` positions theta grows with their number. */
 static void scale_dynamic(const struct plan *plan)
 {
     const struct rope_scaling *scaling = &plan->settings->scaling;
+    const bool wide = plan->settings->in_double;
     const double n = (double)plan->columns, positions = (double)plan->highest + 1;
     if (positions <= scaling->old) {
         scale_none(plan);
         return;
     }
-    const float longer = (float)scaling->factor * (float)positions / (float)scaling->old;
-    const float stretch = longer - (float)(scaling->factor - 1);
-    fill(plan, (float)plan->settings->theta * (float)pow((double)stretch, n / (n - 2)));
+    const double product = step(wide, step(wide, scaling->factor) * step(wide, positions));
+    const double longer = step(wide, product / step(wide, scaling->old));
+    const double stretch = step(wide, longer - step(wide, scaling->factor - 1));
+    fill(plan, step(wide, theta_of(plan) * step(wide, pow(stretch, n / (n - 2)))));
 }
 
 /* Few turns within `old` positions: divided; many: kept; between them a mixture of both. */
-static float scale_llama3_one(float frequency, const struct rope_scaling *scaling)
+static double scale_llama3_one(double frequency, const struct rope_scaling *scaling, bool wide)
 {
-    const float length = 1 / frequency * (float)TWO_PI, factor = (float)scaling->factor;
-    if (length < (float)(scaling->old / scaling->high))
+    const double length = step(wide, step(wide, 1 / frequency) * step(wide, TWO_PI));
+    const double factor = step(wide, scaling->factor);
+    if (length < step(wide, scaling->old / scaling->high))
         return frequency;
-    if (length > (float)(scaling->old / scaling->low))
-        return frequency / factor;
-    const float turns = 1 / length * (float)scaling->old;
-    const float smooth = (turns - (float)scaling->low) / (float)(scaling->high - scaling->low);
-    return (1 - smooth) * frequency / factor + smooth * frequency;
+    if (length > step(wide, scaling->old / scaling->low))
+        return step(wide, frequency / factor);
+    const double turns = step(wide, step(wide, 1 / length) * step(wide, scaling->old));
+    const double above = step(wide, turns - step(wide, scaling->low));
+    const double smooth = step(wide, above / step(wide, scaling->high - scaling->low));
+    const double divided = step(wide, step(wide, step(wide, 1 - smooth) * frequency) / factor);
+    return step(wide, divided + step(wide, smooth * frequency));
 }
 
 static void scale_llama3(const struct plan *plan)
 {
+    const struct rope_settings *settings = plan->settings;
     scale_none(plan);
     for (size_t i = 0; i < plan->columns / 2; i++)
-        plan->frequencies[i] = scale_llama3_one(plan->frequencies[i], &plan->settings->scaling);
+        plan->frequencies[i] = scale_llama3_one(plan->frequencies[i], &settings->scaling, settings->in_double);
 }
 
 /* The pair, as a fraction, that makes so many turns within `old` positions: Peng et al. 2023, "YaRN", section 3.2. */
@@ -118,16 +138,19 @@ static double pair_of_turns(const struct plan *plan, double turns)
 static void scale_yarn(const struct plan *plan)
 {
     const struct rope_scaling *scaling = &plan->settings->scaling;
+    const bool wide = plan->settings->in_double;
     double low = pair_of_turns(plan, scaling->fast), high = pair_of_turns(plan, scaling->slow);
     low = fmax(scaling->whole_ramp ? floor(low) : low, 0);
     high = fmin(scaling->whole_ramp ? ceil(high) : high, (double)plan->columns - 1);
     if (low == high)
         high += 0.001;
     for (size_t i = 0; i < plan->columns / 2; i++) {
-        const float length = wave((float)plan->settings->theta, i, plan->columns);
-        const float ramp = ((float)i - (float)low) / (float)(high - low);
-        const float kept = 1 - (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
-        plan->frequencies[i] = 1 / ((float)scaling->factor * length) * (1 - kept) + 1 / length * kept;
+        const double length = wave(plan, theta_of(plan), i);
+        const double ramp = step(wide, step(wide, (double)i - step(wide, low)) / step(wide, high - low));
+        const double kept = step(wide, 1 - fmin(fmax(ramp, 0), 1));
+        const double slower = step(wide, 1 / step(wide, step(wide, scaling->factor) * length));
+        const double divided = step(wide, slower * step(wide, 1 - kept));
+        plan->frequencies[i] = step(wide, divided + step(wide, step(wide, 1 / length) * kept));
     }
 }
 
@@ -135,11 +158,11 @@ static void scale_yarn(const struct plan *plan)
 static void scale_longrope(const struct plan *plan)
 {
     const struct rope_scaling *scaling = &plan->settings->scaling;
-    const bool is_long = (double)plan->highest + 1 > scaling->old;
+    const bool wide = plan->settings->in_double, is_long = (double)plan->highest + 1 > scaling->old;
     char *number = (char *)(is_long ? scaling->long_list.text : scaling->short_list.text);
     for (size_t i = 0; i < plan->columns / 2; i++) {
-        const float divisor = (float)strtod(number, &number);
-        plan->frequencies[i] = 1 / (divisor * wave((float)plan->settings->theta, i, plan->columns));
+        const double divisor = step(wide, strtod(number, &number));
+        plan->frequencies[i] = step(wide, 1 / step(wide, divisor * wave(plan, theta_of(plan), i)));
         number++;
     }
 }
@@ -217,9 +240,9 @@ static enum status check_angles(const struct rope *rope, size_t highest, struct 
     for (size_t i = 0; i < rope->columns / 2; i++)
         if (!isfinite(rope_angle(rope, highest, i)))
             return error_usage(error,
-                               "--rope: the angle of position %zu is beyond float32; expected a larger "
+                               "--rope: the angle of position %zu is beyond float%s; expected a larger "
                                "--rope-theta, or larger numbers in --rope-scaling",
-                               highest);
+                               highest, rope->in_double ? "64" : "32");
     return STATUS_OK;
 }
 
@@ -228,18 +251,19 @@ enum status rope_create(struct rope *rope, const struct rope_settings *settings,
 {
     const struct rope_scaling *scaling = &settings->scaling;
     const size_t columns = settings->columns > 0 ? settings->columns : width;
-    *rope = (struct rope){.kind = settings->kind, .width = width, .attention = 1};
+    *rope = (struct rope){.kind = settings->kind, .in_double = settings->in_double, .width = width, .attention = 1};
     if (settings->kind == ROPE_NONE)
         return STATUS_OK;
     if (check_settings(settings, columns, width, highest, error))
         return error->status;
-    float *frequencies = arena_allocate(arena, columns / 2, sizeof *frequencies, error);
+    double *frequencies = arena_allocate(arena, columns / 2, sizeof *frequencies, error);
     if (frequencies == NULL)
         return error->status;
     rope->first = settings->last ? width - columns : 0;
     rope->columns = columns;
     rope->frequencies = frequencies;
-    rope->attention = (float)(scaling->attention > 0 ? scaling->attention : SCALINGS[scaling->kind].attention(scaling));
+    rope->attention =
+        step(rope->in_double, scaling->attention > 0 ? scaling->attention : SCALINGS[scaling->kind].attention(scaling));
     SCALINGS[scaling->kind].scale(&(struct plan){settings, columns, highest, frequencies});
     return check_angles(rope, highest, error);
 }
@@ -269,20 +293,21 @@ static double rounded(enum dtype dtype, double number)
     return number;
 }
 
-float rope_angle(const struct rope *rope, size_t position, size_t pair)
+double rope_angle(const struct rope *rope, size_t position, size_t pair)
 {
-    return (float)position * rope->frequencies[pair];
+    return step(rope->in_double, step(rope->in_double, (double)position) * rope->frequencies[pair]);
 }
 
 struct rope_turn rope_turn(const struct rope *rope, size_t position, size_t pair, enum rope_rounding rounding,
                            enum dtype dtype)
 {
     const struct steps steps = steps_of(rounding, dtype);
-    const float angle = rope_angle(rope, position, pair);
+    const double angle = rope_angle(rope, position, pair);
+    const double cosine = step(rope->in_double, cos(angle)), sine = step(rope->in_double, sin(angle));
     return (struct rope_turn){
         .angle = angle,
-        .cosine = rounded(steps.turn, (double)((float)cos((double)angle) * rope->attention)),
-        .sine = rounded(steps.turn, (double)((float)sin((double)angle) * rope->attention)),
+        .cosine = rounded(steps.turn, step(rope->in_double, cosine * rope->attention)),
+        .sine = rounded(steps.turn, step(rope->in_double, sine * rope->attention)),
     };
 }
 

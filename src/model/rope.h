@@ -4,7 +4,8 @@
  *   (a, b) -> (a cos - b sin, b cos + a sin),  angle = position x frequency,  frequency[i] = theta^(-2 i / n)
  *
  * The numbers are those of transformers: frequencies and angles are float32, each step of them rounded, cos and sin
- * those of the float32 angle rounded to float32. In double the angle would be another: 3e-4 off at position 4096. */
+ * those of the float32 angle rounded to float32. In double the angle is another, 3e-4 off at position 4096; a job in
+ * float64 has that one. */
 #ifndef ATTN_MODEL_ROPE_H
 #define ATTN_MODEL_ROPE_H
 
@@ -62,6 +63,7 @@ struct rope_settings {
     double theta;
     size_t columns; /* n; 0: all */
     bool last;      /* the last n columns, else the first */
+    bool in_double; /* frequencies, angles, cos and sin are doubles, else float32 */
     struct rope_scaling scaling;
 };
 
@@ -69,15 +71,16 @@ enum { ROPE_POSITION_LIMIT = INT32_MAX }; /* the highest position */
 
 struct rope {
     enum rope_kind kind;
-    size_t width;             /* d */
-    size_t first, columns;    /* n columns from there on are turned */
-    const float *frequencies; /* (n / 2) */
-    float attention;          /* what cos and sin are multiplied with */
+    bool in_double;
+    size_t width;              /* d */
+    size_t first, columns;     /* n columns from there on are turned */
+    const double *frequencies; /* (n / 2) */
+    double attention;          /* what cos and sin are multiplied with */
 };
 
 /* `highest` is the highest position of query and key: dynamic and longrope ask for it. The frequencies live in the
- * arena. STATUS_USAGE where n is odd or above d, a list has not n / 2 numbers, or an angle is beyond float32.
- * With ROPE_NONE n is 0 and rows are copied. */
+ * arena. STATUS_USAGE where n is odd or above d, a list has not n / 2 numbers, or an angle is beyond its float. With
+ * ROPE_NONE n is 0 and rows are copied. */
 enum status rope_create(struct rope *rope, const struct rope_settings *settings, size_t width, size_t highest,
                         struct arena *arena, struct error *error);
 
@@ -91,11 +94,11 @@ enum rope_rounding {
 };
 
 /* In radians. */
-float rope_angle(const struct rope *rope, size_t position, size_t pair);
+double rope_angle(const struct rope *rope, size_t position, size_t pair);
 
 /* One pair at one position: its angle in radians, and cos and sin as a row is turned by them. */
 struct rope_turn {
-    float angle;
+    double angle;
     double cosine, sine;
 };
 

@@ -83,6 +83,7 @@ struct problem {
     struct tensor grad;           /* laid out as that stage; rank 0: all ones */
     enum grad_change grad_change; /* what a mistake does otherwise on the way back, and in which of its forms */
     size_t grad_form;
+    double noise; /* how far each term of the softmax's gradient is moved, as a share of it: 0 but in why/noise.h */
     bool masks;   /* the mask may forbid a key or add to a score */
     double scale; /* 1 / sqrt(d) unless given, over the temperature */
     double temperature;
@@ -124,6 +125,7 @@ struct problem {
     size_t *rows;                  /* (S) the queries asked for, from 0, ascending */
     size_t row_count;              /* S */
     size_t part, parts;            /* these rows are part K of N, K from 1; 0 and 0: the whole */
+    const char *part_line;         /* of a part: the command without --part and --out; NULL where it is too long */
     size_t whole_count;            /* S of the whole */
     unsigned threads;
     const struct kernel *kernel;    /* of attention, on query, key and value as they lie: what the processor has, */
@@ -156,7 +158,7 @@ struct problem {
     struct setting *settings;    /* what changes the numbers, as it came out */
     size_t setting_count;
     /* What a person is told before the work starts, of an option once at most: "--seed does nothing: ..." */
-    const char *warnings[OPTION_COUNT];
+    const char *warnings[OPTION_COUNT + 1]; /* and one of images */
     size_t warning_count;
 };
 

@@ -168,8 +168,9 @@ uint64_t shard_library(const struct problem *problem, bool fused)
 {
     uint64_t asked = 0;
     unsigned functions = 0;
+    const unsigned rotation = problem->rope.in_double ? LIBM_POW | LIBM_COS | LIBM_SIN | LIBM_LOG : 0;
     if (problem->recipe != NULL) /* whatever the mistakes take */
-        return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH);
+        return libm_fingerprint(LIBM_EXP | LIBM_EXP2 | LIBM_LOG | LIBM_TANH | rotation);
     for (size_t i = 0; i < problem->stage_count; i++)
         if (stage_exists(problem->stages[i]))
             asked |= STAGE_BIT(problem->stages[i]);
@@ -183,5 +184,7 @@ uint64_t shard_library(const struct problem *problem, bool fused)
         functions |= LIBM_LOG;
     if (stages & STAGE_BIT(STAGE_CAPPED) && problem->softcap > 0 && !fused)
         functions |= LIBM_TANH;
+    if (stages & (STAGE_BIT(STAGE_QUERY) | STAGE_BIT(STAGE_KEY)))
+        functions |= rotation;
     return libm_fingerprint(functions);
 }

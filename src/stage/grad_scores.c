@@ -53,6 +53,31 @@ static void make_diagonal(const struct attention_row *row)
             row->empty || row->bias[j] == -INFINITY ? 0 : weights[j] * (1 - weights[j]) * above[j];
 }
 
+/* The size of grad_weights of one key by its terms. */
+static double size_of(const struct attention_row *row, size_t key)
+{
+    const double *above = row->stages[STAGE_GRAD_CONTEXT], *value = row->value + key * row->problem->d_value;
+    double squares = 0;
+    for (size_t c = 0; c < row->problem->d_value; c++)
+        squares += above[c] * above[c] * value[c] * value[c];
+    return sqrt(squares);
+}
+
+/* Moves each difference by a share of the terms that it is made of: where grad_weights is delta nothing is left but
+ * what rounding leaves, however the numbers that are given are moved. */
+static void add_noise(const struct attention_row *row, double *masked)
+{
+    const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
+    double delta = 0;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        delta += weights[j] > 0 ? weights[j] * size_of(row, j) : 0;
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        const bool up = dtype_bits(DTYPE_F32, above[j]) & 1; /* as good as by chance */
+        if (weights[j] > 0)
+            masked[j] += (up ? 1 : -1) * row->problem->noise * weights[j] * (size_of(row, j) + delta);
+    }
+}
+
 static void make_masked(const struct attention_row *row)
 {
     const double *weights = row->stages[STAGE_WEIGHTS], *above = row->stages[STAGE_GRAD_WEIGHTS];
@@ -77,6 +102,8 @@ static void make_masked(const struct attention_row *row)
     for (size_t j = 0; j < row->problem->keys; j++)
         row->stages[STAGE_GRAD_MASKED][j] =
             row->empty || (row->bias[j] == -INFINITY && !all) ? 0 : excess * weights[j] * (above[j] - delta);
+    if (row->problem->noise > 0 && !row->empty)
+        add_noise(row, row->stages[STAGE_GRAD_MASKED]);
 }
 
 static void make_capped(const struct attention_row *row)

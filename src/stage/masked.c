@@ -38,17 +38,18 @@ static bool is_moved(const struct mask *mask)
 static void add_rules(const struct mask *mask, struct text *text)
 {
     const char *query = is_moved(mask) ? "query's position" : "query";
+    const char *image = mask->images != NULL ? " and not of its image" : "";
     size_t rules = 0;
     if (mask->attn_mask.rank > 0 && dtype_is_boolean(mask->attn_mask.dtype))
         text_add(text, "%sattn_mask is %s", before_rule(&rules), mask->true_drops ? "true" : "false");
     if (mask->causal || mask->right == 0)
-        text_add(text, "%skey > %s", before_rule(&rules), query);
+        text_add(text, "%skey > %s%s", before_rule(&rules), query, image);
     else if (mask->right > 0)
-        text_add(text, "%skey > %s + %lld", before_rule(&rules), query, (long long)mask->right);
-    if (mask->left >= 0)
-        text_add(text, "%skey < %s", before_rule(&rules), query);
+        text_add(text, "%skey > %s + %lld%s", before_rule(&rules), query, (long long)mask->right, image);
     if (mask->left > 0)
-        text_add(text, " - %lld", (long long)mask->left);
+        text_add(text, "%skey < %s - %lld%s", before_rule(&rules), query, (long long)mask->left, image);
+    else if (mask->left == 0)
+        text_add(text, "%skey < %s%s", before_rule(&rules), query, image);
     if (mask->lengths != NULL)
         text_add(text, "%skey > length", before_rule(&rules));
     if (mask->sequences.count > 0)

@@ -58,7 +58,7 @@ static void write_pair(struct explanation *e, const struct turning *turning, siz
 {
     const struct rope_turn turn = operand_turn(e->problem, turning->position, pair);
     const struct rope_pair columns = rope_pair(&e->problem->rope, pair);
-    const double frequency = (double)e->problem->rope.frequencies[pair];
+    const double frequency = e->problem->rope.frequencies[pair];
     char words[WORKED_LINE_CELL_BYTES], number[EXPLAIN_NUMBER_BYTES];
     explain_line(e, EXPLAIN_LINES, "columns %zu, %zu", columns.from[0] + 1, columns.from[1] + 1);
     snprintf(words, sizeof words, "%zu", turning->position);
@@ -66,8 +66,8 @@ static void write_pair(struct explanation *e, const struct turning *turning, siz
     worked_line_times(&e->lines,
                       text_number(number, sizeof number, e->precision, text_wants_exponent(frequency), frequency));
     worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, text_number(number, sizeof number, e->precision,
-                                            text_wants_exponent((double)turn.angle), (double)turn.angle));
+    worked_line_term(&e->lines,
+                     text_number(number, sizeof number, e->precision, text_wants_exponent(turn.angle), turn.angle));
     struct text sides = text_begin(words, sizeof words);
     text_add(&sides, ", cosine %s", text_number(number, sizeof number, e->precision, false, turn.cosine));
     text_add(&sides, ", sine %s", text_number(number, sizeof number, e->precision, false, turn.sine));
@@ -146,7 +146,7 @@ static void say_angle(const struct problem *problem, const struct turning *turni
     } else if (operand_is_turned(problem, turning->id)) {
         text_add(&text, "position %zu, angle = position x frequency", turning->position);
         if (problem->rope.attention != 1)
-            text_add(&text, "; cosine, sine x %.6g", (double)problem->rope.attention);
+            text_add(&text, "; cosine, sine x %.6g", problem->rope.attention);
     }
 }
 

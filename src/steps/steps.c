@@ -56,6 +56,9 @@ enum status steps_check(const struct options *options, const struct problem *pro
                            "--steps: this %s is not causal: a token sees those after it, which a step does not "
                            "have yet; expected --causal",
                            name);
+    if (problem->mask.images != NULL)
+        return error_usage(error, "--steps: a token of an image sees those after it, which a step does not have yet; "
+                                  "expected no --token-types");
     if (problem->whole_count != problem->queries)
         return error_usage(error, "--steps goes through all tokens; expected no query in the settings");
     if (problem->dropout > 0)

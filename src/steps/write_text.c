@@ -19,7 +19,8 @@ static void queries_text(const struct problem *problem, const struct step *step,
     if (step->end > step->first + 1) {
         text_add(&words, "-%zu", step->end);
     } else if (labels != NULL) {
-        text_cut(labels[step->first], QUERIES_COLUMNS - text_columns(text) - 1, label, sizeof label);
+        text_cut(labels[step->first], memory_larger(1, memory_left(QUERIES_COLUMNS, text_columns(text) + 1)), label,
+                 sizeof label);
         text_add(&words, " %s", label);
     }
 }

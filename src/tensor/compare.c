@@ -74,11 +74,11 @@ static double half_unit(const struct compare_side *side, size_t index)
     return digit == INT16_MIN ? 0 : 0.5 * pow(10, digit);
 }
 
-/* A pair of finite numbers that are not equal. */
-static void note_finite(struct comparison *comparison, struct compare_tolerance tolerance, double printed, size_t index,
+/* A pair of finite numbers that are not equal; `units`: half units of their last digits. */
+static void note_finite(struct comparison *comparison, struct compare_tolerance tolerance, double units, size_t index,
                         double a, double b, uint64_t ulps)
 {
-    const double error = fabs(a - b), relative = error / fabs(a);
+    const double error = fabs(a - b), relative = error / fabs(a), printed = units > tolerance.absolute ? units : 0;
     comparison->unequal++;
     comparison->outside += !(error <= tolerance.absolute + tolerance.relative * fabs(a) + printed);
     comparison->printed = larger(comparison->printed, printed);
@@ -119,11 +119,10 @@ static bool are_same(const struct pairs *pairs, size_t first, size_t count)
            memcmp(bytes_at(a, first), bytes_at(b, first), count * dtype_size(a->tensor->dtype)) == 0;
 }
 
-/* What the digits of pair `index`, as it was printed, add to its tolerance. */
+/* What of the error of pair `index` its digits, as it was printed, explain. */
 static double printed_of(const struct pairs *pairs, size_t index)
 {
-    const double units = half_unit(&pairs->a, index) + half_unit(&pairs->b, index);
-    return !pairs->tolerance.given && units > pairs->tolerance.absolute ? units : 0;
+    return pairs->tolerance.given ? 0 : half_unit(&pairs->a, index) + half_unit(&pairs->b, index);
 }
 
 /* --- sums, in the order of the pairs ----------------------------------------------------------------------------- */

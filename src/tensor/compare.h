@@ -46,7 +46,8 @@ struct comparison {
     uint64_t ulps;             /* the largest compare_ulps */
     double printed;            /* the most that digits of a printed table added to the tolerance of a pair */
     double nmse;               /* sum (a - b)^2 / sum a^2; 0 where both sums are 0, NaN where only the second is */
-    double nmse_beyond;        /* the same, of what is left of each |a - b| beyond that; nmse where none was printed */
+    double nmse_beyond;        /* the same, of what is left of each |a - b| beyond half units of its digits, unless the
+                                  tolerance was given; nmse where none was printed */
     double cosine;             /* sum a b / sqrt(sum a^2 sum b^2); 1 where both are all 0, 0 where one is */
     double ratio;              /* sum a b / sum a^2: the factor that brings a nearest to b */
     size_t worst;              /* which pair: the first unmatched one, else that of the largest |a - b|; count: none */

@@ -472,6 +472,11 @@ int dtype_precision(enum dtype dtype)
     return ROWS[dtype].fraction + 1;
 }
 
+bool dtype_is_coarse(enum dtype dtype)
+{
+    return dtype_precision(dtype) < dtype_precision(DTYPE_F32);
+}
+
 double dtype_smallest(enum dtype dtype)
 {
     return ROWS[dtype].smallest;

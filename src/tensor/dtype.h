@@ -48,6 +48,9 @@ double dtype_smallest(enum dtype dtype);
 double dtype_largest(enum dtype dtype);
 bool dtype_has_infinity(enum dtype dtype);
 
+/* Of a working dtype: whether it has fewer significant bits than float32. */
+bool dtype_is_coarse(enum dtype dtype);
+
 /* Of a working dtype: whether ONNX's reference rounds each addition of a softmax to it. */
 bool dtype_rounds_sums(enum dtype dtype);
 
