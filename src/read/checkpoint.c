@@ -1,5 +1,7 @@
 #include "read/checkpoint.h"
 
+#include "base/folder.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "read/archive.h"
 #include "read/json_tree.h"
@@ -68,7 +70,7 @@ static enum status open_shard(const struct checkpoint *checkpoint, struct checkp
         return STATUS_OK;
     if (stat(file->path, &there) != 0)
         return error_system(error, errno, "%s, which has %.200s by %s", file->source, name, file->index);
-    if (load_bytes(file->path, checkpoint->arena, &loaded, error) ||
+    if (folder_check_file(file->path, error) || load_bytes(file->path, checkpoint->arena, &loaded, error) ||
         list_tensors(&loaded, checkpoint->arena, &file->tensors, error))
         return error->status;
     file->is_open = true;
@@ -226,11 +228,18 @@ static bool begins_json(const struct loaded *loaded)
 static enum status open_file(const char *path, struct checkpoint *checkpoint, struct error *error)
 {
     struct loaded loaded;
+    checkpoint->opened = path;
     if (load_bytes(path, checkpoint->arena, &loaded, error) != STATUS_OK)
         return error->status;
     return !safetensors_begins(loaded.bytes, loaded.length) && begins_json(&loaded)
                ? read_index(&loaded, checkpoint, error)
                : read_single(&loaded, checkpoint, error);
+}
+
+/* A file that nobody named, but the folder holds. */
+static enum status open_found(const struct checkpoint_file *file, struct checkpoint *checkpoint, struct error *error)
+{
+    return folder_check_file(file->path, error) ? error->status : open_file(file->path, checkpoint, error);
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -288,12 +297,12 @@ static enum status open_folder(struct checkpoint *checkpoint, struct error *erro
         if (file == NULL)
             return error->status;
         if (stat(file->path, &there) == 0)
-            return open_file(file->path, checkpoint, error);
+            return open_found(file, checkpoint, error);
     }
     if (choose_one(checkpoint, &chosen, error) != STATUS_OK)
         return error->status;
     const struct checkpoint_file *file = add_file(checkpoint, chosen, NULL, error);
-    return file != NULL ? open_file(file->path, checkpoint, error) : error->status;
+    return file != NULL ? open_found(file, checkpoint, error) : error->status;
 }
 
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error)
@@ -314,6 +323,22 @@ enum status checkpoint_open(const char *path, struct arena *arena, struct checkp
     folder[length + open_ended] = '\0';
     checkpoint->folder = folder;
     return is_folder ? open_folder(checkpoint, error) : open_file(path, checkpoint, error);
+}
+
+enum status checkpoint_replaced(const struct checkpoint *checkpoint, const char *path, const char **replaced,
+                                struct error *error)
+{
+    const char *file = checkpoint->opened;
+    bool replaces = false;
+    enum status status = output_replaces(path, file, &replaces, error);
+    for (size_t i = 0; i < checkpoint->count && status == STATUS_OK && !replaces; i++) {
+        const bool again = i > 0 && checkpoint->names[i].file == checkpoint->names[i - 1].file;
+        file = checkpoint->names[i].file->path;
+        if (!again && file != NULL)
+            status = output_replaces(path, file, &replaces, error);
+    }
+    *replaced = replaces ? file : NULL;
+    return status;
 }
 
 /* --- what is in it ----------------------------------------------------------------------------------------------- */

@@ -34,12 +34,18 @@ struct checkpoint {
     const char *folder;            /* of its files, with the slash at the end, or "": config.json is beside them */
     struct checkpoint_name *names; /* sorted */
     size_t count;
+    const char *opened; /* the file of tensors, or the index */
     struct arena *arena;
 };
 
 /* STATUS_SYSTEM where a file cannot be opened or memory is short. STATUS_USAGE where it is not as said above; where an
  * index is larger than 64 MiB, has no weight_map, gives a name twice, or a file by more than its plain name. */
 enum status checkpoint_open(const char *path, struct arena *arena, struct checkpoint *checkpoint, struct error *error);
+
+/* *replaced: the file of the checkpoint that a result written to that path would replace; NULL: none. STATUS_SYSTEM as
+ * output_replaces. */
+enum status checkpoint_replaced(const struct checkpoint *checkpoint, const char *path, const char **replaced,
+                                struct error *error);
 
 /* Whether a tensor of that name is listed. */
 bool checkpoint_has(const struct checkpoint *checkpoint, const char *name);

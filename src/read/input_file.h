@@ -43,6 +43,7 @@ struct input_file {
     size_t setting_count;
     const char *mechanism;            /* what a result says of itself, or NULL */
     const char *part, *job, *library; /* the same, in .safetensors alone */
+    const char *command;              /* of a part: the line that makes the others, but for --part and --out */
     const char *layout;               /* of a result: INPUT_FILE_GIVEN, INPUT_FILE_CROSS or NULL */
     const char *lacks; /* what a result does not hold of what it was made from, a list of names; or NULL */
     bool nameless;     /* its one tensor has no name of its own */

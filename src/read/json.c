@@ -378,13 +378,20 @@ static enum status read_member(struct json_reader *reader, const cJSON *item, un
     return kind & INPUT_FILE_FOREIGN ? read_foreign(reader, item, kind, input) : add_tensor(reader, item, kind, input);
 }
 
+/* The positions of the rows that a result has: no tensor. */
+static bool is_positions(const cJSON *item, const cJSON *root)
+{
+    return strcmp(item->string, "queries") == 0 && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(root, "attn"));
+}
+
 /* The tensors that the object holds; *sole where that is one. */
 static void count_tensors(const cJSON *root, unsigned kinds, bool *sole)
 {
     size_t count = 0;
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
         const unsigned kind = kind_of(item, kinds);
-        count += (kind & (INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0 && is_tensor(item, kind);
+        count +=
+            !is_positions(item, root) && (kind & (INPUT_FILE_STAGE | INPUT_FILE_FOREIGN)) != 0 && is_tensor(item, kind);
     }
     *sole = count == 1;
 }
@@ -402,7 +409,7 @@ static enum status read_tree(struct json_reader *reader, const cJSON *root, unsi
         return reader->error->status;
     count_tensors(root, kinds, &reader->sole);
     for (const cJSON *item = root->child; item != NULL; item = item->next) {
-        enum status status = read_member(reader, item, kinds, input);
+        enum status status = is_positions(item, root) ? STATUS_OK : read_member(reader, item, kinds, input);
         if (status != STATUS_OK)
             return status;
     }

@@ -21,8 +21,8 @@
  * - Rows are parted by tabs, else by semicolons, else by commas, else by blanks, as in the first line and in the same
  *   way throughout. A first line without a number is a head line and passed over. A first cell that is no number, that
  *   stands beneath an empty one, or that is one more than there are heads is the row's token. Where numbers have a
- *   decimal comma, where a head line or labels only count, and where an empty line parts two tables, nothing is
- *   guessed: it is an error. So is a number with a leading zero.
+ *   decimal comma, where a head line or labels only count, where a head line may be a row without its numbers, and
+ *   where an empty line parts two tables, nothing is guessed: it is an error. So is a number with a leading zero.
  * - Lines end in LF or CR LF. A byte order mark of UTF-8, which spreadsheets write, is passed over before a table.
  *
  * Numbers are rounded to nearest. Each tensor has its last digits (file_tensor.last_digit): numbers without an exponent

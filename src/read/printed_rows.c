@@ -12,7 +12,12 @@ struct rows {
     char separator;         /* ' ' (any number of blanks), ',', ';' or a tab: the same throughout */
     size_t heads;           /* cells of the head line; 0 where there is none */
     bool headed_labels;     /* its first cell is empty: what stands beneath are labels */
+    bool counted_heads;     /* and the others count: a row that lacks its first number looks the same */
+    bool from_one;          /* they count from 1 on, as a row may; of pandas they do from 0 on */
     bool labelled;          /* the first column are labels */
+    bool word_labels;       /* one of them is no number; */
+    bool label_counts;      /* they are 0, 1, 2 ... or 1, 2, 3 ... */
+    double label_first;     /* where they do */
     bool row_counts;        /* the first row is 0, 1, 2 ... or 1, 2, 3 ..., without a point */
     bool column_counts;     /* so is the first column */
     const char *counts_row; /* where the first row begins */
@@ -100,6 +105,32 @@ static enum status fail_misprint(struct rows *rows, const struct printed_piece *
                         (int)memory_smaller(cell->length, LONGEST_CELL), at, hint);
 }
 
+/* Whether a cell is what a spreadsheet makes of a number: "1,234.5" in quotes, or '0.43. */
+static bool is_dressed_number(const struct printed_piece *cell)
+{
+    const size_t mark = cell->length > 0 && *cell->text == '\'';
+    const char *text = cell->text + mark;
+    const size_t length = cell->length - mark;
+    size_t digits = 0, others = 0;
+    for (size_t i = 0; i < length; i++) {
+        digits += text[i] >= '0' && text[i] <= '9';
+        others += strchr(".,", text[i]) != NULL;
+        if (strchr("0123456789.,+-eE", text[i]) == NULL)
+            return false;
+    }
+    return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
+}
+
+/* Whether a cell says that its number is missing. */
+static bool is_missing(const struct printed_piece *cell)
+{
+    static const char *const WORDS[] = {"", "-", "--", "NA", "N/A", "None"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++)
+        if (strlen(WORDS[i]) == cell->length && strncasecmp(WORDS[i], cell->text, cell->length) == 0)
+            return true;
+    return false;
+}
+
 /* Labels are tokens: UTF-8 without control characters. */
 static enum status check_label(struct rows *rows, const struct printed_piece *cell)
 {
@@ -172,8 +203,8 @@ static enum status find_heads(struct rows *rows)
     const char *line = reader->at;
     struct printed_piece cell, first = {0};
     struct printed_number number;
-    size_t cells = 0, numbers = 0;
-    bool counts = true, from_zero = true, empty_first = false, misprints = false;
+    size_t cells = 0, numbers = 0, missing = 0, dressed = 0;
+    bool counts = true, from_zero = true, from_one = true, empty_first = false, misprints = false;
     do {
         reader->at += cells > 0 && rows->separator != ' ';
         if (take_cell(rows, &cell) != STATUS_OK)
@@ -181,9 +212,12 @@ static enum status find_heads(struct rows *rows)
         first = cells == 0 ? cell : first;
         empty_first = empty_first || (cells == 0 && cell.length == 0);
         misprints = misprints || is_misprint(&cell);
+        missing += is_missing(&cell);
+        dressed += is_dressed_number(&cell);
         if (is_number(&cell, &number)) {
             counts = counts && (number.value == (double)numbers || number.value == (double)numbers + 1);
             from_zero = from_zero && number.value == (double)numbers;
+            from_one = from_one && number.value == (double)numbers + 1;
             numbers++;
         }
         cells++;
@@ -191,11 +225,21 @@ static enum status find_heads(struct rows *rows)
     } while (!ends_line(*reader->at));
     reader->at = line;
     rows->names_rows = cells > 1 && names_rows(&first);
+    if (numbers == 0 && missing + (cells > 1 && !is_missing(&first)) == cells)
+        return printed_fail(reader, first.text,
+                            "the first line names no column: is it a row without numbers? expected names of columns, "
+                            "or no such line");
+    if (numbers == 0 && !misprints && dressed > 0 && dressed + empty_first == cells)
+        return printed_fail(reader, first.text,
+                            "the first line is numbers in quotes: is it a row? expected numbers without quotes and "
+                            "with a point, or names of columns");
     empty_first = empty_first || (rows->separator == ' ' && from_zero && numbers == cells && is_pandas(line, cells));
     cells += empty_first && numbers == cells;
     const bool head = (numbers == 0 && !misprints) || (empty_first && counts && numbers + 1 == cells);
     rows->heads = head ? cells : 0;
     rows->headed_labels = head && empty_first;
+    rows->counted_heads = rows->headed_labels && numbers > 0;
+    rows->from_one = from_one;
     return STATUS_OK;
 }
 
@@ -223,6 +267,23 @@ static enum status find_labels(struct rows *rows)
 
 /* --- a row ------------------------------------------------------------------------------------------------------- */
 
+/* Beneath a first line that counts, labels show that it is a head line and no row. */
+static enum status note_label(struct rows *rows, const struct printed_piece *label)
+{
+    struct printed_number number;
+    const size_t row = rows->table->labels;
+    if (rows->counted_heads && label->length == 0)
+        return printed_fail(rows->reader, label->text,
+                            "this row has no label: is the first line a row of numbers, too? expected a label in each "
+                            "row, or rows without an empty first cell");
+    const bool plain = is_number(label, &number);
+    rows->label_first = row == 0 && plain ? number.value : rows->label_first;
+    rows->word_labels = rows->word_labels || !plain;
+    rows->label_counts = rows->label_counts && plain && (rows->label_first == 0 || rows->label_first == 1) &&
+                         number.value == rows->label_first + (double)row;
+    return STATUS_OK;
+}
+
 static enum status take_label(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
@@ -233,7 +294,7 @@ static enum status take_label(struct rows *rows)
     if (!rows->headed_labels && rows->heads == 0 && is_number(&cell, &number))
         return printed_fail(reader, cell.text, "expected a label, as the first row has one, got '%.*s'",
                             (int)memory_smaller(cell.length, LONGEST_CELL), cell.text);
-    if (check_label(rows, &cell) || printed_label(reader, rows->table, cell))
+    if (check_label(rows, &cell) || note_label(rows, &cell) || printed_label(reader, rows->table, cell))
         return reader->error->status;
     reader->at = skip_spaces(reader->at, rows->separator);
     if (ends_line(*reader->at))
@@ -359,6 +420,8 @@ static bool next_line(struct rows *rows)
 /* A text of an old Macintosh would be one long row. */
 static enum status check_line_ends(struct printed_reader *reader)
 {
+    if (reader->text_checked)
+        return STATUS_OK;
     for (const char *at = reader->at; (at = memchr(at, '\r', (size_t)(reader->in.end - at))) != NULL; at++)
         if (at[1] != '\n' && at + 1 != reader->in.end)
             return printed_fail(reader, at, "expected lines that end in LF or CR LF, got CR alone");
@@ -399,27 +462,14 @@ static enum status check_counts(struct rows *rows)
     return STATUS_OK;
 }
 
-/* Whether a label is what a spreadsheet makes of a number: "1,234.5" in quotes, or '0.43. */
-static bool is_dressed_number(const struct printed_piece *label)
-{
-    const size_t mark = label->length > 0 && *label->text == '\'';
-    const char *text = label->text + mark;
-    const size_t length = label->length - mark;
-    size_t digits = 0, others = 0;
-    for (size_t i = 0; i < length; i++) {
-        digits += text[i] >= '0' && text[i] <= '9';
-        others += strchr(".,", text[i]) != NULL;
-        if (strchr("0123456789.,+-eE", text[i]) == NULL)
-            return false;
-    }
-    return digits > 0 && (others > 0 || mark > 0) && text[0] != 'e' && text[0] != 'E';
-}
-
-/* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. */
+/* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. The first
+ * table checks the whole text. */
 static enum status check_hashes(struct rows *rows)
 {
     struct printed_number number;
     const struct text_source *in = &rows->reader->in;
+    if (rows->reader->text_checked)
+        return STATUS_OK;
     for (const char *line = in->text, *end; line < in->end; line = end + 1) {
         end = memchr(line, '\n', (size_t)(in->end - line));
         end = end != NULL ? end : in->end;
@@ -434,6 +484,7 @@ static enum status check_hashes(struct rows *rows)
                     "the token in double quotes");
         }
     }
+    rows->reader->text_checked = true;
     return STATUS_OK;
 }
 
@@ -450,6 +501,17 @@ static enum status check_dressed(struct rows *rows)
         rows->reader, reader->labels[0].text,
         "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a "
         "point, or labels that are words");
+}
+
+/* A first line 1, 2, 3 beside numbers that do not count is a row whose first number is missing, or a head line. */
+static enum status check_first_line(struct rows *rows)
+{
+    if (!rows->counted_heads || !rows->from_one || rows->word_labels || rows->label_counts)
+        return STATUS_OK;
+    return printed_fail(
+        rows->reader, rows->counts_row,
+        "the first column is numbers beneath an empty cell: does the first line lack one? expected labels that "
+        "are no numbers, or names of columns");
 }
 
 /* 0,43,0,15 may be 0.43 and 0.15: whole numbers, and a 0 before each. */
@@ -519,14 +581,20 @@ static enum status take_rows(struct rows *rows)
             return printed_fail(reader, reader->at,
                                 "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
     } while (reader->at != reader->in.end);
-    return check_hashes(rows) || check_counts(rows) || check_dressed(rows) || check_commas(rows) ? reader->error->status
-                                                                                                 : STATUS_OK;
+    return check_hashes(rows) || check_counts(rows) || check_dressed(rows) || check_first_line(rows) ||
+                   check_commas(rows)
+               ? reader->error->status
+               : STATUS_OK;
 }
 
 enum status printed_rows(struct printed_reader *reader, struct printed_table *table)
 {
-    struct rows rows = {
-        .reader = reader, .table = table, .row_counts = true, .column_counts = true, .whole_first = true};
+    struct rows rows = {.reader = reader,
+                        .table = table,
+                        .row_counts = true,
+                        .column_counts = true,
+                        .label_counts = true,
+                        .whole_first = true};
     *table = (struct printed_table){.first = reader->count};
     if (check_line_ends(reader) != STATUS_OK)
         return reader->error->status;

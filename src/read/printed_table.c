@@ -68,10 +68,9 @@ const char *printed_find_equals(const char *at)
 
 bool printed_is_import(const char *at)
 {
-    const size_t line = strcspn(at, "\n");
     if (strncmp(at, "import ", 7) == 0)
         return printed_name_length(at + 7) > 0;
-    return strncmp(at, "from ", 5) == 0 && memmem(at, line, " import ", 8) != NULL;
+    return strncmp(at, "from ", 5) == 0 && memmem(at, strcspn(at, "\n"), " import ", 8) != NULL;
 }
 
 /* --- labels ------------------------------------------------------------------------------------------------------ */

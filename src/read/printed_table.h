@@ -38,6 +38,7 @@ struct printed_reader {
     struct printed_number last;   /* the last one */
     struct printed_piece *labels; /* room for one of each line; NULL until one is needed */
     const char *failed;           /* where the text is wrong */
+    bool text_checked;            /* a table of rows has checked the ends of lines and the '#' of all the text */
     struct arena *arena, *scratch;
     struct error *error;
 };

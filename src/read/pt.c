@@ -12,6 +12,12 @@ static const size_t MOST_REPEATED = (size_t)64 << 20;
 /* The arguments of _rebuild_tensor_v2, and of _v3, which has a dtype before the metadata. */
 enum { ARGUMENT_STORAGE, ARGUMENT_OFFSET, ARGUMENT_SIZES, ARGUMENT_STRIDES, ARGUMENT_DTYPE = 6 };
 
+enum {
+    MOST_AXES = 64,        /* of a tensor; a tuple of more may stand for many tensors */
+    LONGEST_TYPE = 64,     /* of a storage's and a dtype's name */
+    LONGEST_ENTRY = 65535, /* of an entry's name, by its format */
+};
+
 /* The parts of a persistent id. */
 enum { STORAGE_WORD, STORAGE_TYPE, STORAGE_KEY, STORAGE_PLACE, STORAGE_NUMBERS, STORAGE_PARTS };
 
@@ -21,6 +27,7 @@ struct reading {
     struct pickle pickle;
     bool big_endian;
     size_t copied; /* bytes of tensors that do not stay in the file */
+    char *path;    /* of an entry that is looked for; NULL before the first */
     struct arena scratch;
 };
 
@@ -60,7 +67,12 @@ static enum status find_entry(struct reading *reading, const char *prefix, const
 {
     const struct zip *zip = reading->zip;
     const size_t folder = folder_length(zip), before = folder + 1 + strlen(prefix);
-    char *path = arena_allocate(&reading->scratch, before + name->length + 1, 1, reading->tensors.error);
+    *entry = NULL;
+    if (before + name->length > LONGEST_ENTRY)
+        return STATUS_OK;
+    if (reading->path == NULL)
+        reading->path = arena_allocate(&reading->scratch, LONGEST_ENTRY + 1, 1, reading->tensors.error);
+    char *path = reading->path;
     if (path == NULL)
         return STATUS_SYSTEM;
     memcpy(path, zip->first, folder);
@@ -132,6 +144,8 @@ static enum status take_storage(struct reading *reading, const struct pickle_val
         !take_size(parts[STORAGE_NUMBERS], &view->numbers))
         return wrong(reading, tensor, "a storage that torch.save does not write");
     const struct pickle_text *type = &parts[STORAGE_TYPE]->text, *key = &parts[STORAGE_KEY]->text;
+    if (type->length > LONGEST_TYPE)
+        return wrong(reading, tensor, "a storage that torch.save does not write");
     view->untyped = pickle_is(parts[STORAGE_TYPE], "UntypedStorage");
     tensor->dtype = arena_text(&reading->scratch, type->bytes, type->length, error);
     if (tensor->dtype == NULL || find_entry(reading, "data/", key, &view->storage) != STATUS_OK)
@@ -151,7 +165,7 @@ static enum status take_axes(const struct reading *reading, const struct pickle_
     size_t last = 0;
     bool fits = true;
     if (sizes->kind != PICKLE_TUPLE || strides->kind != PICKLE_TUPLE || sizes->items.count != strides->items.count ||
-        !take_size(arguments[ARGUMENT_OFFSET], &view->offset))
+        sizes->items.count > MOST_AXES || !take_size(arguments[ARGUMENT_OFFSET], &view->offset))
         return wrong(reading, tensor, "a view that torch.save does not write");
     tensor->count = 1;
     bytes->strided = true;
@@ -190,6 +204,8 @@ static enum status take_tensor(struct reading *reading, const struct pickle_valu
                      "a view of conjugate or negative numbers; expected .resolve_conj().resolve_neg()");
     if (has_dtype) {
         const struct pickle_text *name = &arguments[ARGUMENT_DTYPE]->text;
+        if (name->length > LONGEST_TYPE)
+            return wrong(reading, tensor, "a dtype that torch.save does not write");
         tensor->dtype = arena_text(&reading->scratch, name->bytes, name->length, reading->tensors.error);
         if (tensor->dtype == NULL)
             return STATUS_SYSTEM;
@@ -342,6 +358,25 @@ static enum status check_others(const struct reading *reading, const struct pick
     return STATUS_OK;
 }
 
+/* That no key stands there twice as one value: its name would be copied as often as a pickle can say so. */
+static enum status check_keys(struct reading *reading, const struct pickle_value *dict)
+{
+    const struct pickle_items *items = &dict->items;
+    char text[48];
+    size_t count = 0;
+    const void **keys = arena_allocate(&reading->scratch, items->count, sizeof *keys, reading->tensors.error);
+    if (keys == NULL)
+        return reading->tensors.error->status;
+    for (size_t at = next_tensor(dict, 0); at < items->count; at = next_tensor(dict, at + 2))
+        keys[count++] = items->items[at];
+    qsort(keys, count, sizeof *keys, by_address);
+    for (size_t i = 1; i < count; i++)
+        if (keys[i - 1] == keys[i])
+            return error_usage(reading->tensors.error, "%s: key %s is given twice; expected it once",
+                               reading->zip->source, key_text(keys[i], text));
+    return STATUS_OK;
+}
+
 static enum status take_name(struct reading *reading, const struct pickle_value *key, const char **name)
 {
     struct error *error = reading->tensors.error;
@@ -376,7 +411,7 @@ static enum status read_tensors(struct reading *reading, const struct pickle_val
 static enum status read_dict(struct reading *reading)
 {
     const struct pickle_value *dict, *root = reading->pickle.root;
-    if (find_dict(reading, &dict) || check_others(reading, dict, dict) ||
+    if (find_dict(reading, &dict) || check_keys(reading, dict) || check_others(reading, dict, dict) ||
         (root->kind == PICKLE_DICT && check_others(reading, root, dict)))
         return reading->tensors.error->status;
     reading->tensors.sole = next_tensor(dict, next_tensor(dict, 0) + 2) == dict->items.count;

@@ -215,7 +215,8 @@ static enum status note_origin(const struct file *file, const cJSON *item)
     const struct {
         const char *name, **text;
     } notes[] = {{"mechanism", &input->mechanism}, {"part", &input->part},     {"job", &input->job},
-                 {"library", &input->library},     {"layout", &input->layout}, {"lacks", &input->lacks}};
+                 {"library", &input->library},     {"layout", &input->layout}, {"lacks", &input->lacks},
+                 {"command", &input->command}};
     input->is_result = input->is_result || strcmp(item->string, "attn") == 0;
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (strcmp(item->string, notes[i].name) == 0) {
