@@ -1,15 +1,17 @@
 #include "layer/config_keys.h"
 
-#include "base/suggest.h"
 #include "base/text.h"
 #include "read/json_tree.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST = 16 << 20, MOST_FAMILIES = 512 };
+enum { LARGEST = 16 << 20 };
+
+static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 /* Where the config of a part stands in that of the whole model; the first that is there. */
 static const char *const *part_keys(enum module_part part)
@@ -120,17 +122,26 @@ static enum status enter_part(struct config_reading *reading, enum module_part p
     return STATUS_OK;
 }
 
-/* The nearest family by its name, and the options that say what a row would. */
+/* Whether two names have the same letters and digits, in any case. */
+static bool same_letters(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strcspn(a, LETTERS);
+        b += strcspn(b, LETTERS);
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (*a == '\0')
+            return true;
+    }
+}
+
+/* The options that say what a row would. A name that is merely near is of another model, with other numbers. */
 static enum status unknown(const char *place, const char *type, struct error *error)
 {
-    const char *names[MOST_FAMILIES];
-    char hint[96];
-    size_t count = 0;
-    while (count < MOST_FAMILIES && family_word(count) != NULL) {
-        names[count] = family_word(count);
-        count++;
-    }
-    suggest_hint(hint, sizeof hint, "", type, names, count);
+    char hint[96] = "";
+    for (size_t i = 0; family_word(i) != NULL; i++)
+        if (same_letters(family_word(i), type))
+            snprintf(hint, sizeof hint, "; did you mean '%s'?", family_word(i));
     return error_usage(
         error,
         "%s '%.60s' is no family that attn knows%s; expected --family with one of attn help families, or "
@@ -149,12 +160,16 @@ enum status config_family(const struct config *config, enum module_part part, co
     if (asked == NULL) {
         if (enter_part(&reading, part, &type) != STATUS_OK)
             return error->status;
+        const cJSON *whole = cJSON_GetObjectItemCaseSensitive(config->root, "model_type");
+        const bool of_whole = type != NULL && whole != NULL && type == whole->valuestring;
         snprintf(place, sizeof place, "%s: %smodel_type", config->path != NULL ? config->path : "config.json",
-                 reading.prefix);
+                 of_whole ? "" : reading.prefix);
     }
     if (type == NULL && config->root != NULL)
         return error_usage(error, "%s is missing; expected it, or --family", place);
-    *family = family_find(type != NULL ? type : FAMILY_NONE);
+    if (type == NULL)
+        type = FAMILY_NONE;
+    *family = family_find(type);
     return *family != NULL ? STATUS_OK : unknown(place, type, error);
 }
 
@@ -166,6 +181,17 @@ enum status config_begin(struct config_reading *reading)
     if (reading->family->by_hand)
         reading->section = NULL;
     return enter_part(reading, reading->module->part, &type);
+}
+
+enum status config_images(const struct config *config, const struct family_row *family, struct arena *arena,
+                          const char **type, struct error *error)
+{
+    const cJSON *whole = cJSON_GetObjectItemCaseSensitive(config->root, "model_type");
+    *type = NULL;
+    if (!cJSON_IsString(whole) || !text_has_word(family->images, whole->valuestring))
+        return STATUS_OK;
+    *type = arena_text(arena, whole->valuestring, strlen(whole->valuestring), error);
+    return *type == NULL ? error->status : STATUS_OK;
 }
 
 /* --- heads ------------------------------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct config_module {
     bool cross;     /* keys and values come from other inputs */
     size_t layer;   /* its number, from 0 */
     size_t columns; /* of a head of the query, as the tensors say, above 0; config_heads does not need it */
+    bool reordered; /* its names leave open whether neighbouring rows of query and key are a pair, or halves */
 };
 
 /* Reads the JSON of a config. STATUS_SYSTEM where the file cannot be read; STATUS_USAGE where it is larger than 16 MiB,
@@ -50,5 +51,15 @@ enum status config_heads(const struct config *config, const struct family_row *f
 enum status config_facts(const struct config *config, const struct family_row *family,
                          const struct config_module *module, struct arena *arena, struct layer_facts *facts,
                          struct error *error);
+
+/* Says of which keys it is not known whether they matter: *warning in the arena, or NULL where there is none. */
+enum status config_unknown(const struct config *config, const struct family_row *family,
+                           const struct config_module *module, struct arena *arena, const char **warning,
+                           struct error *error);
+
+/* *type: the model_type of the whole, in the arena, where the family says that tokens of one image see each other in
+ * it, else NULL. STATUS_SYSTEM where memory is short. */
+enum status config_images(const struct config *config, const struct family_row *family, struct arena *arena,
+                          const char **type, struct error *error);
 
 #endif

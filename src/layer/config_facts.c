@@ -143,15 +143,32 @@ static enum status ask_part(const struct config_reading *reading, bool *causal)
                        reading->family->name);
 }
 
-static enum status ask_causal(const struct config_reading *reading, struct config_value *value, bool *causal)
+/* transformers 5 makes its masks by is_causal; a module that is not causal may become so on one of its paths only. */
+static enum status ask_is_causal(const struct config_reading *reading, struct config_value *value, bool *causal)
+{
+    const struct config_value key = config_find(reading, CONFIG_KEYS("is_causal"));
+    bool asked = *causal;
+    if (config_is_told(reading, "causal") || !config_is_set(&key))
+        return STATUS_OK;
+    if (config_truth(reading, &key, &asked) != STATUS_OK)
+        return reading->error->status;
+    if (asked == *causal || (*causal && reading->family->is_causal == FAMILY_IS_CAUSAL_IGNORED))
+        return STATUS_OK;
+    if (asked || reading->family->is_causal == FAMILY_IS_CAUSAL_REFUSED)
+        return config_wrong(reading, &key,
+                            asked ? "false, as the family has it; or say it by --causal or --no-causal"
+                                  : "true, as the family has it; or say it by --causal or --no-causal");
+    *causal = false;
+    *value = key;
+    return STATUS_OK;
+}
+
+/* As the family has it. */
+static enum status ask_family(const struct config_reading *reading, struct config_value *value, bool *causal)
 {
     const struct family_row *family = reading->family;
     bool both = false;
     *causal = family->causal == FAMILY_CAUSAL_ALWAYS;
-    if (reading->module->cross) {
-        *causal = false;
-        return STATUS_OK;
-    }
     if (family->causal == FAMILY_CAUSAL_DECODER)
         return ask_part(reading, causal);
     if (family->causal == FAMILY_CAUSAL_CONFIG) {
@@ -168,6 +185,15 @@ static enum status ask_causal(const struct config_reading *reading, struct confi
         *value = ways;
     }
     return STATUS_OK;
+}
+
+static enum status ask_causal(const struct config_reading *reading, struct config_value *value, bool *causal)
+{
+    *causal = false;
+    if (reading->module->cross)
+        return STATUS_OK;
+    return ask_family(reading, value, causal) == STATUS_OK ? ask_is_causal(reading, value, causal)
+                                                           : reading->error->status;
 }
 
 /* The word of layer_types for this layer; *word is NULL where there is no such list. */
@@ -318,7 +344,18 @@ static enum status ask_slides(const struct config_reading *reading, struct confi
     return word != NULL ? STATUS_OK : ask_rule(reading, value, slides);
 }
 
-/* W keys up to the query's own; n / 2 on either side where the mask looks both ways. */
+/* How many keys on either side a mask that looks both ways allows: n / 2 of a window of n. By is_causal transformers
+ * takes n, of which use_bidirectional_attention has made n / 2 + 1. */
+static size_t reach_of(const struct config_reading *reading, size_t window)
+{
+    const struct config_value causal = config_find(reading, CONFIG_KEYS("is_causal")),
+                              ways = config_find(reading, CONFIG_KEYS("use_bidirectional_attention"));
+    if (reading->family->causal == FAMILY_CAUSAL_NEVER || !cJSON_IsFalse(causal.item))
+        return window / 2;
+    return cJSON_IsTrue(ways.item) ? window / 2 + 1 : window;
+}
+
+/* W keys up to the query's own, or some on either side. */
 static enum status add_window(const struct config_reading *reading, const struct config_value *why, bool slides,
                               bool causal)
 {
@@ -342,7 +379,7 @@ static enum status add_window(const struct config_reading *reading, const struct
     if (causal)
         snprintf(text, sizeof text, "%zu,0", window - 1);
     else
-        snprintf(text, sizeof text, "%zu,%zu", window / 2, window / 2);
+        snprintf(text, sizeof text, "%zu,%zu", reach_of(reading, window), reach_of(reading, window));
     return config_fact(reading, "window", &value, text);
 }
 

@@ -493,6 +493,11 @@ enum status config_rope(const struct config_reading *reading, bool slides)
     if (ask_kind(reading, &value, &kind) != STATUS_OK)
         return reading->error->status;
     const struct layer_fact *told = config_is_told(reading, "rope") ? layer_facts_find(reading->facts, "rope") : NULL;
+    if (told == NULL && kind == ROPE_HALF && reading->module->reordered)
+        return error_usage(
+            reading->error,
+            "the names are torchtune's, which do not say how query and key are stored; expected --rope pairs (Llama, "
+            "Mistral, Gemma) or --rope half (Qwen, Phi)");
     if (told == NULL && config_fact(reading, "rope", &value, ROPE_WORDS[kind]) != STATUS_OK)
         return reading->error->status;
     if (strcmp(told != NULL ? told->text : ROPE_WORDS[kind], ROPE_WORDS[ROPE_NONE]) == 0)

@@ -2,6 +2,7 @@
 
 #include "cli/option_text.h"
 #include "layer/reading.h"
+#include "layer/warnings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -215,6 +216,9 @@ static enum status read_module(const struct reading *reading, struct layer *laye
         check_latent_columns(reading, layer))
         return reading->error->status;
     forget_absent(layer);
+    if (config_images(&reading->config, layer->family, reading->arena, &layer->images_of, reading->error) ||
+        layer_warn(reading, layer->module, layer->family, &layer->warnings) != STATUS_OK)
+        return reading->error->status;
     return add_defaults(reading, layer, columns) || add_kv_heads(reading, layer, plan.kv_heads) ? reading->error->status
                                                                                                 : STATUS_OK;
 }

@@ -8,12 +8,24 @@
 #include "model/family.h"
 #include "read/input_file.h"
 
+enum { LAYER_WARNINGS = 8 };
+
+/* Sentences for standard error. Starts as {0}. */
+struct layer_warnings {
+    const char *texts[LAYER_WARNINGS];
+    size_t count;
+    unsigned parts; /* of the config that were searched: bit PART_ENCODER, ... */
+};
+
 struct layer {
     const struct layer_module *module;
     const struct family_row *family; /* "none" where neither config nor option name one */
     const char *config;              /* the config's path, as messages have it; NULL where there is none */
     struct layer_facts facts;        /* all settings, and who says each */
     struct input_file weights;       /* unpack.h says which names there are */
+    struct layer_warnings warnings;
+    const char
+        *images_of; /* the model_type where tokens of one image see each other in spite of a causal mask; or NULL */
 };
 
 /* Whether a setting of that name is one of a module's, which its checkpoint says: rope_theta, window, ... */

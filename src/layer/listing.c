@@ -1,7 +1,8 @@
 #include "layer/listing.h"
 
+#include "base/hash.h"
 #include "base/text.h"
-#include "layer/reading.h"
+#include "layer/warnings.h"
 
 #include <string.h>
 
@@ -102,22 +103,51 @@ static bool alike(const struct listed_row *a, const struct listed_row *b)
     return same;
 }
 
-/* A row of its own, or one more layer of a row before it. */
-static enum status add(const struct reading *reading, struct listing *listing, struct listed_row *row, size_t layer)
+/* Rows by the hashes of their paths: the number of each from 1 on; 0 is free. */
+struct slots {
+    size_t *rows, mask;
+};
+
+static enum status make_slots(const struct reading *reading, struct slots *slots)
 {
-    size_t at = 0;
-    while (at < listing->count && !alike(&listing->rows[at], row))
-        at++;
-    struct listed_row *own = &listing->rows[at];
-    if (at == listing->count) {
-        *own = *row;
-        own->layers = arena_allocate(reading->arena, reading->modules.count, sizeof own->layers[0], reading->error);
-        listing->count++;
-    }
-    if (own->layers == NULL)
+    size_t count = 2;
+    while (count < 2 * reading->modules.count)
+        count *= 2;
+    *slots = (struct slots){arena_allocate(reading->arena, count, sizeof *slots->rows, reading->error), count - 1};
+    if (slots->rows == NULL)
         return reading->error->status;
-    own->layers[own->count++] = layer;
+    memset(slots->rows, 0, count * sizeof *slots->rows);
     return STATUS_OK;
+}
+
+/* The layers of a row only grow: their room is the next power of two. */
+static enum status add_layer(const struct reading *reading, struct listed_row *row, size_t layer)
+{
+    if ((row->count & (row->count - 1)) == 0) {
+        const size_t room = row->count > 0 ? 2 * row->count : 1;
+        size_t *larger = arena_allocate(reading->arena, room, sizeof *larger, reading->error);
+        if (larger == NULL)
+            return reading->error->status;
+        if (row->count > 0)
+            memcpy(larger, row->layers, row->count * sizeof *larger);
+        row->layers = larger;
+    }
+    row->layers[row->count++] = layer;
+    return STATUS_OK;
+}
+
+/* A row of its own, or one more layer of a row before it. */
+static enum status add(const struct reading *reading, struct slots *slots, struct listing *listing,
+                       const struct listed_row *row, size_t layer)
+{
+    size_t slot = (size_t)hash_text(HASH_START, row->path) & slots->mask;
+    while (slots->rows[slot] != 0 && !alike(&listing->rows[slots->rows[slot] - 1], row))
+        slot = (slot + 1) & slots->mask;
+    if (slots->rows[slot] == 0) {
+        listing->rows[listing->count++] = *row;
+        slots->rows[slot] = listing->count;
+    }
+    return add_layer(reading, &listing->rows[slots->rows[slot] - 1], layer);
 }
 
 /* Whether --module names it: its path begins so, up to a dot. */
@@ -131,16 +161,18 @@ static bool is_asked(const struct options *options, const struct layer_module *m
 
 static enum status list(const struct reading *reading, struct listing *listing)
 {
+    struct slots slots;
     listing->source = reading->checkpoint.source;
     listing->config = reading->config_path;
     listing->rows = arena_allocate(reading->arena, reading->modules.count, sizeof listing->rows[0], reading->error);
-    if (listing->rows == NULL)
+    if (listing->rows == NULL || make_slots(reading, &slots) != STATUS_OK)
         return reading->error->status;
     for (size_t i = 0; i < reading->modules.count; i++) {
         const struct layer_module *module = &reading->modules.modules[i];
         struct listed_row row = {0};
         if (is_asked(reading->options, module) &&
-            (look(reading, module, &row) || add(reading, listing, &row, module->layer)))
+            (look(reading, module, &row) || add(reading, &slots, listing, &row, module->layer) ||
+             (row.why[0] == '\0' && layer_warn(reading, module, row.family, &listing->warnings) != STATUS_OK)))
             return reading->error->status;
     }
     if (listing->count > 0)

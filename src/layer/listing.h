@@ -22,6 +22,7 @@ struct listing {
     const char *source, *config; /* config: NULL where there is none */
     struct listed_row *rows;
     size_t count;
+    struct layer_warnings warnings;
 };
 
 /* Whether a list depends on the option. */

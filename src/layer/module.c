@@ -17,15 +17,13 @@ struct search {
     struct error *error;
 };
 
-/* No word of naming_rows.h is longer. */
+/* No word of naming_rows.h with its leaf is longer. */
 enum { LONGEST_WORD = 64 };
 
-static enum status begin_search(struct search *search, const struct checkpoint *checkpoint, struct arena *arena,
-                                struct error *error)
+/* `longest`: the bytes before a word, at most. */
+static enum status begin_search(struct search *search, const struct checkpoint *checkpoint, size_t longest,
+                                struct arena *arena, struct error *error)
 {
-    size_t longest = 0;
-    for (size_t i = 0; i < checkpoint->count; i++)
-        longest = memory_larger(longest, strlen(checkpoint->names[i].text));
     *search = (struct search){.checkpoint = checkpoint,
                               .room = longest + LONGEST_WORD,
                               .name = arena_allocate(arena, longest + LONGEST_WORD, 1, error),
@@ -210,6 +208,25 @@ static void name_text(struct layer_module *modules, size_t count)
         modules[i].part = modules[i].part == PART_ONLY ? PART_TEXT : modules[i].part;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Modules that share their layer are counted for each of them: their prefixes in order. */
+static enum status sort_prefixes(struct module_list *list, struct arena *arena, struct error *error)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    list->prefixes = arena_allocate(arena, list->count, sizeof list->prefixes[0], error);
+    if (list->prefixes == NULL)
+        return error->status;
+    for (size_t i = 0; i < list->count; i++)
+        list->prefixes[i] = list->modules[i].prefix;
+    if (list->count > 0)
+        qsort(list->prefixes, list->count, sizeof list->prefixes[0], by_text);
+    return STATUS_OK;
+}
+
 static size_t leave_out_doubles(struct layer_module *modules, size_t count)
 {
     size_t kept = 0;
@@ -224,8 +241,10 @@ enum status modules_find(const struct checkpoint *checkpoint, struct arena *aren
 {
     struct search search;
     struct layer_module *modules = arena_allocate(arena, checkpoint->count, sizeof *modules, error);
-    size_t count = 0;
-    if (modules == NULL || begin_search(&search, checkpoint, arena, error) != STATUS_OK)
+    size_t count = 0, longest = 0;
+    for (size_t i = 0; i < checkpoint->count; i++)
+        longest = memory_larger(longest, strlen(checkpoint->names[i].text));
+    if (modules == NULL || begin_search(&search, checkpoint, longest, arena, error) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < checkpoint->count; i++) {
         const size_t before = count;
@@ -238,7 +257,7 @@ enum status modules_find(const struct checkpoint *checkpoint, struct arena *aren
     count = leave_out_doubles(modules, count);
     name_text(modules, count);
     *list = (struct module_list){.checkpoint = checkpoint, .modules = modules, .count = count};
-    return STATUS_OK;
+    return sort_prefixes(list, arena, error);
 }
 
 /* --- one of them ------------------------------------------------------------------------------------------------- */
@@ -272,37 +291,40 @@ static bool fits(const struct layer_module *module, const struct wish *wish)
     return is_of_module(module, wish) && (wish->layer == MODULE_NO_LAYER || module->layer == wish->layer);
 }
 
-/* The smallest layer above `above` of the modules meant, or of all from 0 on; MODULE_NO_LAYER: none. */
-static size_t next_layer(const struct module_list *list, const struct wish *wish, bool first, size_t above)
+static int by_number(const void *a, const void *b)
 {
-    size_t next = MODULE_NO_LAYER;
-    for (size_t i = 0; i < list->count; i++)
-        if (is_of_module(&list->modules[i], wish) && (first || list->modules[i].layer > above))
-            next = memory_smaller(next, list->modules[i].layer);
-    return next;
+    const size_t left = *(const size_t *)a, right = *(const size_t *)b;
+    return left < right ? -1 : left > right;
 }
 
-/* "0 to 31", "3, 7 and 11 to 13" */
-static void add_layers(struct text *text, const struct module_list *list, const struct wish *wish)
+/* "0 to 31", "3, 7 and 11 to 13": the layers of the modules meant. STATUS_SYSTEM where memory is short. */
+static enum status add_layers(struct text *text, const struct module_list *list, const struct wish *wish,
+                              struct error *error)
 {
-    const char *between = "";
-    for (size_t layer = next_layer(list, wish, true, 0); layer != MODULE_NO_LAYER;) {
-        size_t last = layer, next = next_layer(list, wish, false, layer);
-        for (; next != MODULE_NO_LAYER && next == last + 1; next = next_layer(list, wish, false, next))
-            last = next;
-        text_add(text, "%s%zu", between, layer);
-        if (last > layer)
-            text_add(text, "%s%zu", last > layer + 1 ? " to " : ", ", last);
-        between = ", ";
-        layer = next;
+    size_t *layers = arena_allocate(list->checkpoint->arena, list->count, sizeof *layers, error), count = 0;
+    if (layers == NULL)
+        return error->status;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->modules[i].layer != MODULE_NO_LAYER && is_of_module(&list->modules[i], wish))
+            layers[count++] = list->modules[i].layer;
+    qsort(layers, count, sizeof *layers, by_number);
+    for (size_t i = 0, end = 0; i < count; i = end) {
+        size_t last = layers[i];
+        for (; end < count && layers[end] <= last + 1; end++)
+            last = layers[end];
+        text_add(text, "%s%zu", i > 0 ? ", " : "", layers[i]);
+        if (last > layers[i])
+            text_add(text, "%s%zu", last > layers[i] + 1 ? " to " : ", ", last);
     }
+    return STATUS_OK;
 }
 
 static enum status no_layer(const struct module_list *list, const struct wish *wish, struct error *error)
 {
     char layers[400];
     struct text text = text_begin(layers, sizeof layers);
-    add_layers(&text, list, wish);
+    if (add_layers(&text, list, wish, error) != STATUS_OK)
+        return error->status;
     if (layers[0] == '\0')
         return error_usage(error, "%s: its attention has no layers by number; expected no --layer",
                            list->checkpoint->source);
@@ -506,10 +528,10 @@ static enum status add_first_bias(const struct search *search, const struct laye
 /* Whether it is the only one of its layer. */
 static bool is_alone(const struct module_list *list, const struct layer_module *module)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++)
-        count += strcmp(list->modules[i].prefix, module->prefix) == 0;
-    return count == 1;
+    const char *const *end = list->prefixes + list->count;
+    const char *const *found = bsearch(&module->prefix, list->prefixes, list->count, sizeof list->prefixes[0], by_text);
+    return found != NULL && (found == list->prefixes || strcmp(found[-1], module->prefix) != 0) &&
+           (found + 1 == end || strcmp(found[1], module->prefix) != 0);
 }
 
 /* The norm before attention: in the module, beside it, or below its layer. */
@@ -554,15 +576,30 @@ static bool is_passed(const char *name, const char *words)
     return false;
 }
 
+/* The first of the names, which are sorted, that is `before` or stands behind it. */
+static size_t first_name(const struct checkpoint *checkpoint, const char *before)
+{
+    size_t first = 0, end = checkpoint->count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (strcmp(checkpoint->names[middle].text, before) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
 /* What else stands in the module, but for buffers and what comes after attention. A module without a path has all. */
 static void find_other(const struct checkpoint *checkpoint, const struct layer_module *module, const char *before,
                        struct module_tensors *tensors)
 {
     const size_t length = strlen(before);
-    for (size_t i = 0; i < checkpoint->count && length > 0 && tensors->other == NULL; i++) {
+    for (size_t i = first_name(checkpoint, before); i < checkpoint->count && length > 0; i++) {
         const char *name = checkpoint->names[i].text, *word = name + length;
-        bool known = strncmp(name, before, length) != 0 || is_word_of(word, NAMING_BUFFERS, "") ||
-                     is_passed(word, module->naming->passed) ||
+        if (tensors->other != NULL || strncmp(name, before, length) != 0)
+            break;
+        bool known = is_word_of(word, NAMING_BUFFERS, "") || is_passed(word, module->naming->passed) ||
                      (module->cross && is_passed(word, NAMING_RELATIVE_BIAS));
         for (size_t at = 0; at < tensors->count && !known; at++)
             known = strcmp(tensors->tensors[at].name, name) == 0;
@@ -577,7 +614,7 @@ enum status module_tensors(const struct module_list *list, const struct layer_mo
     const size_t length = strlen(module->path) + 2;
     char *before = arena_allocate(arena, length, 1, error);
     *tensors = (struct module_tensors){.count = 0};
-    if (before == NULL || begin_search(&search, list->checkpoint, arena, error) != STATUS_OK)
+    if (before == NULL || begin_search(&search, list->checkpoint, length, arena, error) != STATUS_OK)
         return error->status;
     snprintf(before, length, "%s%s", module->path, module->path[0] != '\0' ? "." : "");
     if (add_roles(&search, module, before, tensors) || add_companions(&search, module, before, tensors) ||

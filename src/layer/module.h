@@ -25,6 +25,7 @@ struct layer_module {
 struct module_list {
     const struct checkpoint *checkpoint;
     const struct layer_module *modules;
+    const char **prefixes; /* (count) theirs, sorted */
     size_t count;
 };
 

@@ -31,7 +31,7 @@ struct naming_row {
 #undef NAMING_ROLE_FIELD
     const char *joint, *norm, *passed;
     enum packing packing;
-    bool conv1d;
+    bool conv1d, reordered;
 };
 
 extern const struct naming_row NAMINGS[];

@@ -10,13 +10,14 @@
  *   .out                    the output projection: a row is a module's only where each of its names is there
  *   .packing                how a packed weight is cut
  *   .conv1d                 weights are stored d_in x d_out
+ *   .reordered              torchtune: of some families the rows of query and key lie so that neighbours are a pair
  *   .norm                   the norm before attention, where it is in the module itself or called as others are not
  *   .passed                 what stands beside them and is no part of attention: a norm that comes after it
  * Of two rows that fit one module the first counts. */
 #ifndef ATTN_LAYER_NAMING_ROWS_H
 #define ATTN_LAYER_NAMING_ROWS_H
 
-#define NAMING_OUTS "o_proj out_proj dense proj projection projection_layer Wo c_proj output_proj"
+#define NAMING_OUTS "o_proj out_proj dense proj projection projection_layer Wo c_proj"
 
 /* clang-format off */
 #define NAMING_ROWS(ROW)                                                                                              \
@@ -24,6 +25,7 @@
         .out = "o_proj")                                                                                              \
     ROW(.query = "q_proj", .latent_a = "kv_a_proj_with_mqa", .latent_b = "kv_b_proj", .out = "o_proj")                \
     ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = NAMING_OUTS)                                    \
+    ROW(.query = "q_proj", .key = "k_proj", .value = "v_proj", .out = "output_proj", .reordered = true)               \
     ROW(.query = "q", .key = "k", .value = "v", .out = "o proj out_proj", .norm = "layer_norm")                       \
     ROW(.query = "self.query", .key = "self.key", .value = "self.value", .out = "output.dense",                       \
         .norm = "LayerNorm ln self_attn_layer_norm", .passed = "output.LayerNorm")                                    \

@@ -1,5 +1,9 @@
 #include "layer/reading.h"
 
+#include "base/folder.h"
+#include "base/output.h"
+#include "layer/naming.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +29,28 @@ static enum status read_config(struct reading *reading)
         if (lstat(beside, &there) != 0 && errno == ENOENT) /* a link that leads nowhere is not absent */
             return STATUS_OK;
         path = arena_text(reading->arena, beside, (size_t)length, reading->error);
-        if (path == NULL)
+        if (path == NULL || folder_check_file(path, reading->error) != STATUS_OK)
             return reading->error->status;
     }
     reading->config_path = path;
     return config_read(path, &reading->config, reading->error);
+}
+
+/* The files that no option names. */
+static enum status check_out(const struct reading *reading)
+{
+    const char *out = reading->options->out, *replaced;
+    bool replaces = false;
+    if (checkpoint_replaced(&reading->checkpoint, out, &replaced, reading->error) ||
+        (reading->config_path != NULL &&
+         output_replaces(out, reading->config_path, &replaces, reading->error) != STATUS_OK))
+        return reading->error->status;
+    if (replaces)
+        replaced = reading->config_path;
+    return replaced == NULL
+               ? STATUS_OK
+               : error_usage(reading->error,
+                             "--out would replace %.200s, a file of the checkpoint; expected another file", replaced);
 }
 
 enum status reading_begin(struct reading *reading, const struct options *options, struct arena *arena,
@@ -39,7 +60,7 @@ enum status reading_begin(struct reading *reading, const struct options *options
     if (checkpoint_open(options->weights, arena, &reading->checkpoint, error) ||
         modules_find(&reading->checkpoint, arena, &reading->modules, error))
         return error->status;
-    return read_config(reading);
+    return read_config(reading) ? error->status : check_out(reading);
 }
 
 void reading_end(struct reading *reading)
@@ -49,8 +70,11 @@ void reading_end(struct reading *reading)
 
 static struct config_module place_of(const struct layer_module *module, size_t columns)
 {
-    return (struct config_module){
-        .part = module->part, .cross = module->cross, .layer = module->layer, .columns = columns};
+    return (struct config_module){.part = module->part,
+                                  .cross = module->cross,
+                                  .layer = module->layer,
+                                  .columns = columns,
+                                  .reordered = module->naming->reordered};
 }
 
 static size_t number_of(const struct layer_facts *facts, const char *setting)

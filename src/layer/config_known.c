@@ -1,0 +1,110 @@
+/* Which keys of a config are known, and what is said of the others. */
+#include "base/text.h"
+#include "layer/config_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Keys of the families' configs that smell of attention: those that attn reads, and those that change none of its
+ * numbers. Words with a blank between two. */
+/* clang-format off */
+static const char *const KNOWN[] = {
+    /* what the config is asked for, or refused for */
+    "_sliding_window_pattern attention_chunk_size attention_heads attention_layers attention_multiplier "
+    "attention_types attn_config attn_logit_softcapping attn_temperature_tuning attn_type decoder_attention_heads "
+    "decoder_num_attention_heads do_layer_norm_before encoder_attention_heads global_attn_every_n_layers "
+    "global_rope_theta head_dim is_causal layer_norm_eps layer_norm_epsilon local_attention local_rope_theta "
+    "max_window_layers "
+    "n_head n_head_kv n_heads no_rope_layer_interval no_rope_layers norm_before norm_eps norm_epsilon "
+    "num_attention_heads num_heads num_key_value_heads num_kv_heads partial_rotary_factor pre_norm qk_layernorm "
+    "qk_norm qk_norm_eps qk_rope_head_dim query_pre_attn_scalar relative_attention_max_distance rms_norm_eps "
+    "rope_interleave rope_local_base_freq rope_parameters rope_scaling rope_theta rotary rotary_dim rotary_emb_base "
+    "rotary_emb_fraction rotary_emb_interleaved rotary_pct rotary_scaling_factor scale_attn_by_inverse_layer_idx "
+    "scale_attn_weights sliding_window sliding_window_pattern softmax_scale use_bidirectional_attention "
+    "use_logn_attn use_qk_norm use_sliding_window window_size",
+    /* sizes and biases, which the tensors say */
+    "add_cross_attention attention_bias attention_in_bias attention_out_bias cross_attention_hidden_size "
+    "pruned_heads qk_head_dim qk_nope_head_dim relative_attention_num_buckets use_attention_bias v_head_dim",
+    /* dropout, which is off */
+    "attention_dropout attention_dropout_prob attention_dropout_rate attention_probs_dropout_prob attn_dropout "
+    "attn_pdrop decoder_attention_dropout head_dropout mask_feature_length mask_feature_min_masks mask_feature_prob "
+    "mask_ratio mask_time_length mask_time_min_masks mask_time_prob normalize_router_prob_before_dropping",
+    /* how it is computed, not what */
+    "_attn_implementation _attn_implementation_autoset _attn_implementation_internal apply_query_key_layer_scaling "
+    "attention_softmax_in_fp32 attn_impl attn_implementation attn_uses_sequence_id chunk_size_feed_forward "
+    "chunk_size_lm_head deterministic_flash_attn flash_attention flash_attn fused_rotary masked_softmax_fusion "
+    "output_attentions reorder_and_upcast_attn scale_attention_softmax_in_fp32 use_flash_attention "
+    "use_flash_attention_2 use_flash_attn use_memory_efficient_attention",
+    /* which layers attend, and what others do */
+    "attn_layer_indices attn_layer_offset attn_layer_period chunk_size cross_attention_frequency "
+    "cross_attention_layers full_attn_alpha_factor full_attn_beta_factor full_attn_idxs linear_attn_alpha_factor "
+    "linear_attn_beta_factor linear_attn_config linear_head_dim linear_key_head_dim linear_num_heads "
+    "linear_num_key_heads linear_num_value_heads linear_value_head_dim mamba_chunk_size mamba_d_head mamba_head_dim "
+    "mamba_n_heads mamba_num_heads num_ln_in_parallel_attn parallel_attn",
+    /* norms and scales elsewhere, or said by the family */
+    "_remove_final_layer_norm adapter_layer_norm adapter_reuse_layer_norm apply_layernorm "
+    "apply_residual_connection_post_layernorm batch_norm_eps batch_norm_momentum conv_pos_batch_norm "
+    "do_stable_layer_norm embedding_norm enable_patch_layer_norm feat_extract_norm feat_proj_layer_norm final_norm "
+    "layer_norm_elementwise_affine layer_scale_init_value layerscale_value logit_scale logit_scale_init_value "
+    "max_logit_scale moe_norm_min norm_bias norm_pix_loss norm_topk_prob norm_type normalize_before "
+    "normalize_embedding pool_scales post_norm rescale_prenorm_residual scale_decoder_outputs scale_embedding "
+    "scale_embeddings scale_factor use_batch_norm_in_fusion_residual use_normalized_answer_loss use_post_norm",
+    /* embeddings, heads of tasks and other parts */
+    "adapter_attn_dim attn_resolutions classifier_head head_in_index lm_head_bias mask_token mask_token_id "
+    "masked_lm_weight num_query_tokens projector_patch_to_query_dict resampler_head_dim resampler_n_heads "
+    "skip_unmasked_multimodal_encoder tie_lm_head tie_weights_and_head_layers use_auxiliary_head use_head "
+    "use_mask_token vision_use_head",
+};
+/* clang-format on */
+
+/* What the name of a key of attention has in it. */
+static const char *const SMELLS[] = {"attn",  "attention", "rope", "rotary", "head",   "window", "mask",
+                                     "scale", "causal",    "norm", "key_",   "query_", "chunk"};
+
+enum { SHOWN_KEYS = 8, SHOWN_BYTES = 64, WARNING_BYTES = 1024 };
+
+static bool is_known(const char *key)
+{
+    bool known = false, smells = false;
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
+        known = known || text_has_word(KNOWN[i], key);
+    for (size_t i = 0; i < sizeof SMELLS / sizeof SMELLS[0]; i++)
+        smells = smells || strcasestr(key, SMELLS[i]) != NULL;
+    return known || !smells;
+}
+
+/* Lists the keys of an object that are not known and say something; behind `*count` others. */
+static void list_unknown(const cJSON *object, const char *prefix, size_t *count, struct text *text)
+{
+    for (const cJSON *item = object != NULL ? object->child : NULL; item != NULL; item = item->next)
+        if (!cJSON_IsNull(item) && !is_known(item->string)) {
+            if (*count < SHOWN_KEYS)
+                text_add(text, "%s%s%.*s", *count > 0 ? ", " : "", prefix, SHOWN_BYTES, item->string);
+            (*count)++;
+        }
+}
+
+enum status config_unknown(const struct config *config, const struct family_row *family,
+                           const struct config_module *module, struct arena *arena, const char **warning,
+                           struct error *error)
+{
+    struct config_reading reading = {.config = config, .family = family, .module = module, .error = error};
+    char bytes[WARNING_BYTES], within[CONFIG_KEY_BYTES + 16];
+    struct text text = text_begin(bytes, sizeof bytes);
+    size_t count = 0;
+    *warning = NULL;
+    if (config_begin(&reading) != STATUS_OK)
+        return error->status;
+    snprintf(within, sizeof within, "%sattn_config.", reading.prefix);
+    text_add(&text, "%s: ", config->path != NULL ? config->path : "");
+    list_unknown(reading.section, reading.prefix, &count, &text);
+    list_unknown(cJSON_GetObjectItemCaseSensitive(reading.section, "attn_config"), within, &count, &text);
+    if (count == 0)
+        return STATUS_OK;
+    if (count > SHOWN_KEYS)
+        text_add(&text, " and %zu more", count - SHOWN_KEYS);
+    text_add(&text, " may change attention, and attn does not read %s; look it up in the model's code",
+             count == 1 ? "it" : "them");
+    *warning = arena_text(arena, text.bytes, text.length, error);
+    return *warning == NULL ? error->status : STATUS_OK;
+}
