@@ -189,7 +189,9 @@ static void run_variation(void *context, size_t task, unsigned thread)
             struct arena scratch = {0};
             struct trial trial;
             batch->agrees[task] =
-                trial_run(&base, guess, false, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES;
+                (batch->loose > 0 ? trial_run(&base, guess, false, &trial, &scratch, &error)
+                                  : trial_confirm(&base, guess, &trial, &scratch, &error)) == STATUS_OK &&
+                trial.end == TRIAL_AGREES;
             batch->guess[task] = i;
             arena_free(&scratch);
         }
@@ -215,8 +217,7 @@ static enum status take_found(struct why *why, const struct variation *variation
     struct trial_guess guess = *with;
     for (size_t i = 0; i < named.names.count && guess.count < TRIAL_CHOICES; i++)
         guess.choices[guess.count++] = named.names.choices[i];
-    if (trial.end == TRIAL_AGREES)
-        why_add(why, base, options, &guess, &trial);
+    why_take(why, base, options, &guess, &trial);
     arena_free(&scratch);
     return why->error->status;
 }

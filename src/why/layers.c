@@ -35,8 +35,8 @@ static enum status try_job(struct why *why, struct other_layer *other, const str
     struct trial trial;
     if (make(why, other, &error)) {
         why->budget.settings++;
-        if (trial_run(&other->base, &none, true, &trial, &scratch, &error) == STATUS_OK && trial.end == TRIAL_AGREES)
-            why_add(why, &other->base, &other->options, named, &trial);
+        if (trial_run(&other->base, &none, true, &trial, &scratch, &error) == STATUS_OK)
+            why_take(why, &other->base, &other->options, named, &trial);
     }
     arena_free(&scratch);
     if (error.status == STATUS_SYSTEM && why->error->status == STATUS_OK)

@@ -6,12 +6,26 @@
 #include "read/load.h"
 #include "stage/stage.h"
 #include "why/gradients.h"
+#include "why/noise.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
+
+/* The first table, where all are what the job itself reads: comparing that proves nothing. A gradient may have the name
+ * of what it is of. */
+static const char *find_input(const struct input_file *file, const struct options *options)
+{
+    const bool given = !MECHANISMS[options->mechanism].projects;
+    const unsigned inputs = INPUT_FILE_SOURCE | (given ? INPUT_FILE_OPERAND : 0);
+    size_t i = 0;
+    while (i < file->tensor_count && input_file_kind(file->tensors[i].name) & inputs)
+        i++;
+    const bool checked = !file->nameless && !file->is_result && options->grad == NULL;
+    return checked && i == file->tensor_count && (i == 1 || given) ? file->tensors[0].name : NULL;
+}
 
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
 {
@@ -20,6 +34,12 @@ enum status mine_read(struct mine *mine, const struct options *options, struct a
         return error->status;
     if (mine->file.tensor_count == 0)
         return error_usage(error, "%s: holds no table; expected a result, or one table", mine->file.source);
+    const char *input = find_input(&mine->file, options);
+    if (input != NULL)
+        return error_usage(error,
+                           "%s: %.80s is an input, not a result; expected a table that your code computed, such as "
+                           "weights or context",
+                           mine->file.source, input);
     return STATUS_OK;
 }
 
@@ -129,9 +149,9 @@ static enum dtype dtype_of(const struct input_file *file, const struct file_tens
 {
     static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
     const enum dtype said = dtype_said(file);
-    if (dtype_precision(of_job) < dtype_precision(DTYPE_F32))
+    if (dtype_is_coarse(of_job))
         return of_job;
-    if (said != DTYPE_COUNT && dtype_precision(said) < dtype_precision(DTYPE_F32))
+    if (said != DTYPE_COUNT && dtype_is_coarse(said))
         return said;
     if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
         return named->stated;
@@ -144,10 +164,17 @@ static enum dtype dtype_of(const struct input_file *file, const struct file_tens
     return of_job;
 }
 
-/* Errors of a computation in that dtype, as a share of the largest number. */
+/* What no right computation in that dtype goes beyond, as a share of the largest number. */
 static double share_of(enum dtype dtype)
 {
-    return dtype_precision(dtype) >= dtype_precision(DTYPE_F32) ? 5e-6 : 3 * pow(2, -dtype_precision(dtype));
+    return dtype_is_coarse(dtype) ? 3 * pow(2, -dtype_precision(dtype)) : 5e-6;
+}
+
+/* What rounding leaves open of a number by itself, as a share of it: some units of the last place, as a sum of float32
+ * has; one of a dtype in which nothing is summed. */
+static double own_share_of(enum dtype dtype)
+{
+    return noise_unit(dtype) * (dtype_is_coarse(dtype) ? 1 : 16);
 }
 
 static double half_unit(const struct file_tensor *named, size_t i, int decimals)
@@ -188,7 +215,8 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
 {
     double *numbers = arena_allocate(arena, table->count, sizeof *numbers, error), largest = 0;
     double *tolerance = arena_allocate(arena, table->count, sizeof *tolerance, error);
-    if (numbers == NULL || tolerance == NULL)
+    double *printed = arena_allocate(arena, table->count, sizeof *printed, error);
+    if (numbers == NULL || tolerance == NULL || printed == NULL)
         return error->status;
     tensor_load(&table->named->tensor, 0, table->count, numbers);
     for (size_t i = 0; i < table->count; i++)
@@ -200,16 +228,17 @@ static enum status set_tolerance(struct mine *mine, struct mine_table *table, en
     /* Whole numbers may be what they are: zeros are not everything below a half. */
     const int decimals = table->decimals == 0 ? -1 : table->decimals;
     for (size_t i = 0; i < table->count; i++) {
-        const double unit = half_unit(table->named, i, decimals);
-        const double size = isfinite(numbers[i]) ? fabs(numbers[i]) : 0;
-        tolerance[i] = unit * (1 + 1e-9) + share_of(dtype) * (largest + size);
+        printed[i] = half_unit(table->named, i, decimals) * (1 + 1e-9);
+        tolerance[i] = printed[i] + (isfinite(numbers[i]) ? own_share_of(dtype) * fabs(numbers[i]) : 0);
     }
     if (dtype_precision(dtype) < dtype_precision(mine->dtype))
         mine->dtype = dtype;
     if (decimals >= 0)
         mine->decimals = decimals > mine->decimals ? decimals : mine->decimals;
     table->numbers = numbers;
+    table->printed = printed;
     table->tolerance = tolerance;
+    table->screen = 2 * share_of(dtype) * largest;
     return STATUS_OK;
 }
 
@@ -224,8 +253,11 @@ static void loosen_wholes(struct mine *mine)
         most = mine->tables[i].decimals > most ? mine->tables[i].decimals : most;
     }
     for (size_t i = 0; i < mine->count && most > 0; i++)
-        for (size_t k = 0; k < mine->tables[i].count && mine->tables[i].decimals == 0; k++)
-            mine->tables[i].tolerance[k] += half_unit(mine->tables[i].named, k, most);
+        for (size_t k = 0; k < mine->tables[i].count && mine->tables[i].decimals == 0; k++) {
+            const double half = half_unit(mine->tables[i].named, k, most);
+            mine->tables[i].printed[k] += half;
+            mine->tables[i].tolerance[k] += half;
+        }
 }
 
 /* The decimals of all printed numbers, where they are as many. */
@@ -277,6 +309,8 @@ static enum fit try_layout(const struct tensor *tensor, const size_t whole[MINE_
     size_t axis = 0, stride[TENSOR_RANK + 1];
     enum fit fit = FIT_WHOLE;
     stride[tensor->rank] = 1;
+    if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] == 1 && whole[MINE_COLUMN] > 1) /* one column is no row */
+        return FIT_NONE;
     for (size_t i = tensor->rank; i-- > 0;)
         stride[i] = stride[i + 1] * tensor->shape[i];
     for (int i = 0; i < MINE_AXES; i++) {

@@ -28,7 +28,9 @@ struct mine_table {
     const char *parameter; /* of grad_parameters: "grad_W_query.weight", which one it is; else NULL */
     struct mine_layout layout;
     const double *numbers; /* (count) */
-    double *tolerance;     /* (count) how far a number may be off */
+    double *printed;       /* (count) half a unit of its last digit; 0 where it was not printed */
+    double *tolerance;     /* (count) that, and what the dtype leaves open of the number itself */
+    double screen; /* how much further off any of them may be before its noise is known: trial_run decides by that */
     size_t count;
     int decimals; /* that all numbers have in JSON, which keeps no last digit; -1: not known */
     bool told;    /* which stage it is, by its name or by --stages; else it is taken for it by its shape */

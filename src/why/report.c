@@ -311,7 +311,7 @@ static void write_blanks(const struct why *why, struct output *output)
     const uint64_t departs = right ? 0 : why_departs(why);
     for (size_t i = 0; i < mine->count; i++) {
         const char *blank = tensor_blank(&mine->tables[i].named->tensor);
-        if (blank != NULL && departs & STAGE_BIT(mine->tables[i].stage))
+        if (blank != NULL && (why->constant || departs & STAGE_BIT(mine->tables[i].stage)))
             output_print(output, "every number of %s is %s: was it written?\n", mine_name(&mine->tables[i]), blank);
     }
 }
@@ -339,6 +339,13 @@ static void write_mine(const struct why *why, struct output *output)
 
 enum { FIRST_COLUMN = 42 };
 
+/* Whether the noise of all numbers decides, and not each number: how well a guess fits is then a number of its own. */
+static bool shows_noise(const struct why *why)
+{
+    const struct trial *right = &why->right;
+    return dtype_is_coarse(placed(why)->dtype) || (right->end == TRIAL_DEPARTS && right->agree == right->of);
+}
+
 static void write_fit(const struct why *why, const char *what, const struct trial *trial, struct output *output)
 {
     char number[40];
@@ -348,7 +355,10 @@ static void write_fit(const struct why *why, const char *what, const struct tria
         snprintf(number, sizeof number, "%.*f", placed(why)->decimals + 1, trial->largest);
     else
         snprintf(number, sizeof number, "%.1e", trial->largest);
-    output_print(output, "  %-*s %13s   %zu of %zu\n", FIRST_COLUMN - 3, what, number, trial->agree, trial->of);
+    output_print(output, "  %-*s %13s", FIRST_COLUMN - 3, what, number);
+    if (shows_noise(why))
+        output_print(output, " %6.2f", trial->rms);
+    output_print(output, "   %zu of %zu\n", trial->agree, trial->of);
 }
 
 static void add_tried(struct text *text, size_t count, const char *one, const char *many)
@@ -388,7 +398,7 @@ static void write_tried(const struct why *why, struct output *output)
     if (text_columns(words) > FIRST_COLUMN)
         write_words(words, 2, output);
     output_print(output, "%-*s", FIRST_COLUMN, text_columns(words) > FIRST_COLUMN ? "" : words);
-    output_print(output, " largest error   agree\n");
+    output_print(output, " largest error%s   agree\n", shows_noise(why) ? "  noise" : "");
     if (why->count > 0 && why->explanations[0].alone == 0)
         write_fit_of_answer(why, output);
     if (why->right.has_counts)
@@ -398,12 +408,28 @@ static void write_tried(const struct why *why, struct output *output)
 
 /* --- what cannot be seen ----------------------------------------------------------------------------------------- */
 
-/* Why nothing shows a mistake: what its row says, unless it comes behind the stage that is looked at; NULL where
- * nothing is known but that. */
+/* Whether each query sees one key at most, whose weight is 1 whatever the score. */
+static bool sees_one_key(const struct problem *problem)
+{
+    for (size_t item = 0; item < problem->items; item++)
+        for (size_t query = 0; query < problem->queries; query++) {
+            const struct span span = mask_span(&problem->mask, item, query);
+            if (span.end > span.first + 1)
+                return false;
+        }
+    return true;
+}
+
+/* Why nothing shows a mistake: what its row says, unless it comes behind the stage that is looked at, or only changes
+ * scores that no weight shows; NULL where nothing is known but that. */
 static const char *reason_of(const struct why *why, enum mistake id)
 {
-    const enum stage stage = trial_stage(placed(why));
-    return stage_follows(stage, mistake_slot_stage(MISTAKES[id].slot)) ? MISTAKES[id].unseen : NULL;
+    const enum stage stage = trial_stage(placed(why)), made = mistake_slot_stage(MISTAKES[id].slot);
+    if (!stage_follows(stage, made))
+        return NULL;
+    const bool of_scores = stage_follows(stage, STAGE_WEIGHTS) && stage_follows(STAGE_CAPPED, made) &&
+                           MISTAKES[id].slot != MISTAKE_SLOT_DTYPE; /* which an overflow shows */
+    return of_scores && sees_one_key(why->problem) ? "each query sees one key" : MISTAKES[id].unseen;
 }
 
 static bool same_reason(const struct why *why, enum mistake a, enum mistake b)
@@ -561,22 +587,58 @@ static void write_command(const struct why_explanation *explanation, struct outp
         output_print(output, "%s%.*s \\\n   %s\n", LEAD, (int)(cut - command), command, cut);
 }
 
+/* How well few bits fit what is right, and which mistakes fit about as well. */
+static void write_precision(const struct why *why, struct output *output)
+{
+    const struct trial *right = &why->right;
+    const char *title = dtype_title(why->mine.dtype);
+    char words[HIDDEN_BYTES], names[NAMES_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    text_add(&text, "Their errors are %.2f of its noise, as those of right kernels are; more digits would tell more.",
+             right->rms);
+    text_add(&text, " attn diff, which compares number by number, calls %zu of them different.", right->outside);
+    for (size_t i = 0; i < why->as_well_count; i++)
+        text_add(&text, "%s%s (%.2f)", i > 0 ? ", " : " These mistakes fit about as well: ",
+                 names_of(&why->as_well[i].guess, names, sizeof names), why->as_well[i].trial.rms);
+    if (why->as_well_count > 0)
+        text_add(&text, ". %s cannot tell them apart here.", title);
+    write_words(words, 0, output);
+}
+
 static void write_right(const struct why *why, struct output *output)
 {
     char words[NAMES_BYTES];
     const size_t count = why->explanations[0].trial.of;
-    output_print(output, "nothing is wrong: %s %s right\n", numbers_text(count, words), count == 1 ? "is" : "are");
+    const char *be = count == 1 ? "is" : "are", *title = dtype_title(why->mine.dtype);
+    const bool differs = dtype_is_coarse(why->mine.dtype) && why->right.outside > 0;
+    if (differs)
+        output_print(output, "%s %s within the rounding of %s\n", numbers_text(count, words), be, title);
+    else
+        output_print(output, "nothing is wrong: %s %s right\n", numbers_text(count, words), be);
     if (stage_exists(why->taken) && why->taken != trial_stage(&why->mine))
         output_print(output, "as %s they would be wrong; --stages %s would tell by which mistake\n",
                      stage_name(why->taken), stage_name(why->taken));
+    if (differs)
+        write_precision(why, output);
     if (!why->low_precision)
         return;
     snprintf(words, sizeof words,
              "They are numbers of %s, and off by %.1e at most, which that leaves open: low precision (dtype-%s), "
              "and no mistake.",
-             dtype_title(why->mine.dtype), why->right.largest, dtype_name(why->mine.dtype));
+             title, why->right.largest, dtype_name(why->mine.dtype));
     write_words(words, 0, output);
     write_command(&why->explanations[0], output);
+}
+
+/* Right, as any table would be that has what this part of the stage always has. */
+static void write_constant(const struct why *why, struct output *output)
+{
+    char words[PLACE_BYTES + SENTENCE_BYTES];
+    struct text text = text_begin(words, sizeof words);
+    add_place(why, &text);
+    text_add(&text, " has these numbers whatever the input: they prove nothing. Give more rows%s.",
+             why->mine.tables[0].told ? "" : ", or name the stage with --stages");
+    write_words(words, 0, output);
 }
 
 /* What was forgotten, or was too much, on attn's own command line; its mistake stands with the same numbers. */
@@ -670,12 +732,16 @@ double why_worst(const struct why *why, struct text *place)
     return table->numbers[worst->number];
 }
 
-static void add_number(double number, struct text *text)
+/* With so many digits that it is not taken for the other one. */
+static void add_number(double number, double other, struct text *text)
 {
+    char digits[40], of_other[40];
+    snprintf(digits, sizeof digits, "%.6g", number);
+    snprintf(of_other, sizeof of_other, "%.6g", other);
     if (isnan(number))
         text_add(text, "NaN");
     else
-        text_add(text, "%.6g", number);
+        text_add(text, "%.*g", strcmp(digits, of_other) == 0 ? 9 : 6, number);
 }
 
 static void write_worst(const struct why *why, struct output *output)
@@ -689,9 +755,9 @@ static void write_worst(const struct why *why, struct output *output)
              right->of - right->agree == 1 ? "the other one" : "the one that is furthest off");
     const double number = why_worst(why, &text);
     text_add(&text, ": ");
-    add_number(number, &text);
+    add_number(number, right->worst.made, &text);
     text_add(&text, ", expected ");
-    add_number(right->worst.made, &text);
+    add_number(right->worst.made, number, &text);
     write_words(words, 2, output);
     output_print(output, "\n");
 }
@@ -744,6 +810,8 @@ void why_write_text(const struct why *why, bool color, struct output *output)
         write_apart(why, color, output);
     else if (why->count > 0)
         write_answer(why, color, output);
+    else if (why->constant)
+        write_constant(why, output);
     else
         write_nothing(why, output);
     write_masked_first(why, output);

@@ -3,6 +3,7 @@
 #include "base/version.h"
 #include "write/json.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { PATH_BYTES = 4 * TEXT_PATH_BYTES + 64, PLACE_BYTES = 400 };
@@ -68,6 +69,17 @@ static void write_stages(uint64_t stages, struct output *output)
     output_print(output, stages == 0 ? "[]" : "]");
 }
 
+/* Ends an object of an explanation. */
+static void write_noise(const struct trial *trial, struct output *output)
+{
+    output_print(output, ", \"noise\": ");
+    if (isnan(trial->rms))
+        output_print(output, "null");
+    else
+        write_json_number(trial->rms, DTYPE_F64, output);
+    output_print(output, "}");
+}
+
 static void write_explanation(const struct why *why, size_t i, struct output *output)
 {
     const struct why_explanation *explanation = &why->explanations[i];
@@ -89,7 +101,7 @@ static void write_explanation(const struct why *why, size_t i, struct output *ou
     output_print(output, ", \"agree\": %zu, \"of\": %zu, \"largest\": ", explanation->trial.agree,
                  explanation->trial.of);
     write_json_number(explanation->trial.largest, DTYPE_F64, output);
-    output_print(output, "}");
+    write_noise(&explanation->trial, output);
 }
 
 static void write_mine(const struct why *why, struct output *output)
@@ -170,9 +182,16 @@ void why_write_json(const struct why *why, struct output *output)
             write_explanation(why, i, output);
             first = false;
         }
+    output_print(output, "],\n\"fit_as_well\": [");
+    for (size_t i = 0; i < why->as_well_count; i++) {
+        output_print(output, "%s{\"mistakes\": ", i ? ", " : "");
+        write_names(&why->as_well[i].guess, false, output);
+        write_noise(&why->as_well[i].trial, output);
+    }
     output_print(output, "]");
     output_print(output, ",\n\"departs\": ");
     write_stages(why_departs(why), output);
+    output_print(output, ",\n\"constant\": %s", why->constant ? "true" : "false");
     write_nearly(why, output);
     write_hidden(why, output);
     output_print(

@@ -1,6 +1,7 @@
 #include "why/why.h"
 
 #include "base/threads.h"
+#include "why/fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,16 +16,19 @@ struct batch {
     const struct trial_guess *guesses;
     struct trial trials[CHUNK];
     struct error errors[CHUNK];
+    struct arena arenas[CHUNK]; /* of those that agree */
 };
 
 static void run_guess(void *context, size_t task, unsigned thread)
 {
     (void)thread;
     struct batch *batch = context;
-    struct arena arena = {0};
-    trial_run(batch->base, &batch->guesses[task], false, &batch->trials[task], &arena, &batch->errors[task]);
-    batch->trials[task].shown = NULL;
-    arena_free(&arena);
+    struct arena *arena = &batch->arenas[task];
+    struct trial *trial = &batch->trials[task];
+    *arena = (struct arena){0};
+    if (trial_confirm(batch->base, &batch->guesses[task], trial, arena, &batch->errors[task]) != STATUS_OK ||
+        trial->end != TRIAL_AGREES)
+        arena_free(arena);
 }
 
 /* What a guess that agrees is like, as a copy that lasts. */
@@ -40,10 +44,9 @@ static enum status keep_shown(struct why *why, struct trial *trial, size_t count
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
                     const struct trial_guess *guess, const struct trial *trial)
 {
-    enum { MOST = 256 };
     if (why->explanations == NULL)
-        why->explanations = arena_allocate(why->arena, MOST, sizeof why->explanations[0], why->error);
-    if (why->explanations == NULL || why->count == MOST)
+        why->explanations = arena_allocate(why->arena, WHY_MOST, sizeof why->explanations[0], why->error);
+    if (why->explanations == NULL || why->count == WHY_MOST)
         return why->error->status;
     struct why_explanation *added = &why->explanations[why->count];
     *added = (struct why_explanation){*guess, options, base->problem, base->mine, *trial, why->count, 0};
@@ -57,15 +60,31 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
     return STATUS_OK;
 }
 
-/* All numbers once more, for the counts, and the explanation. */
-static enum status take_found(struct why *why, const struct trial_base *base, const struct options *options,
-                              const struct trial_guess *guess)
+/* Notes a mistake that fits about as well as what is right. */
+static void note_as_well(struct why *why, const struct trial_base *base, const struct options *options,
+                         const struct trial_guess *guess, const struct trial *trial)
 {
-    struct arena scratch = {0};
-    struct trial trial;
-    if (trial_run(base, guess, true, &trial, &scratch, why->error) == STATUS_OK && trial.end == TRIAL_AGREES)
-        why_add(why, base, options, guess, &trial);
-    arena_free(&scratch);
+    enum { MOST = 4 };
+    static const double MUCH = 1.25;
+    for (size_t i = 0; i < why->as_well_count; i++)
+        if (why->as_well[i].guess.choices[0].id == guess->choices[0].id)
+            return;
+    if (why->as_well == NULL)
+        why->as_well = arena_allocate(why->arena, MOST, sizeof why->as_well[0], why->error);
+    if (why->as_well != NULL && why->as_well_count < MOST && trial->rms <= MUCH * why->right.rms)
+        why->as_well[why->as_well_count++] =
+            (struct why_explanation){*guess, options, base->problem, base->mine, *trial, 0, 0};
+}
+
+enum status why_take(struct why *why, const struct trial_base *base, const struct options *options,
+                     const struct trial_guess *guess, const struct trial *trial)
+{
+    if (trial->end != TRIAL_AGREES)
+        return why->error->status;
+    if (fit_beats(trial, &why->right))
+        return why_add(why, base, options, guess, trial);
+    if (why->right.end == TRIAL_AGREES && 2 * trial->apart >= why->right.rms)
+        note_as_well(why, base, options, guess, trial);
     return why->error->status;
 }
 
@@ -87,13 +106,16 @@ static enum status try_chunk(struct why *why, struct batch *batch, const struct 
     for (size_t i = 0; i < count; i++) {
         if (batch->errors[i].status != STATUS_OK && why->error->status == STATUS_OK)
             *why->error = batch->errors[i];
-        if (batch->trials[i].end != TRIAL_REFUSED) /* else nothing was computed */
-            why->budget.done += trial_work(batch->base);
-        if (why->error->status == STATUS_OK && batch->trials[i].end == TRIAL_AGREES &&
+        const struct trial *trial = &batch->trials[i];
+        if (trial->end != TRIAL_REFUSED) /* else nothing was computed */
+            why->budget.done += trial->work;
+        if (why->error->status == STATUS_OK && trial->end == TRIAL_AGREES &&
             !tells_little(batch->base, &batch->guesses[i]))
-            take_found(why, batch->base, options, &batch->guesses[i]);
+            why_take(why, batch->base, options, &batch->guesses[i], trial);
         if (trials != NULL)
-            trials[i] = batch->trials[i];
+            trials[i] = *trial;
+        if (trial->end == TRIAL_AGREES)
+            arena_free(&batch->arenas[i]);
     }
     return why->error->status;
 }
@@ -200,23 +222,51 @@ static enum status try_halves(struct why *why, const struct trial_base *base)
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
 
-/* The numbers as they should be: nothing is wrong, or how far they are off. */
-static enum status try_right(struct why *why, const struct trial_base *base)
+/* A copy that lasts; NULL of NULL, or where memory is short. */
+static const double *keep(struct why *why, const double *numbers, size_t count)
+{
+    double *copy = numbers == NULL ? NULL : arena_allocate(why->arena, count, sizeof *copy, why->error);
+    if (copy != NULL)
+        memcpy(copy, numbers, count * sizeof *copy);
+    return copy;
+}
+
+/* What is known of the right numbers, for all guesses. */
+static void keep_right(struct why *why, struct trial_base *base)
+{
+    for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
+        base->noise[i] = keep(why, why->right.noise[i], base->mine->tables[i].count);
+    base->exact = keep(why, why->right.exact, why->right.of);
+}
+
+/* Whether the tables may stand elsewhere, or are parts of stages. */
+static bool may_be_elsewhere(const struct mine *mine)
+{
+    return mine->count == 1 && (!mine->tables[0].told || mine_indices(&mine->tables[0]) > 1);
+}
+
+/* The numbers as they should be, or how far they are off. */
+static enum status try_right(struct why *why, struct trial_base *base)
 {
     struct arena scratch = {0};
     const struct trial_guess none = {.count = 0};
-    if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK &&
-        why->right.end == TRIAL_AGREES) {
-        struct trial_guess guess = {.count = 0};
-        why->low_precision = base->mine->dtype != why->problem->dtype;
-        if (why->low_precision) {
-            guess.count = 1;
-            guess.choices[0].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
-        }
-        why_add(why, base, why->options, &guess, &why->right);
-    }
+    if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK)
+        keep_right(why, base);
+    why->right.shown = NULL;
     arena_free(&scratch);
     return why->error->status;
+}
+
+/* Nothing is wrong. */
+static enum status add_right(struct why *why, const struct trial_base *base)
+{
+    const bool low = base->mine->dtype != why->problem->dtype;
+    struct trial_guess guess = {.count = low};
+    if (low)
+        guess.choices[0].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+    why->constant = !why->right.moves && may_be_elsewhere(base->mine);
+    why->low_precision = low && !why->constant;
+    return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);
 }
 
 /* Whether query, key and value were exchanged, as another order of drawing does, too. */
@@ -241,13 +291,15 @@ double why_bits(const struct trial_base *base, uint64_t stages)
         if (!(stages & STAGE_BIT(table->stage)))
             continue;
         bits -= log2((double)mine_indices(table));
-        if (tensor_blank(&table->named->tensor) != NULL) { /* which some pair comes to nearly always */
-            bits += OF_A_BLANK;
+        const char *blank = tensor_blank(&table->named->tensor);
+        if (blank != NULL) { /* which some pair comes to nearly always, and some mistake to nothing but 0 */
+            bits += strcmp(blank, "0") == 0 ? 0 : OF_A_BLANK;
             continue;
         }
         for (size_t k = 0; k < table->count; k++) { /* a number beyond all that is right tells, too */
             const double size = isfinite(table->numbers[k]) ? fabs(table->numbers[k]) : 0;
-            bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / table->tolerance[k])));
+            const double off = table->tolerance[k] + (base->noise[i] != NULL ? base->noise[i][k] : 0);
+            bits += fmin(MOST, fmax(0, log2(fmax(base->largest, size) / off)));
         }
     }
     return bits;
@@ -286,6 +338,7 @@ static enum status try_placed(struct why *why, struct mine *mine)
 {
     struct trial_base *base = arena_allocate(why->arena, 1, sizeof *base, why->error);
     const struct trial_guess none = {.count = 0};
+    const struct trial right = why->right;
     struct arena scratch = {0};
     struct trial trial = {.end = TRIAL_DEPARTS};
     if (base != NULL && trial_start_bare(base, why->problem, mine, why->arena, why->error) == STATUS_OK)
@@ -293,9 +346,13 @@ static enum status try_placed(struct why *why, struct mine *mine)
     arena_free(&scratch);
     if (why->error->status != STATUS_OK || trial.end != TRIAL_AGREES ||
         trial_start(base, why->problem, mine, why->arena, why->error) != STATUS_OK ||
-        why_bits(base, UINT64_MAX) < NEEDED[WHY_PAIRS] || try_right(why, base) != STATUS_OK)
+        why_bits(base, UINT64_MAX) < NEEDED[WHY_PAIRS] || try_right(why, base) != STATUS_OK ||
+        (why->right.end == TRIAL_AGREES && add_right(why, base) != STATUS_OK))
         return why->error->status;
-    why->mine = *mine;
+    if (why->count > 0 || why->constant)
+        why->mine = *mine;
+    else
+        why->right = right;
     return STATUS_OK;
 }
 
@@ -349,7 +406,7 @@ static enum status try_other_stages(struct why *why)
     if (why->mine.count > 1 || why->mine.tables[0].told)
         return STATUS_OK;
     const struct mine_candidate *candidates = mine_candidates(why->problem, &count, why->arena, why->error);
-    for (size_t i = count; i-- > 0 && candidates != NULL && why->count == 0;) {
+    for (size_t i = count; i-- > 0 && candidates != NULL && why->count == 0 && !why->constant;) {
         struct mine *mine = place(why, &candidates[i]);
         if (mine != NULL && try_placed(why, mine) != STATUS_OK)
             return why->error->status;
@@ -358,9 +415,31 @@ static enum status try_other_stages(struct why *why)
     return why->error->status;
 }
 
+/* Leaves out explanations that fit far worse than the best one. */
+static void drop_rivals(struct why *why)
+{
+    static const double NOTHING = 0.1;
+    struct why_explanation *all = why->explanations;
+    size_t kept = 0, place[WHY_MOST];
+    double best = INFINITY;
+    for (size_t i = 0; i < why->count; i++)
+        best = fmin(best, all[i].trial.rms);
+    for (size_t i = 0; i < why->count; i++) {
+        const size_t first = all[i].same_as;
+        place[i] = SIZE_MAX;
+        if (all[i].alone == 0 && all[i].trial.rms > 2 * best + NOTHING)
+            continue;
+        if (place[first] == SIZE_MAX) /* it is the first of its kind that is kept */
+            place[first] = kept;
+        all[kept] = all[i];
+        all[kept++].same_as = place[first];
+    }
+    why->count = kept;
+}
+
 static enum status search(struct why *why, const struct trial_base *base)
 {
-    if (try_other_stages(why) != STATUS_OK || why->count > 0)
+    if (try_other_stages(why) != STATUS_OK || why->count > 0 || why->constant)
         return why->error->status;
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
@@ -383,7 +462,20 @@ static enum status search(struct why *why, const struct trial_base *base)
     for (enum why_depth depth = WHY_FAR; depth <= WHY_OTHER_SIZES && why->is_drawn && why->count == 0; depth++)
         if (why_draws(why, depth) != STATUS_OK)
             return why->error->status;
+    drop_rivals(why);
     return try_halves(why, base);
+}
+
+/* What is right agrees. Where attn diff would call some numbers different, a mistake may still fit far better. */
+static enum status take_right(struct why *why, struct trial_base *base)
+{
+    if (dtype_is_coarse(base->mine->dtype) && why->right.outside > 0 &&
+        why_bits(base, UINT64_MAX) >= NEEDED[WHY_SINGLES] && try_singles(why, base) != STATUS_OK)
+        return why->error->status;
+    if (why->count == 0)
+        return add_right(why, base);
+    drop_rivals(why);
+    return STATUS_OK;
 }
 
 /* Where the table is no stage's, other sizes may be what differs. */
@@ -428,7 +520,9 @@ enum status why_search(struct why *why, const struct options *options, const str
         return error->status;
     if (mine_place(&why->mine, problem, options, arena, error) != STATUS_OK)
         return error->status == STATUS_USAGE ? search_sizes(why) : error->status;
-    const double needed = (double)problem->threads * plain_bytes(problem, problem->row_count), there = memory_there();
+    /* Of each thread, a guess and the guess from numbers that are moved. */
+    const double needed = 2 * (double)problem->threads * plain_bytes(problem, problem->row_count);
+    const double there = memory_there();
     if (needed > there)
         return error_system(error, 0,
                             "not enough memory: all stages are held whole by each thread, %.1f GB, and %.1f GB are "
@@ -437,7 +531,7 @@ enum status why_search(struct why *why, const struct options *options, const str
     if (trial_start(base, problem, &why->mine, arena, error) || try_right(why, base))
         return error->status;
     why->bits = why_bits(base, UINT64_MAX);
-    return why->count > 0 ? STATUS_OK : search(why, base);
+    return why->right.end == TRIAL_AGREES ? take_right(why, base) : search(why, base);
 }
 
 uint64_t why_departs(const struct why *why)

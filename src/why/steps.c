@@ -210,6 +210,8 @@ static enum status widen_steps(struct stepping *stepping)
         return why->error->status;
     *mine = why->mine;
     for (size_t i = 0; i < mine->count; i++)
+        mine->tables[i].screen = 0;
+    for (size_t i = 0; i < mine->count; i++)
         if (!mine_is_backward(&mine->tables[i]) && is_whole(&mine->tables[i]) &&
             widen_step(stepping, &mine->tables[i]) != STATUS_OK)
             return why->error->status;
@@ -456,9 +458,9 @@ static enum status try_from_inputs(struct why *why, const struct trial_base *bas
 {
     struct arena scratch = {0};
     struct trial trial;
-    if (trial_run(base, all, true, &trial, &scratch, why->error) == STATUS_OK && trial.end == TRIAL_AGREES) {
-        *taken = true;
-        why_add(why, base, why->options, all, &trial);
+    if (trial_run(base, all, true, &trial, &scratch, why->error) == STATUS_OK) {
+        why_take(why, base, why->options, all, &trial);
+        *taken = why->count > 0;
     }
     arena_free(&scratch);
     return why->error->status;
@@ -469,7 +471,7 @@ static enum status try_from_inputs(struct why *why, const struct trial_base *bas
 static enum status take_steps(const struct stepping *stepping, const struct trial_guess *all, bool *taken)
 {
     struct why *why = stepping->why;
-    struct trial sum = {.end = TRIAL_AGREES, .has_counts = true};
+    struct trial sum = {.end = TRIAL_AGREES, .has_counts = true, .rms = NAN};
     for (size_t i = 0; i < why->step_count; i++) {
         struct trial trial;
         if (try_step(stepping, why->steps[i].stage, all, why->steps[i].departs, &trial) != STATUS_OK ||
@@ -519,7 +521,7 @@ static bool can_be_apart(const struct why *why, const struct trial_base *base)
 static uint64_t given_by(const struct why *why, const struct trial_guess *guess, uint64_t told, struct trial *sum)
 {
     uint64_t given = 0;
-    *sum = (struct trial){.end = TRIAL_AGREES, .has_counts = true};
+    *sum = (struct trial){.end = TRIAL_AGREES, .has_counts = true, .rms = NAN};
     for (size_t i = 0; i < why->step_count; i++) {
         const struct why_step *step = &why->steps[i];
         if (!step->departs || told & STAGE_BIT(step->stage) || !gives(step, guess))

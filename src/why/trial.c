@@ -1,5 +1,6 @@
 #include "why/trial.h"
 
+#include "why/fit.h"
 #include "why/gradients.h"
 
 #include <math.h>
@@ -71,7 +72,7 @@ static bool is_masked(enum stage stage, double mine, double made)
 }
 
 /* How far apart they are; infinite where one of them alone is no number. */
-static double error_of(enum stage stage, double mine, double made)
+double trial_error(enum stage stage, double mine, double made)
 {
     if (isfinite(mine) && isfinite(made))
         return fabs(mine - made);
@@ -80,6 +81,7 @@ static double error_of(enum stage stage, double mine, double made)
 
 struct fit {
     size_t agree, of;
+    size_t close; /* those within the tolerance of their own size, without the screen */
     double largest;
     size_t worst; /* the number that is furthest beyond its tolerance, and */
     double off;   /* its error; 0: none is */
@@ -87,8 +89,8 @@ struct fit {
 };
 
 /* Of a gradient all numbers are there. */
-static double made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
-                          struct mine_index index)
+double trial_made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                         struct mine_index index)
 {
     size_t at = 0;
     if (!mine_is_backward(table))
@@ -98,9 +100,19 @@ static double made_number(const struct trial_made *made, const struct mine_table
     return gradient[at];
 }
 
-static struct fit fit_at(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+/* How far a number may be off, as far as is known before the noise of the guess is. */
+static double screen_of(const struct trial_base *base, size_t table, size_t i)
+{
+    const struct mine_table *of = &base->mine->tables[table];
+    return of->tolerance[i] + of->screen +
+           (base->noise[table] != NULL ? fit_most_noise(base) * base->noise[table][i] : 0);
+}
+
+static struct fit fit_at(const struct trial_base *base, const struct trial_made *made, size_t at,
                          struct mine_index first, const bool *is_few, bool whole)
 {
+    const struct mine_table *table = &base->mine->tables[at];
+    const double *gradient = made->gradients[at];
     struct fit fit = {.of = 0};
     if (mine_is_backward(table) && gradient == NULL) /* what was made has no such table, or one of another shape */
         return (struct fit){.of = table->count, .largest = INFINITY};
@@ -108,11 +120,12 @@ static struct fit fit_at(const struct trial_made *made, const struct mine_table 
         const struct mine_index index = mine_place_of(table, first, i);
         if (is_few != NULL && !stage_is_of_keys(table->stage) && !is_few[index.at[MINE_ROW]])
             continue;
-        const double number = made_number(made, table, gradient, index);
-        const double error = error_of(table->stage, table->numbers[i], number);
+        const double number = trial_made_number(made, table, gradient, index);
+        const double error = trial_error(table->stage, table->numbers[i], number);
         fit.of++;
         fit.largest = fmax(fit.largest, error);
-        if (error <= table->tolerance[i]) {
+        fit.close += error <= table->tolerance[i];
+        if (error <= screen_of(base, at, i)) {
             fit.agree++;
             continue;
         }
@@ -127,19 +140,27 @@ static struct fit fit_at(const struct trial_made *made, const struct mine_table 
     return fit;
 }
 
-static struct fit fit_best(const struct trial_made *made, const struct mine_table *table, const double *gradient,
-                           const bool *is_few, bool whole, size_t *best)
+static bool is_better(struct fit a, struct fit b)
 {
+    if (a.agree != b.agree)
+        return a.agree > b.agree;
+    return a.close != b.close ? a.close > b.close : a.largest < b.largest;
+}
+
+static struct fit fit_best(const struct trial_base *base, const struct trial_made *made, size_t at, const bool *is_few,
+                           bool whole, size_t *best)
+{
+    const struct mine_table *table = &base->mine->tables[at];
     const size_t indices = mine_indices(table);
     struct fit found = {.largest = INFINITY};
     *best = 0;
     for (size_t i = 0; i < indices; i++) {
-        const struct fit fit = fit_at(made, table, gradient, mine_index(table, i), is_few, whole);
-        if (i == 0 || fit.agree > found.agree || (fit.agree == found.agree && fit.largest < found.largest)) {
+        const struct fit fit = fit_at(base, made, at, mine_index(table, i), is_few, whole);
+        if (i == 0 || is_better(fit, found)) {
             found = fit;
             *best = i;
         }
-        if (fit.agree == fit.of)
+        if (fit.agree == fit.of && !whole)
             break;
     }
     return found;
@@ -157,7 +178,7 @@ void trial_compare(const struct trial_base *base, const struct trial_made *made,
         const struct mine_table *table = &base->mine->tables[i];
         if (only != STAGE_NAMES && table->stage != only)
             continue;
-        const struct fit fit = fit_best(made, table, made->gradients[i], is_few, whole, &trial->indices[i]);
+        const struct fit fit = fit_best(base, made, i, is_few, whole, &trial->indices[i]);
         trial->agree += fit.agree;
         trial->of += fit.of;
         trial->largest = fmax(trial->largest, fit.largest);
@@ -186,7 +207,7 @@ static uint64_t stages_of(const struct trial_base *base)
     return stage_closure(stages);
 }
 
-static bool has_stage(const struct trial_base *base, enum stage stage)
+bool trial_has_stage(const struct trial_base *base, enum stage stage)
 {
     for (size_t i = 0; i < base->mine->count; i++)
         if (base->mine->tables[i].stage == stage)
@@ -217,15 +238,15 @@ static const double *shown_of(const struct trial_made *trial_made, const struct 
     return numbers;
 }
 
-static bool are_alike(double a, double b, double largest)
+static bool are_alike(double a, double b, double size)
 {
-    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * largest;
+    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * size;
 }
 
-static bool all_alike(const double *a, const double *b, size_t count, double largest)
+static bool all_alike(const double *a, const double *b, const double *sizes, size_t count)
 {
     size_t i = 0;
-    while (i < count && are_alike(a[i], b[i], largest))
+    while (i < count && are_alike(a[i], b[i], sizes[i]))
         i++;
     return i == count;
 }
@@ -239,8 +260,8 @@ static const size_t *all_queries(const struct problem *problem, struct arena *ar
 }
 
 /* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the way back all. */
-static enum status make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
-                        struct trial_made *made, struct arena *arena, struct error *error)
+enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
+                       struct trial_made *made, struct arena *arena, struct error *error)
 {
     struct plain_columns columns = base->columns;
     struct plain *plain = &made->plain;
@@ -259,32 +280,32 @@ static enum status make(const struct trial_base *base, const struct recipe *reci
 
 /* Whether the main stage is as it is without mistakes; of queries that meet, only where all were asked for. */
 static bool is_hidden(const struct trial_base *base, const struct recipe *recipe, const struct trial_made *made,
-                      const double *base_shown, struct arena *arena, struct error *error)
+                      bool few, struct arena *arena, struct error *error)
 {
     size_t count;
     const bool all = made->plain.row_count == base->problem->row_count;
     const double *shown = shown_of(made, base->mine, &count, arena, error);
-    if (recipe->across)
-        base_shown = all ? base->shown : NULL;
-    return shown != NULL && base_shown != NULL && all_alike(shown, base_shown, count, base->largest);
+    const double *right = recipe->across ? (all ? base->shown : NULL) : few ? base->shown_few : base->shown;
+    const double *sizes = few && !recipe->across ? base->sizes_few : base->sizes;
+    return shown != NULL && right != NULL && all_alike(shown, right, sizes, count);
 }
 
 static enum status look_at(const struct trial_base *base, const struct recipe *recipe, bool few, bool whole,
-                           struct trial *trial, struct arena *arena, struct error *error)
+                           struct trial *trial, struct trial_made *made, struct arena *arena, struct error *error)
 {
-    struct trial_made made = {.plain.wants_normed = has_stage(base, STAGE_NORMED)};
     const struct problem *problem = base->problem;
     size_t count;
-    if (make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, &made, arena,
-             error) != STATUS_OK)
+    *made = (struct trial_made){.plain.wants_normed = trial_has_stage(base, STAGE_NORMED)};
+    if (trial_make(base, recipe, few ? base->few : problem->rows, few ? base->few_count : problem->row_count, made,
+                   arena, error) != STATUS_OK)
         return error->status;
-    trial_compare(base, &made, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
-    trial->hidden = is_hidden(base, recipe, &made, few ? base->shown_few : base->shown, arena, error);
-    trial->has_counts = whole;
-    const double *shown = shown_of(&made, base->mine, &count, arena, error);
-    trial->shown = trial->end == TRIAL_AGREES && !(few && !recipe->across) && made.plain.row_count == problem->row_count
-                       ? (double *)shown
-                       : NULL;
+    trial_compare(base, made, few && !recipe->across ? base->is_few : NULL, whole, STAGE_NAMES, trial);
+    trial->hidden = is_hidden(base, recipe, made, few, arena, error);
+    const double *shown = shown_of(made, base->mine, &count, arena, error);
+    trial->shown =
+        trial->end == TRIAL_AGREES && !(few && !recipe->across) && made->plain.row_count == problem->row_count
+            ? (double *)shown
+            : NULL;
     return error->status;
 }
 
@@ -292,20 +313,37 @@ enum status trial_run(const struct trial_base *base, const struct trial_guess *g
                       struct arena *arena, struct error *error)
 {
     struct recipe recipe;
+    struct trial_made *made = arena_allocate(arena, 1, sizeof *made, error);
     const char *reason;
     size_t refused;
     *trial = (struct trial){.end = TRIAL_REFUSED, .work = trial_work(base)};
-    if (recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, arena, error) !=
-        STATUS_OK)
+    if (made == NULL || recipe_create(&recipe, base->problem, guess->choices, guess->count, &refused, &reason, arena,
+                                      error) != STATUS_OK)
         return error->status;
     if (reason != NULL || (recipe.no_way_back != NULL && mine_has_backward(base->mine)))
         return STATUS_OK;
     if (base->few_count > 0 && !recipe.across && !whole) {
-        if (look_at(base, &recipe, true, false, trial, arena, error) != STATUS_OK ||
+        if (look_at(base, &recipe, true, false, trial, made, arena, error) != STATUS_OK ||
             (trial->end == TRIAL_DEPARTS && !trial->hidden))
             return error->status;
     }
-    return look_at(base, &recipe, false, whole, trial, arena, error);
+    if (look_at(base, &recipe, false, whole, trial, made, arena, error) != STATUS_OK || !whole)
+        return error->status;
+    return fit_weigh(base, guess, made, trial, arena, error);
+}
+
+enum status trial_confirm(const struct trial_base *base, const struct trial_guess *guess, struct trial *trial,
+                          struct arena *arena, struct error *error)
+{
+    if (trial_run(base, guess, false, trial, arena, error) != STATUS_OK || trial->end != TRIAL_AGREES)
+        return error->status;
+    const bool hidden = trial->hidden;
+    const double work = trial->work;
+    if (trial_run(base, guess, true, trial, arena, error) == STATUS_OK) {
+        trial->hidden = hidden;
+        trial->work += work;
+    }
+    return error->status;
 }
 
 static size_t numbers_of(const struct problem *problem, enum stage stage)
@@ -336,7 +374,7 @@ bool trial_alike(const struct problem *problem, const struct mine *mine, const s
 
 bool trial_same(const struct trial_base *base, const double *shown, const double *other)
 {
-    return shown != NULL && other != NULL && all_alike(shown, other, trial_numbers(base), base->largest);
+    return shown != NULL && other != NULL && all_alike(shown, other, base->sizes, trial_numbers(base));
 }
 
 double trial_work(const struct trial_base *base)
@@ -382,11 +420,42 @@ static enum status choose_few(struct trial_base *base, struct error *error)
     return STATUS_OK;
 }
 
+static void take_larger(double *largest, double number)
+{
+    *largest = isfinite(number) ? fmax(*largest, fabs(number)) : *largest;
+}
+
+/* Of each number of the main stage how large those beside it are: the largest of its row, or of its column where that
+ * is smaller. Below a millionth of all they are nothing but rounding. */
+static double *sizes_of(struct trial_base *base, const double *shown, size_t count, struct error *error)
+{
+    const struct mine_table *table = &base->mine->tables[base->mine->count - 1];
+    const size_t columns = table->layout.whole[MINE_COLUMN], rows = count / columns;
+    double *sizes = arena_allocate(base->arena, count, sizeof *sizes, error), largest = 0;
+    double *of_columns = arena_allocate(base->arena, columns, sizeof *of_columns, error);
+    if (sizes == NULL || of_columns == NULL)
+        return NULL;
+    memset(of_columns, 0, columns * sizeof *of_columns);
+    for (size_t i = 0; i < count; i++) {
+        take_larger(&of_columns[i % columns], shown[i]);
+        take_larger(&largest, shown[i]);
+    }
+    for (size_t row = 0; row < rows; row++) {
+        double of_row = 0;
+        for (size_t c = 0; c < columns; c++)
+            take_larger(&of_row, shown[row * columns + c]);
+        for (size_t c = 0; c < columns; c++)
+            sizes[row * columns + c] = fmax(fmin(of_row, of_columns[c]), 1e-6 * largest);
+    }
+    base->largest = fmax(base->largest, largest);
+    return sizes;
+}
+
 /* The main stage without mistakes, of some rows, as a copy that lasts. */
 static enum status keep_shown(struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
-                              double **shown, struct error *error)
+                              double **shown, double **sizes, struct error *error)
 {
-    struct trial_made all = {.plain.wants_normed = has_stage(base, STAGE_NORMED)};
+    struct trial_made all = {.plain.wants_normed = trial_has_stage(base, STAGE_NORMED)};
     struct arena scratch = {0};
     size_t numbers = 0;
     const double *made = NULL;
@@ -397,8 +466,8 @@ static enum status keep_shown(struct trial_base *base, const struct recipe *reci
     *shown = made == NULL ? NULL : arena_allocate(base->arena, numbers, sizeof **shown, error);
     if (*shown != NULL)
         memcpy(*shown, made, numbers * sizeof **shown);
-    for (size_t i = 0; i < numbers && *shown != NULL; i++)
-        base->largest = isfinite(made[i]) ? fmax(base->largest, fabs(made[i])) : base->largest;
+    if (*shown != NULL)
+        *sizes = sizes_of(base, *shown, numbers, error);
     arena_free(&scratch);
     return error->status;
 }
@@ -432,8 +501,9 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
     size_t refused;
     *base = (struct trial_base){.problem = problem, .mine = mine, .arena = arena};
     if (recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, error) || choose_few(base, error) ||
-        keep_shown(base, &recipe, problem->rows, problem->row_count, &base->shown, error))
+        keep_shown(base, &recipe, problem->rows, problem->row_count, &base->shown, &base->sizes, error))
         return error->status;
-    return base->few_count > 0 ? keep_shown(base, &recipe, base->few, base->few_count, &base->shown_few, error)
-                               : STATUS_OK;
+    return base->few_count > 0
+               ? keep_shown(base, &recipe, base->few, base->few_count, &base->shown_few, &base->sizes_few, error)
+               : STATUS_OK;
 }

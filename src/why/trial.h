@@ -23,7 +23,10 @@ struct trial_base {
     bool *is_few;                 /* (S) which of the rows asked for these are */
     /* What the main stage is without mistakes, of these rows and of all: trial_shown numbers. */
     double *shown_few, *shown;
-    double largest; /* the largest of them */
+    double *sizes_few, *sizes;        /* and how large the numbers beside each are, in its row or its column */
+    double largest;                   /* of all rows */
+    const double *noise[MINE_TABLES]; /* (count) of a table's numbers without mistakes; NULL: not known */
+    const double *exact; /* of tables of few bits: their numbers without mistakes in float32, in a row; or NULL */
 };
 
 enum trial_end {
@@ -42,12 +45,18 @@ struct trial {
     enum trial_end end;
     bool hidden;     /* nothing of the main stage is other than without mistakes */
     bool has_counts; /* all numbers were compared: */
-    size_t agree, of;
+    size_t agree, of, rows;
     double largest; /* the largest error; infinite where NaN meets a number */
+    double rms;   /* what is left of the errors beyond the digits, in times of the noise of each number; NaN: unknown */
+    double apart; /* of numbers of few bits: how far the guess is from what is right, relative to the noise */
+    size_t outside; /* numbers that attn diff would call different, by the tolerance of the tables' dtype */
+    bool moves;     /* some number depends on those that are given */
     struct trial_worst worst;
-    size_t indices[MINE_TABLES]; /* which place of each table fits best: mine_index */
-    double *shown;               /* the main stage, where it agrees; in the arena of the call, else NULL */
-    double work;                 /* multiply-adds, about */
+    size_t indices[MINE_TABLES];      /* which place of each table fits best: mine_index */
+    const double *noise[MINE_TABLES]; /* (count) of the numbers of each, where has_counts; in the arena of the call */
+    const double *exact;              /* (of) as in the base, by the guess */
+    double *shown;                    /* the main stage, where it agrees; in the arena of the call, else NULL */
+    double work;                      /* multiply-adds, about */
 };
 
 /* What was made of a guess: the stages of the way forward, and the gradients that tables are (gradients_make). */
@@ -67,10 +76,15 @@ enum status trial_start(struct trial_base *base, const struct problem *problem, 
 enum status trial_start_bare(struct trial_base *base, const struct problem *problem, const struct mine *mine,
                              struct arena *arena, struct error *error);
 
-/* Tries a guess. `whole`: all numbers are compared, else it ends where it is known to depart. Several threads may do it
- * at the same time, each with its own arena and error. */
+/* Tries a guess. `whole`: all numbers are compared and judged by fit_weigh; else it ends where it is known to depart,
+ * and agrees where it passes the screen, which a whole trial then has to confirm. Several threads may do it at the same
+ * time, each with its own arena and error. */
 enum status trial_run(const struct trial_base *base, const struct trial_guess *guess, bool whole, struct trial *trial,
                       struct arena *arena, struct error *error);
+
+/* The same, whole only where it passes the screen. */
+enum status trial_confirm(const struct trial_base *base, const struct trial_guess *guess, struct trial *trial,
+                          struct arena *arena, struct error *error);
 
 /* How many numbers the main stage has. */
 size_t trial_numbers(const struct trial_base *base);
@@ -91,5 +105,20 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
  * of, largest and indices. */
 void trial_compare(const struct trial_base *base, const struct trial_made *made, const bool *is_few, bool whole,
                    enum stage only, struct trial *trial);
+
+/* --- what trial.c and fit.c share -------------------------------------------------------------------------------- */
+
+/* Makes the rows that a recipe needs: `rows`, or where queries meet all of them; of the way back all. */
+enum status trial_make(const struct trial_base *base, const struct recipe *recipe, const size_t *rows, size_t count,
+                       struct trial_made *made, struct arena *arena, struct error *error);
+
+/* A number of a table as it was made, at an index of its stage; of a gradient all numbers are there. */
+double trial_made_number(const struct trial_made *made, const struct mine_table *table, const double *gradient,
+                         struct mine_index index);
+
+/* How far two numbers of a stage are apart; infinite where one of them alone is no number. */
+double trial_error(enum stage stage, double mine, double made);
+
+bool trial_has_stage(const struct trial_base *base, enum stage stage);
 
 #endif

@@ -20,7 +20,7 @@ struct why_explanation {
     uint64_t alone; /* the gradients that it gives, a set, where each that departs has its own; 0: all tables */
 };
 
-enum { WHY_STEP_GUESSES = 8 };
+enum { WHY_STEP_GUESSES = 8, WHY_MOST = 256 };
 
 /* One step, of those that go on from somebody's own stages. */
 struct why_step {
@@ -52,10 +52,13 @@ struct why {
     struct trial right; /* without mistakes */
     enum stage taken;   /* what a table was taken for by its shape; told where it is another stage, and right */
     bool low_precision; /* it is right, but in mine.dtype */
+    bool constant;      /* it is right, but so it would be for any input */
     bool fits;          /* some settings make stages of the tables' shapes */
     bool is_drawn;      /* settings are guessed, too */
     struct why_explanation *explanations;
     size_t count;
+    struct why_explanation *as_well; /* (as_well_count) mistakes that fit about as well as what is right, in few bits */
+    size_t as_well_count;
     struct why_step steps[STAGE_COUNT]; /* where several stages are there, in their order */
     size_t step_count;
     bool masked_first;          /* masked before it was scaled, which changes no weight */
@@ -113,6 +116,11 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
  * some more, so that no wrong one fits by chance; and what so many mistakes need. */
 double why_bits(const struct trial_base *base, uint64_t stages);
 double why_bits_needed(size_t mistakes);
+
+/* Takes a whole trial that agrees: as an explanation where it is to be believed rather than what is right, else notes
+ * that it fits as well. */
+enum status why_take(struct why *why, const struct trial_base *base, const struct options *options,
+                     const struct trial_guess *guess, const struct trial *trial);
 
 /* In draws.c: bits that the last table tells of seeds: how far its numbers are apart when others are drawn. 0 where
  * memory is short. */

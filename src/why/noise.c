@@ -1,0 +1,126 @@
+#include "why/noise.h"
+
+#include <math.h>
+
+struct mover {
+    double share;
+    uint32_t state;
+    struct arena *arena;
+    struct error *error;
+};
+
+double noise_unit(enum dtype dtype)
+{
+    return pow(2, 1 - fmin(dtype_precision(dtype), dtype_precision(DTYPE_F32)));
+}
+
+/* Up, down, or twice as often not at all: Marsaglia 2003, "Xorshift RNGs". */
+static double move(struct mover *mover, double number)
+{
+    static const double BY[] = {-1, 0, 0, 1};
+    mover->state ^= mover->state << 13;
+    mover->state ^= mover->state >> 17;
+    mover->state ^= mover->state << 5;
+    return isfinite(number) ? number * (1 + mover->share * BY[mover->state >> 30]) : number;
+}
+
+static void move_tensor(struct mover *mover, struct tensor *tensor)
+{
+    enum { AT_ONCE = 256 };
+    const struct tensor given = *tensor;
+    double numbers[AT_ONCE];
+    /* A share of a number that its own dtype has no room for moves it in float32. */
+    const bool fine = given.rank > 0 && dtype_is_working(given.dtype) && mover->share < noise_unit(given.dtype);
+    if (given.rank == 0 || !dtype_is_working(given.dtype) ||
+        tensor_create(tensor, fine ? DTYPE_F32 : given.dtype, given.rank, given.shape, mover->arena, mover->error) !=
+            STATUS_OK)
+        return;
+    const size_t count = tensor_count(&given);
+    for (size_t first = 0; first < count; first += AT_ONCE) {
+        const size_t now = memory_smaller(AT_ONCE, count - first);
+        tensor_load(&given, first, now, numbers);
+        for (size_t i = 0; i < now; i++)
+            numbers[i] = move(mover, numbers[i]);
+        tensor_store(tensor, first, now, numbers);
+    }
+}
+
+static void move_projection(struct mover *mover, struct projection *projection)
+{
+    move_tensor(mover, &projection->weight);
+    move_tensor(mover, &projection->bias);
+}
+
+static void move_norm(struct mover *mover, struct norm *norm)
+{
+    move_tensor(mover, &norm->weight);
+    move_tensor(mover, &norm->bias);
+}
+
+static void move_parameters(struct mover *mover, struct parameters *parameters)
+{
+    struct latent *latent = &parameters->latent;
+    struct module *modules = arena_allocate(mover->arena, parameters->module_count, sizeof *modules, mover->error);
+    for (size_t i = 0; i < parameters->module_count && modules != NULL; i++) {
+        modules[i] = parameters->modules[i];
+        for (int id = 0; id < PROJECTION_COUNT; id++)
+            move_projection(mover, &modules[i].projections[id]);
+    }
+    parameters->modules = modules;
+    move_projection(mover, &parameters->out);
+    for (int i = 0; i < NORM_COUNT; i++)
+        move_norm(mover, &parameters->norms[i]);
+    move_tensor(mover, &parameters->relative_bias);
+    move_projection(mover, &latent->query_a);
+    move_projection(mover, &latent->query_b);
+    move_projection(mover, &latent->key_value_a);
+    move_projection(mover, &latent->key_value_b);
+    move_norm(mover, &latent->query_norm);
+    move_norm(mover, &latent->key_value_norm);
+}
+
+/* Key and value in pages lie in the caches once more, which some mistakes read. */
+static void move_pages(struct mover *mover, struct problem *moved)
+{
+    struct problem_pages *pages = arena_allocate(mover->arena, 1, sizeof *pages, mover->error);
+    if (pages == NULL)
+        return;
+    *pages = *moved->pages;
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        move_tensor(mover, &pages->caches[id]);
+    moved->pages = pages;
+}
+
+static const double *move_numbers(struct mover *mover, const double *numbers, size_t count)
+{
+    double *moved = arena_allocate(mover->arena, count, sizeof *moved, mover->error);
+    for (size_t i = 0; i < count && moved != NULL; i++)
+        moved[i] = move(mover, numbers[i]);
+    return moved;
+}
+
+enum status noise_move(struct problem *moved, const struct problem *problem, double share, unsigned run,
+                       struct arena *arena, struct error *error)
+{
+    struct mover mover = {share, 2463534242U + run * 2654435761U, arena, error};
+    *moved = *problem;
+    moved->noise = share;
+    move_tensor(&mover, &moved->inputs);
+    if (problem->key_inputs.data == problem->inputs.data)
+        moved->key_inputs.data = moved->inputs.data;
+    else
+        move_tensor(&mover, &moved->key_inputs);
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        move_tensor(&mover, &moved->given[id]);
+    move_tensor(&mover, &moved->grad);
+    move_tensor(&mover, &moved->mask.attn_mask);
+    if (problem_projects(problem))
+        move_parameters(&mover, &moved->parameters);
+    if (problem->pages != NULL)
+        move_pages(&mover, moved);
+    if (problem->mask.sinks != NULL)
+        moved->mask.sinks = move_numbers(&mover, problem->mask.sinks, problem->heads);
+    if (problem->mask.relative != NULL)
+        moved->mask.relative = move_numbers(&mover, problem->mask.relative, problem->mask.buckets * problem->heads);
+    return error->status;
+}
