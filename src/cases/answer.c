@@ -7,6 +7,9 @@ static const char *const ENDINGS[] = {".npy", ".safetensors", ".npz", ".pt", ".j
 enum { ENDING_COUNT = sizeof ENDINGS / sizeof ENDINGS[0] };
 #define TOGETHER "mine"
 
+/* The times of a copied folder are new, in any order, and an archive may keep them to 2 s. */
+static const double EXACT_TIME = 2;
+
 /* Whether the name is `stem` with one of the endings. */
 static bool is_called(const char *name, const char *stem)
 {
@@ -70,7 +73,9 @@ static enum status read_file(struct answers *answers, size_t which, const struct
     char words[CASE_WORDS_BYTES];
     if (path == NULL)
         return error->status;
-    if (load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) != STATUS_OK) {
+    found.written = case_written(path);
+    found.older = found.written < answers->written - EXACT_TIME;
+    if (folder_check_file(path, error) || load_file(path, INPUT_FILE_OF_DIFF, arena, &input, error) != STATUS_OK) {
         if (error->memory)
             return STATUS_SYSTEM;
         found.refused = tell(arena, error->message);
@@ -103,6 +108,10 @@ enum status answers_read(struct answers *answers, const struct case_made *made, 
     if (answers->folder == NULL ||
         folder_list(answers->folder, &answers->names, &answers->name_count, arena, error) != STATUS_OK)
         return error->status;
+    const char *made_with = folder_path(answers->folder, "case.json", arena, error);
+    if (made_with == NULL)
+        return error->status;
+    answers->written = case_written(made_with);
     answers->taken = arena_allocate(arena, answers->name_count, sizeof *answers->taken, error);
     if (answers->taken == NULL)
         return error->status;

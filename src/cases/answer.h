@@ -12,11 +12,14 @@ struct answer {
     const char *refused; /* why it cannot be read, or NULL */
     bool alone;          /* the file holds that table alone, without a name */
     bool is_text;        /* its numbers are decimals, of any dtype */
+    bool older;          /* than its case: it is a result of another folder */
+    double written;      /* when, in seconds */
     struct tensor tensor;
 };
 
 struct answers {
     const char *folder; /* DIR/edge-16 */
+    double written;     /* its case.json, in seconds */
     const char **names; /* all files in it */
     size_t name_count;
     bool *taken;                          /* (name_count) they hold a result, or tables that are told */

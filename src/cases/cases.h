@@ -134,6 +134,7 @@ struct case_checked {
     struct case_unread unread[CASE_NOTES];
     size_t unread_count, more_unread;
     char expected[CASE_WORDS_BYTES]; /* the names of its results: "grad_query, grad_key, grad_value" */
+    double written;                  /* when the first of its results was, in seconds; NaN: there is none */
 };
 
 struct cases_report {
@@ -144,9 +145,24 @@ struct cases_report {
     size_t of[CASE_VERDICTS];
     const char **notes; /* what else is in the folder */
     size_t note_count;
+    const char **absent; /* the cases whose folders are gone */
+    size_t absent_count;
+    const char **earlier; /* the cases whose results are perhaps of another run than the latest */
+    size_t earlier_count;
 };
 
-/* Checks the folder. STATUS_USAGE where attn cases did not write it so, STATUS_SYSTEM where it cannot be read. */
+/* STATUS_USAGE where a report written to that path would replace a file that was checked. */
+enum status cases_check_out(const struct cases_report *report, const char *path, struct arena *arena,
+                            struct error *error);
+
+/* In age.c: when the file was last written, in seconds; NaN where it is not there. */
+double case_written(const char *path);
+
+/* In age.c: sets report->earlier. STATUS_SYSTEM where memory is short. */
+enum status cases_find_earlier(struct cases_report *report, struct arena *arena, struct error *error);
+
+/* Checks the folder. STATUS_USAGE where attn cases did not write it so, or none of its cases is left; STATUS_SYSTEM
+ * where it cannot be read. */
 enum status cases_check(struct cases_report *report, const char *folder, struct arena *arena, struct error *error);
 
 /* The report as text or JSON; STATUS_DIFFERENT where not all passed. Closes the output. */

@@ -1,5 +1,6 @@
 #include "cases/cases.h"
 
+#include "base/output.h"
 #include "base/shell_word.h"
 #include "build/problem_create.h"
 #include "cases/answer.h"
@@ -61,7 +62,7 @@ static enum status read_index(struct cases_report *report, struct arena *arena, 
     struct case_file made;
     char shown[TEXT_PATH_BYTES];
     const char *path = folder_path(report->folder, CASES_INDEX, arena, error);
-    if (path == NULL || load_bytes(path, arena, &index, error) != STATUS_OK ||
+    if (path == NULL || folder_check_file(path, error) || load_bytes(path, arena, &index, error) ||
         read_options(&report->options, &index, path, report->folder, arena, error) ||
         case_index(&report->options, &made, arena, error))
         return error->status;
@@ -130,9 +131,12 @@ static enum status check_own(struct case_checked *checked, const struct answers 
         const char *path = folder_path(answers->folder, files[i].name, arena, error);
         if (path == NULL)
             return error->status;
-        if (load_bytes(path, arena, &loaded, error) != STATUS_OK && error->memory)
+        enum status status = folder_check_file(path, error);
+        if (status == STATUS_OK)
+            status = load_bytes(path, arena, &loaded, error);
+        if (error->memory)
             return STATUS_SYSTEM;
-        if (error->status != STATUS_OK)
+        if (status != STATUS_OK)
             fail(checked, files[i].name, "cannot be read, but attn cases wrote it");
         else if (loaded.length != files[i].length || memcmp(loaded.bytes, files[i].bytes, files[i].length) != 0)
             fail(checked, files[i].name, "is not what attn cases wrote: a kernel must leave it as it is");
@@ -387,9 +391,11 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
     for (size_t i = 0; i < made->count; i++) {
         const char *before = checked->result;
         const struct answer *answer = &answers->of[i];
-        if (answer->path == NULL || answer->refused != NULL) {
-            if (answer->refused != NULL)
-                fail(checked, NULL, answer->refused);
+        if (answer->path == NULL || answer->older)
+            continue;
+        checked->written = fmin(checked->written, answer->written);
+        if (answer->refused != NULL) {
+            fail(checked, NULL, answer->refused);
             continue;
         }
         check_answer(checked, answer, made, &made->results[i], dtype);
@@ -414,13 +420,19 @@ static enum status check_answers(struct case_checked *checked, struct case_made 
     return STATUS_OK;
 }
 
-/* What is missing of the results: all of them, or some. */
+/* What is missing of the results: all of them, or some. One that is older than its case is none of it. */
 static void check_missing(struct case_checked *checked, const struct case_made *made, const struct answers *answers)
 {
     struct text reason = text_begin(checked->reason, sizeof checked->reason);
     for (size_t i = 0; i < made->count; i++)
         if (answers->of[i].path == NULL) {
             text_add(&reason, "%s%s.npy", checked->verdict == CASE_MISSING ? ", " : "no ", made->results[i].name);
+            checked->verdict = CASE_MISSING;
+        }
+    for (size_t i = 0; i < made->count; i++)
+        if (answers->of[i].path != NULL && answers->of[i].older) {
+            text_add(&reason, "%s%s is older than its case", checked->verdict == CASE_MISSING ? ", " : "",
+                     answers->of[i].name);
             checked->verdict = CASE_MISSING;
         }
 }
@@ -489,17 +501,63 @@ enum status cases_check(struct cases_report *report, const char *folder, struct 
     /* Behind "./" no name is an option, here and in the command lines that are asked and shown. */
     *report = (struct cases_report){.folder = folder[0] == '-' ? folder_path(".", folder, arena, error) : folder};
     report->checked = arena_allocate(arena, CASES_COUNT, sizeof report->checked[0], error);
-    if (report->folder == NULL || report->checked == NULL || read_index(report, arena, error) != STATUS_OK)
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): they are pointers */
+    report->absent = arena_allocate(arena, CASES_COUNT, sizeof report->absent[0], error);
+    if (report->folder == NULL || report->checked == NULL || report->absent == NULL ||
+        read_index(report, arena, error) != STATUS_OK)
         return error->status;
     for (size_t i = 0; i < CASES_COUNT; i++) {
         struct case_checked *checked = &report->checked[report->count];
         if (!case_sizes_of(&CASES[i], &report->options, &sizes))
             continue;
-        *checked = (struct case_checked){.row = &CASES[i]};
+        const char *path = folder_path(report->folder, CASES[i].name, arena, error);
+        if (path == NULL)
+            return error->status;
+        if (access(path, F_OK) != 0 && errno == ENOENT) {
+            report->absent[report->absent_count++] = CASES[i].name;
+            continue;
+        }
+        *checked = (struct case_checked){.row = &CASES[i], .written = (double)NAN};
         if (check_case(checked, report, arena, error) != STATUS_OK)
             return error->status;
         report->of[checked->verdict]++;
         report->count++;
     }
-    return note_others(report, arena, error);
+    if (report->count == 0)
+        return error_usage(error, "%s: none of its cases is there; expected those that attn cases wrote", folder);
+    return cases_find_earlier(report, arena, error) || note_others(report, arena, error) ? error->status : STATUS_OK;
+}
+
+/* *same: whether the folder is that one. */
+static enum status compare_folder(const char *folder, const struct stat *its, bool *same, struct error *error)
+{
+    struct stat there;
+    *same = stat(folder, &there) == 0;
+    if (!*same && errno != ENOENT && errno != ENOTDIR)
+        return error_system(error, errno, "%s", folder);
+    *same = *same && its->st_dev == there.st_dev && its->st_ino == there.st_ino;
+    return STATUS_OK;
+}
+
+enum status cases_check_out(const struct cases_report *report, const char *path, struct arena *arena,
+                            struct error *error)
+{
+    const char *index = folder_path(report->folder, CASES_INDEX, arena, error);
+    char *target = path != NULL ? realpath(path, NULL) : NULL, *slash = target != NULL ? strrchr(target, '/') : NULL;
+    bool replaced = false;
+    struct stat its;
+    if (index != NULL)
+        output_replaces(path, index, &replaced, error);
+    if (slash != NULL)
+        slash[slash == target ? 1 : 0] = '\0';
+    if (slash != NULL && stat(target, &its) != 0)
+        error_system(error, errno, "%s", target);
+    for (size_t i = 0; slash != NULL && i < report->count && !replaced && error->status == STATUS_OK; i++) {
+        const char *folder = folder_path(report->folder, report->checked[i].row->name, arena, error);
+        if (folder != NULL)
+            compare_folder(folder, &its, &replaced, error);
+    }
+    free(target);
+    return replaced ? error_usage(error, "--out would replace %.200s, which --check reads; expected another file", path)
+                    : error->status;
 }

@@ -90,6 +90,16 @@ static void write_unread(const struct case_checked *checked, struct output *outp
     }
 }
 
+/* Names of cases, and before the first what is said of them. */
+static void write_cases(const char *what, const char *const *names, size_t count, struct output *output)
+{
+    struct wrap line = {.output = output, .columns = WRAP_COLUMNS, .indent = INDENT};
+    for (size_t i = 0; i < count; i++)
+        wrap_add(&line, "%s%s", i == 0 ? what : "", names[i]);
+    if (count > 0)
+        output_print(output, "\n");
+}
+
 static void write_text_report(const struct cases_report *report, bool color, struct output *output)
 {
     char shown[TEXT_PATH_BYTES];
@@ -113,8 +123,16 @@ static void write_text_report(const struct cases_report *report, bool color, str
     }
     for (size_t i = 0; i < report->note_count; i++)
         write_name("", report->notes[i], "is no case", output);
-    output_print(output, "\n%zu passed, %zu failed, %zu missing\n", report->of[CASE_PASSED], report->of[CASE_FAILED],
+    write_cases("not there, and not checked: ", report->absent, report->absent_count, output);
+    write_cases("written before a long pause, perhaps by an earlier run: ", report->earlier, report->earlier_count,
+                output);
+    output_print(output, "\n%zu passed, %zu failed, %zu missing", report->of[CASE_PASSED], report->of[CASE_FAILED],
                  report->of[CASE_MISSING]);
+    if (report->absent_count > 0)
+        output_print(output, "; %zu not there", report->absent_count);
+    if (report->earlier_count > 0)
+        output_print(output, "; %zu perhaps of an earlier run", report->earlier_count);
+    output_print(output, "\n");
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
@@ -191,6 +209,8 @@ static void write_json_report(const struct cases_report *report, struct output *
     output_print(output, "\",\n\"passed\": %zu, \"failed\": %zu, \"missing\": %zu", report->of[CASE_PASSED],
                  report->of[CASE_FAILED], report->of[CASE_MISSING]);
     write_list("others", report->notes, report->note_count, output);
+    write_list("absent", report->absent, report->absent_count, output);
+    write_list("earlier", report->earlier, report->earlier_count, output);
     output_print(output, ",\n\"cases\": [");
     for (size_t i = 0; i < report->count; i++) {
         output_print(output, "%s\n  ", i ? "," : "");
