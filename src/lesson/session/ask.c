@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <string.h>
 
+#define COMMAND_WORDS "attn, cat, cp, nano or sed"
+
 enum { MOST_LETTERS = 15 };
 
 /* A line as it was typed. */
@@ -54,7 +56,8 @@ enum key ask_key(const struct session *session)
     static const struct {
         const char *word;
         enum key key;
-    } KEYS[] = {{"", KEY_ENTER}, {"b", KEY_BACK}, {"s", KEY_SKIP}, {"q", KEY_QUIT}, {"?", KEY_HELP}};
+    } KEYS[] = {{"", KEY_ENTER}, {"b", KEY_BACK},    {"s", KEY_SKIP},    {"q", KEY_QUIT},
+                {"?", KEY_HELP}, {"quit", KEY_QUIT}, {"exit", KEY_QUIT}, {"help", KEY_HELP}};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
         if (strcmp(KEYS[i].word, session->line) == 0)
             return KEYS[i].key;
@@ -74,11 +77,13 @@ void ask_help(const struct session *session)
     };
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
         show_text(&session->show, KEYS[i].meaning, KEYS[i].key, 9);
-    show_print(
-        &session->show,
-        "All else is run as a command, each by a shell of its own, in %s. Ctrl-C ends a command that runs. To use a "
-        "file of yours, copy it there: cp FILE . What you make or change there can be kept at the end.",
-        session->shell.folder);
+    show_print(&session->show,
+               "A line that begins with " COMMAND_WORDS
+               " is run as a command; to run any other, type $ and a blank before it, as "
+               "in $ ls . Each has a shell of its own, in %s. Ctrl-C ends a command that runs. To use a file of yours, "
+               "copy it "
+               "there: cp FILE . What you make or change there can be kept at the end.",
+               session->shell.folder);
 }
 
 static int run(struct session *session, const char *command, bool own)
@@ -118,6 +123,39 @@ static void read_command(struct session *session)
         strcpy(session->command, ":");
 }
 
+bool ask_is_command(const char *line)
+{
+    static const char *const WORDS[] = {"attn", "cat ", "cp ", "nano ", "sed "}; /* behind a blank something follows */
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        const size_t length = strlen(WORDS[i]);
+        if (strncmp(line, WORDS[i], length) == 0 &&
+            (WORDS[i][length - 1] == ' ' || strchr(" \t;|&<>", line[length]) != NULL))
+            return true;
+    }
+    return false;
+}
+
+bool ask_takes_command(struct session *session)
+{
+    char *line = session->line;
+    const bool marked = line[0] == '$' && (line[1] == ' ' || line[1] == '\t');
+    if (marked) {
+        const size_t mark = 1 + strspn(line + 1, " \t");
+        memmove(line, line + mark, strlen(line + mark) + 1);
+    }
+    return marked || ask_is_command(line);
+}
+
+void ask_run_or_refuse(struct session *session)
+{
+    if (ask_takes_command(session))
+        ask_run_typed(session);
+    else
+        show_print(&session->show,
+                   "Not run: expected a command that begins with " COMMAND_WORDS ". For any other, type "
+                   "$ and a blank before it: $ ls");
+}
+
 int ask_run_typed(struct session *session)
 {
     read_command(session);
@@ -147,7 +185,7 @@ enum move ask_to_go_on(struct session *session, const char *prompt)
         if (key == KEY_HELP)
             ask_help(session);
         else
-            ask_run_typed(session);
+            ask_run_or_refuse(session);
     }
     return MOVE_QUIT;
 }

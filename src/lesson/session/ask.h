@@ -51,9 +51,18 @@ void ask_help(const struct session *session);
 /* Runs a command of the lesson; its exit status as a shell tells it. */
 int ask_run(struct session *session, const char *command);
 
+/* Whether a line is a command and no prose: of attn, or with another word that begins one in the lessons. */
+bool ask_is_command(const char *line);
+
+/* Whether session->line is one, or anything behind "$ ", which is then taken away. */
+bool ask_takes_command(struct session *session);
+
 /* Runs the line as a command, with those that a backslash or <<END goes on to, and says how it ended if that was not
  * well. It is then in session->command. */
 int ask_run_typed(struct session *session);
+
+/* The same where it is a command; else says what is. */
+void ask_run_or_refuse(struct session *session);
 
 /* Whether Ctrl-C or Ctrl-\ ended a command of that status. */
 bool ask_was_interrupted(int status);

@@ -118,17 +118,61 @@ static bool try_command(struct attempt *attempt)
     return done;
 }
 
-/* A number that was said; whether it is the one that is asked for. */
-static bool try_number(const struct attempt *attempt)
+/* Whether a command of the answer prints the number. */
+static bool answer_prints(const struct attempt *attempt, const char *number)
+{
+    struct session *session = attempt->session;
+    struct arena arena = {0};
+    char found[VERDICT_NUMBER_BYTES];
+    bool prints = false;
+    shell_copy(&session->shell, "answer");
+    for (size_t i = 0; attempt->answer != NULL && i < attempt->answer->count && !prints; i++) {
+        const struct lesson_part *part = &attempt->answer->parts[i];
+        const char *printed = part->kind == LESSON_COMMAND
+                                  ? shell_collect(&session->shell, "answer", part->text, &arena, session->error)
+                                  : NULL;
+        while (printed != NULL && !prints && verdict_next_number(&printed, found))
+            prints = verdict_is_right(number, found);
+    }
+    arena_free(&arena);
+    return prints;
+}
+
+/* Numbers that were said, perhaps in a sentence; whether the one that is asked for is among them. The others are those
+ * of the answer; whole ones may count tokens or the like. */
+static bool try_numbers(const struct attempt *attempt)
 {
     const struct show *show = &attempt->session->show;
     const char *said = attempt->session->line, *expected = attempt->exercise->expected;
-    const bool right = verdict_is_right(said, expected);
-    if (right)
+    char number[VERDICT_NUMBER_BYTES], wrong[VERDICT_NUMBER_BYTES] = "";
+    bool right = false;
+    while (wrong[0] == '\0' && verdict_next_number(&said, number))
+        if (verdict_is_right(number, expected))
+            right = true;
+        else if (strchr(number, '.') != NULL && !answer_prints(attempt, number))
+            strcpy(wrong, number);
+    if (wrong[0] == '\0' && right)
         show_print(show, "Right: it is %s.", expected);
     else
-        show_print(show, "It is not %s. Try again; ? shows the answer, Enter goes on.", said);
-    return right;
+        show_print(show, "It is not %s. Try again; ? shows the answer, Enter goes on.",
+                   wrong[0] != '\0' ? wrong : number);
+    return wrong[0] == '\0' && right;
+}
+
+/* A line that is no key; whether the exercise is done with it. */
+static bool try_line(struct attempt *attempt)
+{
+    struct session *session = attempt->session;
+    const bool number = attempt->exercise->expected != NULL;
+    char first[VERDICT_NUMBER_BYTES];
+    const char *line = session->line;
+    if (ask_takes_command(session))
+        return try_command(attempt);
+    if (number && verdict_next_number(&line, first))
+        return try_numbers(attempt);
+    show_print(&session->show, "Expected %sa command that begins with attn. ? shows the answer, Enter goes on.",
+               number ? "a number, such as 0.5, or " : "");
+    return false;
 }
 
 enum move exercise_do(struct session *session, const struct lesson_part *exercise)
@@ -147,8 +191,7 @@ enum move exercise_do(struct session *session, const struct lesson_part *exercis
             show_answer(&attempt);
         else if (key == KEY_HELP)
             ask_help(session);
-        else if (exercise->expected != NULL && verdict_is_number(session->line) ? try_number(&attempt)
-                                                                                : try_command(&attempt))
+        else if (try_line(&attempt))
             return MOVE_ON;
     }
     return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;

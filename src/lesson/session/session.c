@@ -28,23 +28,26 @@ struct place {
 /* Asks what the next command will print. */
 static enum move predict(struct session *session, const struct lesson_part *part)
 {
+    char number[VERDICT_NUMBER_BYTES], second[VERDICT_NUMBER_BYTES];
     session->predicted = part->predicted;
     session->predicts_word = part->predicts_word;
     session->prediction[0] = '\0';
     ask_apart(session);
     while (session->reading && ask_reader(session, "Your prediction")) {
         const enum key key = ask_key(session);
+        const char *line = session->line;
         if (key == KEY_ENTER || key == KEY_SKIP)
             return MOVE_ON;
         if (key == KEY_BACK || key == KEY_QUIT)
             return key == KEY_BACK ? MOVE_BACK : MOVE_QUIT;
         if (key == KEY_HELP) {
             ask_help(session);
-        } else if (part->predicts_word || verdict_is_number(session->line)) {
-            text_shown(session->line, SAID_COLUMNS, session->prediction, sizeof session->prediction);
+        } else if (part->predicts_word || (verdict_next_number(&line, number) && !verdict_next_number(&line, second))) {
+            text_shown(part->predicts_word ? session->line : number, SAID_COLUMNS, session->prediction,
+                       sizeof session->prediction);
             return MOVE_ON;
         } else {
-            show_print(&session->show, "Expected a number, such as 0.5; Enter goes on without.");
+            show_print(&session->show, "Expected one number, such as 0.5; Enter goes on without.");
         }
     }
     return session->live && !session->reading ? MOVE_QUIT : MOVE_ON;
@@ -103,7 +106,7 @@ static enum move run_part(struct session *session, const struct lesson_part *par
         else if (key == KEY_HELP)
             ask_help(session);
         else if (key == KEY_NONE)
-            ask_run_typed(session);
+            ask_run_or_refuse(session);
         if (key == KEY_SKIP) {
             session->predicted = NULL;
             return MOVE_ON;
@@ -175,12 +178,13 @@ static void go_back(const struct session *session, struct place *place)
     place->part = part + (questions == 2);
 }
 
-static void show_title(const struct session *session, size_t number)
+static void show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
     snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, session->lessons->count,
              session->lessons->lessons[number - 1].title);
     show_bold(&session->show, title);
+    session->shown += 2;
 }
 
 /* The files that earlier lessons make, but for those that the reader has made otherwise. */
@@ -309,16 +313,20 @@ static void offer_files(struct session *session)
     }
 }
 
-static void begin(struct session *session, size_t first)
+/* The introduction, where the first lesson follows, and the keys; false where the reader ends already. */
+static bool begin(struct session *session, size_t first)
 {
+    static const struct lesson_part KEYS = {
+        .text = "Enter runs the command that is shown, or goes on. You may also type commands that begin with attn. ? "
+                "says more, q ends."};
     const struct lesson *introduction = &session->lessons->introduction;
-    for (size_t i = 0; i < introduction->count && first == 0; i++)
-        show_part(&session->show, &introduction->parts[i]);
-    if (!session->live)
-        return;
-    output_print(session->show.output, "\n");
-    show_print(&session->show, "Enter runs a command that is shown, or goes on; all else that you type is run as a "
-                               "command of your own. ? says more, q ends.");
+    enum move move = MOVE_ON;
+    for (size_t i = 0; i < introduction->count && first == 0 && move != MOVE_QUIT; i++)
+        if ((move = pause_before(session, &introduction->parts[i])) != MOVE_QUIT)
+            show_part(&session->show, &introduction->parts[i]);
+    if (session->live && move != MOVE_QUIT && (move = pause_before(session, &KEYS)) != MOVE_QUIT)
+        show_part(&session->show, &KEYS);
+    return move != MOVE_QUIT;
 }
 
 enum status session_run(const struct lessons *lessons, size_t first, bool color, struct output *output,
@@ -332,8 +340,8 @@ enum status session_run(const struct lessons *lessons, size_t first, bool color,
     session->reading = session->live || !isatty(STDIN_FILENO);
     if (shell_open(&session->shell, arena, error) != STATUS_OK)
         return error->status;
-    begin(session, first);
-    go_through(session, (struct place){.lesson = first > 0 ? first : 1});
+    if (begin(session, first))
+        go_through(session, (struct place){.lesson = first > 0 ? first : 1});
     offer_files(session);
     shell_close(&session->shell);
     *error = output->failed ? *error : (struct error){0};

@@ -149,10 +149,24 @@ static enum status make_root(struct shell *shell, struct arena *arena, struct er
     return STATUS_OK;
 }
 
+/* What stands in PATH for the folder: where its name has a colon, an open descriptor of it. */
+static const char *path_entry(const char *folder, char entry[PATH_MAX], struct error *error)
+{
+    const int there = strchr(folder, ':') != NULL ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (strchr(folder, ':') == NULL)
+        return folder;
+    if (there < 0) {
+        error_system(error, errno, "%.200s", folder);
+        return NULL;
+    }
+    snprintf(entry, PATH_MAX, "/proc/%ld/fd/%d", (long)getpid(), there);
+    return entry;
+}
+
 /* What is in the folder, and PATH. */
 static enum status furnish(struct shell *shell, struct arena *arena, struct error *error)
 {
-    char program[PATH_MAX];
+    char program[PATH_MAX], entry[PATH_MAX];
     const char *path = getenv("PATH");
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     shell->folder = join_path(arena, shell->root, "lesson", error);
@@ -165,11 +179,12 @@ static enum status furnish(struct shell *shell, struct arena *arena, struct erro
         return error_system(error, errno, "cannot make a folder for the lesson in %.200s", shell->root);
     if (path == NULL || path[0] == '\0')
         path = "/usr/bin:/bin";
-    const size_t size = strlen(bin) + strlen(path) + 2;
-    char *all = arena_allocate(arena, size, 1, error);
+    const char *first = path_entry(bin, entry, error);
+    const size_t size = first != NULL ? strlen(first) + strlen(path) + 2 : 0;
+    char *all = first != NULL ? arena_allocate(arena, size, 1, error) : NULL;
     if (all == NULL)
         return error->status;
-    snprintf(all, size, "%s:%s", bin, path);
+    snprintf(all, size, "%s:%s", first, path);
     return setenv("PATH", all, 1) == 0 ? STATUS_OK : error_system(error, errno, "PATH");
 }
 

@@ -108,7 +108,7 @@ void show_text(const struct show *show, const char *text, const char *tag, size_
         filling.column += word_columns(tag, tag + strlen(tag));
         if (filling.column + 1 > indent)
             break_line(&filling);
-        output_print(show->output, "%*s", (int)(indent - filling.column), "");
+        output_print(show->output, "%*s", (int)memory_left(indent, filling.column), "");
         filling.column = indent;
     }
     fill_words(&filling, text);

@@ -13,8 +13,7 @@ enum {
     ROW_NUMBERS = 64,    /* of a row: those that are compared */
     FEWEST_DECIMALS = 2, /* to which a number may be rounded, and is still taken for another */
     MOST_DECIMALS = 17,
-    LONGEST_NUMBER = 40, /* that somebody says */
-    LABEL_BYTES = 40,    /* of a label that is told */
+    LABEL_BYTES = 40, /* of a label that is told */
 };
 #define MOST_FIXED 1e15
 #define BETWEEN " ,:;|=&\"'()[]{}<>\\\t\n"
@@ -48,6 +47,8 @@ static bool next_number(const char **line, const char *end, struct number *numbe
         const char *to = from;
         while (to < end && strchr(BETWEEN, *to) == NULL && (*to & 0x80) == 0)
             to++;
+        while (to > from + 1 && strchr(".?!", to[-1]) != NULL) /* a sentence ends */
+            to--;
         *line = to;
         *before = from;
         if (read_number(from, (size_t)(to - from), number))
@@ -71,7 +72,18 @@ static bool shows(struct number found, struct number answer)
 bool verdict_is_number(const char *text)
 {
     struct number number;
-    return strlen(text) <= LONGEST_NUMBER && read_number(text, strlen(text), &number);
+    return strlen(text) < VERDICT_NUMBER_BYTES && read_number(text, strlen(text), &number);
+}
+
+bool verdict_next_number(const char **text, char number[VERDICT_NUMBER_BYTES])
+{
+    const char *end = *text + strlen(*text), *from;
+    for (struct number found; next_number(text, end, &found, &from);)
+        if (*text - from < VERDICT_NUMBER_BYTES) {
+            snprintf(number, VERDICT_NUMBER_BYTES, "%.*s", (int)(*text - from), from);
+            return true;
+        }
+    return false;
 }
 
 bool verdict_is_right(const char *said, const char *right)
@@ -157,7 +169,7 @@ static const char *line_end(const char *line)
 }
 
 /* The next table: lines up to one that is empty; of a line alone it is the name and the row. What attn says first, of
- * all of them, is none. */
+ * all of them, is none, nor is the scale behind a heatmap. */
 static bool next_table(const char **text, struct table *table)
 {
     while (**text != '\0') {
@@ -166,6 +178,8 @@ static bool next_table(const char **text, struct table *table)
         if (end == NULL)
             end = first + strlen(first);
         *text = end;
+        if (*first == ' ')
+            continue;
         const char *colon = strstr(first, "attention");
         if (colon != NULL && colon < line_end(first) && memchr(first, ':', (size_t)(line_end(first) - first)) != NULL)
             continue;

@@ -4,8 +4,15 @@
 
 #include "base/text.h"
 
-/* Whether all of the text is a number, as attn prints them: "0.9374", "-2", "1e-5"; of 40 characters at most. */
+enum { VERDICT_NUMBER_BYTES = 41 };
+
+/* Whether all of the text is a number, as attn prints them: "0.9374", "-2", "1e-5"; of fewer bytes than
+ * VERDICT_NUMBER_BYTES. */
 bool verdict_is_number(const char *text);
+
+/* The next number of a sentence or of what was printed: 0.5577 of "0.8819 and 0.5577.". False where there is none of
+ * fewer bytes. */
+bool verdict_next_number(const char **text, char number[VERDICT_NUMBER_BYTES]);
 
 /* Whether a number that was said is the right one, or is it rounded to two decimals or more. Both are numbers. */
 bool verdict_is_right(const char *said, const char *right);
@@ -24,11 +31,11 @@ enum verdict {
     VERDICT_ELSE,      /* no table of it is there */
 };
 
-/* Compares what was printed with what the answer prints, table by table and row by row: the answer's rows are to be
- * there, with the same numbers; what else is there does not count. Tables are known by how their first lines begin,
- * rows by what stands before their numbers; numbers of more decimals than the answer has are rounded to it. Where the
- * answer's tables are not there, as in JSON, their rows are looked for anywhere. The sentence says what differs first;
- * it is empty for VERDICT_RIGHT. */
+/* Compares what was printed with what the answer prints, table by table and row by row, without the scale of a heatmap:
+ * the answer's rows are to be there, with the same numbers; what else is there does not count. Tables are known by how
+ * their first lines begin, rows by what stands before their numbers; numbers of more decimals than the answer has are
+ * rounded to it. Where the answer's tables are not there, as in JSON, their rows are looked for anywhere. The sentence
+ * says what differs first; it is empty for VERDICT_RIGHT. */
 enum verdict verdict_of_output(const char *printed, const char *answer, struct text *sentence);
 
 /* Whether the number stands in what was printed, as it is written. */
