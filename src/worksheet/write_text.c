@@ -62,7 +62,7 @@ static size_t table_columns(const struct sheet_table *table, enum look look)
 
 static void write_blank(struct output *output, size_t width, size_t room)
 {
-    write_blanks(output, room - width);
+    write_blanks(output, memory_left(room, width));
     for (size_t i = 0; i < width; i++)
         output_write(output, "_", 1);
 }
@@ -79,13 +79,13 @@ static size_t write_line(struct output *output, const struct sheet_table *table,
         return 0;
     const char *label = line == 1 ? table->corner : table->row_labels[line - 2];
     write_marked(output, label);
-    write_blanks(output, labels - marked_columns(label));
+    write_blanks(output, memory_left(labels, marked_columns(label)));
     for (size_t column = 0; column < table->columns; column++) {
         const char *text =
             line == 1 ? table->column_labels[column] : table->cells[(line - 2) * table->columns + column];
         output_write(output, " ", 1);
         if (line == 1 || look != LOOK_BLANK)
-            output_print(output, "%*s%s", (int)(cells - text_columns(text)), "", text);
+            output_print(output, "%*s%s", (int)memory_left(cells, text_columns(text)), "", text);
         else
             write_blank(output, table->blank, cells);
     }
@@ -118,7 +118,7 @@ static void write_abreast(struct output *output, const struct sheet_table *table
             taken = write_line(output, &tables[i], line, look);
             gap = 0;
         }
-        gap += table_columns(&tables[i], look) - taken + BETWEEN;
+        gap += memory_left(table_columns(&tables[i], look), taken) + BETWEEN;
     }
     output_print(output, "\n");
 }

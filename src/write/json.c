@@ -149,6 +149,17 @@ static void write_table(struct result *result, const struct result_table *table,
     }
 }
 
+/* Positions of the rows of queries, where not all were computed. */
+static void write_queries(const struct problem *problem, struct output *output)
+{
+    if (problem->row_count == 0 || problem->row_count == problem->queries)
+        return;
+    write_key("queries", output);
+    for (size_t row = 0; row < problem->row_count; row++)
+        output_print(output, "%s%zu", row ? ", " : "[", problem->rows[row] + 1);
+    output_write(output, "]", 1);
+}
+
 /* What a reader of the result as an input must know. */
 static void write_given(const struct result *result, struct output *output)
 {
@@ -181,6 +192,7 @@ enum status write_json(const struct writing *writing)
         write_key("key_tokens", output);
         write_json_key_tokens(problem, output);
     }
+    write_queries(problem, output);
     write_given(result, output);
     for (size_t i = 0; i < result->table_count; i++)
         write_table(result, &result->tables[i], output);

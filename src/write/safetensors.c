@@ -33,7 +33,7 @@ static enum status add_json(const char *name, write_value *write, const struct p
     return STATUS_OK;
 }
 
-/* Which part of which job, and what else its last bits hang on. */
+/* Which part of which job, what else its last bits hang on, and the command of the others. */
 static void add_part(const struct result *result, struct output *header)
 {
     const struct problem *problem = result->problem;
@@ -42,6 +42,10 @@ static void add_part(const struct result *result, struct output *header)
                  (unsigned long long)shard_job(problem));
     if (library != 0)
         output_print(header, ",\"library\":\"%016llx\"", (unsigned long long)library);
+    if (problem->part_line != NULL) {
+        output_print(header, ",\"command\":");
+        write_json_string(problem->part_line, header);
+    }
 }
 
 static enum status add_metadata(const struct result *result, struct output *header, struct arena *arena,

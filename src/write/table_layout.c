@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+static const char ELLIPSIS[] = "...";
+
 /* --- cells ------------------------------------------------------------------------------------------------------- */
 
 static bool shown_row(const struct table_layout *layout, size_t i, size_t *row)
@@ -156,6 +158,33 @@ static void measure_row_labels(struct table_layout *layout)
     }
 }
 
+/* The columns of a line where all from `first` to `end` - 1 give way to an ellipsis. */
+static size_t line_width(const struct table_layout *layout, size_t first, size_t end)
+{
+    const struct table_dialect *dialect = layout->dialect;
+    const size_t between = text_columns(dialect->between);
+    size_t width = layout->indent + layout->label_width + (first < end ? between + text_columns(ELLIPSIS) : 0);
+    for (size_t c = 0; c < layout->column_count; c++)
+        width += c >= first && c < end ? 0 : between + layout->widths[c];
+    return width;
+}
+
+/* On a terminal a line of a table is no longer than that: its middle is left out, but for the first and last column. */
+static void hide_columns(struct table_layout *layout)
+{
+    const struct writing *writing = layout->writing;
+    const size_t count = layout->column_count;
+    layout->hidden = layout->hidden_end = 0;
+    if (writing->full || layout->dialect->ruled || !output_is_terminal(writing->output))
+        return;
+    const size_t columns = output_columns(writing->output);
+    for (size_t kept = count; kept > 2 && line_width(layout, layout->hidden, layout->hidden_end) > columns;) {
+        kept--;
+        layout->hidden = (kept + 1) / 2;
+        layout->hidden_end = count - kept / 2;
+    }
+}
+
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Labels of the columns where numbers is NULL, else numbers; or what stands for the rows of a gap. */
@@ -213,8 +242,13 @@ static void write_row(const struct table_layout *layout, const struct row *row)
     table_text_cell(layout->writing->output, row->label, text_columns(row->label), alone ? 0 : layout->label_width,
                     false);
     for (size_t c = 0; c < layout->column_count && !alone; c++) {
+        const bool hides = c == layout->hidden && c < layout->hidden_end;
         put(layout, c > 0 || labelled || row->numbers == NULL ? dialect->between : "");
-        write_cell(layout, row, c);
+        if (hides)
+            put(layout, ELLIPSIS);
+        else
+            write_cell(layout, row, c);
+        c = hides ? layout->hidden_end - 1 : c;
     }
     put(layout, dialect->row_end);
 }
@@ -273,6 +307,7 @@ void table_layout_write(struct table_layout *layout, const struct result_table *
             note_matrix(layout, layout->matrix);
         measure_columns(layout);
         measure_row_labels(layout);
+        hide_columns(layout);
         write_matrix(layout);
         layout->follows = true;
     }

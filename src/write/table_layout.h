@@ -53,6 +53,7 @@ struct table_layout {
     size_t row_count, column_count; /* of what is shown, a gap counted as one */
     bool exponent;
     size_t indent, label_width;
+    size_t hidden, hidden_end;                         /* columns for which the terminal has no room: [hidden, end) */
     size_t *widths;                                    /* (column_count) */
     struct table_extremes *extremes;                   /* (column_count) of each column; ruled: (1) of the table */
     double kept[RESULT_ELIDED + 1][RESULT_ELIDED + 1]; /* what an elided matrix shows */

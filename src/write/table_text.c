@@ -49,7 +49,7 @@ void table_text_blanks(struct output *output, size_t count)
 
 void table_text_cell(struct output *output, const char *text, size_t taken, size_t width, bool right)
 {
-    const size_t blanks = width > taken ? width - taken : 0;
+    const size_t blanks = memory_left(width, taken);
     table_text_blanks(output, right ? blanks : 0);
     output_write(output, text, strlen(text));
     table_text_blanks(output, right ? 0 : blanks);

@@ -203,7 +203,7 @@ static void write_ways(const struct problem *problem, struct output *output)
     for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
         const struct rope_pair at = rope_pair(&problem->rope, pair);
         char frequency[DECIMAL_BYTES];
-        decimal_from_double((double)problem->rope.frequencies[pair], frequency);
+        decimal_from_double(problem->rope.frequencies[pair], frequency);
         output_print(output, "%s[%zu, %zu, %zu, %zu, %s]", pair ? ", " : "[", at.from[0], at.from[1], at.to[0],
                      at.to[1], frequency);
     }
@@ -391,7 +391,9 @@ void page_write_job(const struct result *result, int precision, struct output *o
     page_real("scale", problem->scale, output);
     page_truth("scales_query", problem->scales_query, output);
     page_real("query_scale", problem->query_scale, output);
-    page_real("rope_attention", (double)problem->rope.attention, output);
+    page_key("rope_dtype", output);
+    output_print(output, "\"%s\"", dtype_name(problem->rope.in_double ? DTYPE_F64 : DTYPE_F32));
+    page_real("rope_attention", problem->rope.attention, output);
     page_real("temperature", problem->temperature, output);
     page_real("softcap", problem->softcap, output);
     page_real("clip", problem->clip, output);

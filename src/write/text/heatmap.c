@@ -88,13 +88,15 @@ static size_t row_text(const struct heatmap *map, size_t item, size_t row, char 
     return (size_t)snprintf(text, LABEL_BYTES, "%zu-%zu", position_of(map, true, first), position_of(map, true, last));
 }
 
-/* The widest label of an axis, over all items. */
+/* The widest label of an axis, over all items: queries and keys may have lists of their own. */
 static size_t widest_label(const struct heatmap *map, bool of_rows)
 {
+    const struct problem *problem = map->result->problem;
+    const size_t lists = memory_larger(problem->labels.lists, problem->query_labels.lists);
     const size_t count = of_rows ? result_rows(map->table) : result_columns(map->table);
     char text[LABEL_BYTES];
     size_t widest = 1;
-    for (size_t item = 0; item < map->result->problem->labels.lists || item == 0; item++)
+    for (size_t item = 0; item < lists || item == 0; item++)
         for (size_t i = 0; i < count; i++)
             widest = memory_larger(widest, label_text(map, of_rows, item, i, map->longest, text));
     return widest;
@@ -185,12 +187,12 @@ static enum status make_sample(struct heatmap *map, struct arena *arena, struct 
     const size_t digits = digits_of(position_of(map, true, rows - 1)), ranges = 2 * digits + 1;
     map->longest = memory_smaller(map->columns / 3, LABEL_COLUMNS);
     map->label = widest_label(map, true);
-    size_t room = map->columns - margin_of(map) - digits - 1;
+    size_t room = memory_left(map->columns, margin_of(map) + digits + 1);
     if (columns > room || rows > room)
         room /= 2;
     if (rows > room) { /* each row of the picture stands for several, and has their positions for a label */
         map->label = ranges;
-        const size_t without_tokens = (map->columns - margin_of(map)) / 2;
+        const size_t without_tokens = memory_left(map->columns, margin_of(map)) / 2;
         room = rows > without_tokens ? without_tokens : room;
     }
     return downsample_create(&map->sample, map->result, map->table, room, room, arena, error);
@@ -253,10 +255,10 @@ static void write_swatch(struct heatmap *map, size_t level, size_t columns)
 /* A word in the middle of so many columns. */
 static void write_centred(struct heatmap *map, const char *word, size_t taken, size_t columns)
 {
-    const size_t before = (columns - taken) / 2;
+    const size_t before = memory_left(columns, taken) / 2;
     write_blanks(map, before);
     write_word(map, word);
-    write_blanks(map, columns - taken - before);
+    write_blanks(map, memory_left(columns, taken + before));
 }
 
 /* The number at the right of its place, then its shade where there are no colours. */
@@ -265,12 +267,12 @@ static void write_number(struct heatmap *map, double number, size_t level)
     char text[CELL_NUMBER_BYTES];
     const bool shades = map->depth == TERMINAL_COLOR_SHADES;
     const size_t taken = map->number_width + (shades ? SWATCH : 0);
-    const size_t before = (map->cell - taken + 1) / 2;
+    const size_t before = (memory_left(map->cell, taken) + 1) / 2;
     cell_number_text(map->number, number, text);
-    write_blanks(map, before + map->number_width - strlen(text));
+    write_blanks(map, before + memory_left(map->number_width, strlen(text)));
     write_word(map, text);
     write_swatch(map, level, shades ? SWATCH : 0);
-    write_blanks(map, map->cell - taken - before);
+    write_blanks(map, memory_left(map->cell, taken + before));
 }
 
 static void write_cell(struct heatmap *map, size_t index)
@@ -299,7 +301,7 @@ static void write_row(struct heatmap *map, size_t matrix, size_t heads, size_t r
         print(map, "%*zu ", (int)map->position, position_of(map, true, row));
     const size_t taken = row_text(map, item, row, text);
     write_word(map, text);
-    write_blanks(map, map->label - taken + 1);
+    write_blanks(map, memory_left(map->label, taken) + 1);
     for (size_t i = 0; i < heads; i++) {
         write_blanks(map, i > 0 ? GAP : 0);
         for (size_t column = 0; column < map->sample.columns; column++)
@@ -317,14 +319,14 @@ static void write_ticks(struct heatmap *map)
     size_t written = 0;
     for (size_t column = 0; column < map->sample.columns; column++) {
         const size_t position = position_of(map, false, column * block);
-        const size_t place = column * map->cell + (map->numbered ? (map->cell - digits_of(position)) / 2 : 0);
+        const size_t place = column * map->cell + (map->numbered ? memory_left(map->cell, digits_of(position)) / 2 : 0);
         if (!downsample_is_labelled(column, step, block) || place < written || place + digits_of(position) > width)
             continue;
-        write_blanks(map, place - written);
+        write_blanks(map, memory_left(place, written));
         print(map, "%zu", position);
         written = place + digits_of(position);
     }
-    write_blanks(map, width - written);
+    write_blanks(map, memory_left(width, written));
 }
 
 /* What stands above the columns of so many heads. */
@@ -351,15 +353,15 @@ static void write_heads(struct heatmap *map, size_t first, size_t heads)
     const size_t width = map->sample.columns * map->cell + GAP;
     write_blanks(map, margin_of(map));
     for (size_t i = 0; i < heads; i++) {
-        const size_t behind = map->columns - margin_of(map) - i * width;
-        const size_t room = behind < width ? behind : width - 1;
+        const size_t behind = memory_left(map->columns, margin_of(map) + i * width);
+        const size_t room = memory_smaller(behind, width - 1);
         size_t taken = (size_t)snprintf(text, sizeof text, "head %zu", first + i + 1);
         if (taken > room)
             taken = (size_t)snprintf(text, sizeof text, "%zu", first + i + 1);
         if (taken > room)
             text[taken = 0] = '\0';
         write_word(map, text);
-        write_blanks(map, i + 1 < heads ? width - taken : 0);
+        write_blanks(map, i + 1 < heads ? memory_left(width, taken) : 0);
     }
     end_line(map);
 }
@@ -393,7 +395,7 @@ static size_t fit_scale(const struct heatmap *map, char *low, char *high)
     for (;; number.decimals--) {
         const size_t ends = strlen(cell_number_text(number, map->scale.low, low)) +
                             strlen(cell_number_text(number, map->scale.high, high)) + INDENT + 4;
-        const size_t room = ends < map->columns ? map->columns - ends : 0;
+        const size_t room = memory_left(map->columns, ends);
         if (room >= SCALE_FEWEST || number.decimals == 0)
             return memory_smaller(room, SCALE_COLUMNS);
     }
@@ -407,7 +409,7 @@ static size_t write_scale(struct heatmap *map)
     const char *edge = map->depth == TERMINAL_COLOR_SHADES ? "|" : "";
     print(map, "\n  %s %s", low, edge);
     for (size_t i = 0; i < columns; i++) {
-        const size_t level = i * (COLORMAP_LEVELS - 1) / (columns - 1);
+        const size_t level = i * (COLORMAP_LEVELS - 1) / memory_larger(1, memory_left(columns, 1));
         set_paint(map, level);
         write_swatch(map, level, 1);
     }

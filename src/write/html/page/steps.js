@@ -74,10 +74,12 @@ function knownTurns() {
 
 const turnsByPosition = knownTurns();
 
+const roundTurn = rounderOf(job.rope_dtype); /* angles, cosines and sines */
+
 /* How a pair is turned at a position: as attn has it, or, at one of a token that was added, as it would. */
 function turnOf(position, pair) {
-    const frequency = job.pairs[pair][4], angle = Math.fround(position * frequency), known = turnsByPosition.get(position);
-    const turned = (side) => Math.fround(Math.fround(side) * job.rope_attention);
+    const frequency = job.pairs[pair][4], angle = roundTurn(position * frequency), known = turnsByPosition.get(position);
+    const turned = (side) => roundTurn(roundTurn(side) * job.rope_attention);
     if (known) return { angle, frequency, cosine: known[2 * pair], sine: known[2 * pair + 1] };
     return { angle, frequency, cosine: turned(Math.cos(angle)), sine: turned(Math.sin(angle)) };
 }
