@@ -36,10 +36,25 @@ static bool open_standard_streams(void)
     return true;
 }
 
+/* A file is UTF-8; text on standard output is what the locale asks for. */
+static enum status open_output(const struct call *call, const char *path)
+{
+    if (output_open(call->output, path, call->arena, call->error) != STATUS_OK)
+        return call->error->status;
+    call->output->ascii =
+        call->output->target == NULL && options_format(&call->options)->terminal && text_wants_ascii();
+    return STATUS_OK;
+}
+
+static enum status open_result(const struct call *call)
+{
+    return open_output(call, call->options.out);
+}
+
 /* These are never written into the file that --out names for a result. */
 static enum status open_standard_output(const struct call *call)
 {
-    return output_open(call->output, NULL, call->arena, call->error);
+    return open_output(call, NULL);
 }
 
 static enum status run_version(const struct call *call)
@@ -69,6 +84,20 @@ static enum status run_usage(const struct call *call)
     if (output_close(call->output) != STATUS_OK)
         return call->error->status;
     return error_quietly(call->error, STATUS_USAGE);
+}
+
+/* Nobody types an input. */
+static enum status refuse_terminal(const struct call *call)
+{
+    const struct options *options = &call->options;
+    const char *mechanism = MECHANISMS[options->mechanism].name, *command = command_name(options->command);
+    const bool named = strcmp(mechanism, command) != 0;
+    if (MECHANISMS[options->mechanism].opens && options->weights == NULL)
+        return error_usage(call->error, JOB_FILES_NO_CHECKPOINT);
+    return error_usage(call->error,
+                       "no input: standard input is a terminal; type attn %s%s%s FILE, or attn %s --help for the "
+                       "options",
+                       command, named ? " " : "", named ? mechanism : "", command);
 }
 
 /* The help, or the completion of a shell. */
@@ -118,8 +147,7 @@ static enum status run_lesson(const struct call *call)
 static enum status run_diff(const struct call *call)
 {
     struct diff diff;
-    if (diff_results(&diff, &call->options, call->arena, call->error) ||
-        output_open(call->output, call->options.out, call->arena, call->error))
+    if (diff_results(&diff, &call->options, call->arena, call->error) || open_result(call))
         return call->error->status;
     return write_diff(&call->options, &diff, call->output, call->error);
 }
@@ -130,18 +158,25 @@ static enum status run_join(const struct call *call)
     struct problem problem;
     if (join_parts(&result, &problem, call->options.files, call->options.file_count,
                    options_format(&call->options)->one_table, call->arena, call->error) ||
-        output_open(call->output, call->options.out, call->arena, call->error))
+        open_result(call))
         return call->error->status;
     if (write_check_result(&call->options, &result, call->output, call->arena, call->error) != STATUS_OK)
         output_abandon(call->output);
     return write_result(&call->options, &result, call->output, call->arena, call->error);
 }
 
-/* Options that do nothing in this job. */
+static void warn_of(const char *const *warnings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        error_warn(warnings[i], stderr);
+}
+
+/* What a checkpoint has that is not computed, and options that do nothing in this job. */
 static void warn(const struct problem *problem)
 {
-    for (size_t i = 0; i < problem->warning_count; i++)
-        error_warn(problem->warnings[i], stderr);
+    if (problem->layer != NULL)
+        warn_of(problem->layer->warnings.texts, problem->layer->warnings.count);
+    warn_of(problem->warnings, problem->warning_count);
 }
 
 static enum status run_steps(const struct call *call, const struct problem *problem, struct progress *progress)
@@ -164,13 +199,13 @@ static enum status run_mechanism(const struct call *call)
     struct result result;
     struct progress progress;
     if (job_files_want_input(options) && isatty(STDIN_FILENO))
-        return run_usage(call);
+        return refuse_terminal(call);
     if (write_check(options, call->error) || job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error) ||
         (options->steps && steps_check(options, &problem, call->error)))
         return call->error->status;
     warn(&problem);
-    if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
+    if (open_result(call) != STATUS_OK)
         return call->error->status;
     if (problem.explains_config) {
         write_config(problem.layer, options->format == FORMAT_JSON, call->output);
@@ -196,9 +231,9 @@ static enum status run_mechanism(const struct call *call)
 static enum status run_config(const struct call *call)
 {
     struct layer layer;
-    if (layer_read(&layer, &call->options, call->arena, call->error) ||
-        output_open(call->output, call->options.out, call->arena, call->error))
+    if (layer_read(&layer, &call->options, call->arena, call->error) || open_result(call))
         return call->error->status;
+    warn_of(layer.warnings.texts, layer.warnings.count);
     write_config(&layer, call->options.format == FORMAT_JSON, call->output);
     return output_close(call->output);
 }
@@ -220,9 +255,9 @@ static enum status run_layer(const struct call *call)
         if (options->origin[id] == ORIGIN_COMMAND_LINE && OPTIONS[id].setting && !listing_takes((enum option_id)id))
             return error_usage(call->error, "--%s does nothing in a list; expected hidden states and --layer N with it",
                                OPTIONS[id].name);
-    if (listing_read(&listing, options, call->arena, call->error) ||
-        output_open(call->output, options->out, call->arena, call->error))
+    if (listing_read(&listing, options, call->arena, call->error) || open_result(call))
         return call->error->status;
+    warn_of(listing.warnings.texts, listing.warnings.count);
     write_listing(&listing, options->format == FORMAT_JSON, output_columns(call->output), call->output);
     return output_close(call->output);
 }
@@ -237,13 +272,13 @@ static enum status run_why(const struct call *call)
     if (why == NULL)
         return call->error->status;
     if (job_files_want_input(options) && isatty(STDIN_FILENO))
-        return run_usage(call);
+        return refuse_terminal(call);
     if (job_files_read(&files, options, call->arena, call->error) ||
         problem_create(&problem, options, &files, call->arena, call->error))
         return call->error->status;
     warn(&problem);
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
-    if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
+    if (open_result(call) != STATUS_OK)
         return call->error->status;
     if (why_search(why, options, &files, &problem, NULL, &progress, call->arena, call->error) != STATUS_OK) {
         output_abandon(call->output);
@@ -258,7 +293,7 @@ static enum status run_worksheet(const struct call *call)
     if (worksheet == NULL || worksheet_create(worksheet, &call->options, call->arena, call->error) != STATUS_OK)
         return call->error->status;
     warn(&worksheet->first);
-    if (output_open(call->output, call->options.out, call->arena, call->error) != STATUS_OK)
+    if (open_result(call) != STATUS_OK)
         return call->error->status;
     return worksheet_write(worksheet, call->output);
 }
@@ -267,9 +302,10 @@ static enum status run_cases(const struct call *call)
 {
     const struct options *options = &call->options;
     struct cases_report report;
-    if (options->check && cases_check(&report, options->files[0], call->arena, call->error) != STATUS_OK)
+    if (options->check && (cases_check(&report, options->files[0], call->arena, call->error) ||
+                           cases_check_out(&report, options->out, call->arena, call->error)))
         return call->error->status;
-    if (output_open(call->output, options->out, call->arena, call->error) != STATUS_OK)
+    if (open_result(call) != STATUS_OK)
         return call->error->status;
     return options->check ? cases_report(&report, options, call->output, call->error)
                           : cases_write(options, call->output, call->arena, call->error);

@@ -94,6 +94,10 @@ enum status build_buffers(const struct build *build);
  * known. */
 enum status build_mask(const struct build *build);
 
+/* The images among the tokens, by --token-types; whether the mask is causal is known. STATUS_USAGE where there is not
+ * one type for each token. */
+enum status build_images(const struct build *build);
+
 /* The rotation of query and key, and the positions of tokens. Mask and heads are known. */
 enum status build_rope(const struct build *build);
 

@@ -209,7 +209,7 @@ enum status build_mask(const struct build *build)
     mask->right = options->window_right;
     mask->true_drops = options->mask_true == MASK_TRUE_DROP;
     mask->empty_row = options->empty_row;
-    if (take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
+    if (build_images(build) || take_attn_mask(build) || take_list(build, "alibi_slopes", &mask->alibi_slopes) ||
         take_list(build, "sinks", &mask->sinks) || make_slopes(build) || take_relative(build))
         return build->error->status;
     set_places(build);

@@ -88,6 +88,8 @@ enum status build_page(const struct build *build)
                            "--rounding transformers: what %s rounds between the scores and the context is not what a "
                            "page computes; expected --rounding stages, or another --format",
                            problem->family->name);
+    if (problem->mask.images != NULL)
+        return error_usage(build->error, "a page does not compute --token-types; expected another --format");
     if (build->options->kernel == PATH_FUSED)
         return error_usage(build->error, "--kernel fused never forms the T x T stages that a page shows; expected "
                                          "--kernel auto or reference");

@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "build/job_files.h"
 
 /* Whether an option or a setting that differs from the parameters is an error. A setting in the inputs' file is none
  * where --weights gives them: the command line wins. */
@@ -167,7 +168,7 @@ enum status build_parameters(const struct build *build)
                            "layer with --weights MODEL and --layer N, or a result with --stages inputs,parameters",
                            build->inputs->source);
     if (MECHANISMS[problem->mechanism].opens && !given)
-        return error_usage(build->error, "layer needs a checkpoint: --weights MODEL and --layer N");
+        return error_usage(build->error, JOB_FILES_NO_CHECKPOINT);
     if (build->weights != NULL && !given)
         return error_usage(build->error, "%s: no parameters; expected W_query, W_key and W_value", input->source);
     if (plan_parameters(build) != STATUS_OK || (given && take_parameters(build, input) != STATUS_OK))

@@ -1,8 +1,20 @@
 #include "build/build.h"
 
+#include "cli/option_line.h"
 #include "problem/shard.h"
 
 #include <string.h>
+
+static enum status note_line(const struct build *build)
+{
+    char *bytes = arena_allocate(build->arena, OPTION_LINE_BYTES, 1, build->error);
+    if (bytes == NULL)
+        return build->error->status;
+    struct text line = text_begin(bytes, OPTION_LINE_BYTES);
+    options_part_line(build->options, &line);
+    build->problem->part_line = line.cut ? NULL : bytes;
+    return STATUS_OK;
+}
 
 static enum status select_part(const struct build *build)
 {
@@ -17,7 +29,7 @@ static enum status select_part(const struct build *build)
         return error_usage(build->error, "--part writes .safetensors, which says what it is part of; expected --out "
                                          "PART.safetensors");
     shard_select(problem, part, parts);
-    return STATUS_OK;
+    return note_line(build);
 }
 
 enum status build_queries(const struct build *build)

@@ -126,6 +126,8 @@ enum status build_rope(const struct build *build)
                                            .theta = options->rope_theta,
                                            .columns = options->rope_columns,
                                            .last = options->rope_last,
+                                           .in_double = problem->dtype == DTYPE_F64 &&
+                                                        options->rounding != ROUNDING_TRANSFORMERS,
                                            .scaling = options->rope_scaling};
     if (settings.kind == ROPE_NONE)
         return check_alone(build);

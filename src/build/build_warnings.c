@@ -98,6 +98,7 @@ static enum status warn_of_numbers(const struct build *build)
     const bool placed = problem->has_past || lengths, packed = mask->sequences.count > 0;
     const bool normed = problem->parameters.norms[NORM_QUERY].kind != NORM_NONE ||
                         problem->parameters.norms[NORM_KEY].kind != NORM_NONE || problem->parameters.latent.rank > 0;
+    const bool rotates_in_float32 = problem->dtype == DTYPE_F64 && problem->rope.kind != ROPE_NONE;
     const struct idle idle[] = {
         {OPTION_RANDOM_SEED, options->random == NULL, "there is no --random"},
         {OPTION_DROPOUT_SEED, !(problem->dropout > 0), "there is no dropout"},
@@ -109,11 +110,13 @@ static enum status warn_of_numbers(const struct build *build)
          "the last query of a sequence meets its last key unless it is told otherwise"},
         {OPTION_ALIGN, !placed && !packed && options->align == ALIGN_BOTTOM_RIGHT && problem->queries == problem->keys,
          "there are as many queries as keys"},
+        {OPTION_TOKEN_TYPES, mask->images == NULL, "the mask is not causal, so all tokens see each other"},
         {OPTION_RESIDUAL, problem->residual && problem->parameters.norms[NORM_INPUTS].kind == NORM_NONE,
          "there is no norm before this attention, which takes the residual stream as it is"},
         {OPTION_FAMILY, problem->layer == NULL && options->rounding != ROUNDING_TRANSFORMERS,
          "without a checkpoint it says how --rounding transformers rounds, and no more"},
-        {OPTION_ROUNDING, options->rounding == ROUNDING_TRANSFORMERS && problem->rounding == ROUNDING_STAGES,
+        {OPTION_ROUNDING,
+         options->rounding == ROUNDING_TRANSFORMERS && problem->rounding == ROUNDING_STAGES && !rotates_in_float32,
          "models round to their dtype alone, and here that is float32 or float64; expected --dtype bf16"},
         {OPTION_NORM, !problem->residual, "without --residual there is no norm of the inputs"},
         {OPTION_NORM_EPS, !problem->residual && !normed, "nothing is normed"},
@@ -140,7 +143,26 @@ static enum status warn_of_looks(const struct build *build)
     return warn_of(build, idle, sizeof idle / sizeof idle[0]);
 }
 
+/* A model whose images are one block for its mask, and no word on which tokens are of one. */
+static enum status warn_of_images(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    const struct mask *mask = &problem_right(problem)->mask;
+    char text[WARNING_BYTES];
+    if (problem->layer == NULL || problem->layer->images_of == NULL || build->options->token_types != NULL ||
+        !mask->causal || mask->attn_mask.rank > 0)
+        return STATUS_OK;
+    const int length = snprintf(text, sizeof text,
+                                "in %.40s the tokens of an image see each other, and here all tokens count as text; "
+                                "--token-types marks those of an image",
+                                problem->layer->images_of);
+    problem->warnings[problem->warning_count++] = arena_text(build->arena, text, (size_t)length, build->error);
+    return problem->warnings[problem->warning_count - 1] == NULL ? build->error->status : STATUS_OK;
+}
+
 enum status build_warnings(const struct build *build)
 {
+    if (warn_of_images(build) != STATUS_OK)
+        return build->error->status;
     return warn_of_draws(build) || warn_of_numbers(build) || warn_of_looks(build) ? build->error->status : STATUS_OK;
 }

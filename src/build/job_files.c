@@ -8,15 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool reads_inputs(const struct options *options)
-{
-    return options->mechanism != MECHANISM_COUNT &&
-           (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
-}
-
 bool job_files_want_input(const struct options *options)
 {
-    return options->in == NULL && options->random == NULL && reads_inputs(options);
+    return options->in == NULL && options->random == NULL && options_read_inputs(options);
 }
 
 /* --random: one tensor after another from one generator, in float32, as a file would hold them. */
@@ -75,6 +69,16 @@ static enum status refuse_folder(const char *path, struct error *error)
     return error_usage(error, "%s: a folder; expected hidden states, and the checkpoint behind --weights", path);
 }
 
+/* Why there are no inputs: of layer the first thing to say is that it has no checkpoint. */
+static enum status refuse_inputs(const struct options *options, struct error *error)
+{
+    if (!MECHANISMS[options->mechanism].opens || error->memory)
+        return error->status;
+    if (options->weights == NULL && options->in == NULL)
+        return error_usage(error, JOB_FILES_NO_CHECKPOINT);
+    return options->in != NULL && is_folder(options->in) ? refuse_folder(options->in, error) : error->status;
+}
+
 enum status job_files_read(struct job_files *job, const struct options *options, struct arena *arena,
                            struct error *error)
 {
@@ -88,12 +92,12 @@ enum status job_files_read(struct job_files *job, const struct options *options,
     if (!init && !given && options->key_inputs == NULL)
         kinds |= INPUT_FILE_KEYS;
     *job = (struct job_files){0};
-    if (reads_inputs(options)) {
+    if (options_read_inputs(options)) {
         job->inputs = &job->files[0];
         const char *in = options->in != NULL ? options->in : "-";
         if (options->random != NULL ? draw_inputs(&job->files[0], options, arena, error)
                                     : load_file(in, kinds, arena, &job->files[0], error))
-            return MECHANISMS[options->mechanism].opens && is_folder(in) ? refuse_folder(in, error) : error->status;
+            return refuse_inputs(options, error);
     }
     if (options->key_inputs != NULL) {
         job->keys = &job->files[2];

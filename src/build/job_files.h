@@ -6,6 +6,8 @@
 #include "layer/layer.h"
 #include "read/input_file.h"
 
+#define JOB_FILES_NO_CHECKPOINT "layer needs a checkpoint: --weights MODEL and --layer N"
+
 struct job_files {
     const struct input_file *inputs;  /* NULL where there are none: init with --d-in */
     const struct input_file *weights; /* that of --weights, or NULL */

@@ -91,10 +91,10 @@ static void list_choices(enum command command, enum option_id id, struct text *v
 static void describe_values(enum command command, enum option_id id, char *values, size_t size)
 {
     const struct option_row *row = &OPTIONS[id];
-    char maximum[OPTION_BOUND_BYTES];
+    char range[2 * OPTION_BOUND_BYTES];
     struct text text = text_begin(values, size);
     if (row->kind == OPTION_WHOLE)
-        text_add(&text, "%llu..%s", (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
+        text_add(&text, "%s", options_range(row, range));
     else if (row->kind == OPTION_REAL && isfinite(row->range.below))
         text_add(&text, "%s", row->range.expected);
     else if (row->kind == OPTION_CHOICE)

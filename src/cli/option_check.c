@@ -1,5 +1,6 @@
 #include "cli/option_check.h"
 
+#include "base/output.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/format_check.h"
@@ -175,6 +176,12 @@ static enum status lack_mechanism(enum command command, struct error *error)
                        text_alternatives(names, count, list, sizeof list));
 }
 
+bool options_read_inputs(const struct options *options)
+{
+    return options->mechanism != MECHANISM_COUNT &&
+           (options->command != COMMAND_INIT || options->origin[OPTION_D_IN] == ORIGIN_DEFAULT);
+}
+
 /* The file that the option reads, or NULL; without any, the input is standard input. */
 static const char *file_read(const struct options *options, enum option_id id)
 {
@@ -182,7 +189,7 @@ static const char *file_read(const struct options *options, enum option_id id)
         return NULL;
     const char *file = *(const char *const *)((const char *)options + OPTIONS[id].offset);
     const bool draws = options->random != NULL || options->command == COMMAND_WORKSHEET;
-    return file == NULL && id == OPTION_IN && !draws ? "-" : file;
+    return file == NULL && id == OPTION_IN && !draws && options_read_inputs(options) ? "-" : file;
 }
 
 /* Standard input is one file. */
@@ -197,6 +204,35 @@ static enum status check_standard(const struct options *options, struct error *e
             return error_usage(error, "--%s and --%s are both standard input; expected one of them to be a file", first,
                                OPTIONS[id].name);
         first = OPTIONS[id].name;
+    }
+    return STATUS_OK;
+}
+
+static enum status refuse_out(const char *file, const char *dashes, const char *reader, struct error *error)
+{
+    return error_usage(error, "--out would replace %.200s, which %s%s reads; expected another file",
+                       strcmp(file, "-") == 0 ? "standard input" : file, dashes, reader);
+}
+
+/* A whole result holds the input that it is of, and may replace that, but no other file that is read. */
+static enum status check_out(const struct options *options, struct error *error)
+{
+    const struct format_row *format = options_format(options);
+    const bool keeps_input = COMMANDS[options->command].words == WORDS_INPUT && options->stage_count == 0 &&
+                             format->holds_whole && !format->one_table;
+    bool replaces = false;
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const char *file = keeps_input && id == OPTION_IN ? NULL : file_read(options, (enum option_id)id);
+        if (file != NULL && output_replaces(options->out, file, &replaces, error) != STATUS_OK)
+            return error->status;
+        if (replaces)
+            return refuse_out(file, "--", OPTIONS[id].name, error);
+    }
+    for (size_t i = 0; i < options->file_count && COMMANDS[options->command].words == WORDS_FILES; i++) {
+        if (output_replaces(options->out, options->files[i], &replaces, error) != STATUS_OK)
+            return error->status;
+        if (replaces)
+            return refuse_out(options->files[i], "", command_name(options->command), error);
     }
     return STATUS_OK;
 }
@@ -237,7 +273,8 @@ enum status option_check(struct options *options, struct error *error)
         return error_usage(error, "join needs the parts: attn join PART... --out FILE");
     if (parse_stages("stages", "shown", options->stages_text, options->stages, &options->stage_count, error) ||
         parse_stages("blank", "blank", options->blank_text, options->blanks, &options->blank_count, error) ||
-        parse_part(options, error) || check_steps(options, error) || format_choose(options, error))
+        parse_part(options, error) || check_steps(options, error) || format_choose(options, error) ||
+        check_out(options, error))
         return error->status;
     if ((options->command == COMMAND_DIFF && check_diff(options, error) != STATUS_OK) ||
         (options->command == COMMAND_WHY && check_why(options, error) != STATUS_OK) ||

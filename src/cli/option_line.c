@@ -56,3 +56,12 @@ void options_command_line(const struct options *options, struct text *line)
         if (is_told(options, (enum option_id)id))
             add_option(options, (enum option_id)id, line);
 }
+
+void options_part_line(const struct options *options, struct text *line)
+{
+    static const enum option_id MORE[] = {OPTION_STAGES, OPTION_KERNEL};
+    options_command_line(options, line);
+    for (size_t i = 0; i < sizeof MORE / sizeof MORE[0]; i++)
+        if (options->origin[MORE[i]] == ORIGIN_COMMAND_LINE)
+            add_option(options, MORE[i], line);
+}

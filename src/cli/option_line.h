@@ -14,6 +14,9 @@ enum { OPTION_LINE_BYTES = 4000 }; /* more would be no line for a person; output
  * not to a flag's false that no option says. Where it does not fit, the text is cut, and no command line. */
 void options_command_line(const struct options *options, struct text *line);
 
+/* Adds the same, and --stages and --kernel where they were given: what all parts of a job have in common. */
+void options_part_line(const struct options *options, struct text *line);
+
 /* Adds the input behind a mechanism: " data/inputs.json", " -", " -i -begins-with-a-dash.json". */
 void option_line_input(const char *file, struct text *line);
 

@@ -99,6 +99,7 @@ static const struct {
     const char *foreign, *hint;
 } NO_OPTIONS[] = {
     {"headdim dhead headsize dk dv", "a head has d_out / heads columns: --d-out and --heads say it"},
+    {"png jpg jpeg pdf gif", "the computing commands draw SVG: --format svg"},
     {"batchfirst", "a batch is always B x T x d_in"},
     {"batchsize batch", "a batch is inputs of B x T x d_in"},
     {"device cuda gpu", "it computes on the processor"},
@@ -108,6 +109,15 @@ static const struct {
     {"enablegqa", "key and value may have fewer heads than query"},
     {"kvcache usecache pastkeyvalues past", "a cache is \"past_key\" and \"past_value\" in the input of attn sdpa"},
     {"attnmask attentionmask keypaddingmask mask", "a mask is \"attn_mask\" in the input"},
+};
+
+/* What others call so is done by an option with a certain value, or is not quite what that does. */
+static const struct {
+    enum option_id by;
+    const char *foreign, *hint;
+} OTHERWISE[] = {
+    {OPTION_PROGRESS, "quiet silent", "use --progress never"},
+    {OPTION_D_OUT, "dim", "the inputs say how wide they are, --d-out how wide query, key and value are"},
 };
 
 /* What to tell of an option that is none, into the hint (size bytes): which one of the command others call so, or that
@@ -121,6 +131,9 @@ static void hint_of_foreign(const struct options *options, const char *name, cha
         text_add(&text, "; did you mean '--format %s'?", FORMATS[format].name);
     else if (meant != OPTION_COUNT && takes(options->command, meant))
         text_add(&text, "; did you mean '--%s'?", OPTIONS[meant].name);
+    for (size_t i = 0; i < sizeof OTHERWISE / sizeof OTHERWISE[0] && text.length == 0; i++)
+        if (takes(options->command, OTHERWISE[i].by) && suggest_knows(OTHERWISE[i].foreign, name))
+            text_add(&text, "; %s", OTHERWISE[i].hint);
     for (size_t i = 0; i < sizeof NO_OPTIONS / sizeof NO_OPTIONS[0] && text.length == 0; i++)
         if (suggest_knows(NO_OPTIONS[i].foreign, name))
             text_add(&text, "; %s", NO_OPTIONS[i].hint);

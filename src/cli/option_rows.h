@@ -35,7 +35,7 @@
         .setting = true, .asked = "random", .foreign = "randn randominput randominputs shape", \
         .fallback = "an input is read", \
         .help = "draw the inputs as torch.randn: 6x3, 2x6x3; sdpa: query, then key, then value, each 2x8x128x64") \
-    ROW(RANDOM_SEED, random_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "random-seed", .argument = "N", \
+    ROW(RANDOM_SEED, random_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "random-seed", .wraps = true, .argument = "N", \
         .setting = true, .asked = "random seed", .initial = "0", \
         .help = "seed of --random; --seed draws the parameters") \
     ROW(WITHOUT, without, TEXT, ABILITY_COMPUTES, .name = "without", .argument = "LIST", .setting = true, \
@@ -61,7 +61,7 @@
         .name = "format", .letter = 'f', .argument = "FORMAT", .everyday = 12, \
         .foreign = "outputformat fmt filetype ext", \
         .fallback = "by the suffix of --out, else text; init: json", .help = "how the result is written") \
-    ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .letter = 's', .argument = "N", .setting = true, \
+    ROW(SEED, seed, WHOLE(0, UINT64_MAX), ABILITY_RUNS | ABILITY_TRIES, .name = "seed", .wraps = true, .letter = 's', .argument = "N", .setting = true, \
         .everyday = 9, .foreign = "manualseed rngseed randomstate", \
         .initial = "123", .help = "seed of the generator, as torch.manual_seed") \
     ROW(SKIP, skip, WHOLE(0, UINT32_MAX), ABILITY_RUNS, .name = "skip", .argument = "N", .setting = true, \
@@ -72,7 +72,7 @@
     ROW(RNG, rng, CHOICE(enum torch_random_build, TORCH_RANDOM_BUILDS), ABILITY_RUNS, .name = "rng", .argument = "BUILD", \
         .setting = true, .initial = "torch", .help = "which build of PyTorch to reproduce") \
     ROW(D_OUT, d_out, WHOLE(1, 1 << 20), ABILITY_DRAWS, .name = "d-out", .letter = 'd', .argument = "N", .setting = true, \
-        .everyday = 7, .foreign = "dmodel embeddim embeddingdim hiddensize hiddendim dim outfeatures units outdim", \
+        .everyday = 7, .foreign = "dmodel embeddim embeddingdim hiddensize hiddendim outfeatures units outdim", \
         .fallback = "the width of the inputs, or what the parameters have", \
         .help = "columns of query, key and value; of all heads together, or of each with --stacked") \
     ROW(D_IN, d_in, WHOLE(1, 1 << 20), ABILITY_NAMES_PARAMETERS, .name = "d-in", .argument = "N", \
@@ -107,7 +107,7 @@
     ROW(DROPOUT, dropout, REAL(0, 1, "0 <= P < 1"), ABILITY_COMPUTES, .name = "dropout", .argument = "P", \
         .everyday = 8, .foreign = "dropoutp attentiondropout attndropout droprate dropoutrate attnpdrop", \
         .setting = true, .initial = "0", .help = "drop this share of the weights; as nn.Dropout in training") \
-    ROW(DROPOUT_SEED, dropout_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "dropout-seed", .argument = "N", \
+    ROW(DROPOUT_SEED, dropout_seed, WHOLE(0, UINT64_MAX), ABILITY_COMPUTES, .name = "dropout-seed", .wraps = true, .argument = "N", \
         .setting = true, .fallback = "dropout draws on where the parameters end", .help = "seed again before dropout") \
     ROW(CONTEXT_LENGTH, context_length, WHOLE(1, INT32_MAX), ABILITY_PROJECTS, .name = "context-length", .argument = "N", \
         .foreign = "maxlength maxlen maxseqlen blocksize ctx nctx contextsize maxpositionembeddings", \
@@ -136,6 +136,9 @@
     ROW(SOFTCAP, softcap, REAL(0, INFINITY, "a finite number from 0 on"), ABILITY_COMPUTES, .name = "softcap", .argument = "C", .setting = true, \
         .foreign = "logitsoftcap logitssoftcap softcapping attnlogitsoftcapping", \
         .asked = "softcap", .fallback = "0, none", .help = "capped is C x tanh(scaled / C)") \
+    ROW(TOKEN_TYPES, token_types, TEXT, ABILITY_COMPUTES, .name = "token-types", .argument = "LIST", .setting = true, \
+        .asked = "token types", .foreign = "tokentypeids tokentype mmtokentypeids", .fallback = "all 0", \
+        .help = "the type of each token, as in 0,1x4,0x9: those of type 1 side by side are an image and see each other") \
     ROW(MASK_TRUE, mask_true, CHOICE(enum mask_true, MASK_TRUES), ABILITY_COMPUTES, .name = "mask-true", \
         .argument = "MEANING", .setting = true, .asked = "true means", .initial = "keep", \
         .help = "what true means in a boolean attn_mask: the key is seen, or not") \
@@ -195,7 +198,7 @@
         .fallback = "config.json beside the checkpoint", .help = "heads, windows, scales, rotations of the model") \
     ROW(FAMILY, family, TEXT, ABILITY_COMPUTES, .name = "family", .argument = "TYPE", .asked = "family", .setting = true, \
         .foreign = "modeltype architecture arch", .fallback = "model_type of the config", \
-        .help = "what neither tensors nor config tell, and how --rounding transformers rounds; attn help families lists them") \
+        .help = "what neither tensors nor config tell (none: options tell it, causal unless --no-causal), and how --rounding transformers rounds; attn help families lists them") \
     ROW(PACKING, packing, CHOICE(enum packing, PACKINGS), ABILITY_OPENS, .name = "packing", .argument = "HOW", .asked = "packing", \
         .setting = true, .foreign = "fusedqkv interleaved", .fallback = "by the name of the weight", \
         .help = "how query, key and value lie in one weight: one behind the other, or in groups of heads") \
@@ -273,7 +276,7 @@
         .foreign = "backend impl attnimplementation", \
         .initial = "auto", .fallback = "auto: by the size of the job and by what is asked", .help = "which path computes") \
     ROW(PROGRESS, progress, CHOICE(enum when, WHENS), ABILITY_COMPUTES, .name = "progress", .argument = "WHEN", \
-        .foreign = "quiet bar", \
+        .foreign = "bar", \
         .initial = "auto", .fallback = "auto: on a terminal, after a second", .help = "a bar on standard error") \
     ROW(COMPLETION, completion, CHOICE(enum shell, SHELLS), ABILITY_HELPS, .name = "completion", .argument = "SHELL", \
         .help = "write what completes the command lines of attn in that shell") \

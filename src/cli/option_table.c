@@ -2,6 +2,7 @@
 #include "cli/option_value.h"
 
 #include "base/suggest.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -94,6 +95,15 @@ const char *options_bound(uint64_t bound, char *text)
         return text;
     }
     snprintf(text, OPTION_BOUND_BYTES, "%llu", (unsigned long long)bound);
+    return text;
+}
+
+const char *options_range(const struct option_row *row, char *text)
+{
+    char least[OPTION_BOUND_BYTES], most[OPTION_BOUND_BYTES];
+    struct text range = text_begin(text, (size_t)2 * OPTION_BOUND_BYTES);
+    text_add(&range, "%s..%s", row->wraps ? "-2^63" : options_bound(row->minimum, least),
+             options_bound(row->maximum, most));
     return text;
 }
 

@@ -22,16 +22,17 @@ static bool all_digits(const char *text)
 static enum status parse_whole(const struct option_row *row, const char *place, const char *text, uint64_t *value,
                                struct error *error)
 {
-    char maximum[OPTION_BOUND_BYTES];
+    char range[2 * OPTION_BOUND_BYTES];
     const bool negative = text[0] == '-' && all_digits(text + 1);
     if (!all_digits(text) && !negative)
-        return error_usage(error, "%s '%.80s' is not a whole number; expected %llu..%s", place, text,
-                           (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
+        return error_usage(error, "%s '%.80s' is not a whole number; expected %s", place, text,
+                           options_range(row, range));
     errno = 0;
-    *value = strtoull(text, NULL, 10);
-    if (negative || errno == ERANGE || *value < row->minimum || *value > row->maximum)
-        return error_usage(error, "%s %.80s is out of range; expected %llu..%s", place, text,
-                           (unsigned long long)row->minimum, options_bound(row->maximum, maximum));
+    *value = strtoull(text + negative, NULL, 10);
+    if (errno == ERANGE ||
+        (negative ? !row->wraps || *value > (uint64_t)INT64_MAX + 1 : *value < row->minimum || *value > row->maximum))
+        return error_usage(error, "%s %.80s is out of range; expected %s", place, text, options_range(row, range));
+    *value = negative ? -*value : *value;
     return STATUS_OK;
 }
 

@@ -77,6 +77,7 @@ struct option_row {
     size_t offset;          /* of the value in struct options */
     enum option_id negated; /* OPTION_NEGATION: which flag */
     uint64_t minimum, maximum;
+    bool wraps; /* whole numbers from -2^63 on are taken, modulo 2^64, as PyTorch takes seeds */
     struct real_range range;
     const char *const *choices;          /* ends in NULL */
     const char *(*also)(size_t index);   /* another word for that choice, which is taken; or NULL */
@@ -160,6 +161,9 @@ enum { OPTION_BOUND_BYTES = 32 };
 /* A bound as a person writes it, "65536" or "2^64-1", into text (OPTION_BOUND_BYTES); returns text. */
 const char *options_bound(uint64_t bound, char *text);
 
+/* The whole numbers that an option takes, "0..2^64-1", into text (2 * OPTION_BOUND_BYTES); returns text. */
+const char *options_range(const struct option_row *row, char *text);
+
 /* The option's name among a file's settings, with _ for -, into text (size bytes); returns text. */
 const char *options_setting_name(enum option_id id, char *text, size_t size);
 
@@ -171,6 +175,9 @@ const char *options_setting_name(enum option_id id, char *text, size_t size);
 enum status options_parse(struct options *options, int argc, char **argv, struct error *error);
 
 /* In option_check.c: */
+
+/* Whether the command has inputs: those of a file, of standard input or drawn. */
+bool options_read_inputs(const struct options *options);
 
 /* Whether the output is to be coloured: as --color says, else as the output and the environment do. */
 bool options_want_color(const struct options *options, const struct output *output);

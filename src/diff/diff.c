@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "diff/align.h"
+#include "diff/dtypes.h"
 #include "diff/heads.h"
 #include "diff/refusal.h"
 #include "diff/sources.h"
@@ -20,55 +21,13 @@ static const char NAMELESS[] = "tensor";
 
 /* --- the two files ----------------------------------------------------------------------------------------------- */
 
-static const char *working_name(enum dtype dtype)
-{
-    return dtype_is_working(dtype) ? dtype_name(dtype) : NULL;
-}
-
-static const char *working_title(enum dtype dtype)
-{
-    return dtype_is_working(dtype) ? dtype_title(dtype) : NULL;
-}
-
-/* The dtype that a JSON result was computed in. */
-static enum status read_dtype(struct diff_side *side, struct error *error)
-{
-    char list[DTYPE_LIST_BYTES];
-    const char *text = input_file_setting(&side->input, "dtype");
-    side->dtype = DTYPE_F32;
-    if (text == NULL || !side->input.is_text)
-        return STATUS_OK;
-    const enum dtype named = dtype_find(working_name, text);
-    const enum dtype found = named != DTYPE_COUNT ? named : dtype_find(working_title, text);
-    if (found == DTYPE_COUNT)
-        return error_usage(error, "%s: settings: dtype: '%.80s' is unknown; expected %s", side->input.source, text,
-                           dtype_list(working_name, list));
-    side->dtype = found;
-    return STATUS_OK;
-}
-
-/* JSON's decimals become numbers of the dtype; one of a stage's that overflows it would pass for an infinity. */
-static enum status round_numbers(struct diff_side *side, struct arena *arena, struct error *error)
-{
-    struct input_file *input = &side->input;
-    bool finite;
-    for (size_t i = 0; i < input->tensor_count && input->is_text; i++) {
-        struct file_tensor *named = &input->tensors[i];
-        if (named->tensor.rank > 0 && !dtype_is_boolean(named->tensor.dtype) && !diff_is_source(input, named) &&
-            tensor_convert(&named->tensor, side->dtype, input->source, input->nameless ? "the table" : named->name,
-                           &finite, &named->tensor, arena, error))
-            return error->status;
-    }
-    return STATUS_OK;
-}
-
 static enum status read_side(struct diff_side *side, const char *path, struct arena *arena, struct error *error)
 {
     if (load_file(path, INPUT_FILE_OF_DIFF, arena, &side->input, error) != STATUS_OK)
         return error->status;
-    if (side->input.tensor_count == 0)
-        return error_usage(error, "%s: holds no tensor; expected a result, or one tensor", side->input.source);
-    return read_dtype(side, error) || round_numbers(side, arena, error) ? error->status : STATUS_OK;
+    return side->input.tensor_count > 0
+               ? diff_read_dtype(side, error)
+               : error_usage(error, "%s: holds no tensor; expected a result, or one tensor", side->input.source);
 }
 
 static enum stage sole_stage(const struct input_file *input)
@@ -127,13 +86,14 @@ static enum dtype dtype_of(const struct diff_side *side, const struct file_tenso
 {
     if (named == NULL || (side->input.is_text && input_file_is_whole(named->name)))
         return DTYPE_F64;
-    return side->input.is_text && !dtype_is_boolean(named->tensor.dtype) ? side->dtype : named->tensor.dtype;
+    return side->input.is_text && !dtype_is_boolean(named->tensor.dtype) ? named->stated : named->tensor.dtype;
 }
 
 struct diff_stage diff_pair(const struct diff *diff, const struct options *options, const char *name, enum stage stage,
                             const struct file_tensor *a, const struct file_tensor *b)
 {
     const enum dtype dtype_a = dtype_of(&diff->a, a), dtype_b = dtype_of(&diff->b, b);
+    const bool unstated = diff->a.unstated || diff->b.unstated; /* such numbers may be those of float32 */
     return (struct diff_stage){
         .name = name,
         .stage = stage,
@@ -141,7 +101,8 @@ struct diff_stage diff_pair(const struct diff *diff, const struct options *optio
         .b = b,
         .dtype_a = dtype_a,
         .dtype_b = dtype_b,
-        .tolerance = tolerance_of(options, compare_coarser(dtype_a, dtype_b)),
+        .tolerance =
+            tolerance_of(options, compare_coarser(compare_coarser(dtype_a, dtype_b), unstated ? DTYPE_F32 : DTYPE_F64)),
         .undone_by = STAGE_NAMES,
     };
 }
@@ -380,7 +341,7 @@ enum status diff_results(struct diff *diff, const struct options *options, struc
     *diff = (struct diff){0};
     const struct diffing diffing = {diff, options, arena, error};
     if (read_side(&diff->a, options->files[0], arena, error) || read_side(&diff->b, options->files[1], arena, error) ||
-        diff_align_tokens(diff, arena, error))
+        diff_round_texts(diff, arena, error) || diff_align_tokens(diff, arena, error))
         return error->status;
     diff->stages = arena_allocate(arena, STAGE_COUNT + diff->a.input.tensor_count, sizeof diff->stages[0], error);
     if (diff->stages == NULL)

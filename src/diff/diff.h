@@ -14,7 +14,8 @@ enum { DIFF_TOKEN_COLUMNS = 20, DIFF_TOKEN_BYTES = 4 * DIFF_TOKEN_COLUMNS + 64 }
 /* What one file gives. */
 struct diff_side {
     struct input_file input;
-    enum dtype dtype; /* of a JSON file, as its settings say, else F32; a binary file's tensors have their own */
+    enum dtype dtype; /* of a text, as its settings say, else F32; a binary file's tensors have their own */
+    bool unstated;    /* a text that does not say it: each tensor has a dtype by what it meets */
 };
 
 /* A stage, or a source: what stages are made from. */

@@ -50,7 +50,7 @@ static void write_cell(const struct pair_sheet *pair, bool of_b, size_t element)
     const char *shown = cell_text(pair, of_b, number_of(pair, of_b, element), text);
     const bool marked = of_b && diff_differs(pair->stage, element, 1), bold = marked && pair->sheet->color;
     const size_t length = strlen(shown);
-    output_print(output, "%*s%s%s%s%s", (int)(pair->cell_width + 1 - length), "", bold ? TEXT_BOLD : "",
+    output_print(output, "%*s%s%s%s%s", (int)memory_left(pair->cell_width + 1, length), "", bold ? TEXT_BOLD : "",
                  marked ? "*" : " ", shown, bold ? TEXT_PLAIN : "");
 }
 
@@ -80,13 +80,13 @@ static void write_column_labels(const struct pair_sheet *pair)
     for (size_t column = 0; column < pair->columns; column++) {
         const char *token = column_token(pair, column);
         const size_t taken = text_cut(token != NULL ? token : "", pair->cell_width, label, sizeof label);
-        output_print(pair->sheet->output, "%*s%s", (int)(pair->cell_width + 2 - taken), "", label);
+        output_print(pair->sheet->output, "%*s%s", (int)memory_left(pair->cell_width + 2, taken), "", label);
     }
 }
 
 static void write_row_label(const struct pair_sheet *pair, const char *label, size_t taken)
 {
-    output_print(pair->sheet->output, "%*s%s%*s", INDENT, "", label, (int)(pair->label_width - taken), "");
+    output_print(pair->sheet->output, "%*s%s%*s", INDENT, "", label, (int)memory_left(pair->label_width, taken), "");
 }
 
 /* --- the two of them --------------------------------------------------------------------------------------------- */

@@ -1,0 +1,73 @@
+#include "build/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --token-types: which tokens are of an image, 0 for text and 1 for an image, "0,1x4,0": four tokens of one image. */
+
+enum { MOST_TYPE = 255 };
+
+/* One item of the list, "1" or "1x4", into the types; *count is how many there are. */
+static enum status parse_item(const struct build *build, const char *place, const char *item, size_t length,
+                              size_t *types, size_t tokens, size_t *count)
+{
+    char *end = NULL;
+    const bool digit = item[0] >= '0' && item[0] <= '9';
+    const unsigned long long type = digit ? strtoull(item, &end, 10) : 0;
+    const bool times = digit && *end == 'x' && end[1] >= '0' && end[1] <= '9';
+    const unsigned long long run = times ? strtoull(end + 1, &end, 10) : 1;
+    if (!digit || end != item + length || type > MOST_TYPE)
+        return error_usage(build->error,
+                           "%s: '%.*s' is no type; expected a number up to %d for each token, as in 0,1x4,0x9", place,
+                           (int)memory_smaller(length, 40), item, MOST_TYPE);
+    if (run > tokens - *count)
+        return error_usage(build->error, "%s gives more than %zu types; expected one for each token", place, tokens);
+    for (unsigned long long i = 0; i < run; i++)
+        types[(*count)++] = (size_t)type;
+    return STATUS_OK;
+}
+
+static enum status parse(const struct build *build, size_t *types, size_t tokens)
+{
+    char place[BUILD_PLACE_BYTES];
+    size_t count = 0;
+    build_place(build, OPTION_TOKEN_TYPES, place, sizeof place);
+    for (const char *item = build->options->token_types; item != NULL;) {
+        const size_t length = strcspn(item, ",");
+        if (parse_item(build, place, item, length, types, tokens, &count) != STATUS_OK)
+            return build->error->status;
+        item = item[length] == ',' ? item + length + 1 : NULL;
+    }
+    return count == tokens ? STATUS_OK
+                           : error_usage(build->error, "%s gives %zu type%s for %zu tokens; expected one for each",
+                                         place, count, count == 1 ? "" : "s", tokens);
+}
+
+/* Tokens of type 1 side by side are one image. */
+static void find_images(const size_t *types, size_t tokens, struct span *images)
+{
+    for (size_t first = 0, end; first < tokens; first = end) {
+        for (end = first + 1; types[first] == 1 && end < tokens && types[end] == 1;)
+            end++;
+        for (size_t i = first; i < end; i++)
+            images[i] = types[i] == 1 ? (struct span){first, end} : (struct span){0, 0};
+    }
+}
+
+enum status build_images(const struct build *build)
+{
+    struct problem *problem = build->problem;
+    struct mask *mask = &problem->mask;
+    if (build->options->token_types == NULL)
+        return STATUS_OK;
+    if (problem->queries != problem->keys || mask->lengths != NULL || mask->offset != 0 || mask->sequences.count > 0)
+        return error_usage(build->error, "--token-types needs one list of tokens as queries and keys; expected no "
+                                         "lengths, past or sequences");
+    size_t *types = arena_allocate(build->arena, problem->keys, sizeof *types, build->error);
+    struct span *images = arena_allocate(build->arena, problem->keys, sizeof *images, build->error);
+    if (types == NULL || images == NULL || parse(build, types, problem->keys) != STATUS_OK)
+        return build->error->status;
+    find_images(types, problem->keys, images);
+    mask->images = mask->causal ? images : NULL;
+    return STATUS_OK;
+}
