@@ -1,7 +1,7 @@
 # make                the program, ./attn
 # make check          builds and runs the tests, JOBS of them at a time (the processors there are)
 # make check-whole    what make check takes a sample of, whole, in some minutes
-# make check-quick    those that say most, in ten seconds
+# make check-quick    those that say most
 # make check-asan     the same under the address and undefined-behaviour sanitizers
 # make check-ports    the suite by gcc, clang, on aarch64 and s390x (emulated), with 32 bits: tests/ports.sh says how
 # make fuzz           fuzzes the readers, the command line and the paths with libFuzzer (clang), FUZZ_SECONDS each
@@ -37,7 +37,7 @@ CJSON_LIBS := $(shell $(PKG_CONFIG) --libs libcjson)
 MACHINE := $(shell $(CC) -dumpmachine)
 MACHINE_FLAGS := $(if $(filter i386-% i486-% i586-% i686-%,$(MACHINE)),-msse2 -mfpmath=sse) \
 	$(if $(filter s390x-%,$(MACHINE)),-fexcess-precision=fast)
-STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -ffp-contract=off $(MACHINE_FLAGS)
+STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 $(WARNINGS) -ffp-contract=off $(MACHINE_FLAGS)
 COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LIBS = $(CJSON_LIBS) -lm -pthread
 
@@ -213,7 +213,7 @@ check-tsan:
 # whose command lines compute what no other test does.
 MSAN_TESTS = programs examples check_long.sh check_page.sh check_pipe.sh check_svg.sh
 MSAN_NAMES = cJSON_ParseWithLengthOpts cJSON_Parse cJSON_Duplicate cJSON_CreateObject cJSON_PrintUnformatted
-MSAN_MAKE = $(MAKE) BUILD=build/msan CC=clang CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS' \
+MSAN_MAKE = $(MAKE) BUILD=build/msan CC=clang CPPFLAGS='$(CPPFLAGS) -DARENA_BLOCK_BYTES=0 -U_FILE_OFFSET_BITS -U_TIME_BITS' \
 	CFLAGS='-O2 -g -fsanitize=memory -fno-omit-frame-pointer'
 check-msan:
 	+$(MSAN_MAKE) build/msan/msan.o
@@ -377,7 +377,7 @@ endef
 define DEB_COPYRIGHT
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: attn
-Upstream-Contact: the attn developers <attn@example.org>
+Upstream-Contact: an issue of the repository
 
 Files: *
 Copyright: $(shell sed -n 's/^Copyright (c) //p' LICENSE)
@@ -421,6 +421,8 @@ check-deb: deb
 
 lint:
 	mandoc -T lint -W warning $(PAGES:%=man/%)
+	if command -v groff >/dev/null; then for page in $(PAGES); do \
+		said=$$(groff -k -mandoc -ww -z -T utf8 man/$$page 2>&1) && test -z "$$said" || { echo "$$said"; exit 1; }; done; fi
 
 format:
 	clang-format -i src/main.c $(ROOMS:%=src/%/*.[ch]) tests/*.[ch] tests/bench/*.c tests/fuzz/*.[ch] tests/pairs/*.[ch] tests/why/*.[ch]
