@@ -1,5 +1,5 @@
 #!/bin/sh
-# What surrounds a run changes nothing: locale, environment, working directory.
+# What surrounds a run changes no number: locale, environment, working directory.
 . tests/counts.sh
 attn=$ATTN_BIN/attn
 case $attn in /*) ;; *) attn=$PWD/$attn ;; esac
@@ -36,8 +36,20 @@ same() {
     everything got.txt "$@"
     cmp expected.txt got.txt
 }
-for locale in C C.UTF-8 nowhere de_DE; do
+for locale in C.UTF-8 nowhere de_DE; do
     check "LC_ALL=$locale" same env -i LC_ALL=$locale
+done
+
+# In C and POSIX the signs and blocks of text are ASCII, and nothing else is different.
+in_ascii() {
+    sed 's/≈/~/g; s/·/-/g; s/░/./g; s/▒/:/g; s/▓/+/g; s/█/#/g; s/ …/ .../g; s/…/~/g' "$1"
+}
+in_ascii expected.txt >ascii.txt
+for locale in C POSIX; do
+    everything got.txt env -i LC_ALL=$locale
+    in_ascii got.txt >got_ascii.txt
+    check "LC_ALL=$locale" cmp ascii.txt got_ascii.txt
+    check "which is in ASCII" test "$(cmp expected.txt got.txt >different.txt; echo $?)" = 1
 done
 check "other settings" same env -i TZ=Asia/Tokyo HOME=/nowhere TMPDIR=/nowhere PATH=/nowhere POSIXLY_CORRECT=1 IFS=0 \
     TERM=xterm-256color MALLOC_PERTURB_=85 ATTN_ISA=

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The pages of the manual: each has its sections, sends to sections and pages that there are, and closes with the others;
-# mandoc has nothing to say of them, and they fit 80 columns.
+# mandoc and groff have nothing to say of them and show the same words, and they fit 80 columns.
 . tests/counts.sh
 
 # What stands behind a macro in a page, without quotes and the punctuation that follows: ".Sx The input ," is "The input".
@@ -9,6 +9,15 @@ words_of() { # MACRO PAGE
 }
 sections() { sed -n 's/^\.S[hs] //p' "$1" | sort -u; }
 name_of() { basename "$1" | sed 's/\(.*\)\.\(.\)/\1 \2/'; } # man/attn-files.5: attn-files 5
+plain() { LC_ALL=C.UTF-8 sed 's/.\x08//g'; }
+by_mandoc() { mandoc -T utf8 -O width=78 "$1" | plain; }
+by_groff() { groff -k -mandoc -T utf8 -P-c -rLL=78n "$1" | plain; }
+# The words of a rendered page, one a line, without its first and last line, which name the system. The two programs
+# choose other quotes and dashes, and break other words at the end of a line.
+words_shown() {
+    LC_ALL=C.UTF-8 sed -n '/^NAME/,${$d; s/[‐−–—]/-/g; s/[“”]/"/g; s/[‘’`]/'"'"'/g; p;}' |
+        awk 'joined { sub(/^ +/, "") } { joined = /[^ ]-$/; printf joined ? "%s" : "%s\n", $0 }' | tr -s ' \n' '\n' | tr -d '-' | grep .
+}
 missing() { words_of "$1" "$2" | comm -23 - "$3"; }
 
 scratch=$(mktemp -d) || exit 1
@@ -31,9 +40,19 @@ for page in man/*.[157]; do
     check "$page closes with the others: $(cat "$scratch/unnamed")" test ! -s "$scratch/unnamed"
     if command -v mandoc >/dev/null; then
         check "mandoc has nothing to say of $page" test -z "$(mandoc -T lint -W warning "$page")"
-        check "$page fits 80 columns" test -z "$(mandoc -T utf8 -O width=78 "$page" | LC_ALL=C.UTF-8 sed 's/.\x08//g' | LC_ALL=C.UTF-8 grep -E '^.{81}')"
+        by_mandoc "$page" >"$scratch/mandoc"
+        check "$page fits 80 columns" test -z "$(LC_ALL=C.UTF-8 grep -E '^.{81}' "$scratch/mandoc")"
     else
         skip "the form of $page" "mandoc is not installed"
+    fi
+    if command -v mandoc >/dev/null && command -v groff >/dev/null; then
+        check "groff has nothing to say of $page" test -z "$(groff -k -mandoc -ww -z -T utf8 "$page" 2>&1)"
+        words_shown <"$scratch/mandoc" >"$scratch/words"
+        by_groff "$page" | words_shown >"$scratch/by_groff"
+        check "$page has words" test "$(wc -l <"$scratch/words")" -gt 500
+        check "groff shows the words of mandoc in $page" diff "$scratch/words" "$scratch/by_groff"
+    else
+        skip "the words of $page" "groff or mandoc is not installed"
     fi
 done
 finish

@@ -22,7 +22,7 @@ equations() {
     turn=$((turn + 1))
     [ -n "$node" ] || return 0
     [ -n "${ATTN_WHOLE-}" ] || [ $((turn % 2)) -eq 0 ] || return 0
-    timeout 60 "$node" tests/page/equations.js "$scratch/page" "$scratch/json" >"$scratch/equations" && return
+    timeout 600 "$node" tests/page/equations.js "$scratch/page" "$scratch/json" >"$scratch/equations" && return
     cat "$scratch/equations"
     return 1
 }
@@ -110,6 +110,7 @@ check "a batch with ALiBi and sinks" page batch multihead -H 2 "$scratch/batch.j
 blocks=tests/blocks
 check "a rotation" page turned causal data/inputs.json -d 6 --rope pairs --rope-columns 4 --rope-theta 9 --positions 3-8
 check "norms and a rotation" equations multihead tests/pairs/inputs/blocks.json
+check "a rotation in float64" equations causal data/inputs.json -d 6 --rope half --positions 999983-999988 --dtype f64
 check "T5's table and a scale on query, on a phone" phone relative multihead $blocks/relative.json
 check "latents, pairs written as halves" equations multihead $blocks/latent.json --dtype bf16
 check "key inputs of another width, slopes" equations multihead $blocks/cross.json --dtype f64
@@ -144,7 +145,7 @@ if [ -n "$node" ]; then
     edited=20
     [ -z "${ATTN_WHOLE-}" ] || edited=1500
     edits() {
-        timeout 600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
+        timeout 3600 "$node" tests/page/edits.js "$attn" "$scratch" "$@" >"$scratch/edits" && return
         cat "$scratch/edits"
         return 1
     }
@@ -205,7 +206,7 @@ fi
     echo '</script>'
     cat "$scratch/frames"
 } >"$scratch/all.html"
-timeout 240 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+timeout 3600 "$browser" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
     --user-data-dir="$scratch/profile" --virtual-time-budget=60000 --enable-logging=stderr \
     --dump-dom "file://$scratch/all.html" >"$scratch/dom" 2>"$scratch/log"
 sed -n '/<pre id="found">/,/<\/pre>/p' "$scratch/dom" | sed 's/.*<pre id="found">//; s/<\/pre>.*//' >"$scratch/found"

@@ -4,6 +4,8 @@
 #   skip NAME WHY
 #   finish                  prints "N passed, N failed", exits
 #   gone PROCESS            it has ended, whether or not its parent has taken note
+#   comes_true COMMAND...   waits until the command succeeds; false after ten minutes at least, which end a hang
+#   during PROCESS COMMAND...   the same, but false too once the process has ended
 passed=0 failed=0 skipped=0
 
 check() {
@@ -34,4 +36,20 @@ finish() {
 
 gone() {
     ! kill -0 "$1" 2>/dev/null || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
+}
+
+comes_true() {
+    tries=30000
+    until "$@"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || return 1
+        sleep 0.02
+    done
+}
+
+during() {
+    watched=$1
+    shift
+    ended_or() { "$@" || gone "$watched"; }
+    comes_true ended_or "$@" && "$@"
 }

@@ -15,8 +15,8 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 2' HUP INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 # Small grids where a test has them, and time on a busy machine: what is late is not wrong.
-ATTN_QUICK=1 ATTN_SLOW=1 FAULTS_STRIDE=50
-export ATTN_QUICK ATTN_SLOW FAULTS_STRIDE
+ATTN_QUICK=1 ATTN_SLOW=1 ATTN_LIMIT=60 FAULTS_STRIDE=50
+export ATTN_QUICK ATTN_SLOW ATTN_LIMIT FAULTS_STRIDE
 
 # The mutants, one folder each: file, tests, before, after, why.
 awk -v folder="$scratch/mutants" '

@@ -80,24 +80,19 @@ sleep 1000 &
 echo $! >"$(mktemp -d)/child"
 wait
 END
+export LIMIT=1
+check "a test that hangs" suite 1 test_endless
+check "has failed, with the reason" grep -q '^  failed: test_endless .* it took more than 1 s$' "$scratch/log"
+unset LIMIT
 started() { find "$scratch/tmp" -name child -size +0 | grep -q .; }
-within_seconds() { # COUNT COMMAND...
-    tries=$(($1 * 20))
-    shift
-    until "$@"; do
-        tries=$((tries - 1))
-        [ $tries -gt 0 ] || return 1
-        sleep 0.05
-    done
-}
 interrupted() { # SIGNAL
     TMPDIR=$scratch/tmp env --default-signal="$1" sh tests/run.sh "$scratch/build" test_endless test_slow >"$scratch/log" 2>&1 &
     suite=$!
-    within_seconds 60 started || return 1
+    during $suite started || return 1
     child=$(cat "$(find "$scratch/tmp" -name child)")
     kill -s "$1" $suite
     wait $suite
-    [ $? -eq 1 ] && [ -z "$(ls -A "$scratch/tmp")" ] && within_seconds 60 gone "$child"
+    [ $? -eq 1 ] && [ -z "$(ls -A "$scratch/tmp")" ] && comes_true gone "$child"
 }
 for signal in INT TERM HUP; do
     check "SIG$signal ends all of it" interrupted $signal

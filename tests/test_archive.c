@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum {
     EVERYTHING = INPUT_FILE_INPUTS | INPUT_FILE_PARAMETER | INPUT_FILE_MASKING | INPUT_FILE_BUFFER | INPUT_FILE_OPERAND,
@@ -532,6 +535,69 @@ static void check_deep(void)
     check_nested("dicts", "](", "}", "e.", NONE);
 }
 
+/* Memory that a process takes to read an archive, in kB; -1: it ended otherwise than with an error. */
+static double memory_to_read(const unsigned char *bytes, size_t length)
+{
+    struct rusage usage;
+    int status;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct arena arena = {0};
+        struct input_file input;
+        struct error error = {0};
+        _exit(archive_read("file", bytes, length, INPUT_FILE_OF_DIFF, &arena, &input, &error) == STATUS_USAGE ? 0 : 1);
+    }
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return -1;
+    return (double)usage.ru_maxrss;
+}
+
+/* A long name or shape may be said again in two bytes: it costs what it takes in the file. */
+static void check_shared(void)
+{
+    enum { NAME_BYTES = 1 << 14, TIMES = 3000 };
+    static struct archive archive;
+    static const char ONCE[] = "q\0" VIEW "q\1", AGAIN[] = "h\0h\1";
+    static char pickle[NAME_BYTES + 512 + TIMES * sizeof AGAIN];
+    double memory[2];
+    check_begin("a pickle of one long name, over and over");
+    for (int many = 0; many <= 1; many++) {
+        size_t length = 3;
+        memcpy(pickle, "}(X", length);
+        length += archive_number((unsigned char *)pickle + length, NAME_BYTES, 4);
+        memset(pickle + length, 'k', NAME_BYTES);
+        length += NAME_BYTES;
+        memcpy(pickle + length, ONCE, sizeof ONCE - 1);
+        length += sizeof ONCE - 1;
+        for (int i = 0; i < (many ? TIMES : 1); i++, length += sizeof AGAIN - 1)
+            memcpy(pickle + length, AGAIN, sizeof AGAIN - 1);
+        memcpy(pickle + length, "u.", 2);
+        memory[many] = memory_to_read(archive.bytes, make_pickled(&archive, pickle, length + 2));
+    }
+    CHECK(memory[0] > 0 && memory[1] > 0, "expected errors");
+    CHECK(memory[1] <= 3 * memory[0], "expected at most 3 times %.0f kB, got %.0f", memory[0], memory[1]);
+}
+
+static void check_axes(void)
+{
+    static struct archive archive;
+    char pickle[1024];
+    check_begin("a tensor of 65 axes, and of 64");
+    for (size_t axes = 65; axes >= 64; axes--) {
+        static const char BEGIN[] = "}" INPUTS "ctorch._utils\n_rebuild_tensor_v2\n(" STORAGE "K\0(",
+                          ENDING[] = "tq\0h\0\x89" ORDERED "tRs.";
+        size_t length = sizeof BEGIN - 1;
+        memcpy(pickle, BEGIN, length);
+        for (size_t i = 0; i < axes; i++, length += 2)
+            memcpy(pickle + length, "K\1", 2);
+        memcpy(pickle + length, ENDING, sizeof ENDING - 1);
+        check_message(axes == 64 ? "inputs has 64 axes, expected at most 4"
+                                 : "inputs: a view that torch.save does not write",
+                      archive.bytes, make_pickled(&archive, pickle, length + sizeof ENDING - 1));
+    }
+}
+
 static void check_pickle_checksum(void)
 {
     static struct archive archive;
@@ -560,6 +626,8 @@ int main(void)
     check_pickles();
     check_doubled();
     check_deep();
+    check_shared();
+    check_axes();
     check_pickle_checksum();
     support_distort(archive_read, "tests/golden/archive/alone.npz", true);
     support_distort(archive_read, "tests/golden/archive/streamed.npz", true);

@@ -354,8 +354,18 @@ static void check_printed(void)
         c = compare_printed(2, result, shown, digits[i], NULL, i == 0);
         CHECK_NUMBER(2, c.outside);
         CHECK_NUMBER(0, c.printed);
-        CHECK_NUMBER(c.nmse, c.nmse_beyond);
+        CHECK(i < 2 ? c.nmse_beyond == c.nmse : c.nmse_beyond < c.nmse && c.nmse_beyond > 0.999 * c.nmse,
+              "expected an nmse_beyond of %g, got %g", c.nmse, c.nmse_beyond);
     }
+
+    check_begin("printed: numbers below the tolerance, whose digits explain all of their nmse");
+    const int16_t eight[] = {-8, -8};
+    c = compare_printed(2, (const double[]){1.4e-8, 0.6e-8}, (const double[]){1e-8, 1e-8}, eight, NULL, false);
+    CHECK_NUMBER(0, c.printed);
+    CHECK(c.nmse > COMPARE_LARGEST_NMSE && !compare_departs(&c), "expected them to agree, nmse %g, beyond %g", c.nmse,
+          c.nmse_beyond);
+    c = compare_printed(2, (const double[]){1.4e-8, 0.6e-8}, (const double[]){3e-8, 0}, eight, NULL, false);
+    CHECK(compare_departs(&c), "expected more than half a unit to depart, nmse_beyond %g", c.nmse_beyond);
 }
 
 /* --- pair by pair ------------------------------------------------------------------------------------------------ */
@@ -414,7 +424,7 @@ static void compare_plainly(struct compare_side side_a, struct compare_side side
         note_pair(c, tolerance, printed, i, a, b);
         if (!isfinite(a) || !isfinite(b))
             continue;
-        const long double error = (long double)a - b, left = fmaxl(fabsl(error) - printed, 0);
+        const long double error = (long double)a - b, left = fmaxl(fabsl(error) - units, 0);
         square_a += (long double)a * a;
         square_b += (long double)b * b;
         product += (long double)a * b;

@@ -1,12 +1,13 @@
 /* Configs of models -> facts. tests/layers-config has configs of 42 models of transformers with what their attention
  * modules make of them (tests/golden/make_configs.py); the others are written here. */
 #include "check.h"
-#include "layer/config.h"
+#include "layer/warnings.h"
 #include "support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOLDER "tests/layers-config"
 enum { CONFIGS = 70, PATH_BYTES = 256, LINE_BYTES = 512 };
@@ -32,6 +33,17 @@ static enum status ask(struct asked *asked)
         config_heads(&asked->config, family, &asked->module, &asked->arena, &asked->facts, &asked->error))
         return asked->error.status;
     return config_facts(&asked->config, family, &asked->module, &asked->arena, &asked->facts, &asked->error);
+}
+
+/* What is said of keys that are not known, or ""; the error where it cannot be said. */
+static const char *unknown_of(struct asked *asked)
+{
+    const struct family_row *family;
+    const char *warning = NULL;
+    if (config_family(&asked->config, asked->module.part, asked->family, &family, &asked->error) ||
+        config_unknown(&asked->config, family, &asked->module, &asked->arena, &warning, &asked->error))
+        return asked->error.message;
+    return warning != NULL ? warning : "";
 }
 
 static void forget(struct asked *asked)
@@ -104,6 +116,7 @@ static void check_module(const char *path, const char *lines)
         return;
     }
     check_silent(&asked, lines);
+    CHECK_TEXT("", unknown_of(&asked));
     const char *line = lines + taken;
     while (sscanf(line, "\n%63[a-z_] %511[^\n]%n", setting, text, &taken) == 2) {
         const char *got = text_of(&asked, setting);
@@ -201,6 +214,33 @@ static const struct {
      "family", "clip_text_model"},
     {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"mistral\"}}", PART_TEXT, 0, NULL, "kv_heads", "8",
      "family", "mistral"},
+    /* what hides the keys after a query, or does not */
+    {LLAMA ", \"is_causal\": false}", PART_ONLY, 0, NULL, "causal", "false", "config", "is_causal"},
+    {LLAMA ", \"is_causal\": true}", PART_ONLY, 0, NULL, "causal", "true", "family", "llama"},
+    {LLAMA ", \"is_causal\": null}", PART_ONLY, 0, NULL, "causal", "true", "family", "llama"},
+    {LLAMA ", \"is_causal\": 0}", PART_ONLY, 0, NULL, NULL, "is_causal is 0, expected true or false", NULL, NULL},
+    {"{\"model_type\": \"mistral\", \"is_causal\": false, \"sliding_window\": 5}", PART_ONLY, 0, NULL, "window", "5,5",
+     "config", "sliding_window"},
+    {"{\"model_type\": \"gemma3_text\", \"is_causal\": false, \"sliding_window\": 6}", PART_ONLY, 5, NULL, "window",
+     "-1,-1", "config", "sliding_window"},
+    {"{\"model_type\": \"gemma3_text\", \"is_causal\": false, \"sliding_window\": 6, \"use_bidirectional_attention\": "
+     "true}",
+     PART_ONLY, 0, NULL, "window", "4,4", "config", "sliding_window"},
+    {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\", \"is_causal\": false}}",
+     PART_TEXT, 0, NULL, "causal", "false", "config", "text_config.is_causal"},
+    {"{\"model_type\": \"bert\", \"is_decoder\": true, \"is_causal\": false}", PART_ONLY, 0, NULL, "causal", "false",
+     "config", "is_causal"},
+    {"{\"model_type\": \"bert\", \"is_causal\": false}", PART_ONLY, 0, NULL, "causal", "false", "family", "bert"},
+    {"{\"model_type\": \"bert\", \"is_causal\": true}", PART_ONLY, 0, NULL, NULL, "is_causal is true, expected false",
+     NULL, NULL},
+    {"{\"model_type\": \"bart\", \"is_causal\": false}", PART_DECODER, 0, NULL, "causal", "false", "config",
+     "is_causal"},
+    {"{\"model_type\": \"gpt_neo\", \"is_causal\": false}", PART_ONLY, 1, NULL, "window", "255,0", "family", "gpt_neo"},
+    {"{\"model_type\": \"gpt_neo\", \"is_causal\": false}", PART_ONLY, 1, NULL, "causal", "true", "family", "gpt_neo"},
+    {"{\"model_type\": \"t5\", \"is_causal\": false}", PART_DECODER, 0, NULL, NULL, "is_causal is false, expected true",
+     NULL, NULL},
+    {"{\"model_type\": \"clip_text_model\", \"is_causal\": false}", PART_ONLY, 0, NULL, NULL,
+     "is_causal is false, expected true", NULL, NULL},
     /* what few families have */
     {"{\"model_type\": \"gpt_bigcode\"}", PART_ONLY, 0, NULL, "kv_heads", "1", "family", "gpt_bigcode"},
     {"{\"model_type\": \"gpt_bigcode\", \"multi_query\": false}", PART_ONLY, 0, NULL, "kv_heads", "12", "config",
@@ -439,9 +479,16 @@ static const struct {
      NULL, NULL},
     {"{\"num_attention_heads\": 2}", PART_ONLY, 0, NULL, NULL,
      "config.json: model_type is missing; expected it, or --family", NULL, NULL},
-    {LLAMA "}", PART_ONLY, 0, "lama", NULL, "--family 'lama' is no family that attn knows", NULL, NULL},
+    {LLAMA "}", PART_ONLY, 0, "lama", NULL, "--family 'lama' is no family that attn knows; expected", NULL, NULL},
+    {LLAMA "}", PART_ONLY, 0, "GPT-NeoX", NULL, "is no family that attn knows; did you mean 'gpt_neox'?", NULL, NULL},
+    {"{\"model_type\": \"gemma4_text\"}", PART_ONLY, 0, NULL, NULL,
+     "'gemma4_text' is no family that attn knows; expected", NULL, NULL},
+    {"{\"model_type\": \"pixtral\"}", PART_ONLY, 0, NULL, NULL, "'pixtral' is no family that attn knows; expected",
+     NULL, NULL},
+    {"{\"model_type\": \"vision-encoder-decoder\", \"encoder\": {\"model_type\": \"vit\"}}", PART_ENCODER, 0, NULL,
+     NULL, "config.json: model_type 'vision-encoder-decoder' is no family", NULL, NULL},
     {"{\"model_type\": \"paligemma\", \"text_config\": {\"model_type\": \"gemma\"}}", PART_TEXT, 0, NULL, NULL,
-     "text_config.model_type 'paligemma' is no family", NULL, NULL},
+     "config.json: model_type 'paligemma' is no family that attn knows; expected", NULL, NULL},
     {"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"x\"}}", PART_TEXT, 0, NULL, NULL,
      "text_config.model_type 'x' is no family", NULL, NULL},
     /* no config at all */
@@ -472,6 +519,86 @@ static void check_written(size_t i)
         }
     }
     forget(&asked);
+}
+
+/* --- keys that are not known ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *json, *warning; /* NULL: none */
+} UNKNOWN[] = {
+    {LLAMA ", \"attention_bias\": false, \"hidden_act\": \"silu\", \"unheard_of\": 1}", NULL},
+    {LLAMA ", \"attn_output_gate\": true}",
+     "config.json: attn_output_gate may change attention, and attn does not read it; look it up in the model's code"},
+    {LLAMA ", \"attn_output_gate\": null}", NULL},
+    {LLAMA ", \"key_multiplier\": 2, \"my_chunk\": [1], \"query_noise\": 0}",
+     "config.json: key_multiplier, my_chunk, query_noise may change attention, and attn does not read them; look it up "
+     "in "
+     "the model's code"},
+    {"{\"model_type\": \"gemma3\", \"head_count_of_task\": 3, \"text_config\": {\"causal_blocks\": 2}}",
+     "config.json: text_config.causal_blocks may change attention, and attn does not read it; look it up in the "
+     "model's "
+     "code"},
+    {"{\"model_type\": \"mpt\", \"attn_config\": {\"rope\": true, \"alibi\": true}}",
+     "config.json: attn_config.rope may change attention, and attn does not read it; look it up in the model's code"},
+    {LLAMA ", \"a_mask\": 1, \"b_mask\": 1, \"c_mask\": 1, \"d_mask\": 1, \"e_mask\": 1, \"f_mask\": 1, \"g_mask\": 1, "
+           "\"h_mask\": 1, \"i_mask\": 1}",
+     "config.json: a_mask, b_mask, c_mask, d_mask, e_mask, f_mask, g_mask, h_mask and 1 more may change attention, and "
+     "attn "
+     "does not read them; look it up in the model's code"},
+};
+
+static void check_unknown(void)
+{
+    for (size_t i = 0; i < sizeof UNKNOWN / sizeof UNKNOWN[0]; i++) {
+        struct asked asked = {.module.part = strstr(UNKNOWN[i].json, "text_config") != NULL ? PART_TEXT : PART_ONLY};
+        check_begin("keys that are not known: %s", UNKNOWN[i].json);
+        CHECK(read_written(UNKNOWN[i].json, &asked) == STATUS_OK, "%s", asked.error.message);
+        CHECK_TEXT(UNKNOWN[i].warning != NULL ? UNKNOWN[i].warning : "", unknown_of(&asked));
+        forget(&asked);
+    }
+}
+
+/* Says what there is to say of a module, with this config and this folder. */
+static void warn_of(const char *json, const char *folder, enum module_part part, struct layer_warnings *warnings,
+                    struct arena *arena)
+{
+    struct asked asked = {0};
+    const struct family_row *family;
+    CHECK(read_written(json, &asked) == STATUS_OK, "%s", asked.error.message);
+    const struct layer_module module = {.part = part};
+    const struct reading reading = {
+        .checkpoint.folder = folder, .config = asked.config, .arena = arena, .error = &asked.error};
+    CHECK(config_family(&asked.config, part, NULL, &family, &asked.error) == STATUS_OK &&
+              layer_warn(&reading, &module, family, warnings) == STATUS_OK,
+          "%s", asked.error.message);
+    forget(&asked);
+}
+
+/* Another config and another folder, which a second look would find. */
+static void check_once(void)
+{
+    char folder[] = "/tmp/attn-folder-XXXXXX", adapter[64], first[64], second[64];
+    struct layer_warnings warnings = {0};
+    struct arena arena = {0};
+    check_begin("the config is searched once for each part, the folder once");
+    CHECK(mkdtemp(folder) != NULL, "expected a folder");
+    snprintf(first, sizeof first, "%s/", folder);
+    snprintf(second, sizeof second, "%s/./", folder);
+    snprintf(adapter, sizeof adapter, "%s/adapter_config.json", folder);
+    FILE *file = fopen(adapter, "w");
+    CHECK(file != NULL && fclose(file) == 0, "expected %s", adapter);
+    warn_of("{\"model_type\": \"llama\", \"attn_gate\": 1}", first, PART_TEXT, &warnings, &arena);
+    CHECK(warnings.count == 2 && strstr(warnings.texts[0], "attn_gate") != NULL &&
+              strstr(warnings.texts[1], adapter) != NULL,
+          "expected two warnings, got %zu", warnings.count);
+    warn_of("{\"model_type\": \"llama\", \"rope_extra\": 1}", second, PART_TEXT, &warnings, &arena);
+    CHECK(warnings.count == 2, "expected no other warning, got %s", warnings.texts[2]);
+    warn_of("{\"model_type\": \"llama\", \"rope_extra\": 1}", second, PART_VISION, &warnings, &arena);
+    CHECK(warnings.count == 3 && strstr(warnings.texts[2], "rope_extra") != NULL,
+          "expected that of the other part, got %zu", warnings.count);
+    unlink(adapter);
+    rmdir(folder);
+    arena_free(&arena);
 }
 
 /* What an option says is not asked of the config, which may be wrong there. */
@@ -555,6 +682,8 @@ int main(void)
     check_folder();
     for (size_t i = 0; i < sizeof WRITTEN / sizeof WRITTEN[0]; i++)
         check_written(i);
+    check_unknown();
+    check_once();
     check_options();
     check_without();
     check_facts();

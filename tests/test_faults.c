@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 32, SECONDS = 60, NOBODY = 65534, LONG_TOKENS = 1600, LONG_COLUMNS = 8 };
+enum { MOST_WORDS = 32, SECONDS = 600, NOBODY = 65534, LONG_TOKENS = 1600, LONG_COLUMNS = 8 };
 
 int attn_main(int argc, char **argv);
 
@@ -79,7 +79,6 @@ static const struct line LINES[] = {
     {.words = "worksheet causal --variants 2 --stages query -o out.tex", .out = "out.tex"},
     {.words = "worksheet self in.json -f markdown", .cut = "in.json"},
     {.words = "self both.json -o both.json", .out = "both.json", .original = "in.json", .cut = "both.json"},
-    {.words = "self both.npy --stages query -o both.npy", .out = "both.npy", .original = "x.npy", .cut = "both.npy"},
     {.words = "self both.safetensors -o both.safetensors",
      .out = "both.safetensors",
      .original = "x.safetensors",
@@ -115,6 +114,7 @@ static const struct {
     {CALL_OPEN, FAULT_FAIL, EMFILE, false, REFUSES},
     {CALL_OPEN, FAULT_FAIL, EACCES, false, REFUSES},
     {CALL_STAT, FAULT_FAIL, EIO, false, REFUSES},
+    {CALL_STAT, FAULT_FAIL, EIO, true, REFUSES},
     {CALL_FSTAT, FAULT_FAIL, EIO, false, ANSWERS},
     {CALL_LSEEK, FAULT_FAIL, ESPIPE, false, ANSWERS},
     {CALL_MMAP, FAULT_FAIL, ENOMEM, false, ANSWERS},
@@ -731,10 +731,12 @@ static void run_surroundings(void)
     write_file("locked/out.json", OLD, sizeof OLD - 1);
     chmod("locked/out.json", 0666);
     chmod("locked", 0555);
-    surround("self in.json -o locked/out.json", "locked/out.json", become_nobody, "cannot make a file beside it");
+    surround("self in.json -o locked/out.json", "locked/out.json", become_nobody,
+             "locked: cannot write to this directory");
     check_old("locked/out.json");
     check_begin("a new file in a folder without permission");
-    surround("self in.json -o locked/new.json", "locked/new.json", become_nobody, "cannot make a file beside it");
+    surround("self in.json -o locked/new.json", "locked/new.json", become_nobody,
+             "locked: cannot write to this directory");
     CHECK(access("locked/new.json", F_OK) != 0, "expected no file");
     check_begin("a file without permission");
     write_file("kept.json", OLD, sizeof OLD - 1);

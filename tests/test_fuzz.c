@@ -17,7 +17,7 @@ typedef int fuzz_target(const uint8_t *bytes, size_t length);
 fuzz_target fuzz_json, fuzz_printed, fuzz_npy, fuzz_safetensors, fuzz_archive, fuzz_pickle, fuzz_checkpoint,
     fuzz_config, fuzz_command, fuzz_paths;
 
-enum { LONGEST_CUT = 600, LONGEST_CHANGED = 120, LONGEST_RUN = 20, FOLDER_BYTES = 64, PATH_BYTES = 512 };
+enum { LONGEST_CUT = 600, LONGEST_CHANGED = 120, LONGEST_RUN = 600, FOLDER_BYTES = 64, PATH_BYTES = 512 };
 
 /* Every byte of a reader's sample becomes every other, of a longer one and of a command line what differs in one bit. */
 enum distortion { DISTORT_NOTHING, DISTORT_BITS, DISTORT_BYTES };

@@ -155,6 +155,13 @@ static void add_stages(const struct grad_case *of, const struct way *way, struct
     line->bytes[--line->length] = '\0';
 }
 
+/* What is frozen was rotated by float32 angles, as transformers does in any dtype. */
+static const char *rotated_as(const struct grad_case *of)
+{
+    const bool rotates = strstr(field(of, "line")->valuestring, "--rope ") != NULL;
+    return has_frozen(of) && rotates ? " --rounding=transformers --family=llama" : "";
+}
+
 /* The case with its gradients, by the program's own way. */
 static enum status run(const struct grad_case *of, const struct way *way, struct made *made)
 {
@@ -164,8 +171,8 @@ static enum status run(const struct grad_case *of, const struct way *way, struct
     write_json(input_path, field(of, "input"));
     if (!cJSON_IsString(grad))
         write_json(grad_path, grad);
-    text_add(&text, "%s %s --grad=%s --dtype=%s --kernel=%s", field(of, "line")->valuestring, input_path,
-             cJSON_IsString(grad) ? grad->valuestring : grad_path, way->dtype, way->kernel);
+    text_add(&text, "%s%s %s --grad=%s --dtype=%s --kernel=%s", field(of, "line")->valuestring, rotated_as(of),
+             input_path, cJSON_IsString(grad) ? grad->valuestring : grad_path, way->dtype, way->kernel);
     add_stages(of, way, &text);
     return support_run(made, line);
 }
@@ -224,7 +231,8 @@ static double loss(void *context)
     double sum = NAN;
     cJSON_InitHooks(NULL);
     char *text = cJSON_PrintUnformatted(field(of, "input"));
-    snprintf(line, sizeof line, "%s --dtype=f64 --stages=%s", field(of, "line")->valuestring, of->last);
+    snprintf(line, sizeof line, "%s%s --dtype=f64 --stages=%s", field(of, "line")->valuestring, rotated_as(of),
+             of->last);
     if (CHECK(support_make(&made, line, text) == STATUS_OK, "expected a result, got: %s", made.error.message)) {
         const size_t count = load(&made, of->last, NULL, numbers);
         const bool ones = cJSON_IsString(grad);

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "lesson/lessons.h"
 #include "lesson/mdoc.h"
+#include "lesson/session/ask.h"
 #include "lesson/session/show.h"
 #include "lesson/session/verdict.h"
 
@@ -84,6 +85,8 @@ static void check_section(const struct lesson *section)
     for (size_t i = 0; i < section->count; i++) {
         const struct lesson_part *part = &section->parts[i];
         CHECK(part->text[0] != '\0', "line %zu: expected a text", part->line);
+        CHECK(part->kind != LESSON_COMMAND || ask_is_command(part->text),
+              "line %zu: expected a command that a reader may type", part->line);
         if (part->kind != LESSON_TEXT)
             check_lines(part->text, part->line);
         if (part->kind == LESSON_COMMAND)
@@ -419,6 +422,9 @@ static const struct {
     {"a heatmap", "weights = w  1 x 2\n  the     0.23\xe2\x96\x92\xe2\x96\x92  0.25\xe2\x96\x93\n",
      "weights = w  1 x 2\n  the     0.23\xe2\x96\x92\xe2\x96\x92  0.26\xe2\x96\x93\n", VERDICT_DIFFERENT,
      "weights, row the: yours has 0.25, the answer 0.26"},
+    {"a heatmap with another scale before it",
+     SCORES "\n  0.03 |  \xe2\x96\x92| 0.86\n\n" CONTEXT "\n  0.00 |  | 0.57\n", CONTEXT "\n  0.00 |  | 0.57\n",
+     VERDICT_RIGHT, ""},
     {"words", "the mask is missing\n", "the mask is missing\n", VERDICT_RIGHT, ""},
     {"other words", "the scale is missing\n", "the mask is missing\n", VERDICT_ELSE, "the answer prints other lines"},
     {"a line with a number", "same: 3 tables\n", "same: 4 tables\n", VERDICT_DIFFERENT,

@@ -56,6 +56,64 @@ static void check_spans(size_t queries, size_t keys)
                 }
 }
 
+enum { TOKENS = 7 };
+
+/* Images among the tokens, each bit of `types` a token: of one image, or within the causal rule and the window. */
+static bool naive_image(unsigned types, const struct mask *mask, size_t query, size_t key)
+{
+    const int64_t position = (int64_t)query + mask->offset, at = (int64_t)key;
+    bool together = position >= 0 && position < TOKENS;
+    for (int64_t i = position < at ? position : at; together && i <= (position > at ? position : at); i++)
+        together = (types >> i & 1) != 0;
+    const bool left = mask->left < 0 || at >= position - mask->left;
+    const bool right = mask->right < 0 || at <= position + mask->right;
+    return together || ((!mask->causal || at <= position) && left && right);
+}
+
+static void check_image_spans(unsigned types, const struct mask *mask)
+{
+    for (size_t i = 0; i < TOKENS; i++) {
+        const struct span span = mask_span(mask, 0, i);
+        for (size_t j = 0; j < TOKENS; j++) {
+            const bool seen = naive_image(types, mask, i, j);
+            CHECK(seen == (j >= span.first && j < span.end) && seen == (mask_rule_of(mask, 0, 0, i, j) == MASK_ALLOWS),
+                  "types %x, causal %d, window %d,%d, offset %d, query %zu, key %zu: expected %d, got %zu to %zu",
+                  types, mask->causal, (int)mask->left, (int)mask->right, (int)mask->offset, i, j, seen, span.first,
+                  span.end);
+        }
+        const struct span before = mask_span(mask, 0, i > 0 ? i - 1 : 0);
+        CHECK(before.first <= span.first && before.end <= span.end, "types %x, query %zu: %zu to %zu after %zu to %zu",
+              types, i, span.first, span.end, before.first, before.end);
+    }
+}
+
+/* Before the first key and behind the last one lie images that no query may meet. */
+static void check_images(void)
+{
+    struct span around[TOKENS + 6];
+    check_begin("images among the tokens");
+    for (unsigned types = 0; types < 1U << TOKENS; types++) {
+        struct span *images = around + 3;
+        for (size_t i = 0; i < COUNT(around); i++)
+            around[i] = (struct span){0, TOKENS};
+        for (size_t i = 0; i < TOKENS; i++) {
+            images[i] = (struct span){i, i};
+            while ((types >> i & 1) && images[i].first > 0 && (types >> (images[i].first - 1) & 1))
+                images[i].first--;
+            while (types >> images[i].end & 1)
+                images[i].end++;
+        }
+        struct mask mask = {.queries = TOKENS, .keys = TOKENS, .masked_keys = TOKENS, .images = images};
+        for (int causal = 0; causal < 2; causal++)
+            for (mask.left = -1; mask.left <= 3; mask.left++)
+                for (mask.right = -1; mask.right <= 3; mask.right++)
+                    for (mask.offset = -3; mask.offset <= 3; mask.offset++) {
+                        mask.causal = causal;
+                        check_image_spans(types, &mask);
+                    }
+    }
+}
+
 /* Neither end ever goes back from one query to the next: a tile's first and last query bound it. */
 static void check_order(void)
 {
@@ -290,6 +348,7 @@ int main(void)
     static const size_t sizes[][2] = {{1, 1}, {3, 8}, {8, 3}, {7, 7}};
     for (size_t i = 0; i < COUNT(sizes); i++)
         check_spans(sizes[i][0], sizes[i][1]);
+    check_images();
     check_order();
     check_sequences();
     check_far();

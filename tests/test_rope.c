@@ -68,10 +68,10 @@ static void check_frequencies(const cJSON *golden)
     if (CHECK(make(&rope, settings, scaling, columns, highest, &arena, &error) == STATUS_OK, "%s", error.message) &&
         CHECK(numbers_of(golden, "frequencies", expected) == columns / 2, "expected %zu numbers", columns / 2)) {
         CHECK(rope.attention == (float)number_of(golden, "attention"), "attention: expected %.9g, got %.9g",
-              number_of(golden, "attention"), (double)rope.attention);
+              number_of(golden, "attention"), rope.attention);
         for (size_t i = 0; i < columns / 2; i++)
             CHECK(rope.frequencies[i] == expected[i], "frequency %zu: expected %.9g, got %.9g", i, expected[i],
-                  (double)rope.frequencies[i]);
+                  rope.frequencies[i]);
     }
     arena_free(&arena);
 }
@@ -268,6 +268,65 @@ static void check_onnx(void)
     free(cases);
 }
 
+/* --- in double --------------------------------------------------------------------------------------------------- */
+
+enum { DOUBLE_COLUMNS = 8, DOUBLE_POSITION = 999983 };
+
+/* Theta 500000: the frequencies, and the cosines times `attention` at DOUBLE_POSITION, by arithmetic of 50 digits. */
+static const struct {
+    const char *scaling;
+    double frequencies[DOUBLE_COLUMNS / 2], cosines[DOUBLE_COLUMNS / 2];
+} IN_DOUBLE[] = {
+    {"none",
+     {1, 0.037606030930863933, 0.001414213562373095, 5.3182958969449883e-05},
+     {0.078723032823, 0.864035551406, 0.890284587507, -0.974789588546}},
+    {"linear:factor=3",
+     {0.33333333333333331, 0.012535343643621312, 0.00047140452079103169, 1.7727652989816629e-05},
+     {-0.026265169965, 0.984577324217, 0.987605410424, 0.433697296360}},
+    {"dynamic:factor=2,old=2048",
+     {1, 0.0037917653324214253, 1.4377484336152962e-05, 5.451604667325687e-08},
+     {0.078723032823, -0.979775381698, -0.237773511869, 0.998514418822}},
+    {"llama3:factor=8,low=1,high=4,old=8192",
+     {1, 0.037606030930863933, 0.00052484616099295468, 6.6478698711812354e-06},
+     {0.078723032823, 0.864035551406, -0.981764455761, 0.934276610271}},
+    {"llama3:factor=8,low=1,high=4,old=100",
+     {1, 0.0047007538663579916, 0.00017677669529663688, 6.6478698711812354e-06},
+     {0.078723032823, 0.658973000793, 0.664104069741, 0.934276610271}},
+    {"yarn:factor=40,old=4096",
+     {1, 0.019273090852067767, 3.5355339059327377e-05, 1.3295739742362472e-06},
+     {0.107763010657, -0.842610794466, -0.956440778467, 0.327043365697}},
+    {"longrope:old=4096,max=131072,short=1;1;1;1,long=1.1;1.3;2.7;5.9",
+     {0.90909090909090906, 0.028927716100664566, 0.00052378280087892414, 9.0140608422796418e-06},
+     {0.713053738199, 1.007913499262, -0.765606320023, -1.091178773590}},
+};
+
+/* Frequencies within a few last places of a double, cosines within a million times as much, as the angle is that large.
+ * In float32 the cosines are off by up to 1e-2. */
+static void check_double(void)
+{
+    const struct rope_settings settings = {.kind = ROPE_HALF, .theta = 500000, .in_double = true};
+    for (size_t i = 0; i < COUNT(IN_DOUBLE); i++) {
+        struct arena arena = {0};
+        struct error error = {0};
+        struct rope rope;
+        check_begin("in double: %s", IN_DOUBLE[i].scaling);
+        const bool made =
+            make(&rope, settings, IN_DOUBLE[i].scaling, DOUBLE_COLUMNS, DOUBLE_POSITION, &arena, &error) == STATUS_OK;
+        CHECK(made, "%s", error.message);
+        for (size_t pair = 0; made && pair < DOUBLE_COLUMNS / 2; pair++) {
+            const double frequency = IN_DOUBLE[i].frequencies[pair], cosine = IN_DOUBLE[i].cosines[pair];
+            const struct rope_turn turn = rope_turn(&rope, DOUBLE_POSITION, pair, ROPE_ROUNDING_ONCE, DTYPE_F64);
+            CHECK(fabs(rope.frequencies[pair] / frequency - 1) < 1e-15, "frequency %zu: expected %.17g, got %.17g",
+                  pair, frequency, rope.frequencies[pair]);
+            CHECK(fabs(turn.cosine - cosine) < 1e-9, "cosine %zu: expected %.12f, got %.12f", pair, cosine,
+                  turn.cosine);
+            CHECK(fabs(turn.cosine * turn.cosine + turn.sine * turn.sine - rope.attention * rope.attention) < 1e-15,
+                  "pair %zu: cosine %.17g and sine %.17g are not of one angle", pair, turn.cosine, turn.sine);
+        }
+        arena_free(&arena);
+    }
+}
+
 /* --- what a rotation keeps --------------------------------------------------------------------------------------- */
 
 /* The same numbers on every machine, between -1 and 1. */
@@ -327,7 +386,8 @@ static void check_properties(void)
     for (enum rope_kind kind = ROPE_HALF; kind < ROPE_KIND_COUNT; kind++)
         for (size_t columns = 2; columns <= WIDTH; columns += 2)
             for (int last = 0; last < 2; last++) {
-                const struct rope_settings settings = {kind, 10000, columns, last != 0, {0}};
+                const struct rope_settings settings = {
+                    .kind = kind, .theta = 10000, .columns = columns, .last = last != 0};
                 struct rope rope;
                 check_begin("%s of the %s %zu columns", KINDS[kind], last ? "last" : "first", columns);
                 if (CHECK(rope_create(&rope, &settings, WIDTH, 100000, &arena, &error) == STATUS_OK, "%s",
@@ -356,7 +416,8 @@ static void check_pairs(void)
     struct error error = {0};
     check_begin("the columns of a pair");
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        const struct rope_settings settings = {CASES[i].kind, 10000, 4, CASES[i].last, {0}};
+        const struct rope_settings settings = {
+            .kind = CASES[i].kind, .theta = 10000, .columns = 4, .last = CASES[i].last};
         struct rope rope;
         if (!CHECK(rope_create(&rope, &settings, 6, 9, &arena, &error) == STATUS_OK, "%s", error.message))
             continue;
@@ -387,8 +448,8 @@ static void check_turns(void)
             const float angle = (float)position * (pair == 0 ? 1.0F : 0.01F);
             cosine = (double)((float)cos((double)angle) * 1.5F);
             sine = (double)((float)sin((double)angle) * 1.5F);
-            CHECK(turn.angle == angle, "position %zu, pair %zu: expected %.9g, got %.9g", position, pair, (double)angle,
-                  (double)turn.angle);
+            CHECK(turn.angle == (double)angle, "position %zu, pair %zu: expected %.9g, got %.9g", position, pair,
+                  (double)angle, turn.angle);
             dtype_round(DTYPE_BF16, &cosine, 1);
             dtype_round(DTYPE_BF16, &sine, 1);
             CHECK(turn.cosine == cosine && turn.sine == sine && cosines[pair] == cosine && sines[pair] == sine,
@@ -525,6 +586,7 @@ int main(void)
 {
     check_transformers();
     check_onnx();
+    check_double();
     check_properties();
     check_pairs();
     check_turns();

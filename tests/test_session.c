@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 8, SEEN_BYTES = 1 << 20, SECONDS = 20, LONG_LINE = 40000 };
+enum { MOST_WORDS = 8, SEEN_BYTES = 1 << 20, SECONDS = 200, LONG_LINE = 40000 };
 
 static char program[4096], scratch[4096];
 static unsigned short window_rows = 200;
@@ -31,8 +31,12 @@ struct seat {
     size_t length;
 };
 
+/* Those who start the tests may ignore signals, as nohup does, and shells for what runs behind. */
 static _Noreturn void become_attn(char *const *words, int input, int output, bool terminal)
 {
+    static const int OWN[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+    for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
+        signal(OWN[i], SIG_DFL);
     if (terminal && (setsid() < 0 || ioctl(input, TIOCSCTTY, 0) != 0))
         _exit(126);
     if (chdir(scratch) == 0 && dup2(input, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2)
@@ -152,11 +156,16 @@ static const char *temporary(void)
     return path;
 }
 
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
 /* The keeper may need a moment where attn was killed. */
 static void check_nothing_left(void)
 {
-    for (int i = 0; i < 100 && files_in(temporary()) > 0; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    for (const time_t deadline = time(NULL) + SECONDS; files_in(temporary()) > 0 && time(NULL) < deadline;)
+        nap();
     CHECK(files_in(temporary()) == 0, "expected no folder to be left");
 }
 
@@ -335,7 +344,7 @@ static pid_t told_process(const char *output)
 static void check_gone(pid_t process)
 {
     bool gone = false;
-    for (int i = 0; i < 100 && process > 0 && !gone; i++) {
+    for (const time_t deadline = time(NULL) + SECONDS; process > 0 && !gone && time(NULL) < deadline;) {
         char path[64];
         FILE *file;
         snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)process);
@@ -344,7 +353,7 @@ static void check_gone(pid_t process)
         if (file != NULL)
             fclose(file);
         if (!gone)
-            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+            nap();
     }
     CHECK(gone, "expected that process %ld has ended", (long)process);
 }
@@ -379,8 +388,8 @@ static void check_leaving(const char *how, const char *command, const char *keys
 
 static void test_leaving(void)
 {
-    static const char BUSY[] = "sh -c 'stty raw -echo; echo PID $$; echo here; exec sleep 1000' | cat\n";
-    static const char STUBBORN[] = "trap '' TERM HUP INT; echo PID $$; echo here; while :; do sleep 1; done\n";
+    static const char BUSY[] = "$ sh -c 'stty raw -echo; echo PID $$; echo here; exec sleep 1000' | cat\n";
+    static const char STUBBORN[] = "$ trap '' TERM HUP INT; echo PID $$; echo here; while :; do sleep 1; done\n";
     check_leaving("Ctrl-C", "", "abc\003", SIGINT);
     check_leaving("Ctrl-D", "", "\004", 0);
     check_leaving("q", "", "q\n", 0);
@@ -407,30 +416,30 @@ static void test_commands(void)
     check_begin("commands of the reader's own");
     if (!begin_lesson(&seat))
         return;
-    check_contains(say(&seat, "echo $((6 * 7)); pwd\n", RUNS), "\n42\n");
+    check_contains(say(&seat, "$ echo $((6 * 7)); pwd\n", RUNS), "\n42\n");
     check_contains(seat.seen, temporary());
     check_contains(say(&seat, "attn example nothing\n", RUNS), "(exit status 2)\n");
-    check_contains(say(&seat, "no-such-command\n", RUNS), "(exit status 127)\n");
-    check_contains(say(&seat, "kill -9 $$\n", RUNS), "(ended by signal 9)\n");
-    check_contains(say(&seat, "true\n", RUNS), "true\nEnter");
+    check_contains(say(&seat, "$ no-such-command\n", RUNS), "(exit status 127)\n");
+    check_contains(say(&seat, "$ kill -9 $$\n", RUNS), "(ended by signal 9)\n");
+    check_contains(say(&seat, "$ true\n", RUNS), "true\nEnter");
     check_contains(say(&seat, "cat <<END \\\n  | tr a-z A-Z\nEND\n", RUNS), "> ");
     check_contains(say(&seat, "cat <<END\n  one\ntwo\nEND\n", RUNS), "\n  one\ntwo\n");
-    check_contains(say(&seat, "stty raw -echo; echo raw\n", RUNS), "raw\n");
+    check_contains(say(&seat, "$ stty raw -echo; echo raw\n", RUNS), "raw\n");
     check_modes(&seat);
     check_contains(say(&seat, "?\n", RUNS), "b      goes back");
-    check_contains(say(&seat, "rm -r $PWD\n", RUNS), "$PWD\n");
-    check_contains(say(&seat, "echo lost\n", RUNS), "attn: cannot run a command in ");
-    check_contains(say(&seat, "true\n", RUNS), "/lesson: No such file or directory\n(exit status 127)\n");
+    check_contains(say(&seat, "$ rm -r $PWD\n", RUNS), "$PWD\n");
+    check_contains(say(&seat, "$ echo lost\n", RUNS), "attn: cannot run a command in ");
+    check_contains(say(&seat, "$ true\n", RUNS), "/lesson: No such file or directory\n(exit status 127)\n");
     CHECK(write(seat.to, "q\n", 2) == 2 && stand_up(&seat) == 0, "expected exit status 0");
     check_nothing_left();
     if (!begin_lesson(&seat))
         return;
     check_begin("a command without an end is ended by Ctrl-C, and the lesson goes on");
-    const pid_t running = told_process(say(&seat, "echo PID $$; echo here; sleep 1000 | cat\n", "here\n"));
+    const pid_t running = told_process(say(&seat, "$ echo PID $$; echo here; sleep 1000 | cat\n", "here\n"));
     check_contains(say(&seat, "\003", RUNS), "Enter");
     check_gone(running);
     check_begin("what is left running ends with the lesson");
-    const pid_t left = told_process(say(&seat, "sleep 1000 & echo PID $!\n", RUNS));
+    const pid_t left = told_process(say(&seat, "$ sleep 1000 & echo PID $!\n", RUNS));
     check_contains(say(&seat, "s\n", RUNS), "$ ");
     CHECK(kill(left, 0) == 0, "expected it to run");
     CHECK(write(seat.to, "q\n", 2) == 2, "expected to type");
@@ -439,11 +448,17 @@ static void test_commands(void)
     check_nothing_left();
 }
 
-/* A shell at the terminal, and attn as a job of it. */
+static char *in_scratch(const char *name, char path[sizeof scratch + 64])
+{
+    snprintf(path, sizeof scratch + 64, "%s/%s", scratch, name);
+    return path;
+}
+
+/* A shell at the terminal, and attn as a job of it, with a command that ends when it is told to. */
 static void test_background(void)
 {
     static const char SHELL[] = "/bin/sh", ASKS[] = "sh: ";
-    char attn[sizeof program], start[sizeof program + 16];
+    char attn[sizeof program], start[sizeof program + 16], path[sizeof scratch + 64];
     struct seat seat;
     check_begin("a command that is stopped goes on behind, and leaves the terminal to the shell");
     strcpy(attn, program);
@@ -455,25 +470,24 @@ static void test_background(void)
         check_skip("there is no pseudo-terminal");
         return;
     }
+    const int end = mkfifo(in_scratch("end", path), 0600) == 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
     snprintf(start, sizeof start, "%s lesson 1\n", attn);
     await_end(&seat, 0, ASKS);
     say(&seat, start, RUNS);
     /* exec: where Ctrl-Z stops a child of dash before it is another program, dash itself waits and cannot be stopped */
-    say(&seat, "echo started; exec sleep 1\n", "\nstarted\n");
+    say(&seat, "$ echo started; exec head -c 1 ../../../end\n", "\nstarted\n");
     say(&seat, "\032", ASKS);
     say(&seat, "bg\n", ASKS);
     check_contains(say(&seat, "echo $((6 * 7))\n", ASKS), "\n42\n");
-    await_end(&seat, seat.length, RUNS);
+    const size_t from = seat.length;
+    CHECK(write(end, "\n", 1) == 1, "expected to tell the command to end");
+    await_end(&seat, from, RUNS);
+    close(end);
+    unlink(path);
     say(&seat, "kill %1; fg\n", ASKS);
     CHECK(write(seat.to, "exit\n", 5) == 5, "expected to type");
     stand_up(&seat);
     check_nothing_left();
-}
-
-static char *in_scratch(const char *name, char path[sizeof scratch + 64])
-{
-    snprintf(path, sizeof scratch + 64, "%s/%s", scratch, name);
-    return path;
 }
 
 static void test_own_files(void)
@@ -486,7 +500,7 @@ static void test_own_files(void)
         return;
     FILE *there = fopen(in_scratch("own.txt", path), "w");
     CHECK(there != NULL && fputs("old\n", there) >= 0 && fclose(there) == 0, "expected a file");
-    say(&seat, "echo new > own.txt; echo mine > inputs.json\n", RUNS);
+    say(&seat, "$ echo new > own.txt; echo mine > inputs.json\n", RUNS);
     check_contains(say(&seat, "\n", RUNS), "It writes over your inputs.json.");
     check_contains(say(&seat, "cat inputs.json\n", RUNS), "\nmine\n");
     say(&seat, "s\n", " > ");
@@ -519,9 +533,9 @@ static void test_wrong(void)
         return;
     while (strcmp(seat.seen + seat.length - strlen(RUNS), RUNS) == 0)
         say(&seat, "\n", " > ");
-    check_contains(say(&seat, "abc\n", PREDICTS), "Expected a number");
+    check_contains(say(&seat, "abc\n", PREDICTS), "Expected one number");
     check_contains(say(&seat, "b\n", RUNS), "$ ");
-    say(&seat, "echo >in\n", RUNS); /* the command that comes names inputs.json, which is another file */
+    say(&seat, "$ echo >in\n", RUNS); /* the command that comes names inputs.json, which is another file */
     say(&seat, "s\n", PREDICTS);
     say(&seat, "-1000\n", RUNS);
     check_contains(say(&seat, "\n", " > "), "You said -1000; it is ");
@@ -558,6 +572,64 @@ static char *piped(const char *line, const char *input, size_t length, int *stat
     return seen;
 }
 
+/* What is no command is not run, and numbers are found in a sentence. */
+static void test_prose(void)
+{
+    static const char *const PROSE[] = {"5 tokens", "I don't know", "yes", "attnself", "cat", "milk > cat", "$"};
+    char line[64];
+    struct seat seat;
+    check_begin("prose is not run");
+    if (!begin_lesson(&seat))
+        return;
+    for (size_t i = 0; i < sizeof PROSE / sizeof PROSE[0]; i++) {
+        snprintf(line, sizeof line, "%s\n", PROSE[i]);
+        check_contains(say(&seat, line, RUNS), "Not run: expected a command that begins with attn, cat, cp,");
+    }
+    CHECK(strstr(seat.seen, "sh: ") == NULL && strstr(seat.seen, "exit status") == NULL, "expected nothing to be run");
+    check_contains(say(&seat, "help\n", RUNS), "b      goes back");
+    check_contains(say(&seat, "$ echo $((6 * 7))\n", RUNS), "\n42\n");
+    check_contains(say(&seat, "attn>own.txt; cat own.txt\n", RUNS), "attn self");
+    CHECK(write(seat.to, "exit\n\n", 6) == 6 && stand_up(&seat) == 0, "expected exit status 0");
+    check_nothing_left();
+    check_begin("numbers in sentences");
+    int status;
+    static const char ANSWERS[] = "about 2.5, I guess.\n\n0.1 and 0.2\nfive tokens?\n6 tokens\n0.8819 and 0.1\n"
+                                  "0.5577 and 0.5\nThey are 0.5577 and 0.88.\n";
+    char *seen = piped("lesson 5", ANSWERS, sizeof ANSWERS - 1, &status);
+    check_contains(seen, "You said 2.5; it is 1.8524: 0.6476 too high.\n");
+    check_contains(seen, "0.1 and 0.2\nIt is not 0.1. Try again;");
+    check_contains(seen, "five tokens?\nExpected a number, such as 0.5, or a command that begins with attn.");
+    check_contains(seen, "6 tokens\nIt is not 6. ");
+    check_contains(seen, "0.8819 and 0.1\nIt is not 0.1. ");
+    check_contains(seen, "0.5577 and 0.5\nIt is not 0.5. ");
+    check_contains(seen, "They are 0.5577 and 0.88.\nRight: it is 0.8819.\n");
+    free(seen);
+    seen = piped("lesson 5", "0.1 and 0.2\n", 12, &status);
+    check_contains(seen, "0.1 and 0.2\nExpected one number, such as 0.5; Enter goes on without.\n");
+    free(seen);
+}
+
+/* What stands between two questions is seen before the first of them, in a window of 24 lines. */
+static void test_window(void)
+{
+    struct seat seat;
+    check_begin("the introduction fits a window");
+    window_rows = 24;
+    const bool there = sit_down(&seat, "lesson --color never", true);
+    window_rows = 200;
+    if (!there) {
+        check_skip("there is no pseudo-terminal");
+        return;
+    }
+    const char *seen = await_end(&seat, 0, " > ");
+    CHECK(occurrences(seen, "\n") < 24, "expected fewer than 24 lines, got: %s", seen);
+    seen = say(&seat, "\n", RUNS);
+    check_contains(seen, "Lesson 1 of ");
+    CHECK(occurrences(seen, "\n") < 24, "expected fewer than 24 lines, got: %s", seen);
+    CHECK(write(seat.to, "q\n", 2) == 2 && stand_up(&seat) == 0, "expected exit status 0");
+    check_nothing_left();
+}
+
 static void test_pipes(const struct lessons *lessons)
 {
     int status;
@@ -568,9 +640,9 @@ static void test_pipes(const struct lessons *lessons)
     check_contains(seen, "Exercise 3.2");
     free(seen);
     check_begin("lines are read from a script");
-    static const char LINES[] = "\necho typed | tee own.txt\nb\n\0nul\n\n";
+    static const char LINES[] = "\n$ echo typed | tee own.txt\nb\n\0nul\n\n";
     seen = piped("lesson 1", LINES, sizeof LINES - 1, &status);
-    check_contains(seen, "Enter runs it > echo typed | tee own.txt\ntyped\n");
+    check_contains(seen, "Enter runs it > $ echo typed | tee own.txt\ntyped\n");
     check_contains(seen, "a NUL byte in it: it is left out.");
     check_contains(seen, "You have made or changed: own.txt. They go now");
     check_contains(seen, "Exercise 1.2");
@@ -620,17 +692,27 @@ static void test_temporary(void)
     check_begin("one that is named from here, with a blank");
     mkdir(in_scratch("a b", path), 0777);
     setenv("TMPDIR", "a b", 1);
-    seen = piped("lesson 1", "pwd\n", 4, &status);
+    seen = piped("lesson 1", "$ pwd\n", 6, &status);
     check_contains(seen, "/a b/attn-lesson.");
     CHECK(status == 0 && files_in(path) == 0, "expected status 0 and no folder, got %d", status);
     check_contains(seen, "0.5800");
+    free(seen);
+    rmdir(path);
+    check_begin("one with a colon");
+    mkdir(in_scratch("a:b", path), 0777);
+    setenv("TMPDIR", path, 1);
+    seen = piped("lesson 1", "$ pwd; cd /; command -v attn\n", 29, &status);
+    check_contains(seen, "/a:b/attn-lesson.");
+    check_contains(seen, "/attn\n");
+    check_contains(seen, "0.5800");
+    CHECK(status == 0 && files_in(path) == 0, "expected status 0 and no folder, got %d", status);
     free(seen);
     rmdir(path);
     check_begin("none that is named, and no PATH");
     unsetenv("TMPDIR");
     char *before = strdup(getenv("PATH"));
     unsetenv("PATH");
-    seen = piped("lesson 1", "pwd\n", 4, &status);
+    seen = piped("lesson 1", "$ pwd\n", 6, &status);
     check_contains(seen, "/tmp/attn-lesson.");
     check_contains(seen, "0.5800");
     free(seen);
@@ -663,6 +745,8 @@ int main(void)
                      &error) == STATUS_OK) {
         test_all(&lessons);
         test_wrong();
+        test_prose();
+        test_window();
         test_commands();
         test_background();
         test_own_files();

@@ -7,8 +7,9 @@ autograd goes back through them: no formula of a gradient stands here. tests/gra
 With --attn, the program computes every setting forward, and what the loss is taken of must be the same to 1e-12 of the
 largest: so a gradient is never compared with one of another job.
 
-Inputs and parameters are multiples of 1/16, the same number in float32 and float64 and short in text. Two things are
-rounded here as attn rounds them, which says so in attn-numbers(7): cosines, sines and angles of a rotation are float32.
+Inputs and parameters are multiples of 1/16, the same number in float32 and float64 and short in text. One thing is
+rounded here: cosines, sines and angles of a rotation are float32, as transformers has them in any dtype, and attn in
+float64 with --rounding transformers.
 """
 
 import json
@@ -806,7 +807,8 @@ def line_of(job, name, upstream):
 def check_forward(attn, number, line, name, last):
     """That attn takes the same job for what it is."""
     case = json.loads(line)
-    words = [attn, *case["line"].split(), "--dtype", "f64", "--stages", name, "--format", "json"]
+    turned_as = ["--rounding", "transformers", "--family", "llama"] if "--rope " in case["line"] else []
+    words = [attn, *case["line"].split(), *turned_as, "--dtype", "f64", "--stages", name, "--format", "json"]
     done = subprocess.run(words, input=json.dumps(case["input"]), capture_output=True, text=True)
     if done.returncode != 0:
         return f"{number}: {case['line']}: {done.stderr}"

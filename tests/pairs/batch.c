@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_WAITING = 4096, SECONDS = 300 };
+enum { MOST_WAITING = 4096, SECONDS = 3600 };
 
 struct waiting {
     enum batch_kind kind;
@@ -131,7 +131,7 @@ static void try_pages(bool broken, const char *seconds)
 static void read_pages(void)
 {
     try_pages(true, "0.2");
-    try_pages(false, "30");
+    try_pages(false, "600");
 }
 
 /* Whether jq counts as many objects as there are files; it ends at one that is no JSON. */

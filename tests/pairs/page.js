@@ -107,7 +107,7 @@ const COMPARE = new vm.Script(`${fs.readFileSync(`${__dirname}/../page/formulas.
     };
     const page = readPage(job.dtype, job.precision, job.softmax_dtype);
     const clean = before.stages.every(({ name, square }) => !square || name in expected) && !/"NaN"/.test(JSON.stringify(expected));
-    const names = tableNames(), wrongText = clean ? /undefined|[−-]0(\\.0*)?(?![\\d.])|NaN/ : /undefined|[−-]0(\\.0*)?(?![\\d.])/;
+    const names = tableNames(), wrongText = clean ? /undefined|(?<!-)[−-]0(\\.0*)?(?![\\d.])|NaN/ : /undefined|(?<!-)[−-]0(\\.0*)?(?![\\d.])/;
     /* The arithmetic of a cell of a table. */
     const show = (name, row, column) => {
         const table = tableIn(before, name, state.head);

@@ -14,7 +14,7 @@ struct program_run {
     size_t left; /* files beside it */
 };
 
-enum { PROGRAM_SECONDS = 60 };
+enum { PROGRAM_SECONDS = 600 };
 
 enum { PROGRAM_PATH_BYTES = 512 };
 

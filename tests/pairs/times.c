@@ -4,13 +4,13 @@
 #include "cli/options.h"
 #include "program.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { LONG_TOKENS = 320, MOST_TIMES = 6 };
-
-static const double LEAST_SECONDS = 0.1; /* what is shorter is noise */
+/* LaTeX takes six times as long as JSON, and noise makes it three times that. A test of all keys for each cell takes more. */
+enum { LONG_TOKENS = 800, MOST_TIMES = 18, TRIES = 5 };
 
 static double seconds_of_children(void)
 {
@@ -48,22 +48,27 @@ static double time_of(const char *path, const char *empty_row, const char *forma
     return seconds;
 }
 
+/* The least of some tries: other work on the machine makes some of them longer. */
+static void check_time(const char *path, const char *empty_row, const char *format, const char *view, double most)
+{
+    double seconds = INFINITY;
+    for (int try = 0; try < TRIES && seconds > most; try++)
+        seconds = fmin(seconds, time_of(path, empty_row, format, view));
+    CHECK(seconds <= most, "%.3f s, expected at most %.3f", seconds, most);
+}
+
 /* A table of T x T takes no format, and no way to show it, more than some times what JSON takes. */
 void times_check(void)
 {
-    static const char *const VIEWS[] = {"--heatmap", "--explain"};
+    static const char *const VIEWS[] = {"--heatmap", "--explain", "--color=always"};
     const char *const *formats = OPTIONS[OPTION_FORMAT].choices, *const *rows = OPTIONS[OPTION_EMPTY_ROW].choices;
     char path[PROGRAM_PATH_BYTES];
     write_long_input(program_path(path, "long.json"));
     for (size_t row = 0; rows[row] != NULL; row++) {
-        const double most = MOST_TIMES * time_of(path, rows[row], "json", NULL) + LEAST_SECONDS;
-        for (size_t i = 0; formats[i] != NULL; i++) {
-            const double seconds = time_of(path, rows[row], formats[i], NULL);
-            CHECK(seconds <= most, "%.3f s, expected at most %.3f", seconds, most);
-        }
-        for (size_t i = 0; i < sizeof VIEWS / sizeof VIEWS[0]; i++) {
-            const double seconds = time_of(path, rows[row], "text", VIEWS[i]);
-            CHECK(seconds <= most, "%.3f s, expected at most %.3f", seconds, most);
-        }
+        const double most = MOST_TIMES * time_of(path, rows[row], "json", NULL);
+        for (size_t i = 0; formats[i] != NULL; i++)
+            check_time(path, rows[row], formats[i], NULL, most);
+        for (size_t i = 0; i < sizeof VIEWS / sizeof VIEWS[0]; i++)
+            check_time(path, rows[row], "text", VIEWS[i], most);
     }
 }

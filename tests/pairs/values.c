@@ -29,6 +29,7 @@ static const struct {
     {"rope-columns", {"2", "last:2"}},
     {"rope-scaling", {"linear:factor=8", "llama3:factor=8,low=1,high=4,old=4"}},
     {"positions", {"0-5", "3,1,2"}},
+    {"token-types", {"0,1x3,0,1", "1x2,0"}},
     {"norm-eps", {"1e-3"}},
     {"qk-norm-eps", {"0"}},
     {"clip", {"0", "0.25"}},
