@@ -39,6 +39,8 @@ MACHINE_FLAGS := $(if $(filter i386-% i486-% i586-% i686-%,$(MACHINE)),-msse2 -m
 	$(if $(filter s390x-%,$(MACHINE)),-fexcess-precision=fast)
 STRICT = -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 $(WARNINGS) -ffp-contract=off $(MACHINE_FLAGS)
 COMPILE = $(CC) $(STRICT) -MMD -MP -Isrc $(CJSON_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+# Tests need no speed, but a compiler that has done with them soon.
+COMPILE_TEST = $(COMPILE) -O1
 LIBS = $(CJSON_LIBS) -lm -pthread
 
 # An instruction set is a file kernel/isa_NAME.c, whose first line says on which machine it is compiled (as MACHINE
@@ -130,26 +132,26 @@ $(BUILD)/lesson/source.o: $(BUILD)/lesson/source.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
-	$(COMPILE) -c -o $@ $<
+	$(COMPILE_TEST) -c -o $@ $<
 
 # What test_pairs is made of: among that, the whole program.
 PAIRS := $(patsubst tests/pairs/%.c,$(BUILD)/pairs_%.o,$(wildcard tests/pairs/*.c))
 $(PAIRS): $(BUILD)/pairs_%.o: tests/pairs/%.c Makefile | $(BUILD)
-	$(COMPILE) -Itests -c -o $@ $<
+	$(COMPILE_TEST) -Itests -c -o $@ $<
 
 $(BUILD)/test_pairs: $(PAIRS) $(BUILD)/faults/main.o
 
 # What test_why is made of: attention of its own, and the whole program, which it asks.
 WHY := $(patsubst tests/why/%.c,$(BUILD)/why_%.o,$(wildcard tests/why/*.c))
 $(WHY): $(BUILD)/why_%.o: tests/why/%.c Makefile | $(BUILD)
-	$(COMPILE) -Itests -c -o $@ $<
+	$(COMPILE_TEST) -Itests -c -o $@ $<
 
 $(BUILD)/test_why $(BUILD)/test_why_tables: $(WHY) $(BUILD)/pairs_program.o $(BUILD)/faults/main.o
 
 # What test_stress is made of.
 STRESS := $(patsubst tests/stress/%.c,$(BUILD)/stress_%.o,$(wildcard tests/stress/*.c))
 $(STRESS): $(BUILD)/stress_%.o: tests/stress/%.c Makefile | $(BUILD)
-	$(COMPILE) -Itests -c -o $@ $<
+	$(COMPILE_TEST) -Itests -c -o $@ $<
 
 $(BUILD)/test_stress: $(STRESS)
 
@@ -179,12 +181,14 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	mkdir -p $@
 
+# What make check leaves to make check-whole: another test once more in double, and signals to a command that takes long.
+LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh
 check: attn tests
-	sh tests/run.sh $(BUILD)
+	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
-# What takes a sample in make check.
-SAMPLED = $(addprefix test_,decimal explain faults fused fused_f64 fused_backward fused_backward_f64 fuzz grad limits pairs \
-	stress why worksheet) check_mistakes.sh check_page.sh check_worksheet.sh
+# What takes a sample in make check, or is left out there.
+SAMPLED = $(addprefix test_,decimal explain faults fused fused_backward fuzz grad limits pairs stress why worksheet) \
+	check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED)
 
@@ -192,7 +196,7 @@ check-whole: attn tests
 # out, of the faults, the random numbers and the shapes a part is tried.
 SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
-	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS)' sh tests/run.sh $(BUILD)
+	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)
 
 # Everything again under the sanitizers, in a folder of its own, but for the browser, which shows what it showed; of the
 # faults one in twenty, as a process takes longer to start there.
