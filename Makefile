@@ -67,7 +67,7 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/source.o $(EXAMPLES) $(KERNELS)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/source.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -110,6 +110,12 @@ $(EXAMPLES:.o=.c): $(BUILD)/cli/example_%.c: data/%.json Makefile | $(FOLDERS)
 	$(call ARRAY,cli/example.h,example_$(subst -,_,$*))
 
 $(EXAMPLES): %.o: %.c
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/base/decimal_powers.c: src/base/decimal_powers.awk src/base/decimal_powers.h | $(FOLDERS)
+	awk -f $^ >$@
+
+$(BUILD)/base/decimal_powers.o: $(BUILD)/base/decimal_powers.c
 	$(COMPILE) -c -o $@ $<
 
 # The page of html.c: its style and its scripts put into page.html, and all of it into an array.
