@@ -189,8 +189,8 @@ $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 $(FOLDERS):
 	@mkdir -p $@
 
-# What make check leaves to make check-whole: another test once more in double, and signals to a command that takes long.
-LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh
+# What make check leaves to make check-whole: another test once more in double, long inputs, and what comes between.
+LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh check_limits.sh check_long.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
@@ -198,13 +198,13 @@ check: attn tests
 SAMPLED = $(addprefix test_,decimal explain faults fused fused_backward fuzz grad limits pairs stress why worksheet) \
 	check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # What is skipped where a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh limits.sh long.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
 # What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
 # out, of the faults, the random numbers and the shapes a part is tried.
-SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
+SLOW_TESTS = check_page.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
 	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)
 
