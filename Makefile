@@ -73,6 +73,10 @@ FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
 
+# Families of cases, which git tracks as archives: tests/pack.sh.
+FAMILIES := $(patsubst %.tar,%,$(wildcard tests/*.tar tests/golden/*.tar tests/fuzz/*.tar))
+CASES := $(FAMILIES:%=%/.unpacked)
+
 all: attn
 
 attn: $(BUILD)/attn
@@ -183,6 +187,11 @@ $(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
 $(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_OBJECTS) $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_NAMES:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
+$(CASES): %/.unpacked: %.tar
+	$(call say,TAR,$<)sh tests/pack.sh --unpack $*
+
+$(TESTS) $(BUILD)/run_examples: | $(CASES)
+
 $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
@@ -261,6 +270,7 @@ format:
 
 clean:
 	rm -rf build '$(BUILD)' attn
+	sh tests/pack.sh --clean $(FAMILIES)
 
 -include $(wildcard $(FOLDERS:%=%/*.d) $(FAULT_OBJECTS:.o=.d))
 .PHONY: all check check-whole check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \
