@@ -22,7 +22,7 @@ enum stage_columns {
     STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
     STAGE_COLUMNS_MASK,    /* of attn_mask; of sinks and slopes: one for each head */
     STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
-    STAGE_COLUMNS_NONE,    /* one number for each query of each head */
+    STAGE_COLUMNS_NONE,    /* one number for each query of each head: a row statistic */
 };
 
 struct stage_row {
@@ -217,6 +217,9 @@ bool stage_is_shares(enum stage stage);
 
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);
+
+/* Those of the set that are row statistics. */
+uint64_t stage_statistics(uint64_t stages);
 
 /* Whether it has an axis of columns. */
 bool stage_has_columns(enum stage stage);

@@ -54,6 +54,11 @@ bool stage_is_made_by_row(enum stage stage)
     return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
 }
 
+struct fused_statistic stage_statistic(enum stage stage)
+{
+    return (struct fused_statistic){.number = FUNCTIONS[stage]->of_sums, .takes_logs = FUNCTIONS[stage]->takes_logs};
+}
+
 /* The columns of a row that hold anything but 0, minus infinity or what nobody looks at. */
 static struct span made_keys(const struct attention_row *row, enum stage stage)
 {
