@@ -47,13 +47,13 @@ static const enum dtype NUMBER = DTYPE_F32;
 /* What a kernel is given is made of these, of numbers of its dtype. */
 static number query[ROOM], key[ROOM], value[ROOM], picked[ROOM];
 static uint16_t narrowed[3][ROOM];
-static number whole[ROOM], again[ROOM], lse[ROOM], lse_again[ROOM];
-static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM];
+static number whole[ROOM], again[ROOM], lse[ROOM], lse_again[ROOM], entropy[ROOM], entropy_again[ROOM];
+static double truth[ROOM], weights[ROOM], bias[ROOM], truth_lse[ROOM], truth_entropy[ROOM];
 static size_t positions[ROOM];
 static uint16_t narrow[ROOM];
 
 /* What a job makes of each row beside the context, and where it goes another time. */
-static const enum stage STATISTICS[] = {STAGE_LSE};
+static const enum stage STATISTICS[] = {STAGE_LSE, STAGE_ENTROPY};
 static struct fused_statistic statistics[COUNT(STATISTICS)], statistics_again[COUNT(STATISTICS)];
 
 /* Those of the dtype that is looked at. */
@@ -139,7 +139,8 @@ static struct fused_job make_job(size_t heads, size_t tokens, size_t d, size_t d
 
 static void add_statistics(struct fused_job *job)
 {
-    number *const numbers[COUNT(STATISTICS)] = {lse}, *const again_numbers[COUNT(STATISTICS)] = {lse_again};
+    number *const numbers[COUNT(STATISTICS)] = {lse, entropy}, *const again_numbers[COUNT(STATISTICS)] = {
+                                                                   lse_again, entropy_again};
     for (size_t i = 0; i < COUNT(STATISTICS); i++) {
         statistics[i] = statistics_again[i] = stage_statistic(STATISTICS[i]);
         statistics[i].dtype = statistics_again[i].dtype = NUMBER;
@@ -249,6 +250,12 @@ static void truth_row(const struct fused_job *job, size_t head, size_t i)
         context[c] /= sum;
     if (!any)
         truth_empty(job, values, context);
+    truth_entropy[row] = any || mask->empty_row == EMPTY_ROW_ZERO ? 0
+                         : mask->empty_row == EMPTY_ROW_NAN       ? (double)NAN
+                                                                  : log((double)job->keys);
+    for (size_t j = span.first; j < span.end && any; j++)
+        if (exp(weights[j] - most) != 0)
+            truth_entropy[row] -= exp(weights[j] - most) / sum * (weights[j] - most - log(sum));
     truth_lse[row] = any || has_sink ? most + log(sum) : -INFINITY;
 }
 
@@ -282,8 +289,11 @@ static void check_truth(const struct fused_job *job, double tolerance)
 {
     tolerance += 5 * job->kernel->weight_error;
     check_near(job, truth, job->context, job->d_v, tolerance, "context");
-    if (job->statistic_count > 0)
+    if (job->statistic_count > 0) {
         check_near(job, truth_lse, lse, 1, tolerance, "lse");
+        /* the error of a score moves it by that times weight x (log(weight) + entropy) */
+        check_near(job, truth_entropy, entropy, 1, 2 * tolerance, "entropy");
+    }
 }
 
 /* --- the same bits ----------------------------------------------------------------------------------------------- */
@@ -318,9 +328,10 @@ static void check_rows(const struct fused_job *job, size_t first, size_t step)
             const size_t row = head * job->queries + positions[i];
             check_bits((const number *)job->context + row * job->d_v, again + (head * count + i) * job->d_v, job->d_v,
                        "a subset of the queries");
-            if (job->statistic_count > 0)
-                check_bits(lse + row, lse_again + head * count + i, 1,
-                           "lse of a subset of the queries");
+            if (job->statistic_count > 0) {
+                check_bits(lse + row, lse_again + head * count + i, 1, "lse of a subset of the queries");
+                check_bits(entropy + row, entropy_again + head * count + i, 1, "entropy of a subset of the queries");
+            }
         }
 }
 
@@ -361,8 +372,10 @@ static void check_threads(const struct fused_job *job)
         memset(again, 0, sizeof again);
         run(&threaded);
         check_bits(job->context, again, job->heads * job->queries * job->d_v, "other threads");
-        if (job->statistic_count > 0)
+        if (job->statistic_count > 0) {
             check_bits(lse, lse_again, job->heads * job->queries, "lse, other threads");
+            check_bits(entropy, entropy_again, job->heads * job->queries, "entropy, other threads");
+        }
         if (job->side_by_side <= 1)
             check_taken(&threaded);
     }
@@ -756,6 +769,7 @@ static void check_case(unsigned features, const struct shape *shape, unsigned va
     run(&job);
     check_bits(whole, again, job.heads * job.queries * job.d_v, "other threads");
     check_bits(lse, lse_again, job.heads * job.queries, "lse, other threads");
+    check_bits(entropy, entropy_again, job.heads * job.queries, "entropy, other threads");
 }
 
 /* Each feature alone and each pair, on shapes that take turns. */
@@ -1378,6 +1392,7 @@ static void check_shared_tiles(void)
                     run(&one);
                     check_bits(whole + head * queries * COLUMNS, again, queries * COLUMNS, job.kernel->name);
                     check_bits(lse + head * queries, lse_again, queries, "lse");
+                    check_bits(entropy + head * queries, entropy_again, queries, "entropy");
                 }
             }
         }

@@ -133,7 +133,7 @@ static void join_heads(const struct attention *attention, char *joined)
 }
 
 /* Those that are held, and the lse that the way back asks for. */
-static size_t list_statistics(const struct attention *attention, struct fused_statistic list[STAGE_COUNT])
+static size_t list_statistics(struct attention *attention, struct fused_statistic list[STAGE_COUNT])
 {
     size_t count = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
@@ -143,6 +143,7 @@ static size_t list_statistics(const struct attention *attention, struct fused_st
         list[count] = stage_statistic((enum stage)stage);
         list[count].dtype = held->dtype;
         list[count++].numbers = held->data;
+        attention->made |= STAGE_BIT(stage);
     }
     if (attention->exact_lse != NULL) {
         list[count] = stage_statistic(STAGE_LSE);
@@ -152,8 +153,8 @@ static size_t list_statistics(const struct attention *attention, struct fused_st
     return count;
 }
 
-static enum status attend(const struct attention *attention, void *context, size_t side_by_side,
-                          struct fused_found *found, struct error *error)
+static enum status attend(struct attention *attention, void *context, size_t side_by_side, struct fused_found *found,
+                          struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t matrices = problem->items * problem->heads;
@@ -188,7 +189,7 @@ static enum status attend(const struct attention *attention, void *context, size
     return status;
 }
 
-enum status kernel_path_context(const struct attention *attention, struct fused_found *found, struct error *error)
+enum status kernel_path_context(struct attention *attention, struct fused_found *found, struct error *error)
 {
     const struct problem *problem = attention->problem;
     const size_t shape[] = {problem->items, attention->slots, problem->heads * problem->d_value};
@@ -206,6 +207,10 @@ enum status kernel_path_context(const struct attention *attention, struct fused_
     found->query = found->query && attention->held[STAGE_QUERY].data == problem->given[PROJECTION_QUERY].data;
     if (found->key || found->value || found->query)
         output = false;
+    if (split)
+        attention->made |= STAGE_BIT(STAGE_CONTEXT);
+    if (output)
+        attention->made |= STAGE_BIT(STAGE_OUTPUT);
     if (status == STATUS_OK && split && output)
         join_heads(attention, joined.data);
     if (status == STATUS_OK && output && problem->plan.has_out)

@@ -192,17 +192,28 @@ static bool is_backward(const struct result_table *table)
     return STAGES[table->stage].backward;
 }
 
+/* Whether somebody has made that stage, or makes its rows; else there is a row in stages.h that no code fills. */
+static bool is_made(const struct attention *attention, enum stage stage)
+{
+    if (attention->held[stage].rank > 0)
+        return STAGES[stage].backward || attention->made & STAGE_BIT(stage);
+    return stage_is_made_by_row(stage) || stage == STAGE_OUTPUT;
+}
+
 /* Where the tables of stages lie, of those that are held whole. */
-static void find_held(struct result *result)
+static enum status find_held(struct result *result, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         struct result_table *table = &result->tables[i];
         if (!stage_exists(table->stage) || table->stage == STAGE_GRAD_PARAMETERS)
             continue;
         const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
-        const struct tensor *held = &attention->held[problem_made_as(result->problem, table->stage)];
-        table->tensor = held->rank > 0 ? held : NULL;
+        const enum stage made = problem_made_as(result->problem, table->stage);
+        if (!is_made(attention, made))
+            return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(made));
+        table->tensor = attention->held[made].rank > 0 ? &attention->held[made] : NULL;
     }
+    return STATUS_OK;
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
@@ -356,9 +367,8 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
         if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
             return error->status;
     }
-    if (compute_backward(result, arena, error) != STATUS_OK)
+    if (compute_backward(result, arena, error) || find_held(result, error))
         return error->status;
-    find_held(result);
     return result_make_room(result, arena, error);
 }
 

@@ -244,6 +244,7 @@ static void make_statistics(struct attention *attention, uint64_t stages)
         progress_update(attention->progress, (double)(first + count));
     }
     progress_end(attention->progress);
+    attention->made |= stages;
 }
 
 enum status setup_attention(struct attention *attention, uint64_t stages, struct arena *arena, struct error *error)
@@ -265,8 +266,10 @@ enum status setup_attention(struct attention *attention, uint64_t stages, struct
         return error->status;
     round_projections(attention);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].repeats)
+        if (STAGES[stage].repeats) {
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
+            attention->made |= STAGE_BIT(stage);
+        }
     if (attention->fused)
         return STATUS_OK;
     attention->head = arena_allocate(arena, 1, sizeof *attention->head, error);

@@ -149,8 +149,8 @@ INLINE __m512 weight(__m512 x)
 }
 
 /* Two rows of a vector of scores become one of pairs; the weights are added to the totals: of one part what is kept of
- * them, so that they sum to 1, of two parts the weights before they were parted. Where `logs`, a constant, says so, each
- * of these times its logarithm goes to total_logs.
+ * them, so that they sum to 1, of two parts the weights before they were parted. Where `logs`, a constant, says so,
+ * each of these times its logarithm goes to total_logs.
  *   scores   of the first row; the second is LANES behind
  *   weights  the row of pairs */
 INLINE void weigh_pair(size_t parts, bool logs, const float *scores, __m512 most, __m512 scale, char *weights,
