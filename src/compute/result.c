@@ -192,12 +192,10 @@ static bool is_backward(const struct result_table *table)
     return STAGES[table->stage].backward;
 }
 
-/* Whether somebody has made that stage, or makes its rows; else there is a row in stages.h that no code fills. */
-static bool is_made(const struct attention *attention, enum stage stage)
+/* Zeros would look like numbers. */
+static enum status nobody_makes(enum stage stage, struct error *error)
 {
-    if (attention->held[stage].rank > 0)
-        return STAGES[stage].backward || attention->made & STAGE_BIT(stage);
-    return stage_is_made_by_row(stage) || stage == STAGE_OUTPUT;
+    return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(stage));
 }
 
 /* Where the tables of stages lie, of those that are held whole. */
@@ -209,9 +207,9 @@ static enum status find_held(struct result *result, struct error *error)
             continue;
         const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
         const enum stage made = problem_made_as(result->problem, table->stage);
-        if (!is_made(attention, made))
-            return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(made));
         table->tensor = attention->held[made].rank > 0 ? &attention->held[made] : NULL;
+        if (table->tensor != NULL && !is_backward(table) && (attention->made & STAGE_BIT(made)) == 0)
+            return nobody_makes(made, error);
     }
     return STATUS_OK;
 }
@@ -353,6 +351,9 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
 {
     const struct problem *problem = result->problem;
     const uint64_t stages = stages_shown(problem, false);
+    const enum stage unmade = stage_unmade(stage_closure(stages | stages_shown(problem, true)));
+    if (unmade != STAGE_NAMES)
+        return nobody_makes(unmade, error);
     if (stages != 0 && problem->recipe != NULL) {
         if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;

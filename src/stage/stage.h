@@ -75,6 +75,10 @@ bool stage_is_made_by_row(enum stage stage);
 /* A row statistic as the fused path makes it; its `number` is NULL where that path cannot. */
 struct fused_statistic stage_statistic(enum stage stage);
 
+/* The first of the set that no code makes, or STAGE_NAMES: it has a row in stages.h and no `make`, and is none of those
+ * that are made otherwise. */
+enum stage stage_unmade(uint64_t stages);
+
 /* Makes one row of it, as the problem rounds operations, and rounds that to the working dtype. */
 void stage_make(const struct attention_row *row, enum stage stage);
 
