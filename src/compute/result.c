@@ -192,17 +192,26 @@ static bool is_backward(const struct result_table *table)
     return STAGES[table->stage].backward;
 }
 
+/* Zeros would look like numbers. */
+static enum status nobody_makes(enum stage stage, struct error *error)
+{
+    return error_system(error, 0, "internal error: nothing makes '%s'", stage_name(stage));
+}
+
 /* Where the tables of stages lie, of those that are held whole. */
-static void find_held(struct result *result)
+static enum status find_held(struct result *result, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         struct result_table *table = &result->tables[i];
         if (!stage_exists(table->stage) || table->stage == STAGE_GRAD_PARAMETERS)
             continue;
         const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
-        const struct tensor *held = &attention->held[problem_made_as(result->problem, table->stage)];
-        table->tensor = held->rank > 0 ? held : NULL;
+        const enum stage made = problem_made_as(result->problem, table->stage);
+        table->tensor = attention->held[made].rank > 0 ? &attention->held[made] : NULL;
+        if (table->tensor != NULL && !is_backward(table) && (attention->made & STAGE_BIT(made)) == 0)
+            return nobody_makes(made, error);
     }
+    return STATUS_OK;
 }
 
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
@@ -342,6 +351,9 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
 {
     const struct problem *problem = result->problem;
     const uint64_t stages = stages_shown(problem, false);
+    const enum stage unmade = stage_unmade(stage_closure(stages | stages_shown(problem, true)));
+    if (unmade != STAGE_NAMES)
+        return nobody_makes(unmade, error);
     if (stages != 0 && problem->recipe != NULL) {
         if (plain_path(&result->attention, problem, stage_closure(stages), arena, error) != STATUS_OK)
             return error->status;
@@ -356,9 +368,8 @@ enum status result_compute(struct result *result, struct arena *arena, struct er
         if (row_stream_create(&result->rows, problem, &result->attention, result->elided, arena, error) != STATUS_OK)
             return error->status;
     }
-    if (compute_backward(result, arena, error) != STATUS_OK)
+    if (compute_backward(result, arena, error) || find_held(result, error))
         return error->status;
-    find_held(result);
     return result_make_room(result, arena, error);
 }
 
