@@ -36,6 +36,7 @@ struct stage_row {
     bool operand;     /* scaled dot-product attention takes it, so `sdpa` is given it */
     bool repeats;     /* its numbers are those of the stage that it is made from */
     bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
+    bool infinite;    /* minus infinity is what is masked */
     bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
     bool on_demand;   /* shown only where --stages names it */
     bool backward;    /* it is a gradient by what it is named after: of --grad */
@@ -81,7 +82,8 @@ struct stage_row {
     ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,              \
         .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                           \
     ROW(MASKED, masked, .name = "masked", .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), \
-        .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at the mask: which keys a query may see")        \
+        .columns = STAGE_COLUMNS_KEYS, .infinite = true, .on_page = true,                                              \
+        .hint = "look at the mask: which keys a query may see")                                                        \
     ROW(WEIGHTS, weights, .name = "weights",                                                                           \
         .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
         .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_KEYS, .shares = true,   \
@@ -97,7 +99,7 @@ struct stage_row {
         .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
     ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED),                              \
-        .columns = STAGE_COLUMNS_NONE, .on_demand = true)                                                              \
+        .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
     ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
         .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
     ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                         \
