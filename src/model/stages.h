@@ -39,6 +39,7 @@ struct stage_row {
     bool operand;     /* scaled dot-product attention takes it, so `sdpa` is given it */
     bool repeats;     /* its numbers are those of the stage that it is made from */
     bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
+    bool infinite;    /* minus infinity is what is masked */
     bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
     bool on_demand;   /* shown only where --stages names it */
     bool backward;    /* it is a gradient by what it is named after: of --grad */
@@ -84,7 +85,8 @@ struct stage_row {
     ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .libm = LIBM_TANH,                          \
         .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")            \
     ROW(MASKED, masked, .name = "masked", .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), \
-        .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at the mask: which keys a query may see")        \
+        .columns = STAGE_COLUMNS_KEYS, .infinite = true, .on_page = true,                                              \
+        .hint = "look at the mask: which keys a query may see")                                                        \
     ROW(WEIGHTS, weights, .name = "weights",                                                                           \
         .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
         .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP, .columns = STAGE_COLUMNS_KEYS, \
@@ -100,7 +102,7 @@ struct stage_row {
         .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
     ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, \
-        .columns = STAGE_COLUMNS_NONE, .on_demand = true)                                                              \
+        .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
     ROW(ENTROPY, entropy, .name = "entropy", .foreign = "entropies attentionentropy attnentropy",                      \
         .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
         .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \

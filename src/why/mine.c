@@ -175,16 +175,11 @@ static enum dtype dtype_said(const struct input_file *file)
 static enum dtype dtype_of(const struct input_file *file, const struct file_tensor *named, enum dtype of_job,
                            const double *numbers, size_t count)
 {
-    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
-    const enum dtype said = dtype_said(file);
-    if (dtype_is_coarse(of_job))
-        return of_job;
-    if (said != DTYPE_COUNT && dtype_is_coarse(said))
-        return said;
-    if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
-        return named->stated;
-    if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
-        return named->tensor.dtype;
+    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16}; /* of fewer bits too many numbers are by chance */
+    const enum dtype says[] = {of_job, dtype_said(file), named->stated, named->tensor.dtype};
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if ((i == 0 && dtype_is_coarse(of_job)) || mistake_of_dtype(says[i]) != MISTAKE_COUNT)
+            return says[i];
     for (size_t i = 0; i < 2; i++)
         if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
             (!has_fixed_decimals(named, numbers, count) && are_shortest(COARSE[i], numbers, count)))
