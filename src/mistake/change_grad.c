@@ -24,8 +24,9 @@ static enum stage of_softmax(const struct recipe *recipe)
                                          : STAGE_GRAD_SCALED;
 }
 
-const char *mistake_grad_delta_missing(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_DELTA_MISSING)
 {
+    const double form = recipe->form;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
@@ -42,23 +43,14 @@ static const char *change_scale(struct recipe *recipe, enum grad_change kind, do
                                         : change(recipe, kind, form, stage, formula);
 }
 
-const char *mistake_grad_scale_missing(struct recipe *recipe, double form)
-{
-    return change_scale(recipe, GRAD_SCALE_MISSING, form, STAGE_GRAD_SCORES, "grad_scaled, not scaled");
-}
+CHANGE(GRAD_SCALE_MISSING, change_scale(recipe, GRAD_SCALE_MISSING, form, STAGE_GRAD_SCORES, "grad_scaled, not scaled"))
+CHANGE(GRAD_SCALE_TWICE, change_scale(recipe, GRAD_SCALE_TWICE, form, STAGE_GRAD_SCORES, "grad_scaled x scale x scale"))
+CHANGE(GRAD_KEY_FROM_SCALED_QUERY,
+       change_scale(recipe, GRAD_KEY_FROM_SCALED_QUERY, form, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)"))
 
-const char *mistake_grad_scale_twice(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_DROPOUT_MISSING)
 {
-    return change_scale(recipe, GRAD_SCALE_TWICE, form, STAGE_GRAD_SCORES, "grad_scaled x scale x scale");
-}
-
-const char *mistake_grad_key_from_scaled_query(struct recipe *recipe, double form)
-{
-    return change_scale(recipe, GRAD_KEY_FROM_SCALED_QUERY, form, STAGE_GRAD_KEY, "grad_scores^T . (query x scale)");
-}
-
-const char *mistake_grad_dropout_missing(struct recipe *recipe, double form)
-{
+    const double form = recipe->form;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     if (recipe->problem.dropout == 0)
@@ -73,24 +65,26 @@ const char *mistake_grad_dropout_missing(struct recipe *recipe, double form)
     return NULL;
 }
 
-const char *mistake_grad_groups_not_summed(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_GROUPS_NOT_SUMMED)
 {
-    static const char *const OF_KEY[] = {"grad_scores^T . query of the last head of a group",
-                                         "grad_scores^T . query of the first head of a group",
-                                         "the mean of grad_scores^T . query over the heads of a group"};
-    static const char *const OF_VALUE[] = {"weights^T . grad_context of the last head of a group",
-                                           "weights^T . grad_context of the first head of a group",
-                                           "the mean of weights^T . grad_context over the heads of a group"};
+    const double form = recipe->form;
+    static const char *const KEY_FORMULAS[] = {"grad_scores^T . query of the last head of a group",
+                                               "grad_scores^T . query of the first head of a group",
+                                               "the mean of grad_scores^T . query over the heads of a group"};
+    static const char *const VALUE_FORMULAS[] = {"weights^T . grad_context of the last head of a group",
+                                                 "weights^T . grad_context of the first head of a group",
+                                                 "the mean of weights^T . grad_context over the heads of a group"};
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     if (recipe->problem.heads == recipe->problem.kv_heads)
         return "every head of query has a key and value of its own";
-    change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_VALUE, OF_VALUE[(size_t)form]);
-    return change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_KEY, OF_KEY[(size_t)form]);
+    change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_VALUE, VALUE_FORMULAS[(size_t)form]);
+    return change(recipe, GRAD_GROUPS_NOT_SUMMED, form, STAGE_GRAD_KEY, KEY_FORMULAS[(size_t)form]);
 }
 
-const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_MASK_MISSING)
 {
+    const double form = recipe->form;
     const struct mask *mask = &recipe->problem.mask;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
@@ -109,25 +103,23 @@ const char *mistake_grad_mask_missing(struct recipe *recipe, double form)
                   "exp(capped - lse) x (grad_weights - delta), of hidden keys too");
 }
 
-const char *mistake_grad_softcap_missing(struct recipe *recipe, double form)
-{
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    return recipe->problem.softcap == 0 ? "there is no softcap"
-                                        : change(recipe, GRAD_SOFTCAP_MISSING, form, STAGE_GRAD_SCALED,
-                                                 "grad_capped, the slope of the softcap left out");
-}
+CHANGE(GRAD_SOFTCAP_MISSING, !problem->has_grad      ? NO_GRAD
+                             : problem->softcap == 0 ? "there is no softcap"
+                                                     : change(recipe, GRAD_SOFTCAP_MISSING, form, STAGE_GRAD_SCALED,
+                                                              "grad_capped, the slope of the softcap left out"))
 
-const char *mistake_grad_softmax_diagonal(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_SOFTMAX_DIAGONAL)
 {
+    const double form = recipe->form;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
     return change(recipe, GRAD_SOFTMAX_DIAGONAL, form, of_softmax(recipe), "weights x (1 - weights) x grad_weights");
 }
 
-const char *mistake_grad_maximum_for_lse(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_MAXIMUM_FOR_LSE)
 {
+    const double form = recipe->form;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     recipe->problem.wrong |= STAGE_BIT(STAGE_GRAD_SINKS);
@@ -136,8 +128,9 @@ const char *mistake_grad_maximum_for_lse(struct recipe *recipe, double form)
                   "exp(scores - maximum) x (grad_weights - delta)");
 }
 
-const char *mistake_grad_transpose_missing(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_TRANSPOSE_MISSING)
 {
+    const double form = recipe->form;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     if (recipe->problem.queries != recipe->problem.keys)
@@ -146,15 +139,13 @@ const char *mistake_grad_transpose_missing(struct recipe *recipe, double form)
     return change(recipe, GRAD_TRANSPOSE_MISSING, form, STAGE_GRAD_KEY, "grad_scores . query, not transposed");
 }
 
-const char *mistake_grad_query_last_tile(struct recipe *recipe, double form)
-{
-    if (!recipe->problem.has_grad)
-        return NO_GRAD;
-    return change(recipe, GRAD_QUERY_LAST_TILE, form, STAGE_GRAD_QUERY, "grad_scores . key, of the last tile of keys");
-}
+CHANGE(GRAD_QUERY_LAST_TILE, !problem->has_grad ? NO_GRAD
+                                                : change(recipe, GRAD_QUERY_LAST_TILE, form, STAGE_GRAD_QUERY,
+                                                         "grad_scores . key, of the last tile of keys"))
 
-const char *mistake_grad_key_last_tile(struct recipe *recipe, double form)
+CHANGE_BY(GRAD_KEY_LAST_TILE)
 {
+    const double form = recipe->form;
     if (!recipe->problem.has_grad)
         return NO_GRAD;
     change(recipe, GRAD_KEY_LAST_TILE, form, STAGE_GRAD_VALUE, "weights^T . grad_context, of the last tile of queries");
@@ -187,12 +178,5 @@ static const char *change_rope(struct recipe *recipe, enum grad_change kind, dou
     return change(recipe, kind, form, before_turned(problem, PROJECTION_KEY), formula);
 }
 
-const char *mistake_grad_rope_missing(struct recipe *recipe, double form)
-{
-    return change_rope(recipe, GRAD_ROPE_MISSING, form, "not turned back");
-}
-
-const char *mistake_grad_rope_forwards(struct recipe *recipe, double form)
-{
-    return change_rope(recipe, GRAD_ROPE_FORWARDS, form, "turned once more, not back");
-}
+CHANGE(GRAD_ROPE_MISSING, change_rope(recipe, GRAD_ROPE_MISSING, form, "not turned back"))
+CHANGE(GRAD_ROPE_FORWARDS, change_rope(recipe, GRAD_ROPE_FORWARDS, form, "turned once more, not back"))

@@ -42,31 +42,20 @@ const double *plain_sink(const struct plain *plain, size_t head, double *room)
 
 /* --- what rows need ---------------------------------------------------------------------------------------------- */
 
-/* What the mask says of one row; whether it forbids all keys. */
-static bool load_bias(const struct plain *plain, size_t item, size_t head, size_t query, double *bias)
-{
-    const struct mask *mask = &plain->problem->mask;
-    const struct span span = mask_span(mask, item, query);
-    bool empty = true;
-    for (size_t j = 0; j < mask->keys; j++)
-        bias[j] = j >= span.first && j < span.end ? 0 : -INFINITY;
-    if (mask_has_bias(mask))
-        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
-    for (size_t j = span.first; j < span.end; j++)
-        empty = empty && bias[j] == -INFINITY;
-    return empty;
-}
-
 static enum status load_biases(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t rows = problem->items * problem->heads * plain->row_count;
-    plain->bias = arena_allocate(plain->arena, rows, problem->keys * sizeof *plain->bias, plain->error);
+    const size_t rows = problem->items * problem->heads * plain->row_count, keys = problem->keys;
+    plain->bias = arena_allocate(plain->arena, rows, keys * sizeof *plain->bias, plain->error);
     plain->empty = arena_allocate(plain->arena, rows, sizeof *plain->empty, plain->error);
-    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++)
-        plain->empty[index] =
-            load_bias(plain, index / plain->row_count / problem->heads, index / plain->row_count % problem->heads,
-                      plain->rows[index % plain->row_count], plain->bias + index * problem->keys);
+    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++) {
+        double *bias = plain->bias + index * keys;
+        recipe_bias(&problem->mask, index / plain->row_count / problem->heads,
+                    index / plain->row_count % problem->heads, plain->rows[index % plain->row_count], bias);
+        plain->empty[index] = true;
+        for (size_t j = 0; j < keys; j++)
+            plain->empty[index] = plain->empty[index] && bias[j] == -INFINITY;
+    }
     return plain->error->status;
 }
 

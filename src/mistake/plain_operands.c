@@ -91,7 +91,8 @@ static const double *project(const struct plain *plain, enum projection_id id)
 {
     const struct problem *problem = plain->problem;
     struct plain_columns *columns = plain->columns;
-    const bool shared = columns != NULL && !plain->recipe->projects_anew[id] && plain->own[STAGE_NORMED] == NULL;
+    const bool shared =
+        columns != NULL && (plain->recipe->projects_anew & 1U << id) == 0 && plain->own[STAGE_NORMED] == NULL;
     if (shared && columns->made[id] != NULL)
         return columns->made[id];
     const size_t count = problem->items * tokens_of(problem, id) * operand_heads(problem, id) * columns_of(problem, id);
@@ -218,7 +219,7 @@ static bool is_shared(const struct plain *plain, enum projection_id id)
 {
     const struct recipe *recipe = plain->recipe;
     const bool cut = recipe->split == RECIPE_SPLIT_HEADS || recipe->split == RECIPE_SPLIT_NONE;
-    return plain->columns != NULL && cut && !recipe->projects_anew[id] && !recipe->steps_anew[id] &&
+    return plain->columns != NULL && cut && ((recipe->projects_anew | recipe->steps_anew) & 1U << id) == 0 &&
            plain->own[projection_stage(id)] == NULL;
 }
 
@@ -400,7 +401,7 @@ enum status plain_operands(struct plain *plain)
     for (int id = 0; id < PROJECTION_COUNT; id++)
         if (make_operand(plain, (enum projection_id)id, made) != STATUS_OK)
             return plain->error->status;
-    if (plain->recipe->turns_value && plain->own[STAGE_VALUE] == NULL && turn_value(plain) != STATUS_OK)
+    if (plain->recipe->rotates_value && plain->own[STAGE_VALUE] == NULL && turn_value(plain) != STATUS_OK)
         return plain->error->status;
     return plain->recipe->roles_early ? exchange_early(plain) : STATUS_OK;
 }
