@@ -52,13 +52,16 @@ struct module *recipe_copy_modules(struct recipe *recipe)
 static enum status make(struct recipe *recipe, const struct mistake_choice *choices, size_t count, bool dtype,
                         size_t *refused, const char **reason)
 {
-    for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++)
-        if ((MISTAKES[choices[i].id].slot == MISTAKE_SLOT_DTYPE) == dtype) {
+    for (size_t i = 0; i < count && *reason == NULL && recipe->error->status == STATUS_OK; i++) {
+        const enum mistake_slot slot = MISTAKES[choices[i].id].slot;
+        if ((slot == MISTAKE_SLOT_DTYPE) == dtype) {
             *refused = i;
             recipe->making = MISTAKES[choices[i].id].name;
             recipe->form = choices[i].form;
-            *reason = CHANGES[choices[i].id](recipe);
+            *reason = slot == MISTAKE_SLOT_GRAD && !recipe->problem.has_grad ? "there is no way back without --grad"
+                                                                             : CHANGES[choices[i].id](recipe);
         }
+    }
     return recipe->error->status;
 }
 
