@@ -1,27 +1,94 @@
 /* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
 #include "mistake/recipe.h"
 
+#include <math.h>
+
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-static const char *softmax(struct recipe *recipe, enum recipe_softmax kind, const char *formula)
+static const char *change_axis(struct recipe *recipe, enum recipe_axis axis, const char *formula)
 {
-    recipe->softmax = kind;
-    recipe->across = recipe->across || kind == RECIPE_SOFTMAX_QUERIES || kind == RECIPE_SOFTMAX_ALL;
+    recipe->axis = axis;
+    recipe->across = recipe->across || axis == RECIPE_AXIS_QUERIES || axis == RECIPE_AXIS_ALL;
     recipe_makes(recipe, STAGE_WEIGHTS, formula);
     return NULL;
 }
 
-CHANGE(SOFTMAX_QUERIES, softmax(recipe, RECIPE_SOFTMAX_QUERIES, "softmax over the queries, down each column"))
+CHANGE(SOFTMAX_QUERIES, change_axis(recipe, RECIPE_AXIS_QUERIES, "softmax over the queries, down each column"))
 CHANGE(SOFTMAX_HEADS,
-       problem->heads == 1 ? "there is one head" : softmax(recipe, RECIPE_SOFTMAX_HEADS, "softmax over the heads"))
+       problem->heads == 1 ? "there is one head" : change_axis(recipe, RECIPE_AXIS_HEADS, "softmax over the heads"))
 CHANGE(SOFTMAX_ITEMS, problem->items == 1
                           ? "there is one item"
-                          : softmax(recipe, RECIPE_SOFTMAX_ITEMS, "softmax over the items of the batch"))
-CHANGE(SOFTMAX_ALL, softmax(recipe, RECIPE_SOFTMAX_ALL, "softmax over keys and queries together"))
-CHANGE(SOFTMAX_BASE_2, softmax(recipe, RECIPE_SOFTMAX_BASE_2, "powers of 2 over their sum"))
-CHANGE(SOFTMAX_OVERFLOW, softmax(recipe, RECIPE_SOFTMAX_UNSHIFTED, "exp over the sum, the largest not taken off"))
-CHANGE(SOFTMAX_MISSING, softmax(recipe, RECIPE_SOFTMAX_NONE, "the scores themselves, 0 where masked"))
-CHANGE(SOFTMAX_SUM_OF_SCORES, softmax(recipe, RECIPE_SOFTMAX_SHARES, "each score over the sum of its row"))
+                          : change_axis(recipe, RECIPE_AXIS_ITEMS, "softmax over the items of the batch"))
+CHANGE(SOFTMAX_ALL, change_axis(recipe, RECIPE_AXIS_ALL, "softmax over keys and queries together"))
+
+static const char *replace_softmax(struct recipe *recipe, recipe_softmax *softmax, const char *formula)
+{
+    recipe->softmax = softmax;
+    recipe_makes(recipe, STAGE_WEIGHTS, formula);
+    return NULL;
+}
+
+/* 2^(x - largest) over their sum. */
+static void base_2(const struct attention_row *row, double padding)
+{
+    const double *scores = row->stages[STAGE_MASKED];
+    double *weights = row->stages[STAGE_WEIGHTS];
+    double largest = row->sink != NULL ? *row->sink : -INFINITY, sum = 0;
+    if (padding > 0)
+        largest = fmax(largest, 0);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        if (row->bias[j] > -INFINITY)
+            largest = fmax(largest, scores[j]);
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        weights[j] = row->bias[j] > -INFINITY ? exp2(scores[j] - largest) : 0;
+        sum += weights[j];
+    }
+    sum += row->sink != NULL ? exp2(*row->sink - largest) : 0;
+    sum += padding > 0 ? padding * exp2(-largest) : 0;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] = weights[j] / sum;
+}
+
+CHANGE(SOFTMAX_BASE_2, replace_softmax(recipe, base_2, "powers of 2 over their sum"))
+
+/* exp(x) over their sum, each in the dtype, where it may overflow. */
+static void unshifted(const struct attention_row *row, double padding)
+{
+    const enum dtype dtype = row->problem->dtype;
+    double *weights = row->stages[STAGE_WEIGHTS], sum = padding + (row->sink != NULL ? exp(*row->sink) : 0);
+    dtype_round(dtype, &sum, 1);
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        weights[j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j]) : 0;
+        dtype_round(dtype, &weights[j], 1);
+        sum += weights[j];
+    }
+    dtype_round(dtype, &sum, 1);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] = row->bias[j] > -INFINITY ? weights[j] / sum : 0;
+}
+
+CHANGE(SOFTMAX_OVERFLOW, replace_softmax(recipe, unshifted, "exp over the sum, the largest not taken off"))
+
+static void keep_scores(const struct attention_row *row, double padding)
+{
+    (void)padding;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? row->stages[STAGE_MASKED][j] : 0;
+}
+
+CHANGE(SOFTMAX_MISSING, replace_softmax(recipe, keep_scores, "the scores themselves, 0 where masked"))
+
+static void share_scores(const struct attention_row *row, double padding)
+{
+    double *weights = row->stages[STAGE_WEIGHTS], sum = 0;
+    keep_scores(row, padding);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        sum += weights[j];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] /= sum;
+}
+
+CHANGE(SOFTMAX_SUM_OF_SCORES, replace_softmax(recipe, share_scores, "each score over the sum of its row"))
 
 /* --- sinks, lse -------------------------------------------------------------------------------------------------- */
 

@@ -5,19 +5,19 @@
 #ifndef ATTN_MISTAKE_RECIPE_H
 #define ATTN_MISTAKE_RECIPE_H
 
-#include "problem/problem.h"
+#include "stage/stage.h"
 
-enum recipe_softmax {
-    RECIPE_SOFTMAX_KEYS, /* as it should be: over the keys of a row */
-    RECIPE_SOFTMAX_QUERIES,
-    RECIPE_SOFTMAX_HEADS,
-    RECIPE_SOFTMAX_ITEMS,
-    RECIPE_SOFTMAX_ALL,       /* keys and queries of a head together */
-    RECIPE_SOFTMAX_BASE_2,    /* powers of 2 */
-    RECIPE_SOFTMAX_UNSHIFTED, /* exp in the dtype, the largest not taken off */
-    RECIPE_SOFTMAX_NONE,      /* the scores themselves */
-    RECIPE_SOFTMAX_SHARES,    /* each score over the sum of its row */
+/* What a softmax goes over. */
+enum recipe_axis {
+    RECIPE_AXIS_KEYS, /* as it should be: the keys of a row */
+    RECIPE_AXIS_QUERIES,
+    RECIPE_AXIS_HEADS,
+    RECIPE_AXIS_ITEMS,
+    RECIPE_AXIS_ALL, /* keys and queries of a head together */
 };
+
+/* Makes the weights of a row by no softmax; so many keys of zeros are counted, too. */
+typedef void recipe_softmax(const struct attention_row *row, double padding);
 
 /* Where column c of head h is taken from in what the projections make. */
 enum recipe_split {
@@ -118,8 +118,9 @@ struct recipe {
     enum recipe_softcap softcap;
     double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
     bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
-    enum recipe_softmax softmax;
-    double padding; /* so many keys of zeros are counted in the sum, each with a score of 0 */
+    enum recipe_axis axis;
+    recipe_softmax *softmax; /* NULL: that of the stage */
+    double padding;          /* so many keys of zeros are counted in the sum, each with a score of 0 */
     double weights_factor;
     enum recipe_dropout dropout;
     bool weights_transposed;
