@@ -2,6 +2,8 @@
 
 #include "compute/plain_path.h"
 #include "compute/setup.h"
+#include "stage/backward_mistake.h"
+
 #include <string.h>
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
@@ -122,9 +124,10 @@ static void add_stage(struct result *result, enum stage stage)
     struct result_table *table = &result->tables[result->table_count++];
     *table =
         (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
-    table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
-                   (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
-                   !(STAGES[stage].backward && problem->grad_change == GRAD_MASK_MISSING);
+    table->hides =
+        problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
+        (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
+        !(STAGES[stage].backward && problem->backward_mistake != NULL && problem->backward_mistake->shows_masked);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->items);
