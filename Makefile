@@ -73,6 +73,10 @@ FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
 
+# Families of cases, which git tracks as archives: tests/pack.sh.
+FAMILIES := $(patsubst %.tar,%,$(wildcard tests/*.tar tests/golden/*.tar tests/fuzz/*.tar))
+CASES := $(FAMILIES:%=%/.unpacked)
+
 all: attn
 
 attn: $(BUILD)/attn
@@ -183,14 +187,19 @@ $(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
 $(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_OBJECTS) $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_NAMES:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
+$(CASES): %/.unpacked: %.tar
+	$(call say,TAR,$<)sh tests/pack.sh --unpack $*
+
+$(TESTS) $(BUILD)/run_examples: | $(CASES)
+
 $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(FOLDERS):
 	@mkdir -p $@
 
-# What make check leaves to make check-whole: another test once more in double, and signals to a command that takes long.
-LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh
+# What make check leaves to make check-whole: another test once more in double, long inputs, and what comes between.
+LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh check_limits.sh check_long.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
@@ -198,13 +207,13 @@ check: attn tests
 SAMPLED = $(addprefix test_,decimal explain faults fused fused_backward fuzz grad limits pairs stress why worksheet) \
 	check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # What is skipped where a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh limits.sh long.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
 # What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
 # out, of the faults, the random numbers and the shapes a part is tried.
-SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
+SLOW_TESTS = check_page.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
 	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)
 
@@ -261,6 +270,7 @@ format:
 
 clean:
 	rm -rf build '$(BUILD)' attn
+	sh tests/pack.sh --clean $(FAMILIES)
 
 -include $(wildcard $(FOLDERS:%=%/*.d) $(FAULT_OBJECTS:.o=.d))
 .PHONY: all check check-whole check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \

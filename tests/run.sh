@@ -58,6 +58,7 @@ chmod 711 "$scratch"
 start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
+    unset WITHOUT TIMES
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
@@ -73,7 +74,7 @@ start() { # TEST
 # start, and how long it took; of what `times` prints the last line is of what was started.
 timed() { # TEST
     began=$(date +%s)
-    (TIMES='' start "$1")
+    (start "$1")
     ended=$?
     times >"$scratch/$1/times"
     echo "$1 $(($(date +%s) - began)) s, user and system $(tail -n 1 "$scratch/$1/times")" >>"$TIMES"

@@ -3,7 +3,8 @@
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
 VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
 TRACKED = $(if $(wildcard .git),git ls-files,\
-	find . \( -path ./build -o -path ./$(BUILD) \) -prune -o -type f ! -path ./attn -printf '%P\n')
+	find . \( -path ./build -o -path ./$(BUILD) $(FAMILIES:%=-o -path './%/*' ! -name README.md ! -name cases.txt) \) \
+	-prune -o -type f ! -path ./attn -printf '%P\n')
 DATE = $(if $(SOURCE_DATE_EPOCH),$(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct),$(shell \
 	stat -c %Y src/base/version.h)))
 

@@ -8,7 +8,7 @@ fuzz: fuzzers
 fuzzers:
 	+$(MAKE_ASAN) $(FUZZERS:%=build/asan/fuzz_%)
 
-$(FUZZERS:%=fuzz-%): fuzz-%:
+$(FUZZERS:%=fuzz-%): fuzz-%: | tests/fuzz/seeds/.unpacked tests/golden/binary/.unpacked tests/golden/archive/.unpacked
 	sh tests/fuzz/run.sh $* $(FUZZ_SECONDS)
 
 $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
