@@ -2,6 +2,7 @@
 #include "mistake/recipe.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
@@ -157,16 +158,92 @@ CHANGE_BY(DROPOUT_ON)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-static const char *tile(struct recipe *recipe, enum recipe_tiles kind, const char *formula)
+/* A row of a running softmax over tiles of keys, as fused kernels have it: Dao et al. 2022, "FlashAttention", algorithm
+ * 1, with a step of it left out. */
+struct tiles {
+    const struct attention_row *row;
+    double *context;
+    size_t d;
+    double largest, sum;
+    bool keeps_context, keeps_sum, divides, forgets;
+};
+
+static void rescale(struct tiles *tiles, double largest)
 {
-    recipe->tiles = kind;
+    const double factor = tiles->forgets ? 0 : exp(tiles->largest - largest);
+    tiles->largest = largest;
+    if (!tiles->keeps_sum)
+        tiles->sum *= factor;
+    for (size_t c = 0; c < tiles->d && !tiles->keeps_context; c++)
+        tiles->context[c] *= factor;
+}
+
+static void add_tile(struct tiles *tiles, size_t first, size_t end)
+{
+    const struct attention_row *row = tiles->row;
+    const double *masked = row->stages[STAGE_MASKED], factor = 1 / (1 - row->problem->dropout);
+    double largest = -INFINITY;
+    for (size_t j = first; j < end; j++)
+        if (row->bias[j] > -INFINITY)
+            largest = fmax(largest, masked[j]);
+    if (largest == -INFINITY)
+        return;
+    rescale(tiles, tiles->forgets ? largest : fmax(tiles->largest, largest));
+    for (size_t j = first; j < end; j++) {
+        const double power = row->bias[j] > -INFINITY ? exp(masked[j] - tiles->largest) : 0;
+        const double share = row->kept == NULL ? power : row->kept[j] ? power * factor : 0;
+        tiles->sum += power;
+        for (size_t c = 0; c < tiles->d && power != 0; c++)
+            tiles->context[c] += share * row->value[j * tiles->d + c];
+    }
+    for (size_t c = 0; c < tiles->d && tiles->divides; c++)
+        tiles->context[c] /= tiles->sum;
+}
+
+static void make_tiles(const struct attention_row *row, size_t tile, struct tiles tiles)
+{
+    tiles.row = row;
+    tiles.context = row->stages[STAGE_CONTEXT];
+    tiles.d = row->problem->d_value;
+    tiles.largest = row->sink != NULL ? *row->sink : -INFINITY;
+    tiles.sum = row->sink != NULL ? 1 : 0;
+    memset(tiles.context, 0, tiles.d * sizeof *tiles.context);
+    for (size_t first = 0; first < row->problem->keys; first += tile)
+        add_tile(&tiles, first, memory_smaller(first + tile, row->problem->keys));
+    for (size_t c = 0; c < tiles.d && !tiles.divides && tiles.sum != 0; c++)
+        tiles.context[c] /= tiles.sum;
+    dtype_round(row->problem->dtype, tiles.context, tiles.d);
+}
+
+static const char *use_tiles(struct recipe *recipe, recipe_tiles *tiles, const char *formula)
+{
+    recipe->tiles = tiles;
     recipe->tile = (size_t)recipe->form;
     recipe_makes(recipe, STAGE_CONTEXT, formula);
     return recipe->tile < recipe->problem.keys ? NULL : "there are no more keys than a tile has";
 }
 
-CHANGE(TILES_CONTEXT_NOT_RESCALED, tile(recipe, RECIPE_TILES_CONTEXT_KEPT, "by tiles, the context so far not rescaled"))
-CHANGE(TILES_CONTEXT_DIVIDED,
-       tile(recipe, RECIPE_TILES_CONTEXT_DIVIDED, "by tiles, divided by the sum in each of them"))
-CHANGE(TILES_SUM_NOT_RESCALED, tile(recipe, RECIPE_TILES_SUM_KEPT, "by tiles, the sum so far not rescaled"))
-CHANGE(TILES_LAST_ALONE, tile(recipe, RECIPE_TILES_LAST, "of the last tile of keys alone"))
+static void keep_context(const struct attention_row *row, size_t tile)
+{
+    make_tiles(row, tile, (struct tiles){.keeps_context = true});
+}
+
+static void divide_each(const struct attention_row *row, size_t tile)
+{
+    make_tiles(row, tile, (struct tiles){.divides = true});
+}
+
+static void keep_sum(const struct attention_row *row, size_t tile)
+{
+    make_tiles(row, tile, (struct tiles){.keeps_sum = true});
+}
+
+static void forget(const struct attention_row *row, size_t tile)
+{
+    make_tiles(row, tile, (struct tiles){.forgets = true});
+}
+
+CHANGE(TILES_CONTEXT_NOT_RESCALED, use_tiles(recipe, keep_context, "by tiles, the context so far not rescaled"))
+CHANGE(TILES_CONTEXT_DIVIDED, use_tiles(recipe, divide_each, "by tiles, divided by the sum in each of them"))
+CHANGE(TILES_SUM_NOT_RESCALED, use_tiles(recipe, keep_sum, "by tiles, the sum so far not rescaled"))
+CHANGE(TILES_LAST_ALONE, use_tiles(recipe, forget, "of the last tile of keys alone"))

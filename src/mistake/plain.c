@@ -20,7 +20,8 @@ double plain_bytes(const struct problem *problem, size_t row_count)
     return 2 * sizeof(double) * numbers;
 }
 
-size_t plain_first_key(const struct plain *plain, size_t item, size_t head)
+/* The first key of a head of query among those of all items and heads, as the groups have it. */
+static size_t first_key(const struct plain *plain, size_t item, size_t head)
 {
     const struct problem *problem = plain->problem;
     const size_t group = problem->heads / problem->kv_heads;
@@ -40,25 +41,6 @@ static const double *sink_of(const struct plain *plain, size_t head, double *roo
         return sinks != NULL ? sinks + head : NULL;
     *room = log(padding + (sinks != NULL ? exp(sinks[head]) : 0));
     return room;
-}
-
-struct attention_row plain_attention_row(const struct plain *plain, size_t index, double **stages, double *room)
-{
-    const struct problem *problem = plain->problem;
-    const size_t head = index / plain->row_count % problem->heads, keys = problem->keys;
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        stages[stage] = plain->stages[stage] == NULL
-                            ? NULL
-                            : plain->stages[stage] + index * problem_columns_of_head(problem, (enum stage)stage);
-    return (struct attention_row){.problem = problem,
-                                  .stages = stages,
-                                  .met = {0, keys},
-                                  .own = mask_sequence(&problem->mask, plain->rows[index % plain->row_count]),
-                                  .seen = {0, keys},
-                                  .bias = plain->bias + index * keys,
-                                  .empty = plain->empty[index],
-                                  .sink = sink_of(plain, head, room),
-                                  .kept = plain->kept != NULL ? plain->kept + index * keys : NULL};
 }
 
 /* --- what rows need ---------------------------------------------------------------------------------------------- */
@@ -110,6 +92,7 @@ struct maker {
     struct tensor query, key, value; /* as they are used */
     struct head head;
     double *query_row, *pairs, *cast, *turned;
+    double *scores; /* what weights are made of, in place of masked; or NULL */
 };
 
 /* A column of the weights of its head, as a row. */
@@ -126,26 +109,50 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
 {
     const struct plain *plain = maker->plain;
     const struct problem *problem = plain->problem;
+    const struct recipe *recipe = plain->recipe;
     const size_t matrix = index / plain->row_count, head = matrix % problem->heads, d = problem->d_head;
-    const size_t query = plain->rows[index % plain->row_count];
+    const size_t query = plain->rows[index % plain->row_count], keys = problem->keys;
     double *stages[STAGE_COUNT], room;
-    struct attention_row row = plain_attention_row(plain, index, stages, &room);
-    row.key = maker->head.key;
-    row.rooted_key = maker->head.rooted_key;
-    row.value = maker->head.value;
-    row.query = maker->pairs;
-    row.cast = maker->cast;
+    for (int each = 0; each < STAGE_COUNT; each++)
+        stages[each] = plain->stages[each] == NULL
+                           ? NULL
+                           : plain->stages[each] + index * problem_columns_of_head(problem, (enum stage)each);
     stages[STAGE_QUERY] = maker->query_row;
-    head_load(&maker->head, stage, &maker->key, &maker->value, plain_first_key(plain, matrix / problem->heads, head));
+    if (stage == STAGE_WEIGHTS && maker->scores != NULL)
+        stages[STAGE_MASKED] = maker->scores + index * keys;
+    struct attention_row row = {.problem = problem,
+                                .key = maker->head.key,
+                                .rooted_key = maker->head.rooted_key,
+                                .value = maker->head.value,
+                                .stages = stages,
+                                .met = {0, keys},
+                                .own = mask_sequence(&problem->mask, query),
+                                .seen = {0, keys},
+                                .bias = plain->bias + index * keys,
+                                .empty = plain->empty[index],
+                                .sink = sink_of(plain, head, &room),
+                                .kept = plain->kept != NULL ? plain->kept + index * keys : NULL,
+                                .query = maker->pairs,
+                                .cast = maker->cast};
+    const bool softmax = stage == STAGE_WEIGHTS && recipe->softmax != NULL && !row.empty;
+    const bool tiles = stage == STAGE_CONTEXT && recipe->tiles != NULL;
+    head_load(&maker->head, stage, &maker->key, &maker->value, first_key(plain, matrix / problem->heads, head));
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
         tensor_load(&maker->query, (matrix * problem->queries + query) * d, d, stages[STAGE_QUERY]);
-    if (stage == STAGE_CONTEXT && plain->recipe->weights_transposed) {
+    if (stage == STAGE_CONTEXT && recipe->weights_transposed && !tiles) {
         turn_weights(maker, index);
         stages[STAGE_DROPPED] = maker->turned;
-        row.bias = maker->turned + problem->keys; /* zeros */
+        row.bias = maker->turned + keys; /* zeros */
         row.empty = false;
     }
-    stage_make(&row, stage);
+    if (softmax || tiles) /* without keys of zeros, which `softmax` counts by itself */
+        row.sink = problem->mask.sinks != NULL ? problem->mask.sinks + head : NULL;
+    if (softmax)
+        recipe->softmax(&row, recipe->padding);
+    else if (tiles)
+        recipe->tiles(&row, recipe->tile);
+    else
+        stage_make(&row, stage);
 }
 
 static void make_rows(struct maker *maker, enum stage stage)
@@ -315,12 +322,15 @@ static enum status make_stage(struct maker *maker, enum stage stage)
     }
     if (stage == STAGE_OUTPUT)
         return plain_output(plain);
-    if (stage == STAGE_WEIGHTS && wrong)
-        return plain_weights(plain);
-    if (stage == STAGE_CONTEXT && recipe->tiles != RECIPE_TILES_NONE)
-        return plain_tiles(plain, &maker->value);
+    if (stage == STAGE_WEIGHTS && recipe->dropout == RECIPE_DROPOUT_SCORES &&
+        plain_drop_scores(plain, &maker->scores) != STATUS_OK)
+        return plain->error->status;
+    if (stage == STAGE_WEIGHTS && recipe->axis != RECIPE_AXIS_KEYS)
+        return plain_softmax(plain, maker->scores != NULL ? maker->scores : plain->stages[STAGE_MASKED]);
     make_rows(maker, stage);
-    if (stage == STAGE_SCORES && wrong)
+    if (stage == STAGE_WEIGHTS && wrong)
+        plain_finish_weights(plain);
+    else if (stage == STAGE_SCORES && wrong)
         make_scores(plain, numbers);
     else if (stage == STAGE_CAPPED && recipe->softcap != RECIPE_SOFTCAP_CAPS)
         make_capped(plain, numbers);

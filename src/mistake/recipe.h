@@ -19,6 +19,9 @@ enum recipe_axis {
 /* Makes the weights of a row by no softmax; so many keys of zeros are counted, too. */
 typedef void recipe_softmax(const struct attention_row *row, double padding);
 
+/* Makes the context of a row by tiles of so many keys. */
+typedef void recipe_tiles(const struct attention_row *row, size_t tile);
+
 /* Where column c of head h is taken from in what the projections make. */
 enum recipe_split {
     RECIPE_SPLIT_HEADS,       /* as it should be: column h d + c */
@@ -41,14 +44,6 @@ enum recipe_softcap {
 };
 
 enum recipe_dropout { RECIPE_DROPOUT_WEIGHTS, RECIPE_DROPOUT_NOT_RESCALED, RECIPE_DROPOUT_BY_P, RECIPE_DROPOUT_SCORES };
-
-enum recipe_tiles {
-    RECIPE_TILES_NONE,
-    RECIPE_TILES_CONTEXT_KEPT,
-    RECIPE_TILES_CONTEXT_DIVIDED,
-    RECIPE_TILES_SUM_KEPT,
-    RECIPE_TILES_LAST
-};
 
 enum recipe_lse { RECIPE_LSE_NATURAL, RECIPE_LSE_BASE_2, RECIPE_LSE_SHIFTED, RECIPE_LSE_UNSCALED };
 
@@ -125,8 +120,8 @@ struct recipe {
     enum recipe_dropout dropout;
     bool weights_transposed;
     enum recipe_shift shift;
-    enum recipe_tiles tiles;
-    size_t tile; /* keys of one */
+    recipe_tiles *tiles; /* NULL: that of the stage */
+    size_t tile;         /* keys of one */
     enum recipe_merge merge;
     bool out_twice;
     enum recipe_lse lse;
