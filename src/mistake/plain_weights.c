@@ -30,8 +30,8 @@ static struct softmax_axis axis_of(const struct plain *plain)
     return (struct softmax_axis){items * heads * rows, keys, 1};
 }
 
-/* The stage's own, of numbers that lie apart. A row whose keys are all forbidden has weights of 0, as what is not over its
- * keys leaves them. */
+/* The stage's own, of numbers that lie apart. A row whose keys are all forbidden has weights of 0, as what is not over
+ * its keys leaves them. */
 enum status plain_softmax(struct plain *plain, const double *scores)
 {
     double *weights = plain->stages[STAGE_WEIGHTS];
