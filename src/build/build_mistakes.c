@@ -106,8 +106,7 @@ static bool is_made_already(const struct build *build, enum mistake id)
         return false;
     if (MISTAKES[id].slot == MISTAKE_SLOT_DRAW)
         return problem->parameters.given && build->weights == NULL;
-    return (id == MISTAKE_DTYPE_F16 && problem->dtype == DTYPE_F16) ||
-           (id == MISTAKE_DTYPE_BF16 && problem->dtype == DTYPE_BF16);
+    return mistake_dtype(id) == problem->dtype;
 }
 
 /* Those that change the problem now; returns how many. */

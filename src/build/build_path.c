@@ -38,12 +38,15 @@ static const char *obstacle(const struct problem *problem, char *text, size_t si
                  problem->not_finite);
         return text;
     }
-    for (size_t i = 0; i < problem->stage_count; i++)
-        if (stage_is_square(problem->stages[i]) && !STAGES[problem->stages[i]].backward) {
-            snprintf(text, size, "it never forms '%s', which is T x T; expected --stages without it, such as context",
-                     stage_name(problem->stages[i]));
-            return text;
-        }
+    for (size_t i = 0; i < problem->stage_count; i++) {
+        const enum stage stage = problem->stages[i];
+        const bool square = stage_is_square(stage) && !STAGES[stage].backward;
+        if (!square && (stage_has_columns(stage) || stage_statistic(stage).number != NULL))
+            continue;
+        snprintf(text, size, "it never forms '%s'%s; expected --stages without it, such as context", stage_name(stage),
+                 square ? ", which is T x T" : "");
+        return text;
+    }
     return NULL;
 }
 

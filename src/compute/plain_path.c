@@ -74,6 +74,7 @@ static enum status hold(struct attention *attention, const struct plain *plain, 
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         if (STAGES[stage].repeats)
             attention->held[stage] = attention->held[stage_of_numbers((enum stage)stage)];
+    attention->made = stage_existing(UINT64_MAX); /* as many as a run was asked for; plain_run makes them all */
     if (plain->kept != NULL)
         attention->kept = pick_rows(problem, plain->kept, plain->row_count, problem->items * problem->heads,
                                     problem->keys * sizeof *plain->kept, arena, error);

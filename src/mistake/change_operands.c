@@ -1,4 +1,5 @@
 /* Mistakes of slots roles, weights, matrix, bias, clip, split, merge, out, groups, bits and dtype. */
+#include "kernel/kernel.h"
 #include "mistake/recipe.h"
 
 #include <math.h>
@@ -355,7 +356,7 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
     convert(recipe, &problem->inputs);
     convert(recipe, &problem->key_inputs);
     for (size_t i = 0; i < PROJECTION_COUNT; i++)
-        convert_as(recipe, &problem->given[i], tensor_round);
+        convert_as(recipe, &problem->given[i], kernel_takes(dtype) ? tensor_round : tensor_convert);
     struct module *modules = recipe_copy_modules(recipe);
     for (size_t i = 0; modules != NULL && i < problem->parameters.module_count; i++)
         for (int id = 0; id < PROJECTION_COUNT; id++)

@@ -47,6 +47,22 @@ enum mistake mistake_find(const char *name, size_t length)
     return (enum mistake)id;
 }
 
+enum mistake mistake_of_dtype(enum dtype dtype)
+{
+    int id = 0;
+    while (id < MISTAKE_COUNT && (dtype == DTYPE_COUNT || mistake_dtype((enum mistake)id) != dtype))
+        id++;
+    return (enum mistake)id;
+}
+
+enum dtype mistake_dtype(enum mistake mistake)
+{
+    static const char BEFORE[] = "dtype-";
+    const char *name = MISTAKES[mistake].name;
+    return strncmp(name, BEFORE, sizeof BEFORE - 1) == 0 ? dtype_find(dtype_name, name + sizeof BEFORE - 1)
+                                                         : DTYPE_COUNT;
+}
+
 const char *mistake_text(struct mistake_choice choice, char *text)
 {
     const struct mistake_row *row = &MISTAKES[choice.id];

@@ -3,6 +3,7 @@
 #define ATTN_MODEL_MISTAKE_H
 
 #include "model/stages.h"
+#include "tensor/dtype.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,6 +155,11 @@ enum stage mistake_slot_stage(enum mistake_slot slot);
 
 /* The mistake of that name, or MISTAKE_COUNT. */
 enum mistake mistake_find(const char *name, size_t length);
+
+/* That all is computed in a dtype, and which dtype a mistake says so of: MISTAKE_COUNT, DTYPE_COUNT where there is
+ * none. */
+enum mistake mistake_of_dtype(enum dtype dtype);
+enum dtype mistake_dtype(enum mistake mistake);
 
 enum { MISTAKE_NAME_BYTES = 64 };
 

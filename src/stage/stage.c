@@ -55,6 +55,22 @@ bool stage_is_made_by_row(enum stage stage)
     return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
 }
 
+/* Otherwise: with query, key and value; as the stage that it repeats; of the heads side by side; summed over rows. */
+enum stage stage_unmade(uint64_t stages)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && !stage_is_made_by_row((enum stage)stage) &&
+            stage_is_attended((enum stage)stage) && !STAGES[stage].repeats && !STAGES[stage].backward &&
+            stage != STAGE_OUTPUT)
+            return (enum stage)stage;
+    return STAGE_NAMES;
+}
+
+struct fused_statistic stage_statistic(enum stage stage)
+{
+    return (struct fused_statistic){.number = FUNCTIONS[stage]->of_sums, .takes_logs = FUNCTIONS[stage]->takes_logs};
+}
+
 /* The columns of a row that hold anything but 0, minus infinity or what nobody looks at. */
 static struct span made_keys(const struct attention_row *row, enum stage stage)
 {

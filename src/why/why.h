@@ -30,6 +30,7 @@ struct why_step {
     size_t guess_count;
     size_t agree, of;
     double largest;
+    double rms; /* of numbers of few bits: what is left of the errors without a mistake, relative to their noise */
 };
 
 /* What is searched, by how many guesses there are. */
