@@ -18,6 +18,13 @@ void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
     recipe->not_differentiable = recipe->making;
 }
 
+const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula)
+{
+    recipe->rows[stage] = make;
+    recipe_makes(recipe, stage, formula);
+    return NULL;
+}
+
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe->problem.formulas[stage] = formula;
