@@ -130,8 +130,7 @@ enum status build_path(const struct build *build)
     why = problem->has_grad ? obstacle_backward(problem, text, sizeof text) : NULL;
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    problem->fused_backward =
-        problem->fused && problem->has_grad && problem->grad_change == GRAD_RIGHT && why == NULL;
+    problem->fused_backward = problem->fused && problem->has_grad && problem->grad_change == GRAD_RIGHT && why == NULL;
     problem->kernel_projections =
         problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;

@@ -1,7 +1,5 @@
 #include "lesson/session/show.h"
 
-#include "lesson/mdoc.h"
-
 #include <stdarg.h>
 #include <string.h>
 
@@ -13,25 +11,25 @@ enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 struct filling {
     const struct show *show;
     size_t columns, indent, column;
-    char style; /* MDOC_BOLD and the like */
+    char style; /* LESSON_BOLD and the like */
 };
 
 static const char *style_begins(char style)
 {
-    return style == MDOC_BOLD ? TEXT_BOLD : style == MDOC_UNDERLINE ? UNDERLINED : "";
+    return style == LESSON_BOLD ? TEXT_BOLD : style == LESSON_UNDERLINE ? UNDERLINED : "";
 }
 
 static void change_style(struct filling *filling, char style)
 {
     if (filling->show->color && style != filling->style)
-        output_print(filling->show->output, "%s%s", filling->style != MDOC_PLAIN ? TEXT_PLAIN : "",
+        output_print(filling->show->output, "%s%s", filling->style != LESSON_PLAIN ? TEXT_PLAIN : "",
                      style_begins(style));
     filling->style = style;
 }
 
 static bool is_mark(char byte)
 {
-    return byte == MDOC_BOLD || byte == MDOC_UNDERLINE || byte == MDOC_PLAIN;
+    return byte == LESSON_BOLD || byte == LESSON_UNDERLINE || byte == LESSON_PLAIN;
 }
 
 /* The columns of a word, which ends at a blank. */
@@ -49,7 +47,7 @@ static size_t word_columns(const char *word, const char *end)
 static void break_line(struct filling *filling)
 {
     const char style = filling->style;
-    change_style(filling, MDOC_PLAIN); /* the margin is plain */
+    change_style(filling, LESSON_PLAIN); /* the margin is plain */
     output_print(filling->show->output, "\n%*s", (int)filling->indent, "");
     change_style(filling, style);
     filling->column = filling->indent;
@@ -94,7 +92,7 @@ static struct filling begin_filling(const struct show *show, size_t indent)
     return (struct filling){.show = show,
                             .columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output)),
                             .indent = indent,
-                            .style = MDOC_PLAIN};
+                            .style = LESSON_PLAIN};
 }
 
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent)
@@ -112,7 +110,7 @@ void show_text(const struct show *show, const char *text, const char *tag, size_
         filling.column = indent;
     }
     fill_words(&filling, text);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -129,9 +127,9 @@ void show_print(const struct show *show, const char *format, ...)
 void show_bold(const struct show *show, const char *line)
 {
     struct filling filling = begin_filling(show, 0);
-    change_style(&filling, MDOC_BOLD);
+    change_style(&filling, LESSON_BOLD);
     fill_words(&filling, line);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -149,9 +147,9 @@ void show_lines(const struct show *show, const char *lines, size_t indent)
 void show_command(const struct show *show, const char *command)
 {
     struct filling filling = begin_filling(show, 0);
-    change_style(&filling, MDOC_BOLD);
+    change_style(&filling, LESSON_BOLD);
     output_print(show->output, "$ %s", command);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
