@@ -111,7 +111,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
         const bool back = STAGES[stage].backward;
         recipe.roles_early = early && STAGES[stage].operand;
         take_own(stepping->why, stepping->whole, stage, plain->own);
-        if (back ? recipe.no_way_back != NULL ||
+        if (back ? recipe.not_differentiable != NULL ||
                        gradients_make(&recipe.problem, base->mine, all.gradients, &arena, error) != STATUS_OK
                  : plain_run(plain, &recipe, base->problem->rows, base->problem->row_count,
                              stage_closure(STAGE_BIT(made)), &columns, &arena, &arena, error) != STATUS_OK) {
