@@ -67,7 +67,7 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/source.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/lessons.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -136,11 +136,10 @@ $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 $(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
 	$(COMPILE) -c -o $@ $<
 
-# The lessons of the manual, which attn lesson reads.
-$(BUILD)/lesson/source.c: man/attn.1 Makefile | $(FOLDERS)
-	$(call ARRAY,lesson/lessons.h,lesson_source)
+$(BUILD)/lesson/lessons.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
+	LC_ALL=C awk -f $^ >$@
 
-$(BUILD)/lesson/source.o: $(BUILD)/lesson/source.c
+$(BUILD)/lesson/lessons.o: $(BUILD)/lesson/lessons.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
