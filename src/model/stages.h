@@ -43,7 +43,6 @@ struct stage_row {
     bool operand;     /* scaled dot-product attention takes it, so `sdpa` is given it */
     bool repeats;     /* its numbers are those of the stage that it is made from */
     bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
-    bool infinite;    /* minus infinity is what is masked */
     bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
     bool on_demand;   /* shown only where --stages names it */
     bool infinite;    /* minus infinity says that a key is forbidden */
