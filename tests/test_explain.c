@@ -5,6 +5,7 @@
 #include "base/output.h"
 #include "check.h"
 #include "explain/worked_line.h"
+#include "model/stages.h"
 #include "support.h"
 #include "write/explain/write_explain.h"
 

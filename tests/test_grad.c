@@ -3,6 +3,7 @@
  * the loss with them. With ATTN_QUICK each case in one of the four ways, and one in three by differences.
  * tests/grad/README.md says what the files are. */
 #include "check.h"
+#include "model/stage_id.h"
 #include "read/checkpoint.h"
 #include "support.h"
 

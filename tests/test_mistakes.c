@@ -3,6 +3,7 @@
  * slot's are those of the right job. */
 #include "check.h"
 #include "mistake/plain.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "support.h"
 

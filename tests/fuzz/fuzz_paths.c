@@ -10,6 +10,7 @@
 #include "fuzz.h"
 
 #include "compute/result.h"
+#include "model/stage_id.h"
 #include "model/torch_random.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 #include "values.h"
+#include "model/stage_id.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #include "stress/measure.h"
 
+#include "model/stage_id.h"
 #include "why/why.h"
 
 #include <math.h>
