@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Whoever changes a writer waits for little, and who changes a sentence for less: the compiler says which objects are made
 # from a header. No writer are cells and colours, src/write/picture, which several share, and writing.h, what all of them
 # are given.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arithmetic that --explain prints of the golden cases, read back from the page and worked out again.
  *
  * Each number is taken as what it may have been before it was rounded: half a unit of its last digit to either side. Two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the table of stages promises to those who walk it, whatever rows it has. */
 #include "check.h"
 #include "model/stages.h"

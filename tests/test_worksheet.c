@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sheets of attn worksheet for many seeds: their numbers are easy, the answers are attn's own, and a sheet shows none
  * of them. */
 #include "check.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A release, and the package of Debian.
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.

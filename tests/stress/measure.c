@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stress/measure.h"
 
 #include "model/stage_id.h"
