@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
 # headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
 # job. Others are edited as a reader does, by tests/page/reader.js, and save files: tests/page/saved.js holds what they

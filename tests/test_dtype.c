@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dtypes by their rows: what the program says of those that it has, and the numbers of others that a row could describe,
  * whose every code is decoded here on its own. */
 #include "tensor/dtype.c" /* for rows that the program does not have */

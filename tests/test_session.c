@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A person does the lessons of the manual at a terminal of 80 columns: predicts, runs, types every answer; and leaves them
  * in every way there is, behind which the terminal is as it was, no folder stays and nothing runs any more. */
 #include "check.h"

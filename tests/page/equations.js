@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/equations.js PAGE JSON: the equations of a page, run without a browser on the numbers that the page
  * holds, against what attn prints as JSON for the same job. Every stage is the same number in the working dtype; in
  * float64, where exp and tanh are those of another library, but for the last bits. */
