@@ -37,29 +37,24 @@ static bool ends_cell(const struct rows *rows, char c)
     return printed_ends_line(c) || (rows->separator == ' ' ? c == ' ' || c == '\t' || c == '\r' : c == rows->separator);
 }
 
-/* Reads the cell that begins there; the reader stands behind it, before its separator. */
-static bool take_cell(struct rows *rows, struct printed_piece *cell)
+/* Reads cell `index` of its line; the reader then stands before the next separator, or at the end of the line. */
+static bool take_cell(struct rows *rows, size_t index, struct printed_piece *cell)
 {
     struct printed_reader *reader = rows->reader;
-    const char *first = reader->at = skip_spaces(reader->at, rows->separator);
-    *cell = (struct printed_piece){first, 0, false};
-    if (*first == '"') {
-        const char *end = printed_end_of_quotes(first);
-        if (end == NULL)
-            return printed_fail(reader, first,
-                                "expected '\"' at the end of the text in quotes, got the end of the line");
-        *cell = (struct printed_piece){first + 1, (size_t)(end - first - 1), true};
-        reader->at = skip_spaces(end + 1, rows->separator);
-        if (!ends_cell(rows, *reader->at) && rows->separator != ' ')
-            return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
-        return true;
-    }
-    while (!ends_cell(rows, *reader->at))
-        reader->at++;
-    const char *end = reader->at;
-    while (end > first && strchr(" \t\r", end[-1]) != NULL)
+    reader->at += index > 0 && rows->separator != ' ';
+    const char *first = skip_spaces(reader->at, rows->separator), *end = first;
+    const bool quoted = *first == '"';
+    if (quoted && (end = printed_end_of_quotes(first)) == NULL)
+        return printed_fail(reader, first, "expected '\"' at the end of the text in quotes, got the end of the line");
+    while (!quoted && !ends_cell(rows, *end))
+        end++;
+    reader->at = skip_spaces(end + quoted, rows->separator);
+    if (quoted && !ends_cell(rows, *reader->at) && rows->separator != ' ')
+        return printed_fail_expected(reader, reader->at, "a separator behind the text in quotes");
+    while (!quoted && end > first && strchr(" \t\r", end[-1]) != NULL)
         end--;
-    *cell = (struct printed_piece){first, (size_t)(end - first), false};
+    first += quoted;
+    *cell = (struct printed_piece){first, (size_t)(end - first), quoted};
     return true;
 }
 
@@ -133,20 +128,17 @@ static bool check_label(struct rows *rows, const struct printed_piece *cell)
 /* A tab, else a semicolon, else a comma outside quotes, else blanks. */
 static char find_separator(const char *at)
 {
-    static const char ORDER[] = {'\t', ';', ','};
-    bool found[3] = {false};
+    static const char ORDER[] = "\t;,";
+    const char *found = ORDER + 3; /* its NUL */
     for (; !printed_ends_line(*at) && *at != '#'; at++) {
         const char *end = *at == '"' ? printed_end_of_quotes(at) : NULL;
         at = end != NULL ? end : at;
         if (*at == '[') /* R's [,1] */
             at += strcspn(at, "]\n") - (at[strcspn(at, "]\n")] != ']');
-        for (size_t i = 0; i < sizeof ORDER; i++)
-            found[i] = found[i] || *at == ORDER[i];
+        const char *separator = *at != '\0' ? strchr(ORDER, *at) : NULL;
+        found = separator != NULL && separator < found ? separator : found;
     }
-    for (size_t i = 0; i < sizeof ORDER; i++)
-        if (found[i])
-            return ORDER[i];
-    return ' ';
+    return *found != '\0' ? *found : ' ';
 }
 
 /* Whether a column of that name says which row it is. */
@@ -186,8 +178,7 @@ static bool find_heads(struct rows *rows)
     size_t cells = 0, numbers = 0, missing = 0, dressed = 0;
     bool counts = true, from_zero = true, from_one = true, empty_first = false, misprints = false;
     do {
-        reader->at += cells > 0 && rows->separator != ' ';
-        if (!take_cell(rows, &cell))
+        if (!take_cell(rows, cells, &cell))
             return false;
         first = cells == 0 ? cell : first;
         empty_first = empty_first || (cells == 0 && cell.length == 0);
@@ -201,7 +192,6 @@ static bool find_heads(struct rows *rows)
             numbers++;
         }
         cells++;
-        reader->at = rows->separator == ' ' ? skip_spaces(reader->at, ' ') : reader->at;
     } while (!printed_ends_line(*reader->at));
     reader->at = line;
     rows->names_rows = cells > 1 && names_rows(&first);
@@ -231,15 +221,12 @@ static bool find_labels(struct rows *rows)
     struct printed_piece cell;
     struct printed_number number;
     size_t cells = 1;
-    if (!take_cell(rows, &cell))
+    if (!take_cell(rows, 0, &cell))
         return false;
     rows->labelled = rows->headed_labels || !is_number(&cell, &number);
-    for (struct printed_piece other;
-         rows->heads > 0 && !printed_ends_line(*(reader->at = skip_spaces(reader->at, rows->separator))); cells++) {
-        reader->at += rows->separator != ' ';
-        if (!take_cell(rows, &other))
+    for (; rows->heads > 0 && !printed_ends_line(*reader->at); cells++)
+        if (!take_cell(rows, cells, &cell))
             return false;
-    }
     rows->labelled = rows->labelled || (rows->heads > 0 && cells == rows->heads + 1);
     reader->at = line;
     return true;
@@ -269,7 +256,7 @@ static bool take_label(struct rows *rows)
     struct printed_reader *reader = rows->reader;
     struct printed_piece cell;
     struct printed_number number;
-    if (!take_cell(rows, &cell))
+    if (!take_cell(rows, 0, &cell))
         return false;
     if (!rows->headed_labels && rows->heads == 0 && is_number(&cell, &number))
         return printed_fail(reader, cell.text, "expected a label, as the first row has one, got '%.*s'",
@@ -277,7 +264,6 @@ static bool take_label(struct rows *rows)
     if (!check_label(rows, &cell) || !note_label(rows, &cell))
         return false;
     reader->labels[rows->table->labels++] = cell;
-    reader->at = skip_spaces(reader->at, rows->separator);
     if (printed_ends_line(*reader->at))
         return printed_fail_expected(reader, cell.text,
                                      "JSON, [[...]], NAME = ..., or a row of numbers behind its label");
@@ -285,24 +271,19 @@ static bool take_label(struct rows *rows)
     return true;
 }
 
-/* How the table parts its numbers, for messages. */
-static const char *separator_name(const struct rows *rows)
-{
-    return rows->separator == '\t'  ? "a tab"
-           : rows->separator == ';' ? "';'"
-           : rows->separator == ',' ? "','"
-                                    : "a blank";
-}
-
 static bool fail_separator(struct rows *rows)
 {
     struct printed_reader *reader = rows->reader;
     const bool comma = *reader->at == ',';
+    const char *name = rows->separator == '\t'  ? "a tab"
+                       : rows->separator == ';' ? "';'"
+                       : rows->separator == ',' ? "','"
+                                                : "a blank";
     if (*reader->at == '*')
         return printed_fail(reader, reader->at,
                             "expected a number, got '*', a factor of the whole table; print it after format longG, "
                             "which has none");
-    return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", separator_name(rows),
+    return printed_fail(reader, reader->at, "expected %s, as between the first cells, got %s%s", name,
                         *reader->at == '\t' ? "a tab" : text_error_describe(&reader->in, reader->at).name,
                         comma ? "; is it a decimal comma? write a point" : "; one separator in the whole table");
 }
@@ -419,31 +400,6 @@ static bool check_heads(struct rows *rows, const char *line)
                         rows->heads, rows->heads == 1 ? "" : "s", columns);
 }
 
-/* A head line or a column of labels that are numbers would be taken for what they are about. */
-static bool check_counts(struct rows *rows)
-{
-    const struct printed_table *table = rows->table;
-    const bool decimals = table->decimals > 0 || table->mantissa > 0;
-    if (!decimals || table->shape[0] < 2 || table->shape[1] < 2)
-        return true;
-    if (rows->row_counts)
-        return printed_fail(
-            rows->reader, rows->counts_row,
-            "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or "
-            "no such line");
-    if (rows->column_counts)
-        return printed_fail(
-            rows->reader, rows->counts_row,
-            "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no "
-            "numbers, or no such column");
-    if (rows->names_rows && rows->whole_first)
-        return printed_fail(
-            rows->reader, rows->counts_row,
-            "the first column is called like a row's number: are these labels? expected labels that are "
-            "no numbers, or no such column");
-    return true;
-}
-
 /* A line that begins with '#' and holds numbers is a row of the token '#', or one taken out: nobody can tell. The first
  * table checks the whole text. */
 static bool check_hashes(struct rows *rows)
@@ -470,49 +426,64 @@ static bool check_hashes(struct rows *rows)
     return true;
 }
 
-/* Labels that are numbers in quotes, all of them, are a column that was taken for labels. */
-static bool check_dressed(struct rows *rows)
+/* Whether labels that are numbers in quotes, all of them, are a column that was taken for labels. */
+static bool labels_are_dressed(const struct rows *rows)
 {
-    const struct printed_reader *reader = rows->reader;
     for (size_t i = 0; i < rows->table->labels; i++)
-        if (!is_dressed_number(&reader->labels[i]))
-            return true;
-    if (!rows->labelled || rows->table->labels == 0)
-        return true;
-    return printed_fail(
-        rows->reader, reader->labels[0].text,
-        "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a "
-        "point, or labels that are words");
-}
-
-/* A first line 1, 2, 3 beside numbers that do not count is a row whose first number is missing, or a head line. */
-static bool check_first_line(struct rows *rows)
-{
-    if (!rows->counted_heads || !rows->from_one || rows->word_labels || rows->label_counts)
-        return true;
-    return printed_fail(
-        rows->reader, rows->counts_row,
-        "the first column is numbers beneath an empty cell: does the first line lack one? expected labels that "
-        "are no numbers, or names of columns");
+        if (!is_dressed_number(&rows->reader->labels[i]))
+            return false;
+    return rows->labelled && rows->table->labels > 0;
 }
 
 /* 0,43,0,15 may be 0.43 and 0.15: whole numbers, and a 0 before each. */
-static bool check_commas(struct rows *rows)
+static bool may_have_decimal_commas(const struct rows *rows)
 {
     const struct printed_table *table = rows->table;
     const size_t columns = table->shape[1];
     const double *numbers = rows->reader->numbers + table->first;
-    bool parts = rows->separator == ',' && columns % 2 == 0 && table->decimals == 0 && table->mantissa == 0,
-         more = false;
+    bool parts = rows->separator == ',' && columns % 2 == 0 && table->decimals == 0 && table->mantissa == 0;
+    bool more = false;
     for (size_t i = 0; parts && i < table->shape[0] * columns; i++) {
         parts = i % 2 == 1 || numbers[i] == 0;
         more = more || numbers[i] > 1;
     }
-    if (!parts || !more)
-        return true;
-    return printed_fail(
-        rows->reader, rows->counts_row,
-        "every second number is 0: are these decimal commas? expected 0.43, or 0.0 for a column of zeros");
+    return parts && more;
+}
+
+/* What the numbers may be besides a table is not guessed. A head line or a column of labels that are numbers would be
+ * taken for what they are about; a first line 1, 2, 3 beside numbers that do not count is a row whose first number is
+ * missing, or a head line. */
+static bool check_doubts(struct rows *rows)
+{
+    const struct printed_table *table = rows->table;
+    const bool decimals = table->decimals > 0 || table->mantissa > 0;
+    const bool counts = decimals && table->shape[0] > 1 && table->shape[1] > 1;
+    const struct {
+        bool is_there;
+        const char *at, *what;
+    } DOUBTS[] = {
+        {counts && rows->row_counts, rows->counts_row,
+         "the first row is just 0, 1, 2 or 1, 2, 3: is it a head line? expected names of columns, or no such line"},
+        {counts && rows->column_counts, rows->counts_row,
+         "the first column is just 0, 1, 2 or 1, 2, 3: are these labels? expected labels that are no numbers, or no "
+         "such "
+         "column"},
+        {counts && rows->names_rows && rows->whole_first, rows->counts_row,
+         "the first column is called like a row's number: are these labels? expected labels that are no numbers, or no "
+         "such column"},
+        {labels_are_dressed(rows), rows->reader->labels[0].text,
+         "the labels are numbers in quotes: are they a column? expected numbers without quotes and with a point, or "
+         "labels that are words"},
+        {rows->counted_heads && rows->from_one && !rows->word_labels && !rows->label_counts, rows->counts_row,
+         "the first column is numbers beneath an empty cell: does the first line lack one? expected labels that are no "
+         "numbers, or names of columns"},
+        {may_have_decimal_commas(rows), rows->counts_row,
+         "every second number is 0: are these decimal commas? expected 0.43, or 0.0 for a column of zeros"},
+    };
+    for (size_t i = 0; i < sizeof DOUBTS / sizeof DOUBTS[0]; i++)
+        if (DOUBTS[i].is_there)
+            return printed_fail(rows->reader, DOUBTS[i].at, "%s", DOUBTS[i].what);
+    return true;
 }
 
 /* Columns that are called as the rows are stand in their order: a table of T x T. `line` is the head line. */
@@ -528,8 +499,7 @@ static bool check_order(struct rows *rows, const char *line)
         return true;
     reader->at = line;
     for (size_t i = 0; i < cells; i++) {
-        reader->at = skip_spaces(reader->at, rows->separator) + (i > 0 && rows->separator != ' ');
-        if (!take_cell(rows, &cell))
+        if (!take_cell(rows, i, &cell))
             return false;
         for (size_t row = 0; i >= first && row < count; row++)
             if (row != i - first && printed_is_same(&cell, &reader->labels[row]) &&
@@ -558,8 +528,7 @@ static bool take_rows(struct rows *rows)
             return printed_fail(reader, reader->at,
                                 "expected one table, got more behind an empty line; two have names: NAME = [[...]]");
     } while (reader->at != reader->in.end);
-    return check_hashes(rows) && check_counts(rows) && check_dressed(rows) && check_first_line(rows) &&
-           check_commas(rows);
+    return check_hashes(rows) && check_doubts(rows);
 }
 
 bool printed_rows(struct printed_reader *reader, struct printed_table *table)
