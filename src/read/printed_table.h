@@ -78,7 +78,7 @@ const char *printed_find_equals(const char *at);
 /* "import torch", "from torch import nn": of a token's row the second word is a number. */
 bool printed_is_import(const char *at);
 
-/* False: STATUS_USAGE at the place, printf-like; and "expected ..., got ..." with the word that stands there and a hint. */
+/* False: STATUS_USAGE at the place, printf-like; and "expected ..., got ..." with the word that is there and a hint. */
 bool printed_fail(struct printed_reader *reader, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool printed_fail_expected(struct printed_reader *reader, const char *at, const char *expected);

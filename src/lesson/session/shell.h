@@ -1,5 +1,5 @@
-/* Commands, run by /bin/sh in a folder of their own, which goes with the program: at its end, and where a signal ends it
- * that a program can catch. */
+/* Commands, run by /bin/sh in a folder of their own, which goes with the program: at its end, and where a signal ends
+ * it that a program can catch. */
 #ifndef ATTN_LESSON_SESSION_SHELL_H
 #define ATTN_LESSON_SESSION_SHELL_H
 
