@@ -30,27 +30,6 @@ static enum status make_like(struct tensor *tensor, const struct tensor *given, 
     return make_zeros(tensor, shaped.rank, shaped.shape, arena, error);
 }
 
-static enum status make_projection(struct projection *made, const struct projection *given, struct arena *arena,
-                                   struct error *error)
-{
-    made->transposed = given->transposed;
-    if (make_like(&made->weight, &given->weight, arena, error) != STATUS_OK)
-        return error->status;
-    return make_like(&made->bias, &given->bias, arena, error);
-}
-
-static enum status make_latent(struct latent *made, const struct latent *given, struct arena *arena,
-                               struct error *error)
-{
-    if (make_projection(&made->query_a, &given->query_a, arena, error) ||
-        make_projection(&made->query_b, &given->query_b, arena, error) ||
-        make_projection(&made->key_value_a, &given->key_value_a, arena, error) ||
-        make_projection(&made->key_value_b, &given->key_value_b, arena, error) ||
-        make_like(&made->query_norm.weight, &given->query_norm.weight, arena, error))
-        return error->status;
-    return make_like(&made->key_value_norm.weight, &given->key_value_norm.weight, arena, error);
-}
-
 /* The parameters once more, zeros. */
 static enum status make_parameters(struct parameters *made, const struct parameters *given, struct arena *arena,
                                    struct error *error)
@@ -59,20 +38,11 @@ static enum status make_parameters(struct parameters *made, const struct paramet
     made->modules = arena_allocate(arena, given->module_count, sizeof *made->modules, error);
     if (made->modules == NULL)
         return error->status;
-    for (size_t i = 0; i < given->module_count * PROJECTION_COUNT; i++) {
-        const size_t module = i / PROJECTION_COUNT, id = i % PROJECTION_COUNT;
-        if (make_projection(&made->modules[module].projections[id], &given->modules[module].projections[id], arena,
-                            error) != STATUS_OK)
+    memcpy(made->modules, given->modules, given->module_count * sizeof *made->modules);
+    for (size_t i = 0; i < parameters_count(made); i++)
+        if (make_like(parameters_tensor(made, i), parameters_tensor(made, i), arena, error) != STATUS_OK)
             return error->status;
-    }
-    for (int i = 0; i < NORM_COUNT; i++)
-        if (make_like(&made->norms[i].weight, &given->norms[i].weight, arena, error) ||
-            make_like(&made->norms[i].bias, &given->norms[i].bias, arena, error))
-            return error->status;
-    if (make_projection(&made->out, &given->out, arena, error) ||
-        make_latent(&made->latent, &given->latent, arena, error))
-        return error->status;
-    return make_like(&made->relative_bias, &given->relative_bias, arena, error);
+    return STATUS_OK;
 }
 
 static double count_of(const struct tensor *tensor)
