@@ -98,6 +98,15 @@ struct parameter_place {
 bool parameters_find(const struct parameters *parameters, bool stacked, const char *name,
                      struct parameter_place *place);
 
+/* Columns of a projection, where those of key and value are shared by a group of heads; of what it is made of. */
+size_t parameters_columns(const struct parameters_plan *plan, enum projection_id id);
+size_t parameters_source_columns(const struct parameters_plan *plan, enum projection_id id);
+
+/* The eps that is said, or that of the kind, as PyTorch's and transformers' classes have it; and the norms that are
+ * said, without weights, NORM_NONE where nothing is said of one. */
+double parameters_eps(double said, enum norm_kind kind);
+void parameters_say_norms(struct parameters *parameters, const struct parameters_plan *plan);
+
 /* Whether the file holds any parameter. */
 bool parameters_present(const struct input_file *input);
 
