@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "compute/setup.h"
+#include "stage/backward_mistake.h"
 #include "stage/latent.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
@@ -174,11 +175,12 @@ static void steps_back(const struct way_back *way, size_t item, size_t row, doub
     double *above = room + way->at.above, *cosines = room + way->at.turns, *sines = cosines + rope->columns / 2;
     for (size_t i = 0; i < way->heads * way->d && operand_is_scaled(problem, way->id); i++)
         above[i] *= problem->query_scale;
-    if (operand_is_turned(problem, way->id) && position != SIZE_MAX && problem->grad_change != GRAD_ROPE_MISSING) {
+    if (operand_is_turned(problem, way->id) && position != SIZE_MAX) {
+        const struct backward_mistake *mistake = problem->backward_mistake;
         rope_turns(rope, position, ROPE_ROUNDING_ONCE, DTYPE_F64, cosines, sines);
-        for (size_t i = 0; i < rope->columns / 2 && problem->grad_change == GRAD_ROPE_FORWARDS; i++)
-            sines[i] = -sines[i];
-        for (size_t head = 0; head < way->heads; head++)
+        const bool turns =
+            mistake == NULL || mistake->rotate_back == NULL || mistake->rotate_back(sines, rope->columns / 2);
+        for (size_t head = 0; head < way->heads && turns; head++)
             turn_back(rope, cosines, sines, above + head * way->d, room + way->at.turned);
     }
     operand_store_heads(&way->gradients->normed[way->id], item, row, above);

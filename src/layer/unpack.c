@@ -449,12 +449,18 @@ static enum status check_packing(const struct unpacking *unpacking)
 /* What nobody knows would be left out without a word. */
 static enum status check_other(const struct unpacking *unpacking)
 {
-    if (unpacking->tensors->other == NULL)
+    const char *other = unpacking->tensors->other;
+    if (other == NULL)
         return STATUS_OK;
+    if (strstr(other, "_scale") != NULL)
+        return error_usage(unpacking->error,
+                           "%s: %.200s: a scale of quantized weights, which are not read; dequantize them first: load "
+                           "the model in bfloat16 and save it by save_pretrained",
+                           unpacking->checkpoint->source, other);
     return error_usage(unpacking->error,
                        "%s: %.200s: attn does not know what the module does with it; expected the "
                        "weights of query, key, value and output, their norms, sinks or a relative bias",
-                       unpacking->checkpoint->source, unpacking->tensors->other);
+                       unpacking->checkpoint->source, other);
 }
 
 static enum status unpack(struct unpacking *unpacking)
