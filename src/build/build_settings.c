@@ -13,24 +13,18 @@ static bool is_recorded(const struct problem *problem, const char *name)
     return false;
 }
 
-/* Whether the option is about what is drawn, and nothing that is depends on it. */
-static bool is_idle(const struct build *build, enum option_id id)
-{
-    const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
-    return drawing && !build_changes_draws(build, id);
-}
-
 /* Those alone that the mechanism takes: a layer draws nothing. */
 static enum status add_setting(const struct build *build, enum option_id id, enum setting_kind kind, const char *text)
 {
     struct problem *problem = build->problem;
+    const bool drawing = id == OPTION_SEED || id == OPTION_SKIP || id == OPTION_INIT || id == OPTION_RNG;
     char name[BUILD_PLACE_BYTES];
     if (is_recorded(problem, options_setting_name(id, name, sizeof name)) ||
         !options_takes_setting(problem->mechanism, name))
         return STATUS_OK;
     struct setting setting = {arena_text(build->arena, name, strlen(name), build->error), kind,
                               arena_text(build->arena, text, strlen(text), build->error), OPTIONS[id].asked,
-                              is_idle(build, id)};
+                              drawing && !build_changes_draws(build, id)};
     problem->settings[problem->setting_count++] = setting;
     return setting.name == NULL || setting.text == NULL ? build->error->status : STATUS_OK;
 }

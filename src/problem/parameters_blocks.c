@@ -37,14 +37,6 @@ enum status taking_wrong_shape(const struct taking *taking, const char *name, co
 
 /* --- norms -------------------------------------------------------------------------------------------------------- */
 
-static bool same_shape(const struct tensor *a, const struct tensor *b)
-{
-    bool same = a->rank == b->rank;
-    for (size_t axis = 0; axis < a->rank && same; axis++)
-        same = a->shape[axis] == b->shape[axis];
-    return same;
-}
-
 static const char *const NORMS[NORM_COUNT] = {
     [NORM_INPUTS] = "norm", [NORM_QUERY] = "query_norm", [NORM_KEY] = "key_norm"};
 
@@ -96,7 +88,7 @@ enum status taking_norms(struct taking *taking)
         if (taking->parameters->latent.rank > 0 && id != NORM_INPUTS && norm->weight.rank == 0)
             norm->kind = NORM_NONE; /* what is said is of the latent's norms */
         norm->eps = parameters_eps(taking->plan->norm_eps[id], norm->kind);
-        if (norm->bias.rank > 0 && !same_shape(&norm->weight, &norm->bias))
+        if (norm->bias.rank > 0 && !tensor_same_shape(&norm->weight, &norm->bias))
             return error_usage(taking->error,
                                "%s: %s.bias has not the shape of %s.weight; expected a bias for each "
                                "weight",
