@@ -568,6 +568,18 @@ const char *mistake_dtype_f16(struct recipe *recipe, double form)
     return change_dtype(recipe, DTYPE_F16);
 }
 
+const char *mistake_dtype_f8e4m3(struct recipe *recipe, double form)
+{
+    (void)form;
+    return change_dtype(recipe, DTYPE_F8E4M3);
+}
+
+const char *mistake_dtype_f8e5m2(struct recipe *recipe, double form)
+{
+    (void)form;
+    return change_dtype(recipe, DTYPE_F8E5M2);
+}
+
 const char *mistake_overflow_f16(struct recipe *recipe, double form)
 {
     (void)form;
