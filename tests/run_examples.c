@@ -8,6 +8,7 @@
  *     # what it is about                (any number; the first one names the test)
  *     skip-without PROGRAM              the test is skipped where PROGRAM is not in PATH
  *     skip-without pseudo-terminal      or where none can be opened
+ *     skip-without check-whole          or unless ATTN_WHOLE is set: it takes long
  *     $ command
  *     > a further line of the command
  *     < a line of standard input        (none: standard input is /dev/null)
@@ -43,7 +44,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char TERMINALS[] = "pseudo-terminal";
+static const char TERMINALS[] = "pseudo-terminal", WHOLE[] = "check-whole";
 
 enum { OUT, ERR, STREAMS };
 enum { SHOWN_LINES = 40, LONGEST_OUTPUT = 1 << 24 };
@@ -589,12 +590,19 @@ static bool has_terminals(void)
     return there;
 }
 
+static bool is_there(const char *program)
+{
+    if (strcmp(program, WHOLE) == 0)
+        return getenv("ATTN_WHOLE") != NULL;
+    return strcmp(program, TERMINALS) == 0 ? has_terminals() : in_path(program);
+}
+
 static const char *take_requirement(struct example *example, const char *rest, int stream)
 {
     (void)stream;
     if (rest[0] == '\0' || strpbrk(rest, " \t/"))
         return "skip-without takes the name of one program";
-    if (!example->missing && !(strcmp(rest, TERMINALS) == 0 ? has_terminals() : in_path(rest)))
+    if (!example->missing && !is_there(rest))
         example->missing = rest;
     return NULL;
 }
@@ -794,7 +802,8 @@ static const char *update_block(struct source *source, size_t begin, size_t end,
 static void skip_without(const char *program)
 {
     struct text reason = {0};
-    text_print(&reason, strcmp(program, TERMINALS) == 0 ? "no %s" : "no %s in PATH", program);
+    const bool whole = strcmp(program, WHOLE) == 0;
+    text_print(&reason, whole ? "it runs in make %s" : strcmp(program, TERMINALS) == 0 ? "no %s" : "no %s in PATH", program);
     check_skip(reason.bytes);
     text_free(&reason);
 }

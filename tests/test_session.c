@@ -190,6 +190,7 @@ struct learner {
     const struct lesson *answer;
     size_t command;   /* of the answer, that is typed next */
     const char *line; /* of a command, that is typed next; NULL: none is begun */
+    size_t screen;    /* the most lines that came at once, but for what a command prints by itself */
 };
 
 static const struct lesson_part NO_QUESTION = {.predicted = ""};
@@ -262,6 +263,17 @@ static void check_printed(const struct lessons *lessons, const char *seen)
         }
 }
 
+/* What came from there on; alone where a command printed it. Whether the next that comes is what a command prints. */
+static bool measure(struct learner *learner, const char *output, bool printed)
+{
+    const char *prompt = strrchr(output, '\n');
+    const size_t lines = occurrences(output, "\n") + 1;
+    const bool waits = prompt != NULL && strcmp(prompt, "\nEnter goes on > ") == 0;
+    if (!(printed && waits) && lines > learner->screen)
+        learner->screen = lines;
+    return !waits;
+}
+
 /* Types all that is asked for, from a lesson on: to the end of that one, or of all. */
 static bool learn(struct learner *learner, bool alone)
 {
@@ -272,7 +284,9 @@ static bool learn(struct learner *learner, bool alone)
         check_skip("there is no pseudo-terminal");
         return false;
     }
+    bool printed = false;
     for (size_t from = 0; comes(seat, from, "> ");) {
+        printed = measure(learner, seat->seen + from, printed);
         reply(learner, seat->seen + from, text, sizeof text - 1);
         const bool ends = alone && strstr(seat->seen + from, "\nEnter goes on with lesson") != NULL;
         strcat(text, ends ? "q\n" : "\n");
@@ -304,6 +318,7 @@ static void test_all(const struct lessons *lessons)
     if (learn(&all, false)) {
         CHECK(strstr(all.seat.seen, "This was the last of") != NULL, "expected the last lesson to end");
         CHECK(strstr(all.seat.seen, "\nEnter goes on > ") != NULL, "expected it to wait in a window of 24 lines");
+        CHECK(all.screen <= 24, "expected 24 lines or fewer at once, got %zu", all.screen);
         check_learned(&all, lessons);
     }
     window_rows = 200;
@@ -622,6 +637,7 @@ static void test_window(void)
         return;
     }
     const char *seen = await_end(&seat, 0, " > ");
+    CHECK(strstr(seen, "Lesson 1 of ") == NULL, "expected no title without its lesson, got: %s", seen);
     CHECK(occurrences(seen, "\n") < 24, "expected fewer than 24 lines, got: %s", seen);
     seen = say(&seat, "\n", RUNS);
     check_contains(seen, "Lesson 1 of ");

@@ -189,16 +189,9 @@ static enum status take_weights(struct unpacking *unpacking, enum naming_role ro
 static void put_weights(const struct unpacking *unpacking, const struct weights *weights, enum naming_role role,
                         size_t first, size_t count)
 {
-    static const char *const NAMES[][2] = {
-        [ROLE_QUERY] = {"W_query.weight", "W_query.bias"},
-        [ROLE_KEY] = {"W_key.weight", "W_key.bias"},
-        [ROLE_VALUE] = {"W_value.weight", "W_value.bias"},
-        [ROLE_QUERY_A] = {"W_query_a.weight", "W_query_a.bias"},
-        [ROLE_QUERY_B] = {"W_query_b.weight", "W_query_b.bias"},
-        [ROLE_LATENT_A] = {"W_key_value_a.weight", "W_key_value_a.bias"},
-        [ROLE_LATENT_B] = {"W_key_value_b.weight", "W_key_value_b.bias"},
-        [ROLE_OUT] = {"out_proj.weight", "out_proj.bias"},
-    };
+#define NAMES_OF(id, field, standard) [ROLE_##id] = {standard ".weight", standard ".bias"},
+    static const char *const NAMES[][2] = {NAMING_ROLES(NAMES_OF)};
+#undef NAMES_OF
     put_rows(unpacking, &weights->weight, NAMES[role][0], first, count);
     if (weights->bias.tensor.rank > 0)
         put_rows(unpacking, &weights->bias, NAMES[role][1], first, count);

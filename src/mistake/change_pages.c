@@ -116,8 +116,9 @@ const char *recipe_read_pages(struct recipe *recipe, const int64_t *lengths)
 
 /* --- another table ----------------------------------------------------------------------------------------------- */
 
-const char *mistake_pages_stale(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_STALE)
 {
+    const double form = recipe->form;
     const struct problem *problem = &recipe->problem;
     struct reading reading;
     if (problem->pages == NULL)
@@ -138,8 +139,9 @@ const char *mistake_pages_stale(struct recipe *recipe, double form)
 }
 
 /* The forms: block_table's columns for each item, or as many pages as each has. */
-const char *mistake_pages_in_order(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_IN_ORDER)
 {
+    const double form = recipe->form;
     const struct problem *problem = &recipe->problem;
     struct reading reading;
     if (problem->pages == NULL)
@@ -162,9 +164,8 @@ static int compare_pages(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-const char *mistake_pages_sorted(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_SORTED)
 {
-    (void)form;
     const struct problem *problem = &recipe->problem;
     struct reading reading;
     if (problem->pages == NULL)
@@ -178,8 +179,9 @@ const char *mistake_pages_sorted(struct recipe *recipe, double form)
     return read_all(recipe, &reading, "as pages have it, each item's in ascending order");
 }
 
-const char *mistake_pages_other_item(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_OTHER_ITEM)
 {
+    const double form = recipe->form;
     const struct problem *problem = &recipe->problem;
     struct reading reading;
     if (problem->pages == NULL)
@@ -223,8 +225,9 @@ static bool begin_whole_pages(struct recipe *recipe, struct reading *reading, bo
 }
 
 /* The forms: queries are the last of those, or stay where they are. */
-const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_TAIL_COUNTED)
 {
+    const double form = recipe->form;
     struct problem *problem = &recipe->problem;
     struct reading reading;
     const char *reason;
@@ -236,14 +239,13 @@ const char *mistake_pages_tail_counted(struct recipe *recipe, double form)
     if (form == 0)
         problem->mask.lengths = reading.lengths;
     else
-        recipe->rules[recipe->rule_count++] = (struct recipe_rule){end_with_page, NULL};
+        recipe->rules[recipe->rule_count++] = (struct recipe_rule){.place = end_with_page};
     recipe_tells(recipe, STAGE_MASKED, ", -inf behind the last page");
     return NULL;
 }
 
-const char *mistake_pages_last_missing(struct recipe *recipe, double form)
+CHANGE_BY(PAGES_LAST_MISSING)
 {
-    (void)form;
     struct reading reading;
     const char *reason;
     if (!begin_whole_pages(recipe, &reading, false, &reason))

@@ -1,77 +1,98 @@
 /* Mistakes of slots softmax, sinks, lse, dropout and tiles. */
 #include "mistake/recipe.h"
 
+#include <math.h>
+
 /* --- softmax ----------------------------------------------------------------------------------------------------- */
 
-static const char *softmax(struct recipe *recipe, enum recipe_softmax kind, const char *formula)
+static const char *change_axis(struct recipe *recipe, enum recipe_axis axis, const char *formula)
 {
-    recipe->softmax = kind;
+    recipe->axis = axis;
+    recipe->across = recipe->across || axis == RECIPE_AXIS_QUERIES || axis == RECIPE_AXIS_ALL;
     recipe_makes(recipe, STAGE_WEIGHTS, formula);
     return NULL;
 }
 
-const char *mistake_softmax_queries(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_QUERIES, change_axis(recipe, RECIPE_AXIS_QUERIES, "softmax over the queries, down each column"))
+CHANGE(SOFTMAX_HEADS,
+       problem->heads == 1 ? "there is one head" : change_axis(recipe, RECIPE_AXIS_HEADS, "softmax over the heads"))
+CHANGE(SOFTMAX_ITEMS, problem->items == 1
+                          ? "there is one item"
+                          : change_axis(recipe, RECIPE_AXIS_ITEMS, "softmax over the items of the batch"))
+CHANGE(SOFTMAX_ALL, change_axis(recipe, RECIPE_AXIS_ALL, "softmax over keys and queries together"))
+
+static const char *replace_softmax(struct recipe *recipe, recipe_softmax *softmax, const char *formula)
 {
-    (void)form;
-    recipe->across = true;
-    return softmax(recipe, RECIPE_SOFTMAX_QUERIES, "softmax over the queries, down each column");
+    recipe->softmax = softmax;
+    recipe_makes(recipe, STAGE_WEIGHTS, formula);
+    return NULL;
 }
 
-const char *mistake_softmax_heads(struct recipe *recipe, double form)
+/* 2^(x - largest) over their sum. */
+static void base_2(const struct attention_row *row, double padding)
 {
-    (void)form;
-    return recipe->problem.heads == 1 ? "there is one head"
-                                      : softmax(recipe, RECIPE_SOFTMAX_HEADS, "softmax over the heads");
+    const double *scores = row->stages[STAGE_MASKED];
+    double *weights = row->stages[STAGE_WEIGHTS];
+    double largest = row->sink != NULL ? *row->sink : -INFINITY, sum = 0;
+    if (padding > 0)
+        largest = fmax(largest, 0);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        if (row->bias[j] > -INFINITY)
+            largest = fmax(largest, scores[j]);
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        weights[j] = row->bias[j] > -INFINITY ? exp2(scores[j] - largest) : 0;
+        sum += weights[j];
+    }
+    sum += row->sink != NULL ? exp2(*row->sink - largest) : 0;
+    sum += padding > 0 ? padding * exp2(-largest) : 0;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] = weights[j] / sum;
 }
 
-const char *mistake_softmax_items(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_BASE_2, replace_softmax(recipe, base_2, "powers of 2 over their sum"))
+
+/* exp(x) over their sum, each in the dtype, where it may overflow. */
+static void unshifted(const struct attention_row *row, double padding)
 {
-    (void)form;
-    return recipe->problem.items == 1 ? "there is one item"
-                                      : softmax(recipe, RECIPE_SOFTMAX_ITEMS, "softmax over the items of the batch");
+    const enum dtype dtype = row->problem->dtype;
+    double *weights = row->stages[STAGE_WEIGHTS], sum = padding + (row->sink != NULL ? exp(*row->sink) : 0);
+    dtype_round(dtype, &sum, 1);
+    for (size_t j = 0; j < row->problem->keys; j++) {
+        weights[j] = row->bias[j] > -INFINITY ? exp(row->stages[STAGE_MASKED][j]) : 0;
+        dtype_round(dtype, &weights[j], 1);
+        sum += weights[j];
+    }
+    dtype_round(dtype, &sum, 1);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] = row->bias[j] > -INFINITY ? weights[j] / sum : 0;
 }
 
-const char *mistake_softmax_all(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_OVERFLOW, replace_softmax(recipe, unshifted, "exp over the sum, the largest not taken off"))
+
+static void keep_scores(const struct attention_row *row, double padding)
 {
-    (void)form;
-    recipe->across = true;
-    return softmax(recipe, RECIPE_SOFTMAX_ALL, "softmax over keys and queries together");
+    (void)padding;
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_WEIGHTS][j] = row->bias[j] > -INFINITY ? row->stages[STAGE_MASKED][j] : 0;
 }
 
-const char *mistake_softmax_base_2(struct recipe *recipe, double form)
+CHANGE(SOFTMAX_MISSING, replace_softmax(recipe, keep_scores, "the scores themselves, 0 where masked"))
+
+static void share_scores(const struct attention_row *row, double padding)
 {
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_BASE_2, "powers of 2 over their sum");
+    double *weights = row->stages[STAGE_WEIGHTS], sum = 0;
+    keep_scores(row, padding);
+    for (size_t j = 0; j < row->problem->keys; j++)
+        sum += weights[j];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        weights[j] /= sum;
 }
 
-const char *mistake_softmax_overflow(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_UNSHIFTED, "exp over the sum, the largest not taken off");
-}
-
-const char *mistake_softmax_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_NONE, "the scores themselves, 0 where masked");
-}
-
-const char *mistake_softmax_sum_of_scores(struct recipe *recipe, double form)
-{
-    (void)form;
-    return softmax(recipe, RECIPE_SOFTMAX_SHARES, "each score over the sum of its row");
-}
+CHANGE(SOFTMAX_SUM_OF_SCORES, replace_softmax(recipe, share_scores, "each score over the sum of its row"))
 
 /* --- sinks, lse -------------------------------------------------------------------------------------------------- */
 
-const char *mistake_sinks_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    if (recipe->problem.mask.sinks == NULL)
-        return "there are no sinks";
-    recipe->problem.mask.sinks = NULL;
-    return NULL;
-}
+CHANGE_WHERE(SINKS_MISSING, mask->sinks != NULL, "there are no sinks", mask->sinks = NULL)
 
 static const char *lse(struct recipe *recipe, enum recipe_lse kind, const char *formula)
 {
@@ -80,23 +101,9 @@ static const char *lse(struct recipe *recipe, enum recipe_lse kind, const char *
     return NULL;
 }
 
-const char *mistake_lse_base_2(struct recipe *recipe, double form)
-{
-    (void)form;
-    return lse(recipe, RECIPE_LSE_BASE_2, "log2 in place of log");
-}
-
-const char *mistake_lse_maximum_missing(struct recipe *recipe, double form)
-{
-    (void)form;
-    return lse(recipe, RECIPE_LSE_SHIFTED, "log(sum), the largest not added again");
-}
-
-const char *mistake_lse_before_scale(struct recipe *recipe, double form)
-{
-    (void)form;
-    return lse(recipe, RECIPE_LSE_UNSCALED, "log(sum(exp(scores)))");
-}
+CHANGE(LSE_BASE_2, lse(recipe, RECIPE_LSE_BASE_2, "log2 in place of log"))
+CHANGE(LSE_MAXIMUM_MISSING, lse(recipe, RECIPE_LSE_SHIFTED, "log(sum), the largest not added again"))
+CHANGE(LSE_BEFORE_SCALE, lse(recipe, RECIPE_LSE_UNSCALED, "log(sum(exp(scores)))"))
 
 /* --- dropout ----------------------------------------------------------------------------------------------------- */
 
@@ -111,21 +118,11 @@ static const char *drop(struct recipe *recipe, enum recipe_dropout kind, const c
     return NULL;
 }
 
-const char *mistake_dropout_not_rescaled(struct recipe *recipe, double form)
-{
-    (void)form;
-    return drop(recipe, RECIPE_DROPOUT_NOT_RESCALED, "weights where kept, else 0");
-}
+CHANGE(DROPOUT_NOT_RESCALED, drop(recipe, RECIPE_DROPOUT_NOT_RESCALED, "weights where kept, else 0"))
+CHANGE(DROPOUT_DIVIDED_BY_P, drop(recipe, RECIPE_DROPOUT_BY_P, "weights / p where kept, else 0"))
 
-const char *mistake_dropout_divided_by_p(struct recipe *recipe, double form)
+CHANGE_BY(DROPOUT_BEFORE_SOFTMAX)
 {
-    (void)form;
-    return drop(recipe, RECIPE_DROPOUT_BY_P, "weights / p where kept, else 0");
-}
-
-const char *mistake_dropout_before_softmax(struct recipe *recipe, double form)
-{
-    (void)form;
     if (recipe->problem.dropout == 0)
         return NO_DROPOUT;
     if ((recipe->problem.wrong & STAGE_BIT(STAGE_WEIGHTS)) == 0)
@@ -133,9 +130,8 @@ const char *mistake_dropout_before_softmax(struct recipe *recipe, double form)
     return drop(recipe, RECIPE_DROPOUT_SCORES, "weights");
 }
 
-const char *mistake_dropout_missing(struct recipe *recipe, double form)
+CHANGE_BY(DROPOUT_MISSING)
 {
-    (void)form;
     if (recipe->problem.dropout == 0)
         return NO_DROPOUT;
     recipe->problem.dropout = 0;
@@ -145,14 +141,14 @@ const char *mistake_dropout_missing(struct recipe *recipe, double form)
 
 /* The generator stands behind the parameters, drawn or not: where they are given and nothing was dropped, it has not
  * moved. */
-const char *mistake_dropout_on(struct recipe *recipe, double form)
+CHANGE_BY(DROPOUT_ON)
 {
     struct problem *problem = &recipe->problem;
     struct arena scratch = {0};
     struct parameters drawn;
     if (problem->dropout > 0)
         return "there is dropout";
-    problem->dropout = form;
+    problem->dropout = recipe->form;
     if (problem->parameters.given && !problem->dropout_seeded)
         parameters_draw(&drawn, &problem->plan, &problem->generator, &scratch, recipe->error);
     arena_free(&scratch);
@@ -161,30 +157,16 @@ const char *mistake_dropout_on(struct recipe *recipe, double form)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------- */
 
-static const char *tile(struct recipe *recipe, enum recipe_tiles kind, double keys, const char *formula)
+static const char *tile(struct recipe *recipe, enum recipe_tiles kind, const char *formula)
 {
     recipe->tiles = kind;
-    recipe->tile = (size_t)keys;
+    recipe->tile = (size_t)recipe->form;
     recipe_makes(recipe, STAGE_CONTEXT, formula);
     return recipe->tile < recipe->problem.keys ? NULL : "there are no more keys than a tile has";
 }
 
-const char *mistake_tiles_context_not_rescaled(struct recipe *recipe, double form)
-{
-    return tile(recipe, RECIPE_TILES_CONTEXT_KEPT, form, "by tiles, the context so far not rescaled");
-}
-
-const char *mistake_tiles_context_divided(struct recipe *recipe, double form)
-{
-    return tile(recipe, RECIPE_TILES_CONTEXT_DIVIDED, form, "by tiles, divided by the sum in each of them");
-}
-
-const char *mistake_tiles_sum_not_rescaled(struct recipe *recipe, double form)
-{
-    return tile(recipe, RECIPE_TILES_SUM_KEPT, form, "by tiles, the sum so far not rescaled");
-}
-
-const char *mistake_tiles_last_alone(struct recipe *recipe, double form)
-{
-    return tile(recipe, RECIPE_TILES_LAST, form, "of the last tile of keys alone");
-}
+CHANGE(TILES_CONTEXT_NOT_RESCALED, tile(recipe, RECIPE_TILES_CONTEXT_KEPT, "by tiles, the context so far not rescaled"))
+CHANGE(TILES_CONTEXT_DIVIDED,
+       tile(recipe, RECIPE_TILES_CONTEXT_DIVIDED, "by tiles, divided by the sum in each of them"))
+CHANGE(TILES_SUM_NOT_RESCALED, tile(recipe, RECIPE_TILES_SUM_KEPT, "by tiles, the sum so far not rescaled"))
+CHANGE(TILES_LAST_ALONE, tile(recipe, RECIPE_TILES_LAST, "of the last tile of keys alone"))

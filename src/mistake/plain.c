@@ -31,7 +31,9 @@ size_t plain_first_key(const struct plain *plain, size_t item, size_t head)
     return (item * problem->kv_heads + kv_head) * problem->keys;
 }
 
-const double *plain_sink(const struct plain *plain, size_t head, double *room)
+/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
+ * exp(0) as a logit of log(count). */
+static const double *sink_of(const struct plain *plain, size_t head, double *room)
 {
     const double *sinks = plain->problem->mask.sinks, padding = plain->recipe->padding;
     if (padding == 0)
@@ -40,33 +42,41 @@ const double *plain_sink(const struct plain *plain, size_t head, double *room)
     return room;
 }
 
-/* --- what rows need ---------------------------------------------------------------------------------------------- */
-
-/* What the mask says of one row; whether it forbids all keys. */
-static bool load_bias(const struct plain *plain, size_t item, size_t head, size_t query, double *bias)
+struct attention_row plain_attention_row(const struct plain *plain, size_t index, double **stages, double *room)
 {
-    const struct mask *mask = &plain->problem->mask;
-    const struct span span = mask_span(mask, item, query);
-    bool empty = true;
-    for (size_t j = 0; j < mask->keys; j++)
-        bias[j] = j >= span.first && j < span.end ? 0 : -INFINITY;
-    if (mask_has_bias(mask))
-        mask_bias(mask, item, head, query, span.first, span.end - span.first, bias + span.first);
-    for (size_t j = span.first; j < span.end; j++)
-        empty = empty && bias[j] == -INFINITY;
-    return empty;
+    const struct problem *problem = plain->problem;
+    const size_t head = index / plain->row_count % problem->heads, keys = problem->keys;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        stages[stage] = plain->stages[stage] == NULL
+                            ? NULL
+                            : plain->stages[stage] + index * problem_columns_of_head(problem, (enum stage)stage);
+    return (struct attention_row){.problem = problem,
+                                  .stages = stages,
+                                  .met = {0, keys},
+                                  .own = mask_sequence(&problem->mask, plain->rows[index % plain->row_count]),
+                                  .seen = {0, keys},
+                                  .bias = plain->bias + index * keys,
+                                  .empty = plain->empty[index],
+                                  .sink = sink_of(plain, head, room),
+                                  .kept = plain->kept != NULL ? plain->kept + index * keys : NULL};
 }
+
+/* --- what rows need ---------------------------------------------------------------------------------------------- */
 
 static enum status load_biases(struct plain *plain)
 {
     const struct problem *problem = plain->problem;
-    const size_t rows = problem->items * problem->heads * plain->row_count;
-    plain->bias = arena_allocate(plain->arena, rows, problem->keys * sizeof *plain->bias, plain->error);
+    const size_t rows = problem->items * problem->heads * plain->row_count, keys = problem->keys;
+    plain->bias = arena_allocate(plain->arena, rows, keys * sizeof *plain->bias, plain->error);
     plain->empty = arena_allocate(plain->arena, rows, sizeof *plain->empty, plain->error);
-    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++)
-        plain->empty[index] =
-            load_bias(plain, index / plain->row_count / problem->heads, index / plain->row_count % problem->heads,
-                      plain->rows[index % plain->row_count], plain->bias + index * problem->keys);
+    for (size_t index = 0; index < rows && plain->bias != NULL && plain->empty != NULL; index++) {
+        double *bias = plain->bias + index * keys;
+        recipe_bias(&problem->mask, index / plain->row_count / problem->heads,
+                    index / plain->row_count % problem->heads, plain->rows[index % plain->row_count], bias);
+        plain->empty[index] = true;
+        for (size_t j = 0; j < keys; j++)
+            plain->empty[index] = plain->empty[index] && bias[j] == -INFINITY;
+    }
     return plain->error->status;
 }
 
@@ -119,25 +129,13 @@ static void make_row(struct maker *maker, enum stage stage, size_t index)
     const size_t matrix = index / plain->row_count, head = matrix % problem->heads, d = problem->d_head;
     const size_t query = plain->rows[index % plain->row_count];
     double *stages[STAGE_COUNT], room;
-    for (int each = 0; each < STAGE_COUNT; each++)
-        stages[each] = plain->stages[each] == NULL
-                           ? NULL
-                           : plain->stages[each] + index * problem_columns_of_head(problem, (enum stage)each);
+    struct attention_row row = plain_attention_row(plain, index, stages, &room);
+    row.key = maker->head.key;
+    row.rooted_key = maker->head.rooted_key;
+    row.value = maker->head.value;
+    row.query = maker->pairs;
+    row.cast = maker->cast;
     stages[STAGE_QUERY] = maker->query_row;
-    struct attention_row row = {.problem = problem,
-                                .key = maker->head.key,
-                                .rooted_key = maker->head.rooted_key,
-                                .value = maker->head.value,
-                                .stages = stages,
-                                .met = {0, problem->keys},
-                                .own = mask_sequence(&problem->mask, query),
-                                .seen = {0, problem->keys},
-                                .bias = plain->bias + index * problem->keys,
-                                .empty = plain->empty[index],
-                                .sink = plain_sink(plain, head, &room),
-                                .kept = plain->kept != NULL ? plain->kept + index * problem->keys : NULL,
-                                .query = maker->pairs,
-                                .cast = maker->cast};
     head_load(&maker->head, stage, &maker->key, &maker->value, plain_first_key(plain, matrix / problem->heads, head));
     if (stage == STAGE_SCORES || !stage_applies(problem, STAGE_SCORES))
         tensor_load(&maker->query, (matrix * problem->queries + query) * d, d, stages[STAGE_QUERY]);

@@ -69,9 +69,9 @@ enum status plain_output(struct plain *plain);
 /* The first key of a head of query among those of all items and heads, as the groups have it. */
 size_t plain_first_key(const struct plain *plain, size_t item, size_t head);
 
-/* One more logit of a head's softmax, or NULL: its sink, and keys of zeros, whose scores of 0 are so many terms of
- * exp(0) as a logit of log(count). Into `room` where it is not the sink itself. */
-const double *plain_sink(const struct plain *plain, size_t head, double *room);
+/* Row `index` of all, by what the stages need to make it: no key and value, and its numbers of each stage in `stages`
+ * (STAGE_COUNT). Its sink is in `room` where keys of zeros are counted in the sum, too. */
+struct attention_row plain_attention_row(const struct plain *plain, size_t index, double **stages, double *room);
 
 /* Row `row` of those of item and head; where it begins in a stage. */
 static inline size_t plain_row(const struct plain *plain, size_t item, size_t head, size_t row)

@@ -9,10 +9,17 @@
 /* clang-format off */
 #define MISTAKE_FORMS(...) (const char *const[]){__VA_ARGS__, NULL}
 /* clang-format on */
-#define ROW(id, function, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
+#define ROW(id, of_slot, ...) [MISTAKE_##id] = {.slot = MISTAKE_SLOT_##of_slot, __VA_ARGS__},
 const struct mistake_row MISTAKES[MISTAKE_COUNT] = {
 #include "model/mistake_rows.h"
 };
+
+#define ROW(...) +1
+enum {
+    ROWS = 0
+#include "model/mistake_rows.h"
+};
+_Static_assert((int)ROWS == (int)MISTAKE_COUNT, "each id of mistake.h has a row");
 
 struct slot_row {
     const char *name;

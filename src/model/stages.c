@@ -89,6 +89,15 @@ bool stage_is_square(enum stage stage)
     return STAGES[stage].columns == STAGE_COLUMNS_KEYS;
 }
 
+uint64_t stage_statistics(uint64_t stages)
+{
+    uint64_t statistics = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (!stage_has_columns((enum stage)stage))
+            statistics |= stages & STAGE_BIT(stage);
+    return statistics;
+}
+
 bool stage_has_columns(enum stage stage)
 {
     return STAGES[stage].columns != STAGE_COLUMNS_NONE;

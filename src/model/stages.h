@@ -6,6 +6,8 @@
 #ifndef ATTN_MODEL_STAGES_H
 #define ATTN_MODEL_STAGES_H
 
+#include "base/libm.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +24,7 @@ enum stage_columns {
     STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
     STAGE_COLUMNS_MASK,    /* of attn_mask; of sinks and slopes: one for each head */
     STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
-    STAGE_COLUMNS_NONE,    /* one number for each query of each head */
+    STAGE_COLUMNS_NONE,    /* one number for each query of each head: a row statistic */
 };
 
 struct stage_row {
@@ -31,7 +33,8 @@ struct stage_row {
     const char *foreign;                /* what others call it: suggest_knows; or NULL */
     uint64_t from;                      /* what it is made from, inputs and key inputs included */
     enum stage_columns columns;
-    bool of_keys;     /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
+    unsigned libm; /* the functions of base/libm.h that its numbers go through, beside those of what it is made from */
+    bool of_keys;  /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
     bool joins_heads; /* its rows are those of all heads, (B, Tq, …) */
     bool operand;     /* scaled dot-product attention takes it, so `sdpa` is given it */
     bool repeats;     /* its numbers are those of the stage that it is made from */
@@ -79,15 +82,15 @@ struct stage_row {
     ROW(SCALED, scaled, .name = "scaled", .foreign = "scaledscores scaledattnscores", .from = STAGE_BIT(STAGE_SCORES), \
         .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \
         .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
-    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,              \
-        .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                           \
+    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .libm = LIBM_TANH,                          \
+        .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")            \
     ROW(MASKED, masked, .name = "masked", .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), \
         .columns = STAGE_COLUMNS_KEYS, .infinite = true, .on_page = true,                                              \
         .hint = "look at the mask: which keys a query may see")                                                        \
     ROW(WEIGHTS, weights, .name = "weights",                                                                           \
         .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
-        .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_KEYS, .shares = true,   \
-        .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")                          \
+        .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP, .columns = STAGE_COLUMNS_KEYS, \
+        .shares = true, .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")          \
     ROW(DROPPED, dropped, .name = "dropped", .foreign = "dropout attndropout droppedweights",                          \
         .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS, .shares = true, .on_page = true,              \
         .hint = "look at dropout: its draws, and the factor 1/(1 - p)")                                                \
@@ -98,8 +101,11 @@ struct stage_row {
     ROW(OUTPUT, output, .name = "output", .foreign = "out outputs result", .from = STAGE_BIT(STAGE_CONTEXT),           \
         .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
-    ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED),                              \
+    ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, \
         .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
+    ROW(ENTROPY, entropy, .name = "entropy", .foreign = "entropies attentionentropy attnentropy",                      \
+        .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
+        .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \
     ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
         .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
     ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                         \
@@ -219,6 +225,9 @@ bool stage_is_shares(enum stage stage);
 
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);
+
+/* Those of the set that are row statistics. */
+uint64_t stage_statistics(uint64_t stages);
 
 /* Whether it has an axis of columns. */
 bool stage_has_columns(enum stage stage);

@@ -45,7 +45,7 @@ void explain_wrong(struct explanation *e, enum stage stage, struct explain_place
         if (square)
             explain_key_line(e, EXPLAIN_LINES, place.item, i);
         else if (one)
-            explain_line(e, EXPLAIN_LINES, "lse");
+            explain_line(e, EXPLAIN_LINES, "%s", stage_name(stage));
         else if (of_heads)
             explain_line(e, EXPLAIN_LINES, "head %zu", i + 1);
         else

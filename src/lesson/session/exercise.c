@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SENTENCE_BYTES = 512, MOST_COMMANDS = 32 };
+enum { SENTENCE_BYTES = 512, MOST_COMMANDS = 32, VERDICT_LINES = 2 };
 
 /* An exercise that is being done. */
 struct attempt {
@@ -109,10 +109,12 @@ static bool try_command(struct attempt *attempt)
     const int status = ask_run_typed(session);
     if (compared && !ask_was_interrupted(status)) {
         const char *printed = shell_collect(&session->shell, "typed", session->command, &arena, session->error);
-        if (printed == NULL)
+        if (printed == NULL) {
             show_print(&session->show, "It cannot be compared: %s", session->error->message);
-        else if (printed[strspn(printed, " \n")] != '\0') /* else it made a file, perhaps */
+        } else if (printed[strspn(printed, " \n")] != '\0') { /* else it made a file, perhaps */
             done = tell(attempt, compare(attempt, printed, &arena, &sentence), printed, differs);
+            session->shown += show_printed_lines(printed) + VERDICT_LINES;
+        }
     }
     arena_free(&arena);
     return done;

@@ -13,6 +13,8 @@ enum {
     SENTENCE_BYTES = 1024,
     SAID_COLUMNS = 60, /* of a prediction, that are told */
     MARGIN = 4,        /* lines of a window that a prompt may take */
+    TITLE_LINES = 2,
+    CLOSING_LINES = 5, /* of what is said behind a lesson */
     MOST_NAMES = 100,
 };
 
@@ -68,6 +70,7 @@ static void tell_prediction(struct session *session, const struct lesson_part *p
                                                                            &sentence);
         output_print(session->show.output, "\n");
         show_print(&session->show, "%s", words);
+        session->shown += 2;
     }
     session->predicted = NULL;
 }
@@ -83,7 +86,7 @@ static bool run_shown(struct session *session, const struct lesson_part *part)
         show_print(&session->show, "It was ended. Enter runs it again, s skips it.");
         return false;
     }
-    session->shown = show_part_lines(&session->show, part);
+    session->shown += show_printed_lines(part->printed);
     if (part->printed[0] != '\0')
         tell_prediction(session, part);
     return true;
@@ -136,28 +139,35 @@ static bool asks(const struct lesson *lesson, size_t part)
            exercise_behind(lesson, part) != NULL;
 }
 
-/* Waits where the part would push what has not been read yet out of the window. */
-static enum move pause_before(struct session *session, const struct lesson_part *part)
+/* Waits where so many lines would push what has not been read yet out of the window. */
+static enum move pause_before(struct session *session, size_t lines)
 {
     struct winsize window;
-    const size_t lines = show_part_lines(&session->show, part), before = session->shown;
     const bool known = session->live && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > MARGIN;
-    enum move move = MOVE_ON;
-    if (known && part->kind != LESSON_COMMAND && before > 0 && before + lines > (size_t)window.ws_row - MARGIN) {
-        output_print(session->show.output, "\n");
-        move = ask_to_go_on(session, "Enter goes on");
-    }
-    session->shown += lines;
-    return move;
+    if (!known || session->shown == 0 || session->shown + lines <= (size_t)window.ws_row - MARGIN)
+        return MOVE_ON;
+    output_print(session->show.output, "\n");
+    return ask_to_go_on(session, "Enter goes on");
+}
+
+static enum move pause_before_part(struct session *session, const struct lesson_part *part)
+{
+    return pause_before(session, show_part_lines(&session->show, part));
+}
+
+static void show_next(struct session *session, const struct lesson_part *part)
+{
+    show_part(&session->show, part);
+    session->shown += show_part_lines(&session->show, part);
 }
 
 static enum move do_part(struct session *session, const struct lesson *lesson, size_t part)
 {
     const struct lesson_part *shown = &lesson->parts[part], *exercise = exercise_behind(lesson, part);
-    enum move move = pause_before(session, shown);
+    enum move move = pause_before_part(session, shown);
     if (move != MOVE_ON)
         return move;
-    show_part(&session->show, shown);
+    show_next(session, shown);
     if (shown->kind == LESSON_COMMAND)
         move = run_part(session, shown);
     else if (shown->predicted != NULL)
@@ -178,13 +188,18 @@ static void go_back(const struct session *session, struct place *place)
     place->part = part + (questions == 2);
 }
 
-static void show_title(struct session *session, size_t number)
+/* With what it stands above. */
+static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
-    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, session->lessons->count,
-             session->lessons->lessons[number - 1].title);
+    const struct lesson *lesson = &session->lessons->lessons[number - 1];
+    if (pause_before(session, TITLE_LINES + show_part_lines(&session->show, lesson->parts)) == MOVE_QUIT)
+        return MOVE_QUIT;
+    output_print(session->show.output, "\n");
+    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, session->lessons->count, lesson->title);
     show_bold(&session->show, title);
-    session->shown += 2;
+    session->shown += TITLE_LINES;
+    return MOVE_ON;
 }
 
 /* The files that earlier lessons make, but for those that the reader has made otherwise. */
@@ -209,6 +224,8 @@ static size_t ask_next(struct session *session, size_t lesson)
 {
     char prompt[SENTENCE_BYTES];
     const size_t count = session->lessons->count;
+    if (pause_before(session, CLOSING_LINES) == MOVE_QUIT)
+        return 0;
     output_print(session->show.output, "\n");
     if (lesson == count) {
         show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", count);
@@ -229,8 +246,8 @@ static void go_through(struct session *session, struct place place)
         if (place.part == 0) {
             prepare(session, &place);
             session->predicted = NULL;
-            output_print(session->show.output, "\n");
-            show_title(session, place.lesson);
+            if (show_title(session, place.lesson) == MOVE_QUIT)
+                return;
         }
         enum move move = MOVE_ON;
         for (; place.part < lesson->count && move == MOVE_ON && !session->show.output->failed; place.part++)
@@ -322,10 +339,10 @@ static bool begin(struct session *session, size_t first)
     const struct lesson *introduction = &session->lessons->introduction;
     enum move move = MOVE_ON;
     for (size_t i = 0; i < introduction->count && first == 0 && move != MOVE_QUIT; i++)
-        if ((move = pause_before(session, &introduction->parts[i])) != MOVE_QUIT)
-            show_part(&session->show, &introduction->parts[i]);
-    if (session->live && move != MOVE_QUIT && (move = pause_before(session, &KEYS)) != MOVE_QUIT)
-        show_part(&session->show, &KEYS);
+        if ((move = pause_before_part(session, &introduction->parts[i])) != MOVE_QUIT)
+            show_next(session, &introduction->parts[i]);
+    if (session->live && move != MOVE_QUIT && (move = pause_before_part(session, &KEYS)) != MOVE_QUIT)
+        show_next(session, &KEYS);
     return move != MOVE_QUIT;
 }
 

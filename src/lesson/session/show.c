@@ -12,9 +12,22 @@ enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 /* Words, added to lines. */
 struct filling {
     const struct show *show;
-    size_t columns, indent, column;
-    char style; /* MDOC_BOLD and the like */
+    size_t columns, indent, column, lines;
+    char style;  /* MDOC_BOLD and the like */
+    bool counts; /* the lines alone: nothing is shown */
 };
+
+static void put(const struct filling *filling, const char *bytes, size_t length)
+{
+    if (!filling->counts)
+        output_write(filling->show->output, bytes, length);
+}
+
+static void put_blanks(const struct filling *filling, size_t count)
+{
+    while (count-- > 0)
+        put(filling, " ", 1);
+}
 
 static const char *style_begins(char style)
 {
@@ -23,7 +36,7 @@ static const char *style_begins(char style)
 
 static void change_style(struct filling *filling, char style)
 {
-    if (filling->show->color && style != filling->style)
+    if (filling->show->color && style != filling->style && !filling->counts)
         output_print(filling->show->output, "%s%s", filling->style != MDOC_PLAIN ? TEXT_PLAIN : "",
                      style_begins(style));
     filling->style = style;
@@ -50,9 +63,11 @@ static void break_line(struct filling *filling)
 {
     const char style = filling->style;
     change_style(filling, MDOC_PLAIN); /* the margin is plain */
-    output_print(filling->show->output, "\n%*s", (int)filling->indent, "");
+    put(filling, "\n", 1);
+    put_blanks(filling, filling->indent);
     change_style(filling, style);
     filling->column = filling->indent;
+    filling->lines++;
 }
 
 static void add_word(struct filling *filling, const char *word, const char *end)
@@ -66,7 +81,7 @@ static void add_word(struct filling *filling, const char *word, const char *end)
         next = word;
         while (next < end && !is_mark(*next))
             next++;
-        output_write(filling->show->output, word, (size_t)(next - word));
+        put(filling, word, (size_t)(next - word));
     }
 }
 
@@ -79,7 +94,7 @@ static void fill_words(struct filling *filling, const char *text)
         if (!first && filling->column + 1 + columns > filling->columns) {
             break_line(filling);
         } else if (!first) {
-            output_write(filling->show->output, " ", 1);
+            put(filling, " ", 1);
             filling->column++;
         }
         add_word(filling, text, end);
@@ -97,23 +112,29 @@ static struct filling begin_filling(const struct show *show, size_t indent)
                             .style = MDOC_PLAIN};
 }
 
+static void fill_text(struct filling *filling, const char *text, const char *tag)
+{
+    const size_t before = tag != NULL ? 2 : filling->indent;
+    put_blanks(filling, before);
+    filling->column = before;
+    if (tag != NULL) {
+        add_word(filling, tag, tag + strlen(tag));
+        filling->column += word_columns(tag, tag + strlen(tag));
+        if (filling->column + 1 > filling->indent)
+            break_line(filling);
+        put_blanks(filling, memory_left(filling->indent, filling->column));
+        filling->column = filling->indent;
+    }
+    fill_words(filling, text);
+    change_style(filling, MDOC_PLAIN);
+    put(filling, "\n", 1);
+    filling->lines++;
+}
+
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent)
 {
     struct filling filling = begin_filling(show, indent);
-    const size_t before = tag != NULL ? 2 : indent;
-    output_print(show->output, "%*s", (int)before, "");
-    filling.column = before;
-    if (tag != NULL) {
-        add_word(&filling, tag, tag + strlen(tag));
-        filling.column += word_columns(tag, tag + strlen(tag));
-        if (filling.column + 1 > indent)
-            break_line(&filling);
-        output_print(show->output, "%*s", (int)memory_left(indent, filling.column), "");
-        filling.column = indent;
-    }
-    fill_words(&filling, text);
-    change_style(&filling, MDOC_PLAIN);
-    output_write(show->output, "\n", 1);
+    fill_text(&filling, text, tag);
 }
 
 void show_print(const struct show *show, const char *format, ...)
@@ -179,9 +200,17 @@ static size_t newlines(const char *text)
 
 size_t show_part_lines(const struct show *show, const struct lesson_part *part)
 {
-    const size_t columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output));
     const size_t before = !part->close || part->kind == LESSON_COMMAND;
-    if (part->kind == LESSON_TEXT) /* a line is not filled to its end: about one in ten more */
-        return before + 1 + text_columns(part->text) * 11 / 10 / (columns - memory_smaller(part->indent, columns - 1));
-    return before + newlines(part->text) + (part->kind == LESSON_COMMAND ? 2 + newlines(part->printed) : 0);
+    struct filling filling = begin_filling(show, part->indent);
+    filling.counts = true;
+    if (part->kind == LESSON_TEXT)
+        fill_text(&filling, part->text, part->tag);
+    else
+        filling.lines = newlines(part->text) + (part->kind == LESSON_COMMAND);
+    return before + filling.lines;
+}
+
+size_t show_printed_lines(const char *printed)
+{
+    return 1 + newlines(printed);
 }

@@ -29,8 +29,9 @@ void show_lines(const struct show *show, const char *lines, size_t indent);
 /* A part of a lesson, with the empty line before it. */
 void show_part(const struct show *show, const struct lesson_part *part);
 
-/* The lines that it takes, with those that a command prints. */
+/* The lines that it takes; and those of what a command printed, with the prompt before it. */
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
+size_t show_printed_lines(const char *printed);
 
 /* A command as it is typed, "$ " before it, its further lines below. */
 void show_command(const struct show *show, const char *command);
