@@ -371,6 +371,8 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
 
 CHANGE(DTYPE_BF16, change_dtype(recipe, DTYPE_BF16))
 CHANGE(DTYPE_F16, change_dtype(recipe, DTYPE_F16))
+CHANGE(DTYPE_F8E4M3, change_dtype(recipe, DTYPE_F8E4M3))
+CHANGE(DTYPE_F8E5M2, change_dtype(recipe, DTYPE_F8E5M2))
 
 CHANGE_BY(OVERFLOW_F16)
 {
