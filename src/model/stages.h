@@ -108,7 +108,7 @@ struct stage_row {
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
     ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, \
         .columns = STAGE_COLUMNS_NONE, .on_demand = true)                                                              \
-    ROW(ENTROPY, entropy, .name = "entropy", .foreign = "entropies attentionentropy attnentropy",                      \
+    ROW(ENTROPY, entropy, .name = "entropy", .on_page = true, .foreign = "entropies attentionentropy attnentropy",     \
         .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
         .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \
     ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
