@@ -448,10 +448,16 @@ static void check_choice(void)
     check_begin("choice: the baseline is always there");
     kernel = kernel_choose("baseline", OWN, false, &error);
     CHECK_TEXT("baseline", kernel != NULL ? kernel->name : NULL);
-    check_begin("choice: each dtype has one");
+    check_begin("choice: each dtype has one, or says that it has none and what it is stored in has one");
     for (int dtype = 0; dtype < DTYPE_COUNT; dtype++)
         if (dtype_is_working((enum dtype)dtype)) {
             kernel = kernel_choose(NULL, (enum dtype)dtype, true, &error);
+            if (!kernel_takes((enum dtype)dtype)) {
+                CHECK(kernel == NULL && error.status == STATUS_USAGE && kernel_takes(dtype_storage((enum dtype)dtype)),
+                      "%s: expected an error", dtype_name((enum dtype)dtype));
+                error = (struct error){0};
+                continue;
+            }
             CHECK(kernel != NULL && kernel->dtype == (enum dtype)dtype &&
                       kernel->number == dtype_storage(kernel->dtype),
                   "%s: expected a kernel of that dtype", dtype_name((enum dtype)dtype));

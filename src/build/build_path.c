@@ -117,7 +117,7 @@ enum status build_path(const struct build *build)
     const char *why = obstacle(problem, text, sizeof text);
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    if (forced && (problem->recipe != NULL || problem->grad_change != GRAD_RIGHT))
+    if (forced && (problem->recipe != NULL || problem->backward_mistake != NULL))
         return error_usage(build->error, "--kernel %s: it makes no mistakes; expected --kernel auto", name);
     if (path == PATH_FAST16 && problem_projects(problem))
         return error_usage(build->error,
@@ -133,7 +133,7 @@ enum status build_path(const struct build *build)
     why = problem->has_grad ? obstacle_backward(problem, text, sizeof text) : NULL;
     if (forced && why != NULL)
         return error_usage(build->error, "--kernel %s: %s", name, why);
-    problem->fused_backward = problem->fused && problem->has_grad && problem->grad_change == GRAD_RIGHT && why == NULL;
+    problem->fused_backward = problem->fused && problem->has_grad && problem->backward_mistake == NULL && why == NULL;
     problem->kernel_projections =
         problem->fused || (path == PATH_AUTO && large && !problem_rounding(problem)->product_first);
     return STATUS_OK;

@@ -2,11 +2,13 @@
 
 #include "compute/plain_path.h"
 #include "compute/setup.h"
+#include "stage/backward_mistake.h"
+
 #include <string.h>
 
 /* --- tables ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_BLOCKS = 19, NUMBERS_AT_ONCE = 1 << 16 };
+enum { NUMBERS_AT_ONCE = 1 << 16 };
 
 static void add_axis(struct result_table *table, enum axis axis, size_t size)
 {
@@ -88,59 +90,16 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
     return table->name == NULL ? error->status : STATUS_OK;
 }
 
-/* What a module may have beside its three projections. */
-static enum status add_blocks(struct result *result, enum stage stage, const struct parameters *parameters,
-                              struct arena *arena, struct error *error)
-{
-    const struct latent *latent = &parameters->latent;
-    const struct norm *norms = parameters->norms;
-    const struct {
-        const char *name;
-        const struct tensor *tensor;
-    } blocks[MOST_BLOCKS] = {
-        {"W_query_a.weight", &latent->query_a.weight},
-        {"W_query_a.bias", &latent->query_a.bias},
-        {"query_a_norm.weight", &latent->query_norm.weight},
-        {"W_query_b.weight", &latent->query_b.weight},
-        {"W_query_b.bias", &latent->query_b.bias},
-        {"W_key_value_a.weight", &latent->key_value_a.weight},
-        {"W_key_value_a.bias", &latent->key_value_a.bias},
-        {"key_value_a_norm.weight", &latent->key_value_norm.weight},
-        {"W_key_value_b.weight", &latent->key_value_b.weight},
-        {"W_key_value_b.bias", &latent->key_value_b.bias},
-        {"out_proj.weight", &parameters->out.weight},
-        {"out_proj.bias", &parameters->out.bias},
-        {"norm.weight", &norms[NORM_INPUTS].weight},
-        {"norm.bias", &norms[NORM_INPUTS].bias},
-        {"query_norm.weight", &norms[NORM_QUERY].weight},
-        {"query_norm.bias", &norms[NORM_QUERY].bias},
-        {"key_norm.weight", &norms[NORM_KEY].weight},
-        {"key_norm.bias", &norms[NORM_KEY].bias},
-        {"relative_bias.weight", &parameters->relative_bias},
-    };
-    for (size_t i = 0; i < MOST_BLOCKS; i++)
-        if (add_tensor(result, stage, blocks[i].name, blocks[i].tensor, arena, error) != STATUS_OK)
-            return error->status;
-    return STATUS_OK;
-}
-
 static enum status add_parameters(struct result *result, enum stage stage, const struct parameters *parameters,
                                   struct arena *arena, struct error *error)
 {
-    const bool stacked = result->problem->plan.stacked;
     char name[PARAMETER_NAME_BYTES];
-    for (size_t module = 0; module < parameters->module_count; module++)
-        for (int i = 0; i < PROJECTION_COUNT; i++) {
-            const enum projection_id id = (enum projection_id)i;
-            const struct projection *projection = &parameters->modules[module].projections[id];
-            parameters_name(name, module, stacked, id, projection->transposed ? ".weight" : "");
-            if (add_tensor(result, stage, name, &projection->weight, arena, error) != STATUS_OK)
-                return error->status;
-            parameters_name(name, module, stacked, id, ".bias");
-            if (add_tensor(result, stage, name, &projection->bias, arena, error) != STATUS_OK)
-                return error->status;
-        }
-    return add_blocks(result, stage, parameters, arena, error);
+    for (size_t i = 0; i < parameters_count(parameters); i++) {
+        const struct tensor *tensor = parameters_named(parameters, result->problem->plan.stacked, i, name);
+        if (add_tensor(result, stage, name, tensor, arena, error) != STATUS_OK)
+            return error->status;
+    }
+    return STATUS_OK;
 }
 
 /* The gradient by what the mask has of its own: a list of heads, or as attn_mask was given. */
@@ -165,9 +124,10 @@ static void add_stage(struct result *result, enum stage stage)
     struct result_table *table = &result->tables[result->table_count++];
     *table =
         (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem_stage_dtype(problem, stage)};
-    table->hides = problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
-                   (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
-                   !(STAGES[stage].backward && problem->grad_change == GRAD_MASK_MISSING);
+    table->hides =
+        problem->masks && stage_is_square(stage) && stage_follows(stage, STAGE_MASKED) &&
+        (problem->wrong & STAGE_BIT(STAGE_MASKED)) == 0 &&
+        !(STAGES[stage].backward && problem->backward_mistake != NULL && problem->backward_mistake->shows_masked);
     stage_formula(problem, stage, table->formula, sizeof table->formula);
     if (problem->has_batch || whole)
         add_axis(table, AXIS_ITEM, problem->items);
@@ -217,8 +177,7 @@ static enum status find_held(struct result *result, struct error *error)
 static enum status add_tables(struct result *result, struct arena *arena, struct error *error)
 {
     const struct problem *problem = result->problem;
-    const size_t parameters = problem->parameters.module_count * PROJECTION_COUNT * 2 + MOST_BLOCKS;
-    const size_t most = STAGE_NAMES + INPUT_TENSORS + 2 * parameters;
+    const size_t most = STAGE_NAMES + INPUT_TENSORS + 2 * parameters_count(&problem->parameters);
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;

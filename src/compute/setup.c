@@ -82,10 +82,11 @@ struct held {
     size_t rank, shape[TENSOR_RANK];
 };
 
-/* What sdpa is given stays in the working dtype itself, all else lies in its storage. */
+/* What sdpa is given stays as it lies, all else lies in the storage of the working dtype. */
 static enum dtype dtype_held(const struct problem *problem, enum stage stage)
 {
-    return STAGES[stage].operand && !problem_projects(problem) ? problem->dtype : dtype_storage(problem->dtype);
+    const bool given = STAGES[stage].operand && !problem_projects(problem);
+    return given ? problem->given[PROJECTION_QUERY].dtype : dtype_storage(problem->dtype);
 }
 
 static struct held shape_held(const struct attention *attention, enum stage stage)

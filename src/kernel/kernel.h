@@ -213,6 +213,9 @@ enum status kernel_check(const char *forced, struct error *error);
  * and error filled with STATUS_USAGE, where there is no instruction set of that name or the processor lacks it. */
 const struct kernel *kernel_choose(const char *forced, enum dtype dtype, bool one_part, struct error *error);
 
+/* Whether kernels take query, key and value of that dtype as they lie; else of what it is stored in. */
+bool kernel_takes(enum dtype dtype);
+
 /* All kernels that this program was built with, by number, NULL behind the last; and whether this processor has its
  * instruction set. */
 const struct kernel *kernel_row(size_t index);

@@ -107,7 +107,7 @@ struct stage_row {
         .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
     ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, \
-        .columns = STAGE_COLUMNS_NONE, .on_demand = true)                                                              \
+        .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
     ROW(ENTROPY, entropy, .name = "entropy", .on_page = true, .foreign = "entropies attentionentropy attnentropy",     \
         .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
         .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \

@@ -28,7 +28,8 @@ enum dtype problem_stage_dtype(const struct problem *problem, enum stage stage)
 {
     const struct family_rounding *rounding = problem_rounding(problem);
     const uint64_t wide = rounding->wide | (problem->mask.alibi_slopes != NULL ? rounding->wide_with_slopes : 0);
-    return stage_exists(stage) && wide & STAGE_BIT(stage) ? dtype_storage(problem->dtype) : problem->dtype;
+    const bool no_room = STAGES[stage].infinite && !dtype_has_infinity(problem->dtype);
+    return no_room || (stage_exists(stage) && wide & STAGE_BIT(stage)) ? dtype_storage(problem->dtype) : problem->dtype;
 }
 
 enum stage problem_source(const struct problem *problem, enum stage stage)

@@ -1,5 +1,6 @@
 #include "stage/stage.h"
 
+#include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
 #include "stage/wrong.h"
 
@@ -80,7 +81,10 @@ void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
     const struct stage_functions *functions = FUNCTIONS[stage];
-    if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
+    const struct backward_mistake *mistake = problem->backward_mistake;
+    if (mistake != NULL && mistake->makes & STAGE_BIT(stage))
+        mistake->make(row, stage);
+    else if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
         functions->make_rounded(row);
     else
         functions->make(row);

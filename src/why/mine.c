@@ -14,6 +14,8 @@
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
+#define SAME_SHARE 1e-6 /* of a number that was written in another format, and is still the same */
+
 /* The first table, where all are what the job itself reads: comparing that proves nothing. A gradient may have the name
  * of what it is of. */
 static const char *find_input(const struct input_file *file, const struct options *options)
@@ -27,6 +29,37 @@ static const char *find_input(const struct input_file *file, const struct option
     return checked && i == file->tensor_count && (i == 1 || given) ? file->tensors[0].name : NULL;
 }
 
+static enum status refuse_input(const struct mine *mine, const char *input, struct error *error)
+{
+    return error_usage(error,
+                       "%s: %.80s is an input, not a result; expected a table that your code computed, such as "
+                       "weights or context",
+                       mine->file.source, input);
+}
+
+static bool are_same(const struct tensor *mine, const struct tensor *input)
+{
+    double number, theirs;
+    size_t i = 0, count = tensor_count(input);
+    if (tensor_count(mine) != count)
+        return false;
+    do {
+        tensor_load(mine, i, 1, &number);
+        tensor_load(input, i, 1, &theirs);
+    } while (fabs(number - theirs) <= SAME_SHARE * fabs(theirs) && ++i < count);
+    return i == count;
+}
+
+enum status mine_refuse_input(const struct mine *mine, const struct input_file *inputs, struct error *error)
+{
+    for (size_t i = 0; inputs != NULL && i < inputs->tensor_count && mine->file.tensor_count == 1; i++) {
+        const struct file_tensor *input = &inputs->tensors[i];
+        if (input_file_kind(input->name) & INPUT_FILE_SOURCE && are_same(&mine->file.tensors[0].tensor, &input->tensor))
+            return refuse_input(mine, mine->file.nameless ? "the table" : mine->file.tensors[0].name, error);
+    }
+    return STATUS_OK;
+}
+
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
 {
     *mine = (struct mine){.decimals = -1};
@@ -35,12 +68,7 @@ enum status mine_read(struct mine *mine, const struct options *options, struct a
     if (mine->file.tensor_count == 0)
         return error_usage(error, "%s: holds no table; expected a result, or one table", mine->file.source);
     const char *input = find_input(&mine->file, options);
-    if (input != NULL)
-        return error_usage(error,
-                           "%s: %.80s is an input, not a result; expected a table that your code computed, such as "
-                           "weights or context",
-                           mine->file.source, input);
-    return STATUS_OK;
+    return input != NULL ? refuse_input(mine, input, error) : STATUS_OK;
 }
 
 /* --- how far a number may be off --------------------------------------------------------------------------------- */
@@ -147,16 +175,11 @@ static enum dtype dtype_said(const struct input_file *file)
 static enum dtype dtype_of(const struct input_file *file, const struct file_tensor *named, enum dtype of_job,
                            const double *numbers, size_t count)
 {
-    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
-    const enum dtype said = dtype_said(file);
-    if (dtype_is_coarse(of_job))
-        return of_job;
-    if (said != DTYPE_COUNT && dtype_is_coarse(said))
-        return said;
-    if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
-        return named->stated;
-    if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
-        return named->tensor.dtype;
+    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16}; /* of fewer bits too many numbers are by chance */
+    const enum dtype says[] = {of_job, dtype_said(file), named->stated, named->tensor.dtype};
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if ((i == 0 && dtype_is_coarse(of_job)) || mistake_of_dtype(says[i]) != MISTAKE_COUNT)
+            return says[i];
     for (size_t i = 0; i < 2; i++)
         if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
             (!has_fixed_decimals(named, numbers, count) && are_shortest(COARSE[i], numbers, count)))
