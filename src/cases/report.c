@@ -101,8 +101,9 @@ static void write_cases(const char *what, const char *const *names, size_t count
         output_print(output, "\n");
 }
 
-static void write_text_report(const struct cases_report *report, bool color, struct output *output)
+static void cases_text(const struct cases_report *report, const struct options *options, struct output *output)
 {
+    const bool color = options_want_color(options, output);
     char shown[TEXT_PATH_BYTES];
     text_path(report->folder, shown);
     output_print(output, "%zu cases in %s\n  ", report->count, shown);
@@ -187,8 +188,9 @@ static void write_json_case(struct json *json, const struct case_checked *checke
     json_close(json);
 }
 
-static void write_json_report(const struct cases_report *report, struct output *output)
+static void cases_json(const struct cases_report *report, const struct options *options, struct output *output)
 {
+    (void)options;
     struct json json = {.output = output};
     json_open(&json, NULL, '{');
     json_text(&json, "attn", ATTN_VERSION);
@@ -210,13 +212,16 @@ static void write_json_report(const struct cases_report *report, struct output *
     json_end(&json);
 }
 
+/* Of the formats that report (model/format.h): each its writer. */
+#define cases_no NULL
+#define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = cases_##report,
+static void (*const REPORTS[FORMAT_COUNT])(const struct cases_report *report, const struct options *options,
+                                           struct output *output) = {FORMAT_ROWS(REPORT)};
+
 enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,
                          struct error *error)
 {
-    if (options->format == FORMAT_JSON)
-        write_json_report(report, output);
-    else
-        write_text_report(report, options_want_color(options, output), output);
+    REPORTS[options->format](report, options, output);
     if (output_close(output) != STATUS_OK)
         return error->status;
     return report->of[CASE_PASSED] == report->count ? STATUS_OK : error_quietly(error, STATUS_DIFFERENT);

@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 /* Of the formats that format_row.prints. */
-static const struct sheet_dialect *const DIALECTS[FORMAT_COUNT] = {[FORMAT_TEXT] = &sheet_as_text,
-                                                                   [FORMAT_MARKDOWN] = &sheet_as_markdown,
-                                                                   [FORMAT_LATEX] = &sheet_as_latex,
-                                                                   [FORMAT_HTML] = &sheet_as_html};
+#define AS_no NULL
+#define AS_text &sheet_as_text
+#define AS_markdown &sheet_as_markdown
+#define AS_latex &sheet_as_latex
+#define AS_html &sheet_as_html
+#define DIALECT(id, name, writer, checker, report, steps, sheet, ...) [FORMAT_##id] = AS_##sheet,
+static const struct sheet_dialect *const DIALECTS[FORMAT_COUNT] = {FORMAT_ROWS(DIALECT)};
 
 enum { NAME_BYTES = TEXT_PATH_BYTES + 64, REDRAWS = 1000, FOUND_BYTES = 512 };
 

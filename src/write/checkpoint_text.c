@@ -127,8 +127,9 @@ static void write_families(const struct listing *listing, struct wrap *line)
     }
 }
 
-static void write_listing_text(const struct listing *listing, size_t columns, struct output *output)
+static void listing_text(const struct listing *listing, struct output *output)
 {
+    const size_t columns = output_columns(output);
     struct wrap line = {.output = output, .columns = memory_smaller(columns, WRAP_COLUMNS), .indent = 2};
     char shown[TEXT_PATH_BYTES];
     text_shown(listing->source, SIZE_MAX, shown, sizeof shown);
@@ -167,7 +168,7 @@ static void write_row_json(struct json *json, const struct listed_row *row)
     json_close(json);
 }
 
-static void write_listing_json(const struct listing *listing, struct output *output)
+static void listing_json(const struct listing *listing, struct output *output)
 {
     struct json json = {.output = output};
     json_open(&json, NULL, '{');
@@ -179,12 +180,13 @@ static void write_listing_json(const struct listing *listing, struct output *out
     json_end(&json);
 }
 
-void write_listing(const struct listing *listing, bool json, size_t columns, struct output *output)
+#define listing_no NULL
+#define LISTING(id, name, writer, checker, report, ...) [FORMAT_##id] = listing_##report,
+
+void write_listing(const struct listing *listing, enum format format, struct output *output)
 {
-    if (json)
-        write_listing_json(listing, output);
-    else
-        write_listing_text(listing, columns, output);
+    static void (*const LISTINGS[FORMAT_COUNT])(const struct listing *, struct output *) = {FORMAT_ROWS(LISTING)};
+    LISTINGS[format](listing, output);
 }
 
 /* --- where each setting is from ----------------------------------------------------------------------------------- */
@@ -207,7 +209,7 @@ static void write_fact(const struct layer_fact *fact, size_t names, size_t value
     output_print(output, "%s\n", shown);
 }
 
-static void write_config_json(const struct layer *layer, struct output *output)
+static void config_json(const struct layer *layer, struct output *output)
 {
     struct json json = {.output = output};
     json_open(&json, NULL, '{');
@@ -229,14 +231,10 @@ static void write_config_json(const struct layer *layer, struct output *output)
     json_end(&json);
 }
 
-void write_config(const struct layer *layer, bool json, struct output *output)
+static void config_text(const struct layer *layer, struct output *output)
 {
     size_t names = 0, values = 0;
     char shown[TEXT_PATH_BYTES];
-    if (json) {
-        write_config_json(layer, output);
-        return;
-    }
     output_print(output, "%s of %s: %s (%s)\n", layer->module->path, layer->weights.source, layer->family->title,
                  layer->family->name);
     if (layer->config != NULL) {
@@ -259,4 +257,13 @@ void write_config(const struct layer *layer, bool json, struct output *output)
         text_shown(tensor->origin != NULL ? tensor->origin : "", SIZE_MAX, shown, sizeof shown);
         output_print(output, "%s\n", shown);
     }
+}
+
+#define config_no NULL
+#define CONFIG(id, name, writer, checker, report, ...) [FORMAT_##id] = config_##report,
+
+void write_config(const struct layer *layer, enum format format, struct output *output)
+{
+    static void (*const CONFIGS[FORMAT_COUNT])(const struct layer *, struct output *) = {FORMAT_ROWS(CONFIG)};
+    CONFIGS[format](layer, output);
 }
