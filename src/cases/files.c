@@ -8,12 +8,6 @@
 
 /* --- tables as bytes ---------------------------------------------------------------------------------------------- */
 
-/* .npy has no bfloat16: its numbers are float32's, too. */
-static enum dtype npy_dtype(enum dtype dtype)
-{
-    return dtype_npy(dtype) != NULL ? dtype : DTYPE_F32;
-}
-
 static enum status add_file(struct case_file *files, size_t *count, const char *name, struct output *text,
                             struct error *error)
 {
@@ -131,7 +125,8 @@ static enum status add_inputs(struct case_made *made, struct case_file *files, s
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error)
 {
-    const enum dtype dtype = npy_dtype(options->dtype);
+    /* .npy has no bfloat16: its numbers are float32's, too */
+    const enum dtype dtype = dtype_npy(options->dtype) != NULL ? options->dtype : DTYPE_F32;
     *count = 0;
     if (add_case(made, files, count, arena, error) || add_inputs(made, files, count, arena, error))
         return error->status;

@@ -74,12 +74,6 @@ static void write_explanation(struct json *json, const struct why *why, size_t i
     json_close(json);
 }
 
-static void write_decimals(struct json *json, int decimals)
-{
-    json_key(json, "decimals");
-    output_print(json->output, decimals >= 0 ? "%d" : "null", decimals);
-}
-
 static void write_mine(struct json *json, const struct why *why)
 {
     const struct mine *mine = &why->mine;
@@ -90,7 +84,8 @@ static void write_mine(struct json *json, const struct why *why)
     json_open(json, "mine", '{');
     json_shown(json, "file", mine->file.source);
     json_text(json, "stage", placed->count > 0 ? mine_name(&placed->tables[placed->count - 1]) : "");
-    write_decimals(json, placed->decimals);
+    json_key(json, "decimals");
+    output_print(json->output, placed->decimals >= 0 ? "%d" : "null", placed->decimals);
     json_text(json, "dtype", dtype_name(placed->dtype));
     json_open(json, "places", '[');
     for (size_t i = 0; i < placed->count && answer != NULL; i++) {

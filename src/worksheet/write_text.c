@@ -44,13 +44,6 @@ static size_t table_columns(const struct sheet_table *table, enum look look)
     return memory_larger(cells, marked_columns(table->title));
 }
 
-static void write_blank(struct output *output, size_t width, size_t room)
-{
-    table_text_blanks(output, memory_left(room, width));
-    for (size_t i = 0; i < width; i++)
-        output_write(output, "_", 1);
-}
-
 /* A line of a table: 0 its title, 1 the labels of its columns, then its rows. Returns the columns that it takes. */
 static size_t write_line(const struct page *page, const struct sheet_table *table, size_t line, enum look look)
 {
@@ -71,7 +64,9 @@ static size_t write_line(const struct page *page, const struct sheet_table *tabl
         if (line == 1 || look != LOOK_BLANK)
             output_print(page->output, "%*s%s", (int)memory_left(cells, text_columns(text)), "", text);
         else
-            write_blank(page->output, table->blank, cells);
+            table_text_blanks(page->output, memory_left(cells, table->blank));
+        for (size_t i = 0; i < table->blank && line > 1 && look == LOOK_BLANK; i++)
+            page_put(page, "_");
     }
     return labels + table->columns * (BEFORE + cells);
 }
