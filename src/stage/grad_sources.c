@@ -4,7 +4,7 @@
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
 #include "stage/parameter_sums.h"
-#include "stage/turned_back.h"
+#include "stage/turned.h"
 
 #include <stdio.h>
 
@@ -64,22 +64,22 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
 const struct stage_functions stage_grad_projected_query = {.applies = steps_query,
                                                            .check = check_projected_query,
                                                            .formula = formula_steps,
-                                                           .explain = turned_back_explain,
+                                                           .explain = turned_explain,
                                                            .explains = turned_back_is_all};
 const struct stage_functions stage_grad_projected_key = {.applies = steps_key,
                                                          .check = check_projected_key,
                                                          .formula = formula_steps,
-                                                         .explain = turned_back_explain,
+                                                         .explain = turned_explain,
                                                          .explains = turned_back_is_all};
 const struct stage_functions stage_grad_normed_query = {.applies = norms_query,
                                                         .check = check_normed_query,
                                                         .formula = formula_steps,
-                                                        .explain = turned_back_explain,
+                                                        .explain = turned_explain,
                                                         .explains = turned_back_is_all};
 const struct stage_functions stage_grad_normed_key = {.applies = norms_key,
                                                       .check = check_normed_key,
                                                       .formula = formula_steps,
-                                                      .explain = turned_back_explain,
+                                                      .explain = turned_explain,
                                                       .explains = turned_back_is_all};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
@@ -167,42 +167,48 @@ static enum stage load_made(struct explanation *e, enum projection_id id, struct
 }
 
 /* That of all heads . a row of the projection: what a column of the inputs does by way of it. */
-static void write_way(struct explanation *e, enum stage stage, enum projection_id id, struct explain_place place,
-                      size_t column)
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     static const char *const NAMES[PROJECTION_COUNT] = {"query", "key", "value"};
     const struct parameters *parameters = &e->problem->parameters;
-    struct explain_dot dot = {
-        .left = e->operand, .right = e->factor, .right_kind = EXPLAIN_WEIGHTS + (int)id, .kind = (int)stage};
-    dot.left_kind = (int)load_made(e, id, place, &dot.count);
-    const size_t columns = dot.count / parameters->module_count;
+    const enum projection_id id = (enum projection_id)line->index;
+    line->operands[0].kind = (int)load_made(e, id, line->place, &line->count);
+    line->operands[1].kind = EXPLAIN_WEIGHTS + (int)id;
+    const size_t columns = line->count / parameters->module_count;
     for (size_t module = 0; module < parameters->module_count; module++)
-        gradient_load_row(&parameters->modules[module].projections[id], column, columns, e->factor + module * columns);
-    for (size_t i = 0; i < dot.count; i++)
-        dot.result += dot.left[i] * dot.right[i];
-    explain_line(e, EXPLAIN_LINES, "by %s", NAMES[id]);
-    explain_dot(e, &dot);
+        gradient_load_row(&parameters->modules[module].projections[id], line->column, columns,
+                          e->factor + module * columns);
+    snprintf(line->label, sizeof line->label, "by %s", NAMES[id]);
+    return true;
 }
 
 /* A column of the inputs works by way of query, key and value; of two inputs each by its own. */
+static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
+                              const char *heading)
+{
+    const bool of_keys = stage_is_of_keys(stage), alone = e->problem->crosses && !of_keys;
+    explain_load_made(e, stage, place, e->made);
+    explain_write(e, stage, place,
+                  &(struct explain_lines){
+                      .heading = heading,
+                      .over = EXPLAIN_RANGE,
+                      .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,
+                                alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT, false},
+                      .terms = EXPLAIN_DOT_ALONE,
+                      .operands = {{EXPLAIN_GIVEN, .numbers = e->operand},
+                                   {EXPLAIN_GIVEN, .numbers = e->factor},
+                                   {EXPLAIN_ABSENT, .kind = (int)stage}},
+                      .column = column,
+                      .sums = true,
+                      .kind = (int)stage,
+                      .prepare = prepare,
+                  });
+    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[column]);
+}
+
 static void explain_inputs(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct explain_range columns = explain_columns(e, stage);
-    const bool of_keys = stage_is_of_keys(stage), crosses_too = e->problem->crosses;
-    const enum projection_id first = of_keys ? PROJECTION_KEY : PROJECTION_QUERY;
-    const enum projection_id last = crosses_too && !of_keys ? PROJECTION_QUERY : PROJECTION_VALUE;
-    char what[64];
-    explain_load_made(e, stage, place, e->made);
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        snprintf(what, sizeof what, "column %zu", column + 1);
-        explain_heading(e, stage, place, what);
-        worked_line_begin_sum(&e->lines);
-        for (int id = (int)first; id <= (int)last; id++)
-            write_way(e, stage, (enum projection_id)id, place, column);
-        worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, e->made[column]));
-        if (explain_next(e, columns, column) > column + 1)
-            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
-    }
+    explain_each_column(e, stage, place, explain_column_of);
 }
 
 const struct stage_functions stage_grad_inputs = {.applies = problem_projects,

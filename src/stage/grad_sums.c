@@ -1,7 +1,6 @@
 /* The gradients that are sums over queries: by key and value, sinks and attn_mask. compute/backward.c makes them. */
-#include "stage/gradient.h"
+#include "stage/softmax.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,111 +86,81 @@ static void formula_attn_mask(const struct problem *problem, enum stage stage, s
     text_add(text, "grad_masked, summed over the axes along which attn_mask is broadcast");
 }
 
-/* --- explained ---------------------------------------------------------------------------------------------------- */
-
 /* --- by key and value --------------------------------------------------------------------------------------------- */
 
-/* A number of the row of query, or of grad_context. */
-static double number_of_row(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column)
-{
-    explain_load(e, (enum stage)sum->kinds.right_kind, gradient_place(e, sum, term), e->factor);
-    return e->factor[column];
-}
-
 /* The queries of the heads that share this one of key and value and have a part in it, into e->seen; and by term their
- * grad_scores, or dropped, of the place's key, into e->operand. Returns how many have none. */
-static size_t load_terms(struct explanation *e, const struct gradient_sum *sum, size_t key)
+ * grad_scores, or dropped, of the key, into e->operand. */
+static void load_terms(struct explanation *e, enum stage stage, const struct explain_lines *sum, size_t key)
 {
     const struct problem *problem = e->problem;
     const size_t count = problem->heads / problem->kv_heads * problem->row_count;
     e->seen_count = 0;
     for (size_t term = 0; term < count; term++) {
-        const struct explain_place place = gradient_place(e, sum, term);
-        if (!explain_adds(e, sum->stage, place, key))
+        const struct explain_place place = explain_term_place(e, sum, term);
+        if (!explain_adds(e, stage, place, key))
             continue;
-        explain_load(e, (enum stage)sum->kinds.left_kind, place, e->factor);
+        explain_load(e, (enum stage)sum->operands[0].kind, place, e->factor);
         e->operand[term] = e->factor[key];
         e->seen[e->seen_count++] = term;
     }
-    return count - e->seen_count;
 }
 
-static void note_blind(struct explanation *e, const struct gradient_sum *sum, size_t blind)
+/* A column; the place's head is one of key and value. */
+static struct explain_lines sum_of(const struct explanation *e, enum stage stage, struct explain_place place,
+                                   size_t column)
 {
+    const bool of_value = stage == STAGE_GRAD_VALUE;
+    const enum stage weights = e->problem->dropout > 0 ? STAGE_DROPPED : STAGE_WEIGHTS;
+    const size_t group = e->problem->heads / e->problem->kv_heads;
+    return (struct explain_lines){
+        .over = EXPLAIN_TERMS,
+        .terms = "a x b = [a x b]c",
+        .operands = {{EXPLAIN_GIVEN, .kind = of_value ? (int)weights : STAGE_GRAD_SCORES, .numbers = e->operand},
+                     {EXPLAIN_AT, .kind = of_value ? STAGE_GRAD_CONTEXT : STAGE_QUERY},
+                     {EXPLAIN_ABSENT, .kind = (int)stage}},
+        .column = column,
+        .sums = true,
+        .kind = (int)stage,
+        .of_heads = group > 1,
+        .place = {place.item, place.head * group, 0}};
+}
+
+static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
+                              const char *heading)
+{
+    const struct explain_lines sum = sum_of(e, stage, place, column);
+    const size_t blind = e->problem->heads / e->problem->kv_heads * e->problem->row_count - e->seen_count;
+    explain_load_made(e, stage, (struct explain_place){place.item, sum.place.head, place.row}, e->made);
+    explain_heading(e, stage, place, heading);
+    if (e->seen_count > 0) {
+        explain_write(e, stage, sum.place, &sum);
+        explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[column]);
+    }
     if (blind > 0)
         explain_note(e, "(%zu quer%s %s not see it: 0%s)", blind, blind == 1 ? "y" : "ies", blind == 1 ? "does" : "do",
-                     sum->heads ? ", counted over the heads" : "");
+                     sum.of_heads ? ", counted over the heads" : "");
 }
 
-/* Column by column; the place's head is one of key and value. */
-static void explain_of_keys(struct explanation *e, enum stage stage, struct explain_place place,
-                            const struct gradient_term *kinds)
+static void explain_of_keys(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const size_t group = e->problem->heads / e->problem->kv_heads;
-    const struct explain_range columns = explain_columns(e, stage);
-    struct gradient_sum sum = {
-        .stage = stage, .heads = group > 1, .kinds = *kinds, .first = {place.item, place.head * group, 0}};
-    const struct explain_place of_query = {place.item, place.head * group, place.row};
-    const size_t blind = load_terms(e, &sum, place.row);
-    char what[64];
-    explain_load_made(e, stage, of_query, e->made);
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        snprintf(what, sizeof what, "column %zu", column + 1);
-        explain_heading(e, stage, place, what);
-        sum.result = e->made[column];
-        if (e->seen_count > 0)
-            gradient_write_sum(e, &sum, number_of_row, column);
-        note_blind(e, &sum, blind);
-        if (explain_next(e, columns, column) > column + 1)
-            explain_note(e, "… %zu more columns …", explain_next(e, columns, column) - column - 1);
-    }
-}
-
-static void explain_value(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    const int weights = e->problem->dropout > 0 ? STAGE_DROPPED : STAGE_WEIGHTS;
-    explain_of_keys(e, stage, place, &(struct gradient_term){weights, STAGE_GRAD_CONTEXT, STAGE_GRAD_VALUE});
-}
-
-static void explain_key(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    static const struct gradient_term KINDS = {STAGE_GRAD_SCORES, STAGE_QUERY, STAGE_GRAD_KEY};
-    explain_of_keys(e, stage, place, &KINDS);
+    const struct explain_lines sum = sum_of(e, stage, place, 0);
+    load_terms(e, stage, &sum, place.row);
+    explain_each_column(e, stage, place, explain_column_of);
 }
 
 /* --- by sinks ----------------------------------------------------------------------------------------------------- */
 
-/* The share of a row that its sink takes: exp(sink - largest) over the sum of all exponentials. */
-static double sink_weight(struct explanation *e, struct explain_place place)
-{
-    const double sink = e->problem->mask.sinks[place.head];
-    double largest = sink, sum = 0;
-    explain_load(e, STAGE_MASKED, place, e->factor);
-    for (size_t i = 0; i < e->problem->keys; i++)
-        largest = e->factor[i] > largest ? e->factor[i] : largest;
-    for (size_t i = 0; i < e->problem->keys; i++)
-        sum += exp(e->factor[i] - largest);
-    return exp(sink - largest) / (sum + exp(sink - largest));
-}
-
-static double weight_of_row(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column)
-{
-    (void)column;
-    return sink_weight(e, gradient_place(e, sum, term));
-}
-
 /* minus delta of each row that sees a key, by term, into e->operand. */
-static void load_deltas(struct explanation *e, const struct gradient_sum *sum, size_t count)
+static void load_deltas(struct explanation *e, const struct explain_lines *sum, size_t count)
 {
-    const size_t keys = e->problem->keys;
     e->seen_count = 0;
     for (size_t term = 0; term < count; term++) {
-        const struct explain_place place = gradient_place(e, sum, term);
+        const struct explain_place place = explain_term_place(e, sum, term);
         double delta = 0;
         bool empty = true;
         explain_load(e, STAGE_WEIGHTS, place, e->factor);
         explain_load(e, STAGE_GRAD_WEIGHTS, place, e->made);
-        for (size_t key = 0; key < keys; key++)
+        for (size_t key = 0; key < e->problem->keys; key++)
             if (explain_rule(e, place, key) == MASK_ALLOWS) {
                 delta += e->factor[key] * e->made[key];
                 empty = false;
@@ -202,74 +171,82 @@ static void load_deltas(struct explanation *e, const struct gradient_sum *sum, s
     }
 }
 
+/* The share of a row that its sink takes. */
+static bool prepare_sink(struct explanation *e, struct explain_lines *line)
+{
+    explain_load(e, STAGE_MASKED, line->at, e->factor);
+    const struct softmax softmax =
+        softmax_exponentials(&(struct attention_row){.problem = e->problem,
+                                                     .seen = {0, e->problem->keys},
+                                                     .bias = e->factor, /* minus infinity where it is masked */
+                                                     .sink = e->problem->mask.sinks + line->at.head},
+                             e->factor, e->factor);
+    line->operands[1].value = softmax_of_sink(e->problem, &softmax) / softmax.sum;
+    return true;
+}
+
 static void explain_sinks(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct problem *problem = e->problem;
-    struct gradient_sum sum = {.stage = stage,
-                               .over_items = true,
-                               .kinds = {STAGE_GRAD_WEIGHTS, STAGE_WEIGHTS, STAGE_GRAD_SINKS},
-                               .first = {0, place.head, 0}};
-    load_deltas(e, &sum, problem->items * problem->row_count);
+    const struct explain_lines sum = {.over = EXPLAIN_TERMS,
+                                      .terms = "a x b = [a x b]c",
+                                      .operands = {{EXPLAIN_GIVEN, .kind = STAGE_GRAD_WEIGHTS, .numbers = e->operand},
+                                                   {EXPLAIN_GIVEN, .kind = STAGE_WEIGHTS},
+                                                   {EXPLAIN_ABSENT, .kind = (int)stage}},
+                                      .sums = true,
+                                      .kind = (int)stage,
+                                      .of_items = true,
+                                      .prepare = prepare_sink,
+                                      .place = {0, place.head, 0}};
+    load_deltas(e, &sum, e->problem->items * e->problem->row_count);
     explain_load_made(e, stage, place, e->made);
-    sum.result = e->made[place.head];
     explain_heading(e, stage, place, "minus delta x the share that the sink takes");
-    if (e->seen_count > 0)
-        gradient_write_sum(e, &sum, weight_of_row, 0);
-    if (e->seen_count > 0)
-        explain_note(e, "(grad_masked shows how delta comes about)");
-    else
+    if (e->seen_count == 0) {
         explain_note(e, "no query sees a key: 0");
+        return;
+    }
+    explain_write(e, stage, sum.place, &sum);
+    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[place.head]);
+    explain_note(e, "(grad_masked shows how delta comes about)");
 }
 
 /* --- by slopes ---------------------------------------------------------------------------------------------------- */
 
 /* What a row adds: grad_masked of each key that it sees . its place, which a slope is multiplied with; the factors go
- * to e->operand and e->factor. */
-static double load_places(struct explanation *e, struct explain_place place, struct explain_dot *dot)
+ * to e->operand and e->factor. False where it sees none. */
+static bool prepare_places(struct explanation *e, struct explain_lines *line)
 {
     const struct mask *mask = &e->problem->mask;
-    dot->count = 0;
-    dot->result = 0;
-    explain_load(e, STAGE_GRAD_MASKED, place, e->operand);
+    const struct explain_place at = line->at;
+    explain_load(e, STAGE_GRAD_MASKED, at, e->operand);
     for (size_t key = 0; key < e->problem->keys; key++) {
-        if (explain_rule(e, place, key) != MASK_ALLOWS)
+        if (explain_rule(e, at, key) != MASK_ALLOWS)
             continue;
-        e->operand[dot->count] = e->operand[key];
-        e->factor[dot->count] =
-            (0 - mask_place(mask, place.item, e->problem->rows[place.row], key)) / mask->places.root;
-        dot->result += e->operand[dot->count] * e->factor[dot->count];
-        dot->count++;
+        e->operand[line->count] = e->operand[key];
+        e->factor[line->count++] = (0 - mask_place(mask, at.item, e->problem->rows[at.row], key)) / mask->places.root;
     }
-    return dot->result;
+    return line->count > 0;
 }
 
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct problem *problem = e->problem;
-    const size_t queries = problem->row_count, count = problem->items * queries;
-    const struct explain_range all = {0, count, false};
-    struct explain_dot dot = {.left = e->operand,
-                              .right = e->factor,
-                              .left_kind = STAGE_GRAD_MASKED,
-                              .right_kind = STAGE_MASKED,
-                              .kind = (int)stage};
-    const struct gradient_sum sum = {.stage = stage, .over_items = true, .first = {0, place.head, 0}};
+    e->seen_count = e->problem->items * e->problem->row_count;
+    for (size_t term = 0; term < e->seen_count; term++)
+        e->seen[term] = term;
     explain_heading(e, stage, place, "gradient x what the slope is multiplied with");
-    worked_line_begin_sum(&e->lines);
-    for (size_t term = 0; term < count; term = explain_next(e, all, term)) {
-        const struct explain_place at = gradient_place(e, &sum, term);
-        double subtotal = 0;
-        load_places(e, at, &dot);
-        if (dot.count > 0) {
-            explain_row_line(e, EXPLAIN_LINES, at, (struct explain_row){false, problem->has_batch, false});
-            explain_dot(e, &dot);
-        }
-        for (size_t next = term + 1; next < explain_next(e, all, term); next++)
-            subtotal += load_places(e, gradient_place(e, &sum, next), &dot);
-        explain_gap(e, all, term, "terms", explain_number(e, (int)stage, subtotal));
-    }
+    explain_write(e, stage, (struct explain_place){0, place.head, 0},
+                  &(struct explain_lines){
+                      .over = EXPLAIN_TERMS,
+                      .terms = EXPLAIN_DOT_ALONE,
+                      .operands = {{EXPLAIN_GIVEN, .kind = STAGE_GRAD_MASKED, .numbers = e->operand},
+                                   {EXPLAIN_GIVEN, .kind = STAGE_MASKED, .numbers = e->factor},
+                                   {EXPLAIN_ABSENT, .kind = (int)stage}},
+                      .sums = true,
+                      .kind = (int)stage,
+                      .of_items = true,
+                      .prepare = prepare_places,
+                  });
     explain_load_made(e, stage, place, e->made);
-    worked_line_end_sum(&e->lines, EXPLAIN_LINES, explain_number(e, (int)stage, e->made[place.head]));
+    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[place.head]);
 }
 
 /* --- by attn_mask ------------------------------------------------------------------------------------------------- */
@@ -313,13 +290,13 @@ static bool load_share(struct explanation *e, struct explain_place place, const 
 }
 
 /* Lists the rows that use it and see a key; returns how many see none. */
-static size_t load_shares(struct explanation *e, const struct gradient_sum *sum, const struct entry *entry)
+static size_t load_shares(struct explanation *e, const struct explain_lines *sum, const struct entry *entry)
 {
     const struct problem *problem = e->problem;
     size_t blind = 0;
     e->seen_count = 0;
     for (size_t term = 0; term < problem->items * problem->heads * problem->row_count; term++) {
-        const struct explain_place place = gradient_place(e, sum, term);
+        const struct explain_place place = explain_term_place(e, sum, term);
         if (!is_used(&problem->mask, entry, place))
             continue;
         if (load_share(e, place, entry, &e->operand[term]))
@@ -349,18 +326,22 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
 {
     const struct problem *problem = e->problem;
     const struct entry entry = entry_of(&problem->mask, place.item, place.row, column);
-    struct gradient_sum sum = {.stage = STAGE_GRAD_ATTN_MASK,
-                               .over_items = true,
-                               .heads = problem->has_heads,
-                               .kinds = {STAGE_GRAD_MASKED, STAGE_GRAD_MASKED, STAGE_GRAD_ATTN_MASK}};
+    const struct explain_lines sum = {.over = EXPLAIN_TERMS,
+                                      .terms = "a",
+                                      .operands = {{EXPLAIN_GIVEN, .kind = STAGE_GRAD_MASKED, .numbers = e->operand}},
+                                      .sums = true,
+                                      .kind = STAGE_GRAD_ATTN_MASK,
+                                      .of_items = true,
+                                      .of_heads = problem->has_heads};
     char what[96];
     const size_t blind = load_shares(e, &sum, &entry);
     explain_load_made(e, STAGE_GRAD_ATTN_MASK, place, e->made);
-    sum.result = e->made[column];
     say_entry(e, &entry, what, sizeof what);
     explain_heading(e, STAGE_GRAD_ATTN_MASK, place, what);
-    if (e->seen_count > 0)
-        gradient_write_sum(e, &sum, NULL, 0);
+    if (e->seen_count > 0) {
+        explain_write(e, STAGE_GRAD_ATTN_MASK, sum.place, &sum);
+        explain_sum(e, EXPLAIN_LINES, STAGE_GRAD_ATTN_MASK, e->made[column]);
+    }
     if (blind > 0)
         explain_note(e, "(%zu row%s of scores see%s no key of it: 0)", blind, blind == 1 ? "" : "s",
                      blind == 1 ? "s" : "");
@@ -392,8 +373,8 @@ static void explain_attn_mask(struct explanation *e, enum stage stage, struct ex
     }
 }
 
-const struct stage_functions stage_grad_value = {.formula = formula_value, .explain = explain_value};
-const struct stage_functions stage_grad_key = {.formula = formula_key, .explain = explain_key};
+const struct stage_functions stage_grad_value = {.formula = formula_value, .explain = explain_of_keys};
+const struct stage_functions stage_grad_key = {.formula = formula_key, .explain = explain_of_keys};
 const struct stage_functions stage_grad_sinks = {
     .applies = has_sinks, .check = check_sinks, .formula = formula_sinks, .explain = explain_sinks};
 const struct stage_functions stage_grad_alibi_slopes = {

@@ -83,22 +83,19 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 
 /* --- in numbers --------------------------------------------------------------------------------------------------- */
 
-/* A column: (x - mean) x factor x weight + bias. */
-static void explain_column(struct explanation *e, enum stage stage, const struct norm *norm, struct norm_terms terms,
-                           int from, size_t column, size_t at)
+/* What a norm makes of a row: where its weights begin, and its terms. */
+struct norming {
+    const struct norm *norm;
+    size_t first;
+};
+
+static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    char factor[EXPLAIN_NUMBER_BYTES];
-    explain_line(e, EXPLAIN_LINES, "column %zu", column + 1);
-    worked_line_term(&e->lines, explain_number(e, from, e->operand[column] - terms.mean));
-    snprintf(factor, sizeof factor, "%s", explain_number(e, (int)stage, terms.factor));
-    worked_line_times(&e->lines, factor);
-    if (norm->weight.rank > 0)
-        worked_line_times(&e->lines, explain_number(e, (int)stage, norm_weight(norm, at)));
-    if (norm->bias.rank > 0)
-        worked_line_term(&e->lines, explain_number(e, (int)stage, norm_bias(norm, at)));
-    worked_line_relation(&e->lines);
-    worked_line_term(&e->lines, explain_number(e, (int)stage, e->made[column]));
-    worked_line_end(&e->lines);
+    const struct norming *norming = line->context;
+    (void)e;
+    line->operands[4].value = norm_weight(norming->norm, norming->first + line->index);
+    line->operands[5].value = norm_bias(norming->norm, norming->first + line->index);
+    return true;
 }
 
 /* "1 / sqrt(mean square 0.3542 + 1e-06) ≈ 1.6803" */
@@ -121,14 +118,22 @@ static void normed_explain(struct explanation *e, enum stage stage, enum stage f
 {
     const struct norm *norm = &e->problem->parameters.norms[norm_of(stage)];
     const struct norm_terms terms = norm_terms(norm, all, count);
-    const struct explain_range columns = explain_columns(e, stage);
-    char what[WORKED_LINE_LABEL_BYTES];
-    say_factor(e, stage, from, norm, terms, what, sizeof what);
-    explain_heading(e, stage, place, what);
-    for (size_t column = columns.first; column < columns.end; column = explain_next(e, columns, column)) {
-        explain_column(e, stage, norm, terms, (int)from, column, first + column);
-        explain_gap(e, columns, column, "columns", NULL);
-    }
+    char heading[WORKED_LINE_LABEL_BYTES];
+    say_factor(e, stage, from, norm, terms, heading, sizeof heading);
+    explain_write(e, stage, place,
+                  &(struct explain_lines){
+                      .heading = heading,
+                      .over = EXPLAIN_COLUMNS,
+                      .terms = "[a - c]a x d x e + f = b",
+                      .operands = {{EXPLAIN_GIVEN, .kind = (int)from, .numbers = e->operand},
+                                   {EXPLAIN_GIVEN, .kind = (int)stage, .numbers = e->made},
+                                   {EXPLAIN_GIVEN, .value = terms.mean},
+                                   {EXPLAIN_GIVEN, .kind = (int)stage, .value = terms.factor},
+                                   {explain_given_if(norm->weight.rank > 0), .kind = (int)stage},
+                                   {explain_given_if(norm->bias.rank > 0), .kind = (int)stage}},
+                      .prepare = prepare,
+                      .context = &(struct norming){norm, first},
+                  });
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

@@ -78,13 +78,6 @@ static double load_source(struct explanation *e, struct explain_place place, siz
     return number;
 }
 
-static double made_of_term(struct explanation *e, const struct gradient_sum *sum, size_t term, size_t column)
-{
-    (void)sum;
-    (void)column;
-    return e->made[term];
-}
-
 void parameter_sums_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct problem *problem = e->problem;
@@ -93,24 +86,32 @@ void parameter_sums_explain(struct explanation *e, enum stage stage, struct expl
     const enum stage above = parameter_sums_above(problem, of->id), source = source_of(problem, of->id);
     const bool turned = of->bias || of->projection->transposed;
     const size_t made = of->bias || !turned ? cell->column : cell->row, met = turned ? cell->column : cell->row;
-    struct gradient_sum sum = {.stage = stage,
-                               .over_items = true,
-                               .of_keys = stage_is_of_keys(above),
-                               .kinds = {(int)above, (int)source, (int)stage}};
-    char what[96];
+    const struct explain_lines sum = {
+        .over = EXPLAIN_TERMS,
+        .terms = of->bias ? "a" : "a x b = [a x b]c",
+        .operands = {{EXPLAIN_GIVEN, .kind = (int)above, .numbers = e->operand},
+                     {EXPLAIN_GIVEN, .kind = (int)source, .numbers = e->made},
+                     {EXPLAIN_ABSENT, .kind = (int)stage}},
+        .sums = true,
+        .kind = (int)stage,
+        .of_items = true,
+        .of_keys = stage_is_of_keys(above),
+    };
+    char heading[96];
     place.row = of->bias ? 0 : cell->row;
     explain_load_made(e, stage, place, e->made);
-    sum.result = e->made[cell->column];
+    const double result = e->made[cell->column];
     e->seen_count = problem->items * (sum.of_keys ? problem->keys : problem->row_count);
     for (size_t term = 0; term < e->seen_count; term++) {
         e->seen[term] = term;
-        e->operand[term] = load_above(e, gradient_place(e, &sum, term), made);
-        e->made[term] = of->bias ? 1 : load_source(e, gradient_place(e, &sum, term), met);
+        e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
+        e->made[term] = of->bias ? 1 : load_source(e, explain_term_place(e, &sum, term), met);
     }
     if (of->bias)
-        snprintf(what, sizeof what, "column %zu", cell->column + 1);
+        snprintf(heading, sizeof heading, "column %zu", cell->column + 1);
     else
-        snprintf(what, sizeof what, "row %zu, column %zu", cell->row + 1, cell->column + 1);
-    explain_heading(e, stage, place, what);
-    gradient_write_sum(e, &sum, of->bias ? NULL : made_of_term, 0);
+        snprintf(heading, sizeof heading, "row %zu, column %zu", cell->row + 1, cell->column + 1);
+    explain_heading(e, stage, place, heading);
+    explain_write(e, stage, sum.place, &sum);
+    explain_sum(e, EXPLAIN_LINES, (int)stage, result);
 }

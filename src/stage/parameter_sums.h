@@ -3,7 +3,7 @@
 #ifndef ATTN_STAGE_PARAMETER_SUMS_H
 #define ATTN_STAGE_PARAMETER_SUMS_H
 
-#include "explain/explanation.h"
+#include "explain/terms.h"
 
 /* Whether neither a norm nor --clip lies between the inputs and their projections. */
 bool parameter_sums_are_straight(const struct problem *problem);

@@ -130,19 +130,15 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
     }
     const size_t module = problem->plan.stacked ? place.head : 0;
     const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
-    struct explain_place of_query = place;
-    if (stage_is_of_keys(stage)) /* its head is one of key and value */
-        of_query.head = place.head * (problem->heads / problem->kv_heads);
-    const struct explain_projection by = {
-        .projection = &problem->parameters.modules[module].projections[id],
-        .first = first,
-        .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
-        .weight_kind = EXPLAIN_WEIGHTS + (int)id,
-        .x_kind = (int)projection_load_source(e, stage, place),
-    };
-    explain_load(e, stage, of_query, e->made);
-    explain_heading(e, stage, place, "");
-    explain_projected(e, stage, &by);
+    explain_projected(e, stage, place, "",
+                      &(struct explain_projection){
+                          .projection = &problem->parameters.modules[module].projections[id],
+                          .first = first,
+                          .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+                          .weight_kind = EXPLAIN_WEIGHTS + (int)id,
+                          .x_kind = (int)projection_load_source(e, stage, place),
+                      },
+                      NULL);
 }
 
 /* What stands before the norm and the rotation is a stage of its own where there are such. */

@@ -30,20 +30,15 @@ static void make(const struct attention_row *row)
     head_products(row, row->key, row->stages[STAGE_SCORES]);
 }
 
-/* query . key of each key. */
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct explain_range keys = explain_keys(e);
-    explain_load(e, STAGE_QUERY, place, e->operand);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, "");
-    for (size_t key = keys.first; key < keys.end; key = explain_next(e, keys, key)) {
-        explain_load(e, STAGE_KEY, (struct explain_place){place.item, place.head, key}, e->factor);
-        explain_key_line(e, EXPLAIN_LINES, place.item, key);
-        explain_dot(e, &(struct explain_dot){e->operand, e->factor, STAGE_QUERY, STAGE_KEY, (int)stage,
-                                             e->problem->d_head, NULL, e->made[key], NULL});
-        explain_gap(e, keys, key, "keys", NULL);
-    }
+    explain_write(e, stage, place,
+                  &(struct explain_lines){.heading = "",
+                                          .terms = EXPLAIN_DOT,
+                                          .operands = {{EXPLAIN_ROW, .kind = STAGE_QUERY},
+                                                       {EXPLAIN_AT, .kind = STAGE_KEY},
+                                                       {EXPLAIN_MADE, .kind = (int)stage}},
+                                          .count = e->problem->d_head});
 }
 
 const struct stage_functions stage_scores = {

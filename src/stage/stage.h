@@ -7,7 +7,7 @@
 #ifndef ATTN_STAGE_STAGE_H
 #define ATTN_STAGE_STAGE_H
 
-#include "explain/explanation.h"
+#include "explain/terms.h"
 
 /* One query of one head on its way through the stages: what each is made from, and where it goes. */
 struct attention_row {
