@@ -19,6 +19,21 @@ void explain_load(const struct explanation *e, enum stage stage, struct explain_
     (e->back ? e->source.load_back : e->source.load)(e->source.context, stage, place, numbers);
 }
 
+const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made)
+{
+    const bool back = e->back && !made;
+    for (size_t i = 0; i < EXPLAIN_LOADED; i++) {
+        const struct explain_loaded *row = &e->loaded[i];
+        if (row->there && row->stage == stage && row->back == back && row->place.item == place.item &&
+            row->place.head == place.head && row->place.row == place.row)
+            return row->numbers;
+    }
+    struct explain_loaded *row = &e->loaded[e->loads++ % EXPLAIN_LOADED];
+    *row = (struct explain_loaded){stage, place, back, true, row->numbers};
+    (made ? explain_load_made : explain_load)(e, stage, place, row->numbers);
+    return row->numbers;
+}
+
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key)
 {
     const struct problem *problem = e->problem;
@@ -530,8 +545,10 @@ enum status explain_create(struct explanation *e, const struct problem *problem,
     widest = memory_larger(widest, problem->d_key_in);
     widest = memory_larger(widest, first_step_columns(&problem->parameters.latent));
     *e = (struct explanation){.problem = problem, .source = source, .precision = precision, .full = full};
-    double **const rows[] = {&e->operand, &e->factor, &e->made};
-    for (size_t i = 0; i < 3; i++) {
+    double **const rows[] = {
+        &e->operand,           &e->factor,           &e->made, &e->loaded[0].numbers, &e->loaded[1].numbers,
+        &e->loaded[2].numbers, &e->loaded[3].numbers};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         *rows[i] = arena_allocate(arena, widest, sizeof(double), error);
         if (*rows[i] == NULL)
             return error->status;

@@ -15,6 +15,8 @@ enum {
     EXPLAIN_KINDS = EXPLAIN_WEIGHTS + PROJECTION_COUNT + 1,
     EXPLAIN_NUMBER_BYTES = 64,
     EXPLAIN_LABEL_COLUMNS = 20,
+    EXPLAIN_KNOWN = 8,
+    EXPLAIN_LOADED = 4, /* rows that are kept, so that a line need not load them again */
 };
 
 /* One row that is explained: query `row` of those that were asked for, or token `row`. */
@@ -36,16 +38,34 @@ struct explain_source {
     const bool *(*kept_back)(void *context, size_t row);
 };
 
+/* One that was loaded. */
+struct explain_loaded {
+    enum stage stage;
+    struct explain_place place;
+    bool back, there;
+    double *numbers; /* (widest) */
+};
+
+/* A stage that was found by a name of the terms. */
+struct explain_known {
+    const char *name;
+    enum stage stage;
+};
+
 struct explanation {
     const struct problem *problem;
     struct explain_source source;
     struct worked_line lines;
     int precision;
-    bool full;                         /* nothing is left out */
-    bool back;                         /* the present stage is a gradient */
-    bool whole[EXPLAIN_KINDS];         /* these numbers have no decimals */
-    bool exponent[EXPLAIN_KINDS];      /* these numbers are shown with exponents: by stage, or by parameter */
-    double *operand, *factor, *made;   /* (widest) a row of what goes in, another, and of what comes out */
+    bool full;                       /* nothing is left out */
+    bool back;                       /* the present stage is a gradient */
+    bool whole[EXPLAIN_KINDS];       /* these numbers have no decimals */
+    bool exponent[EXPLAIN_KINDS];    /* these numbers are shown with exponents: by stage, or by parameter */
+    enum stage before;               /* what the present stage is made from: stage_before */
+    double *operand, *factor, *made; /* (widest) room for rows, of what goes in and of what comes out */
+    struct explain_loaded loaded[EXPLAIN_LOADED];
+    struct explain_known known[EXPLAIN_KNOWN];
+    size_t loads, finds;
     size_t *seen, seen_count;          /* (Tk) the keys that the present query may see; or the terms of a sum */
     size_t *rows, row_count;           /* (Tk or S) the rows of the present stage, item and head that are explained */
     bool *has_part, *normed;           /* (Tk) room for making that list */
@@ -87,6 +107,9 @@ bool explain_by_token(const struct problem *problem, enum stage stage);
  * is in its table, which comes out. */
 void explain_load_made(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
 void explain_load(const struct explanation *e, enum stage stage, struct explain_place place, double *numbers);
+
+/* Either of them, of the place; until the next but EXPLAIN_LOADED is asked for. */
+const double *explain_row(struct explanation *e, enum stage stage, struct explain_place place, bool made);
 
 /* Why the place's query does not see a key. */
 enum mask_rule explain_rule(const struct explanation *e, struct explain_place place, size_t key);

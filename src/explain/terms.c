@@ -4,82 +4,127 @@
 #include <stdio.h>
 #include <string.h>
 
+struct explain_given explain_value(int kind, double value)
+{
+    return (struct explain_given){EXPLAIN_VALUE, kind, value, NULL, NULL};
+}
+
+struct explain_given explain_text(const char *text, double value)
+{
+    return (struct explain_given){EXPLAIN_VALUE, 0, value, text, NULL};
+}
+
+struct explain_given explain_numbers(int kind, const double *numbers)
+{
+    return (struct explain_given){EXPLAIN_NUMBERS, kind, 0, NULL, numbers};
+}
+
+struct explain_given explain_value_if(bool there, int kind, double value)
+{
+    return there ? explain_value(kind, value) : (struct explain_given){0};
+}
+
+/* --- terms -------------------------------------------------------------------------------------------------------- */
+
 /* The terms of a line, on the way from their beginning to their end. */
 struct walk {
     struct explanation *e;
     const struct explain_lines *line;
     const char *at; /* what follows */
     bool prints;    /* else they are only evaluated */
-    bool braced;    /* letters stand for entry `entry` of their rows */
+    bool braced;    /* names stand for entry `entry` of their rows */
     size_t entry;
-    char before; /* the next number: + - x / */
+    char before; /* before the next number: + - x / */
 };
 
 static bool take(struct walk *walk, const char *word)
 {
-    const size_t length = strlen(word);
-    const bool here = strncmp(walk->at, word, length) == 0;
-    walk->at += here ? length : 0;
-    return here;
+    const char *at = walk->at;
+    while (*word != '\0' && *at == *word)
+        at++, word++;
+    walk->at = *word == '\0' ? at : walk->at;
+    return *word == '\0';
 }
 
-static const struct explain_operand *take_letter(struct walk *walk)
+/* The stage of that name, which is looked for once. */
+static enum stage find_stage(struct explanation *e, const char *name, size_t length)
 {
-    return &walk->line->operands[*walk->at++ - 'a'];
+    for (size_t i = 0; i < EXPLAIN_KNOWN; i++)
+        if (e->known[i].name == name)
+            return e->known[i].stage;
+    struct explain_known *known = &e->known[e->finds++ % EXPLAIN_KNOWN];
+    *known = (struct explain_known){name, stage_find(name, length)};
+    return known->stage;
 }
 
-static double number_of(const struct walk *walk, const struct explain_operand *operand)
+/* A name: a number that was given, or NULL and its stage. */
+static const struct explain_given *take_name(struct walk *walk, enum stage *stage)
 {
-    const size_t index = walk->braced                  ? walk->entry
-                         : operand->from == EXPLAIN_AT ? walk->line->column
-                                                       : walk->line->index;
-    return operand->numbers != NULL ? operand->numbers[index] : operand->value;
+    const char *name = walk->at;
+    size_t length = 0;
+    while (name[length] == '_' || (name[length] >= 'a' && name[length] <= 'z'))
+        length++;
+    walk->at += length;
+    *stage = STAGE_NAMES;
+    if (length == 1)
+        return &walk->line->given[name[0] - 'a'];
+    *stage = strncmp(name, "made", length) == 0     ? walk->line->stage
+             : strncmp(name, "before", length) == 0 ? walk->e->before
+                                                    : find_stage(walk->e, name, length);
+    return NULL;
 }
 
-static void write_number(struct walk *walk, const char *number)
+static int take_kind(struct walk *walk)
 {
-    struct worked_line *lines = &walk->e->lines;
-    if (walk->before == 'x')
-        worked_line_times(lines, number);
-    else if (walk->before == '/')
-        worked_line_over(lines, number);
-    else if (walk->before == '-')
-        worked_line_minus(lines, number);
-    else
-        worked_line_term(lines, number);
+    enum stage stage;
+    const struct explain_given *given = take_name(walk, &stage);
+    return given != NULL ? given->kind : (int)stage;
+}
+
+/* A stage's number for the line. */
+static double load_number(const struct walk *walk, enum stage stage)
+{
+    const struct explain_lines *line = walk->line;
+    const bool of_term = line->over == EXPLAIN_TERMS;
+    const bool of_key = line->over <= EXPLAIN_SEEN && stage_is_of_keys(stage);
+    struct explain_place place = of_term || of_key ? line->at : line->place;
+    if (line->over == EXPLAIN_COLUMNS && stage_is_of_keys(line->stage)) /* its head is one of key and value */
+        place.head *= walk->e->problem->heads / walk->e->problem->kv_heads;
+    const size_t index = walk->braced ? walk->entry : of_term || of_key ? line->column : line->index;
+    return explain_row(walk->e, stage, place, stage == line->stage)[index];
+}
+
+/* A number of that kind, or as it is written. */
+static void write_number(const struct walk *walk, int kind, double value, const char *text)
+{
+    if (walk->prints)
+        worked_line_number(&walk->e->lines, walk->before, text != NULL ? text : explain_number(walk->e, kind, value));
+}
+
+static double walk_name(struct walk *walk)
+{
+    const double sign = take(walk, "-") ? -1 : 1;
+    enum stage stage;
+    const struct explain_given *given = take_name(walk, &stage);
+    if (given != NULL && given->is == EXPLAIN_ABSENT)
+        return walk->before == 'x';
+    const size_t index = walk->braced ? walk->entry : walk->line->index;
+    const double value = sign * (given == NULL                  ? load_number(walk, stage)
+                                 : given->is == EXPLAIN_NUMBERS ? given->numbers[index]
+                                                                : given->value);
+    write_number(walk, given != NULL ? given->kind : (int)stage, value, given != NULL ? given->text : NULL);
+    return value;
 }
 
 static double walk_sum(struct walk *walk);
 
-/* What the terms come to that follow, and nothing of them is written. */
-static double evaluate(struct walk *walk)
+static double walk_brackets(struct walk *walk)
 {
     struct walk inner = *walk;
     inner.prints = false;
     const double value = walk_sum(&inner);
-    walk->at = inner.at;
-    return value;
-}
-
-static double walk_brackets(struct walk *walk)
-{
-    const double value = evaluate(walk);
-    walk->at++;
-    const int kind = take_letter(walk)->kind;
-    if (walk->prints)
-        write_number(walk, explain_number(walk->e, kind, value));
-    return value;
-}
-
-static double walk_letter(struct walk *walk)
-{
-    const double sign = take(walk, "-") ? -1 : 1;
-    const struct explain_operand *operand = take_letter(walk);
-    if (operand->from == EXPLAIN_ABSENT)
-        return walk->before == 'x';
-    const double value = sign * number_of(walk, operand);
-    if (walk->prints)
-        write_number(walk, operand->text != NULL ? operand->text : explain_number(walk->e, operand->kind, value));
+    walk->at = inner.at + 1;
+    write_number(walk, take_kind(walk), value, NULL);
     return value;
 }
 
@@ -98,41 +143,46 @@ static double walk_function(struct walk *walk, enum worked_line_function functio
                                           : value;
 }
 
-/* Entries `entry` .. end of what stands in braces; how they are written lies with the walk. */
-static double walk_entries(struct walk *walk, size_t entry, size_t end)
+/* Entries from .. end of what is in braces. */
+static double walk_entries(const struct walk *walk, size_t from, size_t end, bool prints)
 {
-    const char *begin = walk->at;
     double sum = 0;
-    for (walk->entry = entry; walk->entry < end; walk->entry++) {
-        walk->at = begin;
-        walk->before = '+';
-        sum += walk_sum(walk);
+    for (size_t i = from; i < end; i++) {
+        struct walk inner = {walk->e, walk->line, walk->at, prints, true, i, '+'};
+        sum += walk_sum(&inner);
     }
-    walk->at = begin;
     return sum;
+}
+
+/* How many entries there are. */
+static size_t count_entries(const struct walk *walk)
+{
+    struct walk first = *walk;
+    enum stage stage;
+    take(&first, "[");
+    return take_name(&first, &stage) != NULL ? walk->line->count : problem_columns_of_head(walk->e->problem, stage);
 }
 
 static double walk_braces(struct walk *walk)
 {
-    const struct explain_range range = {0, walk->line->count, false};
-    const char *end = strchr(walk->at, '}');
-    const int kind = walk->line->operands[end[1] - 'a'].kind;
-    struct walk inner = *walk;
-    inner.braced = true;
-    for (size_t next, i = 0; i < range.end && walk->prints; i = next) {
-        next = explain_next(walk->e, range, i);
-        inner.prints = true;
-        walk_entries(&inner, i, i + 1);
-        inner.prints = false;
-        const char *subtotal = explain_number(walk->e, kind, walk_entries(&inner, i + 1, next));
-        if (next > i + 1 && walk->at[0] == '[')
-            worked_line_term(&walk->e->lines, subtotal);
-        else if (next > i + 1)
+    const struct explain_range entries = {0, count_entries(walk), false};
+    struct walk end = *walk;
+    end.at = strchr(walk->at, '}') + 1;
+    const int kind = take_kind(&end);
+    for (size_t next, i = 0; i < entries.end && walk->prints; i = next) {
+        next = explain_next(walk->e, entries, i);
+        walk_entries(walk, i, i + 1, true);
+        if (next == i + 1)
+            continue;
+        const char *subtotal = explain_number(walk->e, kind, walk_entries(walk, i + 1, next, false));
+        if (walk->at[0] == '[')
+            worked_line_number(&walk->e->lines, '+', subtotal);
+        else
             worked_line_more(&walk->e->lines, next - i - 1, subtotal);
     }
-    inner.prints = false;
-    walk->at = end + 2;
-    return walk_entries(&inner, 0, range.end);
+    const double sum = walk_entries(walk, 0, entries.end, false);
+    walk->at = end.at;
+    return sum;
 }
 
 static double walk_factor(struct walk *walk)
@@ -141,42 +191,42 @@ static double walk_factor(struct walk *walk)
         return walk_brackets(walk);
     if (take(walk, "{"))
         return walk_braces(walk);
-    if (take(walk, "("))
-        return walk_function(walk, WORKED_LINE_SUM);
-    if (take(walk, "exp("))
-        return walk_function(walk, WORKED_LINE_EXP);
-    if (take(walk, "log("))
-        return walk_function(walk, WORKED_LINE_LOG);
-    if (take(walk, "tanh("))
-        return walk_function(walk, WORKED_LINE_TANH);
-    return walk_letter(walk);
+    for (int function = WORKED_LINE_SUM; function < WORKED_LINE_FUNCTION_COUNT; function++)
+        if (take(walk, WORKED_LINE_FUNCTIONS[function]))
+            return walk_function(walk, (enum worked_line_function)function);
+    return walk_name(walk);
+}
+
+/* Takes " + " and the like. */
+static bool take_operator(struct walk *walk, const char *operators)
+{
+    if (walk->at[0] != ' ' || strchr(operators, walk->at[1]) == NULL)
+        return false;
+    walk->before = walk->at[1];
+    walk->at += strlen(" + ");
+    return true;
 }
 
 static double walk_product(struct walk *walk)
 {
     double product = walk_factor(walk);
-    for (;;) {
-        walk->before = walk->at[0] != '\0' ? walk->at[1] : '\0';
-        if (take(walk, " x "))
-            product *= walk_factor(walk);
-        else if (take(walk, " / "))
-            product /= walk_factor(walk);
-        else
-            return product;
+    while (take_operator(walk, "x/")) {
+        const bool divides = walk->before == '/';
+        const double factor = walk_factor(walk);
+        product = divides ? product / factor : product * factor;
     }
+    return product;
 }
 
 static double walk_sum(struct walk *walk)
 {
     double sum = walk_product(walk);
-    for (;;) {
-        if (take(walk, " + "))
-            sum += walk_product(walk);
-        else if (take(walk, " - "))
-            sum -= walk_product(walk);
-        else
-            return sum;
+    while (take_operator(walk, "+-")) {
+        const bool subtracts = walk->before == '-';
+        const double term = walk_product(walk);
+        sum = subtracts ? sum - term : sum + term;
     }
+    return sum;
 }
 
 /* --- a line ------------------------------------------------------------------------------------------------------- */
@@ -184,9 +234,9 @@ static double walk_sum(struct walk *walk)
 /* Its last side. */
 static double value_of(struct explanation *e, const struct explain_lines *line)
 {
-    struct walk walk = {.e = e, .line = line, .at = line->terms, .before = '+'};
-    for (const char *relation = line->terms; (relation = strstr(relation, " = ")) != NULL;)
-        walk.at = relation += strlen(" = ");
+    struct walk walk = {.e = e, .line = line, .at = line->terms};
+    for (const char *relation = line->terms; (relation = strchr(relation, '=')) != NULL;)
+        walk.at = relation += strlen("= ");
     return walk_sum(&walk);
 }
 
@@ -203,15 +253,21 @@ static void begin_line(struct explanation *e, const struct explain_lines *line)
         explain_key_line(e, line->group, line->place.item, line->index);
 }
 
+/* Whether the side would only multiply one product out. */
+static bool is_idle(const struct walk *walk)
+{
+    struct walk braces = *walk;
+    return take(&braces, " = {[") && count_entries(&braces) == 1 && walk->line->given[2].is == EXPLAIN_ABSENT;
+}
+
 static void write_line(struct explanation *e, const struct explain_lines *line)
 {
     struct walk walk = {.e = e, .line = line, .at = line->terms, .prints = true};
-    const bool single = line->count == 1 && line->operands[3].from == EXPLAIN_ABSENT;
     begin_line(e, line);
-    while (*walk.at != '\0') {
+    while (walk.at[0] != '\0') {
         walk.before = '+';
         walk_sum(&walk);
-        if (single && strncmp(walk.at, " = {[", strlen(" = {[")) == 0)
+        if (is_idle(&walk))
             walk.at = strstr(walk.at + 1, " = ");
         if (take(&walk, " = "))
             worked_line_relation(&e->lines);
@@ -224,17 +280,10 @@ static void write_line(struct explanation *e, const struct explain_lines *line)
 /* The i-th of the lines. Returns what it adds to their sum. */
 static double walk_line(struct explanation *e, const struct explain_lines *lines, size_t i, bool prints)
 {
-    double *const rows[] = {e->operand, e->factor, e->made};
     struct explain_lines line = *lines;
     line.index = line.over == EXPLAIN_SEEN || line.over == EXPLAIN_TERMS ? e->seen[i] : i;
-    line.at = (struct explain_place){line.place.item, line.place.head, line.index};
-    if (line.over == EXPLAIN_TERMS)
-        line.at = explain_term_place(e, lines, line.index);
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
-        if (line.operands[k].from == EXPLAIN_AT) {
-            explain_load(e, (enum stage)line.operands[k].kind, line.at, rows[k]);
-            line.operands[k].numbers = rows[k];
-        }
+    line.at = line.over == EXPLAIN_TERMS ? explain_term_place(e, lines, line.index)
+                                         : (struct explain_place){line.place.item, line.place.head, line.index};
     if (line.prepare != NULL && !line.prepare(e, &line))
         return 0;
     if (prints)
@@ -244,69 +293,58 @@ static double walk_line(struct explanation *e, const struct explain_lines *lines
 
 /* --- the lines of a row ------------------------------------------------------------------------------------------- */
 
-static void load_rows(struct explanation *e, enum stage stage, struct explain_lines *lines)
-{
-    double *const rows[] = {e->operand, e->factor, e->made};
-    struct explain_place place = lines->place;
-    if (stage_is_of_keys(stage)) /* its head is one of key and value */
-        place.head *= e->problem->heads / e->problem->kv_heads;
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        struct explain_operand *operand = &lines->operands[k];
-        if (operand->from != EXPLAIN_ROW && operand->from != EXPLAIN_MADE)
-            continue;
-        (operand->from == EXPLAIN_ROW ? explain_load : explain_load_made)(e, (enum stage)operand->kind, place, rows[k]);
-        operand->numbers = rows[k];
-    }
-}
-
-static struct explain_range range_of(const struct explanation *e, enum stage stage, const struct explain_lines *lines)
-{
-    return lines->over == EXPLAIN_RANGE     ? lines->range
-           : lines->over == EXPLAIN_KEYS    ? explain_keys(e)
-           : lines->over == EXPLAIN_COLUMNS ? explain_columns(e, stage)
-                                            : (struct explain_range){0, e->seen_count, false};
-}
-
-double explain_write(struct explanation *e, enum stage stage, struct explain_place place,
+double explain_write(struct explanation *e, enum stage stage, struct explain_place place, const char *heading,
                      const struct explain_lines *lines)
 {
     static const char *const WHAT[] = {
         [EXPLAIN_KEYS] = "keys", [EXPLAIN_SEEN] = "keys", [EXPLAIN_COLUMNS] = "columns", [EXPLAIN_TERMS] = "terms"};
-    const struct explain_range range = range_of(e, stage, lines);
-    struct explain_lines loaded = *lines;
+    const struct explain_range range = lines->over == EXPLAIN_RANGE  ? lines->range
+                                       : lines->over == EXPLAIN_KEYS ? explain_keys(e)
+                                       : lines->over == EXPLAIN_COLUMNS
+                                           ? explain_columns(e, stage)
+                                           : (struct explain_range){0, e->seen_count, false};
+    const int kind = (int)(lines->to != 0 ? lines->to : stage);
+    struct explain_lines placed = *lines;
     double total = 0;
-    loaded.place = place;
-    load_rows(e, stage, &loaded);
-    if (lines->heading != NULL)
-        explain_heading(e, stage, place, lines->heading);
+    placed.stage = stage;
+    placed.place = place;
+    if (heading != NULL)
+        explain_heading(e, stage, place, heading);
     if (lines->sums)
         worked_line_begin_sum(&e->lines);
     for (size_t next, i = range.first; i < range.end; i = next) {
         double subtotal = 0;
         next = explain_next(e, range, i);
-        total += walk_line(e, &loaded, i, true);
+        total += walk_line(e, &placed, i, true);
         for (size_t j = i + 1; j < next && lines->sums; j++) {
-            const double value = walk_line(e, &loaded, j, false);
+            const double value = walk_line(e, &placed, j, false);
             subtotal += value;
             total += value;
         }
         if (next > i + 1 && !range.ends)
             worked_line_left_out(&e->lines, next - i - 1, lines->what != NULL ? lines->what : WHAT[lines->over],
-                                 lines->sums ? explain_number(e, lines->kind, subtotal) : NULL);
+                                 lines->sums ? explain_number(e, kind, subtotal) : NULL);
     }
     return total;
 }
 
-void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *heading)
+void explain_sum(struct explanation *e, size_t group, enum stage stage, double number)
 {
-    explain_write(
-        e, stage, place,
-        &(struct explain_lines){.heading = heading, .terms = "a", .operands = {{EXPLAIN_MADE, .kind = (int)stage}}});
+    worked_line_end_sum(&e->lines, group, explain_number(e, (int)stage, number));
 }
 
-void explain_sum(struct explanation *e, size_t group, int kind, double number)
+void explain_write_sum(struct explanation *e, enum stage stage, struct explain_place place, const char *heading,
+                       const struct explain_lines *lines, double number)
 {
-    worked_line_end_sum(&e->lines, group, explain_number(e, kind, number));
+    struct explain_lines added = *lines;
+    added.sums = true;
+    explain_write(e, stage, place, heading, &added);
+    explain_sum(e, lines->group, stage, number);
+}
+
+void explain_kept(struct explanation *e, enum stage stage, struct explain_place place, const char *heading)
+{
+    explain_write(e, stage, place, heading, &(struct explain_lines){.terms = "made"});
 }
 
 void explain_each_column(struct explanation *e, enum stage stage, struct explain_place place, explain_column *write)
@@ -342,16 +380,15 @@ struct explain_place explain_term_place(const struct explanation *e, const struc
  * that became of it. */
 static void say_clipped(struct explanation *e, struct explain_lines *line)
 {
-    const struct problem *problem = e->problem;
-    struct explain_operand *made = &line->operands[2];
-    double sum = line->operands[3].value;
+    double sum = line->given[2].value;
     for (size_t i = 0; i < line->count; i++)
         sum += e->operand[i] * e->factor[i];
-    if (fabs(sum) <= problem->clip)
+    if (fabs(sum) <= e->problem->clip)
         return;
-    snprintf(line->words, sizeof line->words, ", clipped to %s",
-             explain_number(e, made->kind, made->numbers[line->index]));
-    *made = (struct explain_operand){EXPLAIN_GIVEN, made->kind, sum, NULL, NULL};
+    const double made = load_number(&(struct walk){.e = e, .line = line}, line->stage);
+    snprintf(line->words, sizeof line->words, ", clipped to %s", explain_number(e, (int)line->stage, made));
+    line->given[3] = explain_value((int)line->stage, sum);
+    line->terms = EXPLAIN_DOT("a", "b", "d");
 }
 
 bool explain_prepare_projected(struct explanation *e, struct explain_lines *line)
@@ -359,13 +396,12 @@ bool explain_prepare_projected(struct explanation *e, struct explain_lines *line
     const struct explain_projection *by = line->context;
     const size_t column = by->first + line->index;
     line->count = by->d_in;
-    line->operands[0].kind = by->x_kind;
-    line->operands[1].kind = by->weight_kind;
+    line->given[0] = explain_numbers(by->x_kind, e->operand);
+    line->given[1] = explain_numbers(by->weight_kind, e->factor);
+    line->given[2] =
+        explain_value_if(by->projection->bias.rank > 0, by->weight_kind, explain_load_bias(by->projection, column));
     explain_load_weight(by->projection, column, e->factor);
-    if (by->projection->bias.rank > 0)
-        line->operands[3] = (struct explain_operand){EXPLAIN_GIVEN, by->weight_kind,
-                                                     explain_load_bias(by->projection, column), NULL, NULL};
-    if (e->problem->clip > 0 && projection_of((enum stage)line->operands[2].kind) != PROJECTION_COUNT)
+    if (e->problem->clip > 0 && projection_of(line->stage) != PROJECTION_COUNT)
         say_clipped(e, line);
     return true;
 }
@@ -374,13 +410,8 @@ void explain_projected(struct explanation *e, enum stage stage, struct explain_p
                        struct explain_projection *by,
                        bool (*prepare)(struct explanation *e, struct explain_lines *line))
 {
-    explain_write(e, stage, place,
-                  &(struct explain_lines){.heading = heading,
-                                          .over = EXPLAIN_COLUMNS,
-                                          .terms = EXPLAIN_DOT,
-                                          .operands = {{EXPLAIN_GIVEN, .numbers = e->operand},
-                                                       {EXPLAIN_GIVEN, .numbers = e->factor},
-                                                       {EXPLAIN_MADE, .kind = (int)stage}},
-                                          .prepare = prepare != NULL ? prepare : explain_prepare_projected,
-                                          .context = by});
+    explain_write(
+        e, stage, place, heading,
+        &(struct explain_lines){
+            .over = EXPLAIN_COLUMNS, .terms = EXPLAIN_DOT("a", "b", "made"), .prepare = prepare, .context = by});
 }

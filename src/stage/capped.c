@@ -71,12 +71,10 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     decimal_from_double(e->problem->softcap, softcap);
     if (applies(e->problem))
         explain_write(
-            e, stage, place,
-            &(struct explain_lines){.heading = "",
-                                    .terms = "c x tanh(a / c) = c x tanh([a / c]b) = c x [tanh(a / c)]b = b",
-                                    .operands = {{EXPLAIN_ROW, .kind = STAGE_SCALED},
-                                                 {EXPLAIN_MADE, .kind = STAGE_CAPPED},
-                                                 {EXPLAIN_GIVEN, .value = e->problem->softcap, .text = softcap}}});
+            e, stage, place, "",
+            &(struct explain_lines){
+                .terms = "a x tanh(scaled / a) = a x tanh([scaled / a]made) = a x [tanh(scaled / a)]made = made",
+                .given = {explain_text(softcap, e->problem->softcap)}});
     else
         explain_kept(e, stage, place, "there is no softcap, so as they were");
 }

@@ -103,27 +103,20 @@ static void make(const struct attention_row *row)
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
-    const struct problem *problem = e->problem;
-    struct explain_place of_head = place;
-    if (problem->packed)
-        of_head.head = column / problem->d_value;
-    explain_list_weighed(e, of_head);
-    explain_load(e, stage, place, e->made);
-    explain_heading(e, stage, place, heading);
+    const size_t d = e->problem->d_value;
+    const double made = explain_row(e, stage, place, true)[column];
+    if (e->problem->packed)
+        place.head = column / d;
+    explain_list_weighed(e, place);
     if (e->seen_count == 0) {
-        explain_note(e, "every key is masked: %s", explain_number(e, (int)stage, e->made[column]));
+        explain_heading(e, stage, place, heading);
+        explain_note(e, "every key is masked: %s", explain_number(e, (int)stage, made));
         return;
     }
-    explain_write(e, stage, of_head,
-                  &(struct explain_lines){.over = EXPLAIN_SEEN,
-                                          .terms = "a x b = [a x b]c",
-                                          .operands = {{EXPLAIN_ROW, .kind = (int)stage_before(problem, stage)},
-                                                       {EXPLAIN_AT, .kind = STAGE_VALUE},
-                                                       {EXPLAIN_ABSENT, .kind = (int)stage}},
-                                          .column = column % problem->d_value,
-                                          .sums = true,
-                                          .kind = (int)stage});
-    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[column]);
+    explain_write_sum(e, stage, place, heading,
+                      &(struct explain_lines){
+                          .over = EXPLAIN_SEEN, .terms = "before x value = [before x value]made", .column = column % d},
+                      made);
     if (column + 1 == explain_columns(e, stage).end)
         explain_note_masked(e, "no share");
 }

@@ -71,17 +71,13 @@ void dropped_explain(struct explanation *e, enum stage stage, struct explain_pla
 {
     char share[DECIMAL_BYTES], heading[WORKED_LINE_LABEL_BYTES];
     say_share(e->problem->dropout, share, heading, sizeof heading);
-    /* The stage itself is loaded last, so that what dropout keeps is that of this row. */
+    explain_row(e, e->before, place, false);
+    explain_row(e, stage, place, true);
+    explain_load(e, stage, place, e->made); /* last, so that what dropout keeps is that of this row */
     (e->back ? gradient_write : explain_write)(
-        e, stage, place,
-        &(struct explain_lines){.heading = heading,
-                                .over = EXPLAIN_SEEN,
-                                .terms = "a / d = b",
-                                .operands = {{EXPLAIN_ROW, .kind = (int)stage_before(e->problem, stage)},
-                                             {EXPLAIN_MADE, .kind = (int)stage},
-                                             {EXPLAIN_ROW, .kind = (int)stage},
-                                             {EXPLAIN_GIVEN, .text = share}},
-                                .prepare = prepare});
+        e, stage, place, heading,
+        &(struct explain_lines){
+            .over = EXPLAIN_SEEN, .terms = "before / a = made", .given = {explain_text(share, 0)}, .prepare = prepare});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

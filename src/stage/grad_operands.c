@@ -77,16 +77,14 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 
 static void explain_context(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    explain_write(e, stage, place,
-                  &(struct explain_lines){
-                      .heading = "",
-                      .over = EXPLAIN_COLUMNS,
-                      .terms = e->problem->plan.has_out ? EXPLAIN_DOT : "c",
-                      .operands = {{EXPLAIN_ROW, .kind = STAGE_GRAD_OUTPUT},
-                                   {EXPLAIN_GIVEN, .kind = EXPLAIN_WEIGHTS + PROJECTION_COUNT, .numbers = e->factor},
-                                   {EXPLAIN_MADE, .kind = (int)stage}},
-                      .count = e->problem->plan.d_output,
-                      .prepare = prepare});
+    explain_load(e, STAGE_GRAD_OUTPUT, place, e->operand);
+    explain_write(e, stage, place, "",
+                  &(struct explain_lines){.over = EXPLAIN_COLUMNS,
+                                          .terms = e->problem->plan.has_out ? EXPLAIN_DOT("a", "b", "made") : "made",
+                                          .given = {explain_numbers(STAGE_GRAD_OUTPUT, e->operand),
+                                                    explain_numbers(EXPLAIN_WEIGHTS + PROJECTION_COUNT, e->factor)},
+                                          .count = e->problem->plan.d_output,
+                                          .prepare = prepare});
 }
 
 /* What each key that is seen gives to a column. */
@@ -95,16 +93,11 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
 {
     if (!gradient_begin(e, stage, place, heading))
         return;
-    explain_write(e, stage, place,
-                  &(struct explain_lines){.over = EXPLAIN_SEEN,
-                                          .terms = "a x b = [a x b]c",
-                                          .operands = {{EXPLAIN_ROW, .kind = STAGE_GRAD_SCORES},
-                                                       {EXPLAIN_AT, .kind = STAGE_KEY},
-                                                       {EXPLAIN_MADE, .kind = (int)stage}},
-                                          .column = column,
-                                          .sums = true,
-                                          .kind = (int)stage});
-    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[column]);
+    explain_write_sum(e, stage, place, NULL,
+                      &(struct explain_lines){.over = EXPLAIN_SEEN,
+                                              .terms = "grad_scores x key = [grad_scores x key]made",
+                                              .column = column},
+                      explain_row(e, stage, place, true)[column]);
     gradient_end(e);
 }
 

@@ -136,64 +136,53 @@ static void make_scores(const struct attention_row *row)
 static void explain_softmax(struct explanation *e, enum stage stage, struct explain_place place)
 {
     struct explain_lines lines = {.over = EXPLAIN_SEEN,
-                                  .terms = "a x b = [a x b]b",
-                                  .operands = {{EXPLAIN_ROW, .kind = STAGE_WEIGHTS},
-                                               {EXPLAIN_ROW, .kind = STAGE_GRAD_WEIGHTS},
-                                               {EXPLAIN_MADE, .kind = (int)stage},
-                                               {EXPLAIN_GIVEN, .kind = STAGE_GRAD_WEIGHTS}},
+                                  .terms = "weights x grad_weights = [weights x grad_weights]grad_weights",
                                   .sums = true,
-                                  .kind = STAGE_GRAD_WEIGHTS};
-    double *delta = &lines.operands[3].value;
+                                  .to = STAGE_GRAD_WEIGHTS};
     if (!gradient_begin(e, stage, place, "delta, the sum of weight x gradient"))
         return;
-    *delta = explain_write(e, stage, place, &lines);
-    explain_sum(e, EXPLAIN_LINES, STAGE_GRAD_WEIGHTS, *delta);
+    const double delta = explain_write(e, stage, place, NULL, &lines);
+    explain_sum(e, EXPLAIN_LINES, STAGE_GRAD_WEIGHTS, delta);
     if (e->problem->mask.sinks != NULL)
         explain_note(e, "(the sink has no value: it adds nothing)");
     gradient_list_keys(e);
-    lines.heading = "weight x (its gradient - delta)";
-    lines.group = EXPLAIN_QUOTIENTS;
-    lines.terms = "a x (b - d) = a x [b - d]b = c";
-    lines.sums = false;
-    explain_write(e, stage, place, &lines);
+    lines = (struct explain_lines){.over = EXPLAIN_SEEN,
+                                   .group = EXPLAIN_QUOTIENTS,
+                                   .terms =
+                                       "weights x (grad_weights - a) = weights x [grad_weights - a]grad_weights = made",
+                                   .given = {explain_value(STAGE_GRAD_WEIGHTS, delta)}};
+    explain_write(e, stage, place, "weight x (its gradient - delta)", &lines);
     gradient_end(e);
 }
 
 /* Whichever is the first of them; the others keep its numbers, but for the softcap's slope. */
 static void explain_through_mask(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    if (stage_before(e->problem, stage) == STAGE_GRAD_WEIGHTS)
+    if (e->before == STAGE_GRAD_WEIGHTS)
         explain_softmax(e, stage, place);
     else
         gradient_write(e, stage, place,
-                       &(struct explain_lines){.heading = mask_has_bias(&e->problem->mask)
-                                                              ? "what is added to a score has no part in its gradient"
-                                                              : "the mask changes no score that is seen",
-                                               .over = EXPLAIN_SEEN,
-                                               .terms = "a",
-                                               .operands = {{EXPLAIN_MADE, .kind = (int)stage}}});
+                       mask_has_bias(&e->problem->mask) ? "what is added to a score has no part in its gradient"
+                                                        : "the mask changes no score that is seen",
+                       &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = "made"});
 }
 
 /* capped / softcap, the tanh on the way forward, and the slope there. */
 static void explain_slopes(struct explanation *e, enum stage stage, struct explain_place place)
 {
     char softcap[DECIMAL_BYTES];
-    struct explain_lines lines = {.over = EXPLAIN_SEEN,
-                                  .terms = "a / d = [a / d]a",
-                                  .operands = {{EXPLAIN_ROW, .kind = STAGE_CAPPED},
-                                               {EXPLAIN_ROW, .kind = (int)stage_before(e->problem, stage)},
-                                               {EXPLAIN_MADE, .kind = (int)stage},
-                                               {EXPLAIN_GIVEN, .value = e->problem->softcap, .text = softcap},
-                                               {EXPLAIN_GIVEN, .value = 1, .text = "1"}}};
     decimal_from_double(e->problem->softcap, softcap);
+    struct explain_lines lines = {.over = EXPLAIN_SEEN,
+                                  .terms = "capped / a = [capped / a]capped",
+                                  .given = {explain_text(softcap, e->problem->softcap), explain_text("1", 1)}};
     if (!gradient_begin(e, stage, place, "the tanh, capped / softcap"))
         return;
     gradient_list_keys(e);
-    explain_write(e, stage, place, &lines);
-    lines.heading = "gradient x (1 - tanh^2)";
+    explain_write(e, stage, place, NULL, &lines);
     lines.group = EXPLAIN_QUOTIENTS;
-    lines.terms = "b x (e - [a / d]a x [a / d]a) = b x [e - [a / d]a x [a / d]a]a = c";
-    explain_write(e, stage, place, &lines);
+    lines.terms = "before x (b - [capped / a]capped x [capped / a]capped) = "
+                  "before x [b - [capped / a]capped x [capped / a]capped]capped = made";
+    explain_write(e, stage, place, "gradient x (1 - tanh^2)", &lines);
     gradient_end(e);
 }
 

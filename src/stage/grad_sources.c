@@ -172,12 +172,13 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
     static const char *const NAMES[PROJECTION_COUNT] = {"query", "key", "value"};
     const struct parameters *parameters = &e->problem->parameters;
     const enum projection_id id = (enum projection_id)line->index;
-    line->operands[0].kind = (int)load_made(e, id, line->place, &line->count);
-    line->operands[1].kind = EXPLAIN_WEIGHTS + (int)id;
+    const enum stage above = load_made(e, id, line->place, &line->count);
     const size_t columns = line->count / parameters->module_count;
     for (size_t module = 0; module < parameters->module_count; module++)
         gradient_load_row(&parameters->modules[module].projections[id], line->column, columns,
                           e->factor + module * columns);
+    line->given[0] = explain_numbers((int)above, e->operand);
+    line->given[1] = explain_numbers(EXPLAIN_WEIGHTS + (int)id, e->factor);
     snprintf(line->label, sizeof line->label, "by %s", NAMES[id]);
     return true;
 }
@@ -187,23 +188,14 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
                               const char *heading)
 {
     const bool of_keys = stage_is_of_keys(stage), alone = e->problem->crosses && !of_keys;
-    explain_load_made(e, stage, place, e->made);
-    explain_write(e, stage, place,
-                  &(struct explain_lines){
-                      .heading = heading,
-                      .over = EXPLAIN_RANGE,
-                      .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,
-                                alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT, false},
-                      .terms = EXPLAIN_DOT_ALONE,
-                      .operands = {{EXPLAIN_GIVEN, .numbers = e->operand},
-                                   {EXPLAIN_GIVEN, .numbers = e->factor},
-                                   {EXPLAIN_ABSENT, .kind = (int)stage}},
-                      .column = column,
-                      .sums = true,
-                      .kind = (int)stage,
-                      .prepare = prepare,
-                  });
-    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[column]);
+    explain_write_sum(e, stage, place, heading,
+                      &(struct explain_lines){.over = EXPLAIN_RANGE,
+                                              .range = {of_keys ? PROJECTION_KEY : PROJECTION_QUERY,
+                                                        alone ? PROJECTION_QUERY + 1 : PROJECTION_COUNT, false},
+                                              .terms = EXPLAIN_DOT("a", "b", "[{a x b}made]made"),
+                                              .column = column,
+                                              .prepare = prepare},
+                      explain_row(e, stage, place, true)[column]);
 }
 
 static void explain_inputs(struct explanation *e, enum stage stage, struct explain_place place)

@@ -88,63 +88,50 @@ static void formula_attn_mask(const struct problem *problem, enum stage stage, s
 
 /* --- by key and value --------------------------------------------------------------------------------------------- */
 
-/* The queries of the heads that share this one of key and value and have a part in it, into e->seen; and by term their
- * grad_scores, or dropped, of the key, into e->operand. */
-static void load_terms(struct explanation *e, enum stage stage, const struct explain_lines *sum, size_t key)
+/* What the place's key adds up over: the queries of the heads that share its one of key and value. */
+static struct explain_lines lines_of_key(const struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct problem *problem = e->problem;
-    const size_t count = problem->heads / problem->kv_heads * problem->row_count;
-    e->seen_count = 0;
-    for (size_t term = 0; term < count; term++) {
-        const struct explain_place place = explain_term_place(e, sum, term);
-        if (!explain_adds(e, stage, place, key))
-            continue;
-        explain_load(e, (enum stage)sum->operands[0].kind, place, e->factor);
-        e->operand[term] = e->factor[key];
-        e->seen[e->seen_count++] = term;
-    }
-}
-
-/* A column; the place's head is one of key and value. */
-static struct explain_lines sum_of(const struct explanation *e, enum stage stage, struct explain_place place,
-                                   size_t column)
-{
-    const bool of_value = stage == STAGE_GRAD_VALUE;
-    const enum stage weights = e->problem->dropout > 0 ? STAGE_DROPPED : STAGE_WEIGHTS;
+    const enum stage left = stage == STAGE_GRAD_KEY   ? STAGE_GRAD_SCORES
+                            : e->problem->dropout > 0 ? STAGE_DROPPED
+                                                      : STAGE_WEIGHTS;
     const size_t group = e->problem->heads / e->problem->kv_heads;
-    return (struct explain_lines){
-        .over = EXPLAIN_TERMS,
-        .terms = "a x b = [a x b]c",
-        .operands = {{EXPLAIN_GIVEN, .kind = of_value ? (int)weights : STAGE_GRAD_SCORES, .numbers = e->operand},
-                     {EXPLAIN_AT, .kind = of_value ? STAGE_GRAD_CONTEXT : STAGE_QUERY},
-                     {EXPLAIN_ABSENT, .kind = (int)stage}},
-        .column = column,
-        .sums = true,
-        .kind = (int)stage,
-        .of_heads = group > 1,
-        .place = {place.item, place.head * group, 0}};
+    return (struct explain_lines){.over = EXPLAIN_TERMS,
+                                  .terms = stage == STAGE_GRAD_KEY ? "a x query = [a x query]made"
+                                                                   : "a x grad_context = [a x grad_context]made",
+                                  .given = {explain_numbers((int)left, e->operand)},
+                                  .of_heads = group > 1,
+                                  .place = {place.item, place.head * group, 0}};
 }
 
+/* One column, of which e->seen has the queries. */
 static void explain_column_of(struct explanation *e, enum stage stage, struct explain_place place, size_t column,
                               const char *heading)
 {
-    const struct explain_lines sum = sum_of(e, stage, place, column);
     const size_t blind = e->problem->heads / e->problem->kv_heads * e->problem->row_count - e->seen_count;
-    explain_load_made(e, stage, (struct explain_place){place.item, sum.place.head, place.row}, e->made);
+    struct explain_lines lines = lines_of_key(e, stage, place);
+    const struct explain_place of_query = {place.item, lines.place.head, place.row};
+    lines.column = column;
     explain_heading(e, stage, place, heading);
-    if (e->seen_count > 0) {
-        explain_write(e, stage, sum.place, &sum);
-        explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[column]);
-    }
+    if (e->seen_count > 0)
+        explain_write_sum(e, stage, lines.place, NULL, &lines, explain_row(e, stage, of_query, true)[column]);
     if (blind > 0)
         explain_note(e, "(%zu quer%s %s not see it: 0%s)", blind, blind == 1 ? "y" : "ies", blind == 1 ? "does" : "do",
-                     sum.of_heads ? ", counted over the heads" : "");
+                     lines.of_heads ? ", counted over the heads" : "");
 }
 
+/* Their numbers for the key go to e->operand first, by query. */
 static void explain_of_keys(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct explain_lines sum = sum_of(e, stage, place, 0);
-    load_terms(e, stage, &sum, place.row);
+    const struct explain_lines lines = lines_of_key(e, stage, place);
+    const size_t count = e->problem->heads / e->problem->kv_heads * e->problem->row_count;
+    e->seen_count = 0;
+    for (size_t term = 0; term < count; term++) {
+        const struct explain_place at = explain_term_place(e, &lines, term);
+        if (!explain_adds(e, stage, at, place.row))
+            continue;
+        e->operand[term] = explain_row(e, (enum stage)lines.given[0].kind, at, false)[place.row];
+        e->seen[e->seen_count++] = term;
+    }
     explain_each_column(e, stage, place, explain_column_of);
 }
 
@@ -181,31 +168,25 @@ static bool prepare_sink(struct explanation *e, struct explain_lines *line)
                                                      .bias = e->factor, /* minus infinity where it is masked */
                                                      .sink = e->problem->mask.sinks + line->at.head},
                              e->factor, e->factor);
-    line->operands[1].value = softmax_of_sink(e->problem, &softmax) / softmax.sum;
+    line->given[1] = explain_value(STAGE_WEIGHTS, softmax_of_sink(e->problem, &softmax) / softmax.sum);
     return true;
 }
 
 static void explain_sinks(struct explanation *e, enum stage stage, struct explain_place place)
 {
     const struct explain_lines sum = {.over = EXPLAIN_TERMS,
-                                      .terms = "a x b = [a x b]c",
-                                      .operands = {{EXPLAIN_GIVEN, .kind = STAGE_GRAD_WEIGHTS, .numbers = e->operand},
-                                                   {EXPLAIN_GIVEN, .kind = STAGE_WEIGHTS},
-                                                   {EXPLAIN_ABSENT, .kind = (int)stage}},
-                                      .sums = true,
-                                      .kind = (int)stage,
+                                      .terms = "a x b = [a x b]made",
+                                      .given = {explain_numbers(STAGE_GRAD_WEIGHTS, e->operand)},
                                       .of_items = true,
                                       .prepare = prepare_sink,
                                       .place = {0, place.head, 0}};
     load_deltas(e, &sum, e->problem->items * e->problem->row_count);
-    explain_load_made(e, stage, place, e->made);
     explain_heading(e, stage, place, "minus delta x the share that the sink takes");
     if (e->seen_count == 0) {
         explain_note(e, "no query sees a key: 0");
         return;
     }
-    explain_write(e, stage, sum.place, &sum);
-    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[place.head]);
+    explain_write_sum(e, stage, sum.place, NULL, &sum, explain_row(e, stage, place, true)[place.head]);
     explain_note(e, "(grad_masked shows how delta comes about)");
 }
 
@@ -232,21 +213,15 @@ static void explain_slopes(struct explanation *e, enum stage stage, struct expla
     e->seen_count = e->problem->items * e->problem->row_count;
     for (size_t term = 0; term < e->seen_count; term++)
         e->seen[term] = term;
-    explain_heading(e, stage, place, "gradient x what the slope is multiplied with");
-    explain_write(e, stage, (struct explain_place){0, place.head, 0},
-                  &(struct explain_lines){
-                      .over = EXPLAIN_TERMS,
-                      .terms = EXPLAIN_DOT_ALONE,
-                      .operands = {{EXPLAIN_GIVEN, .kind = STAGE_GRAD_MASKED, .numbers = e->operand},
-                                   {EXPLAIN_GIVEN, .kind = STAGE_MASKED, .numbers = e->factor},
-                                   {EXPLAIN_ABSENT, .kind = (int)stage}},
-                      .sums = true,
-                      .kind = (int)stage,
-                      .of_items = true,
-                      .prepare = prepare_places,
-                  });
-    explain_load_made(e, stage, place, e->made);
-    explain_sum(e, EXPLAIN_LINES, (int)stage, e->made[place.head]);
+    explain_write_sum(e, stage, (struct explain_place){0, place.head, 0},
+                      "gradient x what the slope is multiplied with",
+                      &(struct explain_lines){.over = EXPLAIN_TERMS,
+                                              .terms = EXPLAIN_DOT("a", "b", "[{a x b}made]made"),
+                                              .given = {explain_numbers(STAGE_GRAD_MASKED, e->operand),
+                                                        explain_numbers(STAGE_MASKED, e->factor)},
+                                              .of_items = true,
+                                              .prepare = prepare_places},
+                      explain_row(e, stage, place, true)[place.head]);
 }
 
 /* --- by attn_mask ------------------------------------------------------------------------------------------------- */
@@ -328,20 +303,16 @@ static void write_entry(struct explanation *e, struct explain_place place, size_
     const struct entry entry = entry_of(&problem->mask, place.item, place.row, column);
     const struct explain_lines sum = {.over = EXPLAIN_TERMS,
                                       .terms = "a",
-                                      .operands = {{EXPLAIN_GIVEN, .kind = STAGE_GRAD_MASKED, .numbers = e->operand}},
-                                      .sums = true,
-                                      .kind = STAGE_GRAD_ATTN_MASK,
+                                      .given = {explain_numbers(STAGE_GRAD_MASKED, e->operand)},
                                       .of_items = true,
                                       .of_heads = problem->has_heads};
     char what[96];
     const size_t blind = load_shares(e, &sum, &entry);
-    explain_load_made(e, STAGE_GRAD_ATTN_MASK, place, e->made);
     say_entry(e, &entry, what, sizeof what);
     explain_heading(e, STAGE_GRAD_ATTN_MASK, place, what);
-    if (e->seen_count > 0) {
-        explain_write(e, STAGE_GRAD_ATTN_MASK, sum.place, &sum);
-        explain_sum(e, EXPLAIN_LINES, STAGE_GRAD_ATTN_MASK, e->made[column]);
-    }
+    if (e->seen_count > 0)
+        explain_write_sum(e, STAGE_GRAD_ATTN_MASK, sum.place, NULL, &sum,
+                          explain_row(e, STAGE_GRAD_ATTN_MASK, place, true)[column]);
     if (blind > 0)
         explain_note(e, "(%zu row%s of scores see%s no key of it: 0)", blind, blind == 1 ? "" : "s",
                      blind == 1 ? "s" : "");

@@ -79,14 +79,9 @@ static void make_weights(const struct attention_row *row)
 
 static void explain_products(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    gradient_write(e, stage, place,
-                   &(struct explain_lines){.heading = "",
-                                           .over = EXPLAIN_SEEN,
-                                           .terms = EXPLAIN_DOT,
-                                           .operands = {{EXPLAIN_ROW, .kind = STAGE_GRAD_CONTEXT},
-                                                        {EXPLAIN_AT, .kind = STAGE_VALUE},
-                                                        {EXPLAIN_MADE, .kind = (int)stage}},
-                                           .count = e->problem->d_value});
+    gradient_write(
+        e, stage, place, "",
+        &(struct explain_lines){.over = EXPLAIN_SEEN, .terms = EXPLAIN_DOT("grad_context", "value", "made")});
 }
 
 static void explain_weights(struct explanation *e, enum stage stage, struct explain_place place)

@@ -25,7 +25,7 @@ bool gradient_begin(struct explanation *e, enum stage stage, struct explain_plac
         explain_heading(e, stage, place, what);
         return true;
     }
-    explain_write(e, stage, place, &(struct explain_lines){.heading = "", .terms = "", .prepare = prepare_masked});
+    explain_write(e, stage, place, "", &(struct explain_lines){.terms = "", .prepare = prepare_masked});
     return false;
 }
 
@@ -41,15 +41,13 @@ void gradient_end(struct explanation *e)
         explain_note_masked(e, "0");
 }
 
-double gradient_write(struct explanation *e, enum stage stage, struct explain_place place,
+double gradient_write(struct explanation *e, enum stage stage, struct explain_place place, const char *heading,
                       const struct explain_lines *lines)
 {
-    struct explain_lines begun = *lines;
-    begun.heading = NULL;
-    if (!gradient_begin(e, stage, place, lines->heading))
+    if (!gradient_begin(e, stage, place, heading))
         return 0;
     gradient_list_keys(e);
-    const double sum = explain_write(e, stage, place, &begun);
+    const double sum = explain_write(e, stage, place, NULL, lines);
     gradient_end(e);
     return sum;
 }

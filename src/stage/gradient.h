@@ -15,7 +15,7 @@ void gradient_list_keys(struct explanation *e);
 void gradient_end(struct explanation *e);
 
 /* All of these: begins, writes lines over EXPLAIN_SEEN, and ends. */
-double gradient_write(struct explanation *e, enum stage stage, struct explain_place place,
+double gradient_write(struct explanation *e, enum stage stage, struct explain_place place, const char *heading,
                       const struct explain_lines *lines);
 
 /* Two mistakes of the way back: where the last tile of so many begins; and how much too large a row's weights are that

@@ -163,7 +163,7 @@ static void load_latent(struct explanation *e, enum stage stage, struct explain_
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct problem *problem = e->problem;
-    const enum stage stage = (enum stage)line->operands[2].kind;
+    const enum stage stage = line->stage;
     const enum projection_id id = projection_of(stage);
     const struct latent *latent = &problem->parameters.latent;
     const bool shared = id == PROJECTION_KEY && line->index >= latent->d_nope;

@@ -27,17 +27,14 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
     }
     explain_heading(e, stage, place, "exp(score - largest)");
     softmax_explain_exponentials(e, place, &softmax);
-    explain_write(e, stage, place,
-                  &(struct explain_lines){.heading = "largest + log(sum)",
-                                          .over = EXPLAIN_RANGE,
+    explain_write(e, stage, place, "largest + log(sum)",
+                  &(struct explain_lines){.over = EXPLAIN_RANGE,
                                           .range = {place.row, place.row + 1, false},
                                           .label = "lse",
                                           .group = EXPLAIN_QUOTIENTS,
-                                          .terms = "a + log(b) = a + [log(b)]c = c",
-                                          .operands = {{EXPLAIN_GIVEN, .kind = (int)stage_before(e->problem, stage),
-                                                        .value = softmax.largest},
-                                                       {EXPLAIN_GIVEN, .kind = STAGE_WEIGHTS, .value = softmax.sum},
-                                                       {EXPLAIN_MADE, .kind = (int)stage}}});
+                                          .terms = "a + log(b) = a + [log(b)]made = made",
+                                          .given = {explain_value((int)e->before, softmax.largest),
+                                                    explain_value(STAGE_WEIGHTS, softmax.sum)}});
 }
 
 const struct stage_functions stage_lse = {.formula = formula, .make = make, .explain = explain};

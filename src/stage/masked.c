@@ -136,11 +136,10 @@ static bool adds(const struct mask *mask)
     return adds_numbers(mask) || mask->alibi_slopes != NULL || mask->relative != NULL;
 }
 
-/* What is added to the score by attn_mask, taken away by ALiBi, and added by T5's table. The context is room for the
- * place that ALiBi's slope is multiplied with. */
+/* What is added to the score by attn_mask, a; taken away by ALiBi, b x c; and added by T5's table, d. The context is
+ * room for c. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    enum { ENTRY = 2, SLOPE = 3, RELATIVE = 5 };
     const struct mask *mask = &e->problem->mask;
     const struct explain_place place = line->place;
     const size_t query = e->problem->rows[place.row], key = line->index;
@@ -155,18 +154,20 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
         struct mask entries = *mask;
         entries.alibi_slopes = NULL;
         entries.relative = NULL;
-        mask_bias(&entries, place.item, place.head, query, key, 1, &line->operands[ENTRY].value);
+        line->given[0] = explain_value(STAGE_MASKED, 0);
+        mask_bias(&entries, place.item, place.head, query, key, 1, &line->given[0].value);
     }
     if (mask->alibi_slopes != NULL) {
         const double at = mask_place(mask, place.item, query, key);
         const double slope = mask->alibi_slopes[place.head] / (mask->places.rounds ? mask->places.root : 1);
-        line->operands[SLOPE].value = copysign(slope, -at);
         snprintf(line->context, DECIMAL_BYTES, "%.0f", fabs(at));
+        line->given[1] = explain_value(STAGE_MASKED, copysign(slope, -at));
+        line->given[2] = explain_text(line->context, 0);
     }
     if (mask->relative != NULL) {
         const long long distance = (long long)key - (long long)query - (long long)mask_offset(mask, place.item, query);
         const size_t bucket = mask_bucket(mask, distance);
-        line->operands[RELATIVE].value = mask->relative[bucket * mask->heads + place.head];
+        line->given[3] = explain_value(STAGE_MASKED, mask->relative[bucket * mask->heads + place.head]);
         snprintf(line->words, sizeof line->words, ", distance %lld: row %zu of relative_bias", distance, bucket + 1);
     }
     if (!adds(mask))
@@ -176,24 +177,15 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const struct mask *mask = &e->problem->mask;
-    const enum explain_from slope = explain_given_if(mask->alibi_slopes != NULL);
     char at[DECIMAL_BYTES];
-    if (!applies(e->problem)) {
+    if (applies(e->problem))
+        explain_write(
+            e, stage, place, "",
+            &(struct explain_lines){.terms = adds(&e->problem->mask) ? "before + a + b x c + d = made" : "before",
+                                    .prepare = prepare,
+                                    .context = at});
+    else
         explain_kept(e, stage, place, "there is no mask, so as they were");
-        return;
-    }
-    explain_write(e, stage, place,
-                  &(struct explain_lines){.heading = "",
-                                          .terms = adds(mask) ? "a + c + d x e + f = b" : "a",
-                                          .operands = {{EXPLAIN_ROW, .kind = (int)stage_before(e->problem, stage)},
-                                                       {EXPLAIN_MADE, .kind = (int)stage},
-                                                       {explain_given_if(adds_numbers(mask)), .kind = (int)stage},
-                                                       {slope, .kind = (int)stage},
-                                                       {slope, .text = at},
-                                                       {explain_given_if(mask->relative != NULL), .kind = (int)stage}},
-                                          .prepare = prepare,
-                                          .context = at});
 }
 
 const struct stage_functions stage_masked = {.applies = applies, .formula = formula, .make = make, .explain = explain};

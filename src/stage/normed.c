@@ -83,18 +83,21 @@ static void formula(const struct problem *problem, enum stage stage, struct text
 
 /* --- in numbers --------------------------------------------------------------------------------------------------- */
 
-/* What a norm makes of a row: where its weights begin, and its terms. */
+/* Which norm, and where its weights begin. */
 struct norming {
     const struct norm *norm;
     size_t first;
 };
 
+/* The weight and the bias of a column. */
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const struct norming *norming = line->context;
+    const struct norm *norm = norming->norm;
+    const size_t i = norming->first + line->index;
     (void)e;
-    line->operands[4].value = norm_weight(norming->norm, norming->first + line->index);
-    line->operands[5].value = norm_bias(norming->norm, norming->first + line->index);
+    line->given[4] = explain_value_if(norm->weight.rank > 0, (int)line->stage, norm_weight(norm, i));
+    line->given[5] = explain_value_if(norm->bias.rank > 0, (int)line->stage, norm_bias(norm, i));
     return true;
 }
 
@@ -120,20 +123,14 @@ static void normed_explain(struct explanation *e, enum stage stage, enum stage f
     const struct norm_terms terms = norm_terms(norm, all, count);
     char heading[WORKED_LINE_LABEL_BYTES];
     say_factor(e, stage, from, norm, terms, heading, sizeof heading);
-    explain_write(e, stage, place,
+    explain_write(e, stage, place, heading,
                   &(struct explain_lines){
-                      .heading = heading,
                       .over = EXPLAIN_COLUMNS,
-                      .terms = "[a - c]a x d x e + f = b",
-                      .operands = {{EXPLAIN_GIVEN, .kind = (int)from, .numbers = e->operand},
-                                   {EXPLAIN_GIVEN, .kind = (int)stage, .numbers = e->made},
-                                   {EXPLAIN_GIVEN, .value = terms.mean},
-                                   {EXPLAIN_GIVEN, .kind = (int)stage, .value = terms.factor},
-                                   {explain_given_if(norm->weight.rank > 0), .kind = (int)stage},
-                                   {explain_given_if(norm->bias.rank > 0), .kind = (int)stage}},
+                      .terms = "[a - b]a x c x e + f = d",
+                      .given = {explain_numbers((int)from, e->operand), explain_value((int)from, terms.mean),
+                                explain_value((int)stage, terms.factor), explain_numbers((int)stage, e->made)},
                       .prepare = prepare,
-                      .context = &(struct norming){norm, first},
-                  });
+                      .context = &(struct norming){norm, first}});
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)

@@ -57,14 +57,10 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                                        .d_in = problem->heads * d,
                                                        .weight_kind = EXPLAIN_WEIGHTS + PROJECTION_COUNT,
                                                        .x_kind = STAGE_CONTEXT},
-                          NULL);
+                          explain_prepare_projected);
     else
-        explain_write(e, stage, place,
-                      &(struct explain_lines){.heading = "",
-                                              .over = EXPLAIN_COLUMNS,
-                                              .terms = "a",
-                                              .operands = {{EXPLAIN_MADE, .kind = (int)stage}},
-                                              .prepare = prepare});
+        explain_write(e, stage, place, "",
+                      &(struct explain_lines){.over = EXPLAIN_COLUMNS, .terms = "made", .prepare = prepare});
 }
 
 const struct stage_functions stage_output = {

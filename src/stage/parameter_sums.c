@@ -88,19 +88,13 @@ void parameter_sums_explain(struct explanation *e, enum stage stage, struct expl
     const size_t made = of->bias || !turned ? cell->column : cell->row, met = turned ? cell->column : cell->row;
     const struct explain_lines sum = {
         .over = EXPLAIN_TERMS,
-        .terms = of->bias ? "a" : "a x b = [a x b]c",
-        .operands = {{EXPLAIN_GIVEN, .kind = (int)above, .numbers = e->operand},
-                     {EXPLAIN_GIVEN, .kind = (int)source, .numbers = e->made},
-                     {EXPLAIN_ABSENT, .kind = (int)stage}},
-        .sums = true,
-        .kind = (int)stage,
+        .terms = of->bias ? "a" : "a x b = [a x b]made",
+        .given = {explain_numbers((int)above, e->operand), explain_numbers((int)source, e->made)},
         .of_items = true,
-        .of_keys = stage_is_of_keys(above),
-    };
+        .of_keys = stage_is_of_keys(above)};
     char heading[96];
     place.row = of->bias ? 0 : cell->row;
-    explain_load_made(e, stage, place, e->made);
-    const double result = e->made[cell->column];
+    const double made_sum = explain_row(e, stage, place, true)[cell->column];
     e->seen_count = problem->items * (sum.of_keys ? problem->keys : problem->row_count);
     for (size_t term = 0; term < e->seen_count; term++) {
         e->seen[term] = term;
@@ -111,7 +105,5 @@ void parameter_sums_explain(struct explanation *e, enum stage stage, struct expl
         snprintf(heading, sizeof heading, "column %zu", cell->column + 1);
     else
         snprintf(heading, sizeof heading, "row %zu, column %zu", cell->row + 1, cell->column + 1);
-    explain_heading(e, stage, place, heading);
-    explain_write(e, stage, sum.place, &sum);
-    explain_sum(e, EXPLAIN_LINES, (int)stage, result);
+    explain_write_sum(e, stage, sum.place, heading, &sum, made_sum);
 }

@@ -130,15 +130,12 @@ void projection_explain(struct explanation *e, enum stage stage, struct explain_
     }
     const size_t module = problem->plan.stacked ? place.head : 0;
     const size_t first = problem->plan.stacked ? 0 : place.head * problem_columns(problem, stage);
-    explain_projected(e, stage, place, "",
-                      &(struct explain_projection){
-                          .projection = &problem->parameters.modules[module].projections[id],
-                          .first = first,
-                          .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
-                          .weight_kind = EXPLAIN_WEIGHTS + (int)id,
-                          .x_kind = (int)projection_load_source(e, stage, place),
-                      },
-                      NULL);
+    struct explain_projection by = {.projection = &problem->parameters.modules[module].projections[id],
+                                    .first = first,
+                                    .d_in = id == PROJECTION_QUERY ? problem->d_in : problem->d_key_in,
+                                    .weight_kind = EXPLAIN_WEIGHTS + (int)id,
+                                    .x_kind = (int)projection_load_source(e, stage, place)};
+    explain_projected(e, stage, place, "", &by, explain_prepare_projected);
 }
 
 /* What stands before the norm and the rotation is a stage of its own where there are such. */

@@ -71,14 +71,10 @@ void scaled_explain(struct explanation *e, enum stage stage, struct explain_plac
         snprintf(heading, sizeof heading, "sqrt(%zu) %s %s", d, whole ? "=" : "≈", number);
     else
         decimal_from_double(e->problem->scale, number);
-    (e->back ? gradient_write : explain_write)(
-        e, stage, place,
-        &(struct explain_lines){.heading = heading,
-                                .over = e->back ? EXPLAIN_SEEN : EXPLAIN_KEYS,
-                                .terms = divides ? "a / c = b" : "a x c = b",
-                                .operands = {{EXPLAIN_ROW, .kind = (int)stage_before(e->problem, stage)},
-                                             {EXPLAIN_MADE, .kind = (int)stage},
-                                             {EXPLAIN_GIVEN, .text = number}}});
+    const struct explain_lines lines = {.over = e->back ? EXPLAIN_SEEN : EXPLAIN_KEYS,
+                                        .terms = divides ? "before / a = made" : "before x a = made",
+                                        .given = {explain_text(number, 0)}};
+    (e->back ? gradient_write : explain_write)(e, stage, place, heading, &lines);
 }
 
 const struct stage_functions stage_scaled = {

@@ -32,13 +32,7 @@ static void make(const struct attention_row *row)
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    explain_write(e, stage, place,
-                  &(struct explain_lines){.heading = "",
-                                          .terms = EXPLAIN_DOT,
-                                          .operands = {{EXPLAIN_ROW, .kind = STAGE_QUERY},
-                                                       {EXPLAIN_AT, .kind = STAGE_KEY},
-                                                       {EXPLAIN_MADE, .kind = (int)stage}},
-                                          .count = e->problem->d_head});
+    explain_write(e, stage, place, "", &(struct explain_lines){.terms = EXPLAIN_DOT("query", "key", "made")});
 }
 
 const struct stage_functions stage_scores = {

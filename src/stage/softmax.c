@@ -1,7 +1,6 @@
 #include "stage/softmax.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Scores (count) less the largest one of their row, rounded where the family has it so. */
 static void subtract(const struct problem *problem, const double *scores, double largest, size_t count,
@@ -59,7 +58,7 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
 {
     const struct problem *problem = e->problem;
     const double *sinks = problem->mask.sinks;
-    explain_load(e, stage_before(problem, STAGE_WEIGHTS), place, e->operand);
+    explain_load(e, e->before, place, e->operand);
     dtype_round(problem->softmax_dtype, e->operand, problem->keys);
     explain_list_seen(e, place);
     for (size_t key = 0; key < problem->keys; key++)
@@ -75,34 +74,31 @@ struct softmax softmax_explained(struct explanation *e, struct explain_place pla
 
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
-    const double score = line->operands[0].numbers[line->index];
-    line->operands[3].value = softmax_difference(e->problem, score, line->operands[2].value);
+    const double score = line->given[0].numbers[line->index];
+    line->given[2] = explain_value((int)e->before, softmax_difference(e->problem, score, line->given[1].value));
     return true;
 }
 
 void softmax_explain_exponentials(struct explanation *e, struct explain_place place, const struct softmax *softmax)
 {
-    const int kind = (int)stage_before(e->problem, STAGE_WEIGHTS);
-    struct explain_lines lines = {.over = EXPLAIN_SEEN,
-                                  .terms = "exp(a - c) = exp(d) = b",
-                                  .operands = {{EXPLAIN_GIVEN, .kind = kind, .numbers = e->operand},
-                                               {EXPLAIN_GIVEN, .kind = STAGE_WEIGHTS, .numbers = e->factor},
-                                               {EXPLAIN_GIVEN, .kind = kind, .value = softmax->largest},
-                                               {EXPLAIN_GIVEN, .kind = kind}},
-                                  .sums = true,
-                                  .kind = STAGE_WEIGHTS,
-                                  .prepare = prepare};
-    explain_note(e, "the largest is %s", explain_number(e, kind, softmax->largest));
-    explain_write(e, STAGE_WEIGHTS, place, &lines);
+    const double of_sink = softmax_of_sink(e->problem, softmax);
+    struct explain_lines lines = {
+        .over = EXPLAIN_SEEN,
+        .terms = "exp(a - b) = exp(c) = d",
+        .given = {explain_numbers((int)e->before, e->operand),
+                  explain_value((int)e->before, softmax->largest), [3] = explain_numbers(STAGE_WEIGHTS, e->factor)},
+        .sums = true,
+        .label = "the sink",
+        .prepare = prepare};
+    explain_note(e, "the largest is %s", explain_number(e, (int)e->before, softmax->largest));
+    explain_write(e, STAGE_WEIGHTS, place, NULL, &lines);
     if (softmax->sink != NULL) {
-        const double exponential = softmax_of_sink(e->problem, softmax);
         lines.over = EXPLAIN_RANGE;
-        lines.range = (struct explain_range){0, 1, false};
-        snprintf(lines.label, sizeof lines.label, "the sink");
-        lines.operands[0].numbers = softmax->sink;
-        lines.operands[1].numbers = &exponential;
+        lines.range.end = 1;
+        lines.given[0].numbers = softmax->sink;
+        lines.given[3].numbers = &of_sink;
         lines.sums = false;
-        explain_write(e, STAGE_WEIGHTS, place, &lines);
+        explain_write(e, STAGE_WEIGHTS, place, NULL, &lines);
     }
     explain_sum(e, EXPLAIN_LINES, STAGE_WEIGHTS, softmax->sum);
     explain_note_masked(e, "exp(-inf) = 0");

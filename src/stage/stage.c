@@ -90,6 +90,7 @@ bool stage_is_explained(const struct problem *problem, enum stage stage)
 void stage_explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
     e->back = STAGES[stage].backward;
+    e->before = stage_before(e->problem, stage);
     if (e->problem->wrong & STAGE_BIT(stage))
         explain_wrong(e, stage, place);
     else

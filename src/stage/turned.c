@@ -8,6 +8,7 @@
 
 /* One row of query or key, or its gradient, whose columns are turned, scaled, or both. */
 struct turning {
+    int from; /* the stage that it is made of */
     size_t position;
     bool back, turns;
     char scale[DECIMAL_BYTES]; /* "": there is none */
@@ -60,45 +61,46 @@ static bool prepare_pair(struct explanation *e, struct explain_lines *line)
 static void write_pairs(struct explanation *e, enum stage stage, struct explain_place place, struct turning *turning)
 {
     const struct explain_range columns = explain_columns(e, stage);
-    struct explain_range pairs = {0, e->problem->rope.columns / 2, false};
+    struct explain_lines lines = {.over = EXPLAIN_RANGE,
+                                  .range = {0, e->problem->rope.columns / 2, false},
+                                  .what = "pairs",
+                                  .terms = "a x b = c",
+                                  .given = {explain_text(turning->numbers[0], 0), explain_text(turning->numbers[1], 0),
+                                            explain_text(turning->numbers[2], 0)},
+                                  .prepare = prepare_pair,
+                                  .context = turning};
     size_t which;
     if (columns.end - columns.first == 1) {
-        pairs.first = pair_of(&e->problem->rope, turning, columns.first, &which);
-        pairs.end = pairs.first == SIZE_MAX ? SIZE_MAX : pairs.first + 1;
+        lines.range.first = pair_of(&e->problem->rope, turning, columns.first, &which);
+        lines.range.end = memory_smaller(lines.range.end, lines.range.first + 1);
     }
-    explain_write(e, stage, place,
-                  &(struct explain_lines){.over = EXPLAIN_RANGE,
-                                          .range = pairs,
-                                          .what = "pairs",
-                                          .terms = "a x b = c",
-                                          .operands = {{EXPLAIN_GIVEN, .text = turning->numbers[0]},
-                                                       {EXPLAIN_GIVEN, .text = turning->numbers[1]},
-                                                       {EXPLAIN_GIVEN, .text = turning->numbers[2]}},
-                                          .prepare = prepare_pair,
-                                          .context = turning});
+    explain_write(e, stage, place, NULL, &lines);
 }
 
-/* a cos - b sin, or b cos + a sin, of the numbers of the pair; turned back the other way round. */
+/* a cos - b sin, or b cos + a sin, of the numbers of the pair, which was made of those of stage `from`; on the way back
+ * the other way round. */
 static bool prepare_column(struct explanation *e, struct explain_lines *line)
 {
     const struct turning *turning = line->context;
     size_t which;
     const size_t pair = pair_of(&e->problem->rope, turning, line->index, &which);
+    const bool scales = turning->scale[0] != '\0';
+    if (scales)
+        line->given[4] = explain_text(turning->scale, 0);
     if (pair == SIZE_MAX) {
-        line->terms = turning->scale[0] != '\0' ? "a x f = c" : turning->back ? "a" : "c";
-        if (turning->scale[0] == '\0')
-            snprintf(line->words, sizeof line->words, ", not turned");
+        line->given[0] = explain_numbers(turning->from, e->operand);
+        line->terms = scales ? "a x e = made" : turning->back ? "a" : "made";
+        snprintf(line->words, sizeof line->words, "%s", scales ? "" : ", not turned");
         return true;
     }
     const struct rope_turn turn = operand_turn(e->problem, turning->position, pair);
     const struct rope_pair columns = rope_pair(&e->problem->rope, pair);
     const size_t *read = turning->back ? columns.to : columns.from;
     const double other = e->operand[read[!which]];
-    line->operands[0] =
-        (struct explain_operand){EXPLAIN_GIVEN, line->operands[1].kind, e->operand[read[which]], NULL, NULL};
-    line->operands[1].value = (which == 0) != turning->back ? -other : other;
-    line->operands[3].value = turn.cosine;
-    line->operands[4].value = turn.sine;
+    line->given[0] = explain_value(turning->from, e->operand[read[which]]);
+    line->given[1] = explain_value(turning->from, (which == 0) != turning->back ? -other : other);
+    line->given[2] = explain_value(turning->from, turn.cosine);
+    line->given[3] = explain_value(turning->from, turn.sine);
     return true;
 }
 
@@ -120,31 +122,28 @@ void turned_explain(struct explanation *e, enum stage stage, struct explain_plac
     const struct problem *problem = e->problem;
     const enum projection_id id = id_of(stage);
     const bool of_keys = stage_is_of_keys(stage);
-    const int from = (int)(!e->back  ? operand_before_last_step(problem, id)
-                           : of_keys ? STAGE_GRAD_KEY
-                                     : STAGE_GRAD_QUERY);
     struct turning turning = {
+        .from = (int)(!e->back  ? operand_before_last_step(problem, id)
+                      : of_keys ? STAGE_GRAD_KEY
+                                : STAGE_GRAD_QUERY),
         .position = operand_position(problem, id, place.item, of_keys ? place.row : problem->rows[place.row]),
         .back = e->back};
+    struct explain_place of_query = place;
     char heading[WORKED_LINE_LABEL_BYTES];
     turning.turns = operand_is_turned(problem, id) && turning.position != SIZE_MAX;
     if (operand_is_scaled(problem, id) && (e->back || problem->query_scale != 1))
         decimal_from_double(problem->query_scale, turning.scale);
     say_angle(problem, &turning, heading, sizeof heading);
+    if (of_keys) /* its head is one of key and value */
+        of_query.head *= problem->heads / problem->kv_heads;
+    explain_load(e, (enum stage)turning.from, of_query, e->operand);
     explain_heading(e, stage, place, heading);
     if (turning.turns && !e->back)
         write_pairs(e, stage, place, &turning);
-    explain_write(
-        e, stage, place,
-        &(struct explain_lines){.over = EXPLAIN_COLUMNS,
-                                .group = e->back ? EXPLAIN_LINES : EXPLAIN_QUOTIENTS,
-                                .terms = "a x d x f + b x e x f = c",
-                                .operands = {{EXPLAIN_ROW, .kind = from},
-                                             {EXPLAIN_GIVEN, .kind = from},
-                                             {EXPLAIN_MADE, .kind = (int)stage},
-                                             {EXPLAIN_GIVEN, .kind = from},
-                                             {EXPLAIN_GIVEN, .kind = from},
-                                             {explain_given_if(turning.scale[0] != '\0'), .text = turning.scale}},
-                                .prepare = prepare_column,
-                                .context = &turning});
+    explain_write(e, stage, place, NULL,
+                  &(struct explain_lines){.over = EXPLAIN_COLUMNS,
+                                          .group = e->back ? EXPLAIN_LINES : EXPLAIN_QUOTIENTS,
+                                          .terms = "a x c x e + b x d x e = made",
+                                          .prepare = prepare_column,
+                                          .context = &turning});
 }

@@ -93,18 +93,15 @@ static void write_quotients(struct explanation *e, enum stage stage, struct expl
     }
     if (one)
         explain_list_one(e, problem->cell.column);
-    const double sum = explain_write(
-        e, stage, place,
-        &(struct explain_lines){.over = EXPLAIN_SEEN,
-                                .group = EXPLAIN_QUOTIENTS,
-                                .terms = "b / a = c",
-                                .operands = {{EXPLAIN_GIVEN, .kind = STAGE_WEIGHTS, .value = softmax->sum},
-                                             {EXPLAIN_GIVEN, .kind = STAGE_WEIGHTS, .numbers = e->factor},
-                                             {EXPLAIN_MADE, .kind = STAGE_WEIGHTS}},
-                                .sums = true,
-                                .kind = STAGE_WEIGHTS});
+    const double sum = explain_write(e, stage, place, NULL,
+                                     &(struct explain_lines){.over = EXPLAIN_SEEN,
+                                                             .group = EXPLAIN_QUOTIENTS,
+                                                             .terms = "a / b = made",
+                                                             .given = {explain_numbers(STAGE_WEIGHTS, e->factor),
+                                                                       explain_value(STAGE_WEIGHTS, softmax->sum)},
+                                                             .sums = true});
     if (!one && softmax->sink == NULL)
-        explain_sum(e, EXPLAIN_QUOTIENTS, STAGE_WEIGHTS, sum);
+        explain_sum(e, EXPLAIN_QUOTIENTS, stage, sum);
 }
 
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
