@@ -14,13 +14,6 @@ static bool applies(const struct problem *problem)
     return problem->dropout > 0;
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return problem_right(problem)->dropout > 0
-               ? STATUS_OK
-               : error_usage(error, "%s: there is no 'dropped' without dropout; expected --dropout above 0", place);
-}
-
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
@@ -96,5 +89,9 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
         explain_note_masked(e, "weight 0");
 }
 
-const struct stage_functions stage_dropped = {
-    .applies = applies, .check = check, .formula = formula, .make = make, .explain = explain};
+const struct stage_functions stage_dropped = {.applies = applies,
+                                              .lack =
+                                                  "there is no 'dropped' without dropout; expected --dropout above 0",
+                                              .formula = formula,
+                                              .make = make,
+                                              .explain = explain};

@@ -10,14 +10,6 @@ static bool splits(const struct problem *problem)
     return problem_last_stage(problem) == STAGE_OUTPUT;
 }
 
-static enum status check_output(const struct problem *problem, const char *place, struct error *error)
-{
-    return splits(problem)
-               ? STATUS_OK
-               : error_usage(error, "%s: %s has no 'grad_output', it ends at 'context'; expected grad_context", place,
-                             MECHANISMS[problem->mechanism].name);
-}
-
 static void formula_output(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
@@ -32,13 +24,6 @@ static void formula_context(const struct problem *problem, enum stage stage, str
         text_add(text, "%s",
                  problem->plan.has_out ? "grad_output . out_proj.weight, cut into heads"
                                        : "grad_output, cut into heads");
-}
-
-static void formula_query(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)problem;
-    (void)stage;
-    text_add(text, "grad_scores . key");
 }
 
 /* All keys count, unless a mistake lets each tile replace those before it. */
@@ -106,7 +91,10 @@ static void explain_query(struct explanation *e, enum stage stage, struct explai
     explain_each_column(e, stage, place, explain_column_of);
 }
 
-const struct stage_functions stage_grad_output = {.applies = splits, .check = check_output, .formula = formula_output};
+const struct stage_functions stage_grad_output = {
+    .applies = splits,
+    .lack = " has no 'grad_output', it ends at 'context'; expected grad_context",
+    .formula = formula_output};
 const struct stage_functions stage_grad_context = {.formula = formula_context, .explain = explain_context};
 const struct stage_functions stage_grad_query = {
-    .formula = formula_query, .make = make_query, .explain = explain_query};
+    .formula_words = "grad_scores . key", .make = make_query, .explain = explain_query};

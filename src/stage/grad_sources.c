@@ -30,22 +30,6 @@ static bool norms_key(const struct problem *problem)
     return operand_is_normed(problem, PROJECTION_KEY) && operand_has_last_step(problem, PROJECTION_KEY);
 }
 
-static enum status refuse(bool applies, const char *name, const char *lack, const char *place, struct error *error)
-{
-    return applies ? STATUS_OK : error_usage(error, "%s: there is no '%s' without %s", place, name, lack);
-}
-
-#define CHECK_OF(name, applies, lack)                                                                      \
-    static enum status check_##name(const struct problem *problem, const char *place, struct error *error) \
-    {                                                                                                      \
-        return refuse(applies(problem), "grad_" #name, lack, place, error);                                \
-    }
-
-CHECK_OF(projected_query, steps_query, "a norm, a rotation or a scale of query; expected grad_query")
-CHECK_OF(projected_key, steps_key, "a norm or a rotation of key; expected grad_key")
-CHECK_OF(normed_query, norms_query, "a norm of query and a rotation behind it")
-CHECK_OF(normed_key, norms_key, "a norm of key and a rotation behind it")
-
 static void formula_steps(const struct problem *problem, enum stage stage, struct text *text)
 {
     const enum projection_id id =
@@ -61,47 +45,36 @@ static void formula_steps(const struct problem *problem, enum stage stage, struc
         text_add(text, ", through the norm%s", last ? "" : " of the projection");
 }
 
-const struct stage_functions stage_grad_projected_query = {.applies = steps_query,
-                                                           .check = check_projected_query,
-                                                           .formula = formula_steps,
-                                                           .explain = turned_explain,
-                                                           .explains = turned_back_is_all};
-const struct stage_functions stage_grad_projected_key = {.applies = steps_key,
-                                                         .check = check_projected_key,
-                                                         .formula = formula_steps,
-                                                         .explain = turned_explain,
-                                                         .explains = turned_back_is_all};
-const struct stage_functions stage_grad_normed_query = {.applies = norms_query,
-                                                        .check = check_normed_query,
-                                                        .formula = formula_steps,
-                                                        .explain = turned_explain,
-                                                        .explains = turned_back_is_all};
-const struct stage_functions stage_grad_normed_key = {.applies = norms_key,
-                                                      .check = check_normed_key,
-                                                      .formula = formula_steps,
-                                                      .explain = turned_explain,
-                                                      .explains = turned_back_is_all};
+const struct stage_functions stage_grad_projected_query = {
+    .applies = steps_query,
+    .lack = "there is no 'grad_projected_query' without a norm, a rotation or a scale of query; expected grad_query",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
+const struct stage_functions stage_grad_projected_key = {
+    .applies = steps_key,
+    .lack = "there is no 'grad_projected_key' without a norm or a rotation of key; expected grad_key",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
+const struct stage_functions stage_grad_normed_query = {
+    .applies = norms_query,
+    .lack = "there is no 'grad_normed_query' without a norm of query and a rotation behind it",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
+const struct stage_functions stage_grad_normed_key = {
+    .applies = norms_key,
+    .lack = "there is no 'grad_normed_key' without a norm of key and a rotation behind it",
+    .formula = formula_steps,
+    .explain = turned_explain,
+    .explains = turned_back_is_all};
 
 /* --- inputs and parameters ---------------------------------------------------------------------------------------- */
 
 static bool crosses(const struct problem *problem)
 {
     return problem_projects(problem) && problem->crosses;
-}
-
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    if (!problem_projects(problem))
-        return error_usage(error,
-                           "%s: sdpa has no parameters and no inputs before query, key and value; expected their "
-                           "gradients",
-                           place);
-    return STATUS_OK;
-}
-
-static enum status check_keys(const struct problem *problem, const char *place, struct error *error)
-{
-    return refuse(crosses(problem), "grad_key_inputs", "key_inputs; expected grad_inputs", place, error);
 }
 
 /* "grad_key . W_key^T", or what a latent does of it. */
@@ -203,18 +176,20 @@ static void explain_inputs(struct explanation *e, enum stage stage, struct expla
     explain_each_column(e, stage, place, explain_column_of);
 }
 
+#define NO_SOURCES "sdpa has no parameters and no inputs before query, key and value; expected their gradients"
 const struct stage_functions stage_grad_inputs = {.applies = problem_projects,
-                                                  .check = check,
+                                                  .lack = NO_SOURCES,
                                                   .formula = formula_inputs,
                                                   .explain = explain_inputs,
                                                   .explains = is_straight};
-const struct stage_functions stage_grad_key_inputs = {.applies = crosses,
-                                                      .check = check_keys,
-                                                      .formula = formula_inputs,
-                                                      .explain = explain_inputs,
-                                                      .explains = is_straight};
+const struct stage_functions stage_grad_key_inputs = {
+    .applies = crosses,
+    .lack = "there is no 'grad_key_inputs' without key_inputs; expected grad_inputs",
+    .formula = formula_inputs,
+    .explain = explain_inputs,
+    .explains = is_straight};
 const struct stage_functions stage_grad_parameters = {.applies = problem_projects,
-                                                      .check = check,
+                                                      .lack = NO_SOURCES,
                                                       .formula = formula_parameters,
                                                       .explain = parameter_sums_explain,
                                                       .explains = parameter_sums_are_explained};

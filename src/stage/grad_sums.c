@@ -28,19 +28,6 @@ static bool has_sinks(const struct problem *problem)
     return problem->mask.sinks != NULL;
 }
 
-static enum status check_sinks(const struct problem *problem, const char *place, struct error *error)
-{
-    return has_sinks(problem) ? STATUS_OK
-                              : error_usage(error, "%s: there are no sinks; expected \"sinks\" in the input", place);
-}
-
-static void formula_sinks(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)problem;
-    (void)stage;
-    text_add(text, "- sum(exp(sink - lse) x delta) over the queries, delta = sum(weights x grad_weights)");
-}
-
 /* Those that --alibi makes are no input. */
 static bool has_slopes(const struct problem *problem)
 {
@@ -48,14 +35,6 @@ static bool has_slopes(const struct problem *problem)
     while (i < problem->beside_count && strcmp(problem->beside[i].name, "alibi_slopes") != 0)
         i++;
     return i < problem->beside_count;
-}
-
-static enum status check_slopes(const struct problem *problem, const char *place, struct error *error)
-{
-    return has_slopes(problem)
-               ? STATUS_OK
-               : error_usage(error, "%s: there are no slopes that were given; expected \"alibi_slopes\" in the input",
-                             place);
 }
 
 static void formula_slopes(const struct problem *problem, enum stage stage, struct text *text)
@@ -70,20 +49,6 @@ static void formula_slopes(const struct problem *problem, enum stage stage, stru
 static bool has_numbers(const struct problem *problem)
 {
     return problem->mask.attn_mask.rank > 0 && !problem->mask_made && problem->mask.attn_mask.dtype != DTYPE_BOOL;
-}
-
-static enum status check_attn_mask(const struct problem *problem, const char *place, struct error *error)
-{
-    return has_numbers(problem)
-               ? STATUS_OK
-               : error_usage(error, "%s: there is no attn_mask of numbers, and no other has a gradient", place);
-}
-
-static void formula_attn_mask(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)problem;
-    (void)stage;
-    text_add(text, "grad_masked, summed over the axes along which attn_mask is broadcast");
 }
 
 /* --- by key and value --------------------------------------------------------------------------------------------- */
@@ -347,8 +312,17 @@ static void explain_attn_mask(struct explanation *e, enum stage stage, struct ex
 const struct stage_functions stage_grad_value = {.formula = formula_value, .explain = explain_of_keys};
 const struct stage_functions stage_grad_key = {.formula = formula_key, .explain = explain_of_keys};
 const struct stage_functions stage_grad_sinks = {
-    .applies = has_sinks, .check = check_sinks, .formula = formula_sinks, .explain = explain_sinks};
+    .applies = has_sinks,
+    .lack = "there are no sinks; expected \"sinks\" in the input",
+    .formula_words = "- sum(exp(sink - lse) x delta) over the queries, delta = sum(weights x grad_weights)",
+    .explain = explain_sinks};
 const struct stage_functions stage_grad_alibi_slopes = {
-    .applies = has_slopes, .check = check_slopes, .formula = formula_slopes, .explain = explain_slopes};
+    .applies = has_slopes,
+    .lack = "there are no slopes that were given; expected \"alibi_slopes\" in the input",
+    .formula = formula_slopes,
+    .explain = explain_slopes};
 const struct stage_functions stage_grad_attn_mask = {
-    .applies = has_numbers, .check = check_attn_mask, .formula = formula_attn_mask, .explain = explain_attn_mask};
+    .applies = has_numbers,
+    .lack = "there is no attn_mask of numbers, and no other has a gradient",
+    .formula_words = "grad_masked, summed over the axes along which attn_mask is broadcast",
+    .explain = explain_attn_mask};

@@ -11,30 +11,15 @@ static bool drops(const struct problem *problem)
     return problem->dropout > 0;
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return drops(problem) ? STATUS_OK
-                          : error_usage(error,
-                                        "%s: there is no 'grad_dropped' without dropout; expected grad_weights, or "
-                                        "--dropout above 0",
-                                        place);
-}
-
-static void formula_dropped(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)problem;
-    (void)stage;
-    text_add(text, "grad_context . value^T");
-}
-
 static void formula_weights(const struct problem *problem, enum stage stage, struct text *text)
 {
+    (void)stage;
     char dropout[DECIMAL_BYTES];
     decimal_from_double(problem->dropout, dropout);
     if (drops(problem))
         text_add(text, "grad_dropped / (1 - %s) where kept, else 0", dropout);
     else
-        formula_dropped(problem, stage, text);
+        text_add(text, "grad_context . value^T");
 }
 
 /* Weights as a kernel makes them again from the scores and lse, the mask forgotten: a mistake. They stand in the place
@@ -90,6 +75,10 @@ static void explain_weights(struct explanation *e, enum stage stage, struct expl
 }
 
 const struct stage_functions stage_grad_dropped = {
-    .applies = drops, .check = check, .formula = formula_dropped, .make = make_dropped, .explain = explain_products};
+    .applies = drops,
+    .lack = "there is no 'grad_dropped' without dropout; expected grad_weights, or --dropout above 0",
+    .formula_words = "grad_context . value^T",
+    .make = make_dropped,
+    .explain = explain_products};
 const struct stage_functions stage_grad_weights = {
     .formula = formula_weights, .make = make_weights, .explain = explain_weights};

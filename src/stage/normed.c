@@ -27,33 +27,6 @@ static bool applies_to_key(const struct problem *problem)
     return operand_is_normed(problem, PROJECTION_KEY) && operand_is_turned(problem, PROJECTION_KEY);
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error, "%s: there is no 'normed' without --residual and a norm before attention", place);
-}
-
-static enum status check_query(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies_to_query(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error,
-                             "%s: there is no 'normed_query' without a norm of query and a rotation behind it; "
-                             "expected 'query'",
-                             place);
-}
-
-static enum status check_key(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies_to_key(problem_right(problem))
-               ? STATUS_OK
-               : error_usage(error,
-                             "%s: there is no 'normed_key' without a norm of key and a rotation behind it; "
-                             "expected 'key'",
-                             place);
-}
-
 static enum norm_id norm_of(enum stage stage)
 {
     return stage == STAGE_NORMED ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
@@ -160,9 +133,18 @@ void normed_explain_heads(struct explanation *e, enum stage stage, struct explai
                    operand_norm_first(problem, id, place.head), place);
 }
 
-const struct stage_functions stage_normed = {
-    .applies = applies, .check = check, .formula = formula, .explain = explain};
+const struct stage_functions stage_normed = {.applies = applies,
+                                             .lack =
+                                                 "there is no 'normed' without --residual and a norm before attention",
+                                             .formula = formula,
+                                             .explain = explain};
 const struct stage_functions stage_normed_query = {
-    .applies = applies_to_query, .check = check_query, .formula = formula, .explain = normed_explain_heads};
+    .applies = applies_to_query,
+    .lack = "there is no 'normed_query' without a norm of query and a rotation behind it; expected 'query'",
+    .formula = formula,
+    .explain = normed_explain_heads};
 const struct stage_functions stage_normed_key = {
-    .applies = applies_to_key, .check = check_key, .formula = formula, .explain = normed_explain_heads};
+    .applies = applies_to_key,
+    .lack = "there is no 'normed_key' without a norm of key and a rotation behind it; expected 'key'",
+    .formula = formula,
+    .explain = normed_explain_heads};

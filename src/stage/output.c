@@ -11,13 +11,6 @@ static bool applies(const struct problem *problem)
     return MECHANISMS[problem->mechanism].splits;
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies(problem) ? STATUS_OK
-                            : error_usage(error, "%s: %s has no 'output', it ends at 'context'; multihead has one",
-                                          place, MECHANISMS[problem->mechanism].name);
-}
-
 static void formula(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
@@ -63,5 +56,7 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                       &(struct explain_lines){.over = EXPLAIN_COLUMNS, .terms = "made", .prepare = prepare});
 }
 
-const struct stage_functions stage_output = {
-    .applies = applies, .check = check, .formula = formula, .explain = explain};
+const struct stage_functions stage_output = {.applies = applies,
+                                             .lack = " has no 'output', it ends at 'context'; multihead has one",
+                                             .formula = formula,
+                                             .explain = explain};

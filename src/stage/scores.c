@@ -9,21 +9,6 @@ static bool applies(const struct problem *problem)
     return problem->rounding != ROUNDING_OPERATIONS;
 }
 
-static enum status check(const struct problem *problem, const char *place, struct error *error)
-{
-    return applies(problem) ? STATUS_OK
-                            : error_usage(error,
-                                          "%s: there is no 'scores' with --rounding operations, which shares the "
-                                          "scale out to query and key; expected 'scaled'",
-                                          place);
-}
-
-static void formula(const struct problem *problem, enum stage stage, struct text *text)
-{
-    (void)problem, (void)stage;
-    text_add(text, "query . key^T");
-}
-
 static void make(const struct attention_row *row)
 {
     dot_twice(row->stages[STAGE_QUERY], row->problem->d_head, row->query);
@@ -36,4 +21,9 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
 }
 
 const struct stage_functions stage_scores = {
-    .applies = applies, .check = check, .formula = formula, .make = make, .explain = explain};
+    .applies = applies,
+    .lack = "there is no 'scores' with --rounding operations, which shares the scale out to query and key; expected "
+            "'scaled'",
+    .formula_words = "query . key^T",
+    .make = make,
+    .explain = explain};

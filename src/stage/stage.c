@@ -21,8 +21,11 @@ enum status stage_check(const struct problem *problem, enum stage stage, const c
     if (STAGES[stage].backward && !problem->has_grad)
         return error_usage(error, "%s: '%s' is a gradient; expected --grad ones, or --grad FILE, with it", place,
                            stage_name(stage));
-    return stage_exists(stage) && FUNCTIONS[stage]->check != NULL ? FUNCTIONS[stage]->check(problem, place, error)
-                                                                  : STATUS_OK;
+    const char *lack = stage_exists(stage) ? FUNCTIONS[stage]->lack : NULL;
+    const struct problem *asked = STAGES[stage].backward ? problem : problem_right(problem);
+    if (lack == NULL || FUNCTIONS[stage]->applies(asked))
+        return STATUS_OK;
+    return error_usage(error, "%s: %s%s", place, lack[0] == ' ' ? MECHANISMS[problem->mechanism].name : "", lack);
 }
 
 void stage_formula(const struct problem *problem, enum stage stage, char *formula, size_t size)
@@ -31,6 +34,8 @@ void stage_formula(const struct problem *problem, enum stage stage, char *formul
     const char *told = stage_exists(stage) ? problem->formulas[stage] : NULL;
     if (told != NULL)
         text_add(&text, "%s%s", told[0] == ',' ? stage_name(stage_before(problem, stage)) : "", told);
+    else if (stage_exists(stage) && FUNCTIONS[stage]->formula_words != NULL)
+        text_add(&text, "%s", FUNCTIONS[stage]->formula_words);
     else if (stage_exists(stage))
         FUNCTIONS[stage]->formula(problem, stage, &text);
 }

@@ -31,9 +31,11 @@ struct attention_row {
 struct stage_functions {
     /* Whether it does something here, so that it is shown unless --stages says otherwise; NULL: always. */
     bool (*applies)(const struct problem *problem);
-    /* STATUS_USAGE where it cannot be asked for; `place` begins the message. NULL: it always can. */
-    enum status (*check)(const struct problem *problem, const char *place, struct error *error);
-    /* Adds "query . key^T" to the text. */
+    /* What a message says where it does not, behind the mechanism's name where it begins with a blank; NULL: the stage
+     * can be asked for anyway. */
+    const char *lack;
+    /* "query . key^T", or what adds it to the text. */
+    const char *formula_words;
     void (*formula)(const struct problem *problem, enum stage stage, struct text *text);
     /* Its row, in double, into row->stages[stage] (problem_columns_of_head); NULL: it is not made row by row. */
     void (*make)(const struct attention_row *row);
