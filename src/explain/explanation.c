@@ -389,14 +389,6 @@ static void write_item_and_head(const struct explanation *e, enum stage stage, s
         output_print(e->lines.output, "head %zu, ", place.head + 1);
 }
 
-static size_t columns_of(const char *words)
-{
-    size_t columns = 0;
-    for (; *words != '\0'; words++)
-        columns += ((unsigned char)*words & 0xc0) != 0x80;
-    return columns;
-}
-
 /* Words that are longer stand beneath the place, so that all headings of a stage look alike. */
 enum { HEADING_WORDS = 48 };
 
@@ -424,7 +416,7 @@ void explain_heading(struct explanation *e, enum stage stage, struct explain_pla
     write_item_and_head(e, stage, place);
     output_print(e->lines.output, "%s %s", of_keys ? "token" : "query", shown);
     if (what[0] != '\0')
-        output_print(e->lines.output, columns_of(what) > HEADING_WORDS ? "\n    (%s)" : ": %s", what);
+        output_print(e->lines.output, text_columns(what) > HEADING_WORDS ? "\n    (%s)" : ": %s", what);
     output_print(e->lines.output, "\n");
 }
 

@@ -498,15 +498,6 @@ void worked_line_end_sum(struct worked_line *lines, size_t group_index, const ch
     if (!broken)
         pen.due = memory_left(group_columns(group), strlen(" = ") + group->sign[last] + group->width[last][CELL_TERM]);
     write_piece(&pen, relation + broken, 0);
-    const struct worked_line_cell *sign = NULL;
-    for (size_t i = 0; i < lines->count; i++) {
-        const struct worked_line_cell *cell = &lines->cells[i];
-        if (cell->kind == CELL_SIGN) {
-            sign = hold_sign(group, cell, &pen);
-            continue;
-        }
-        write_cell(group, cell, sign, &pen);
-        sign = NULL;
-    }
+    write_cell(group, &lines->cells[1], hold_sign(group, &lines->cells[0], &pen), &pen);
     output_print(lines->output, "\n");
 }

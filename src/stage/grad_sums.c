@@ -127,12 +127,7 @@ static void load_deltas(struct explanation *e, const struct explain_lines *sum, 
 static bool prepare_sink(struct explanation *e, struct explain_lines *line)
 {
     explain_load(e, STAGE_MASKED, line->at, e->factor);
-    const struct softmax softmax =
-        softmax_exponentials(&(struct attention_row){.problem = e->problem,
-                                                     .seen = {0, e->problem->keys},
-                                                     .bias = e->factor, /* minus infinity where it is masked */
-                                                     .sink = e->problem->mask.sinks + line->at.head},
-                             e->factor, e->factor);
+    const struct softmax softmax = softmax_of_scores(e->problem, line->at.head, e->factor, e->factor);
     line->given[1] = explain_value(STAGE_WEIGHTS, softmax_of_sink(e->problem, &softmax) / softmax.sum);
     return true;
 }

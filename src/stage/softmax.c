@@ -52,6 +52,14 @@ struct softmax softmax_exponentials(const struct attention_row *row, const doubl
     return below;
 }
 
+struct softmax softmax_of_scores(const struct problem *problem, size_t head, const double *scores, double *exponentials)
+{
+    const double *sinks = problem->mask.sinks;
+    const struct attention_row row = {
+        .problem = problem, .seen = {0, problem->keys}, .bias = scores, .sink = sinks != NULL ? sinks + head : NULL};
+    return softmax_exponentials(&row, scores, exponentials);
+}
+
 /* --- explained --------------------------------------------------------------------------------------------------- */
 
 struct softmax softmax_explained(struct explanation *e, struct explain_place place)
