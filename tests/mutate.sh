@@ -53,7 +53,7 @@ apply() { # MUTANT FILE
 source_of() { # MUTANT
     name=$(cat "$1/file")
     case $name in
-    *.h) echo "src/$name" ;;
+    *.h | *.awk) echo "src/$name" ;;
     *) echo "src/$name.c" ;;
     esac
 }

@@ -204,6 +204,10 @@ $ echo here
 END
 holds "a program that is missing" skip.test "1 passed, 0 failed, 1 skipped"
 count "its name" "$(grep -qF "no no-such-program-anywhere in PATH" log || echo "not in the report")"
+printf 'skip-without check-whole\n$ echo here\n| here\n' >whole.test
+ATTN_WHOLE='' holds "what takes long, in check-whole" whole.test "1 passed, 0 failed"
+unset ATTN_WHOLE
+holds "and not elsewhere" whole.test "0 passed, 0 failed, 1 skipped"
 
 # ---- .test: what does not hold
 

@@ -68,8 +68,8 @@ static void check_rounding(const struct row *row, int bias)
 static void check_ends(const struct row *row, double first)
 {
     double numbers[] = {first, nextafter(first, 0), -1e300, INFINITY, -(double)INFINITY};
-    const unsigned beyond = row->infinite ? 0x7c : 0x7f, sign = row->infinite ? 0x80 : 0;
-    const unsigned expected[] = {beyond, beyond - 1, beyond | sign, beyond, beyond | sign};
+    const unsigned beyond = row->infinite ? 0x7c : 0x7e, below = row->infinite ? beyond - 1 : beyond, sign = 0x80;
+    const unsigned expected[] = {beyond, below, beyond | sign, beyond, beyond | sign};
     unsigned char codes[COUNT(numbers)];
     check_begin("%s: from %.17g on", row->name, first);
     row->codec->encode(row, numbers, COUNT(numbers), codes);
@@ -77,8 +77,8 @@ static void check_ends(const struct row *row, double first)
     for (size_t i = 0; i < COUNT(numbers); i++)
         CHECK(codes[i] == expected[i], "number %zu: expected 0x%02x, got 0x%02x", i, expected[i], (unsigned)codes[i]);
     CHECK(numbers[1] == row->largest, "just below %g: expected %g, got %g", first, row->largest, numbers[1]);
-    CHECK(row->infinite ? numbers[0] == INFINITY && numbers[2] == -INFINITY : isnan(numbers[0]) && isnan(numbers[2]),
-          "got %g and %g", numbers[0], numbers[2]);
+    const double last = row->infinite ? (double)INFINITY : row->largest;
+    CHECK(numbers[0] == last && numbers[2] == -last, "got %g and %g", numbers[0], numbers[2]);
 }
 
 /* The numbers that a row gives of a dtype fit each other. */
@@ -94,7 +94,11 @@ static void check_row(enum dtype dtype)
         return;
     CHECK_TEXT(row->name, DTYPE_NAMES[dtype]);
     CHECK(dtype_bits(dtype, row->smallest) == 1, "%g is not the smallest", row->smallest);
-    CHECK(dtype_bits(dtype, row->largest) + 1 == dtype_bits(dtype, INFINITY), "%g is not the largest", row->largest);
+    CHECK(dtype_bits(dtype, row->largest) + row->infinite == dtype_bits(dtype, INFINITY), "%g is not the largest",
+          row->largest);
+    CHECK(row->title != NULL && row->safetensors != NULL && row->absolute > 0 && row->relative > 0 && row->size > 0 &&
+              row->codec != NULL && dtype_is_working(row->storage),
+          "expected all that a row says");
     CHECK(dtype_bits(dtype, 1) == dtype_bits(dtype, 1 + ldexp(0.5, -row->fraction)) &&
               dtype_bits(dtype, 1) + 1 == dtype_bits(dtype, 1 + ldexp(1, -row->fraction)),
           "1 and the next number are not 2^-%d apart", row->fraction);

@@ -5,6 +5,7 @@
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "model/torch_random.h"
+#include "stage/stage.h"
 
 #include <float.h>
 #include <math.h>
@@ -205,11 +206,15 @@ static struct fused_backward_job make_job(unsigned features, const struct shape 
 static void run(struct fused_backward_job *job, unsigned threads, struct gradients *gradients)
 {
     struct error error = {0};
+    struct fused_statistic statistic = stage_statistic(STAGE_LSE);
+    statistic.dtype = DTYPE_F64;
+    statistic.numbers = lse;
     const struct fused_job forward = {.query = query,
                                       .key = key,
                                       .value = value,
                                       .context = context,
-                                      .exact_lse = lse,
+                                      .statistics = &statistic,
+                                      .statistic_count = 1,
                                       .heads = job->heads,
                                       .group = job->group,
                                       .heads_per_item = job->heads_per_item,

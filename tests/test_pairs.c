@@ -22,7 +22,7 @@
 
 enum {
     WIDTH = 11,           /* values of a row */
-    ROWS_OF_A_PART = 200, /* of a command */
+    ROWS_OF_A_PART = 120, /* of a command */
     ROWS_IF_SLOW = 60,    /* where processes are slow to start */
     MOST_SEEN = 512,
     MOST_WAITING = 1000, /* files for the readers that take many at once */

@@ -11,9 +11,8 @@ static const char *why_not(const struct recipe *recipe)
     return count == 0 ? NO_SEQUENCES : count == 1 ? ONE_SEQUENCE : NULL;
 }
 
-const char *mistake_sequences_missing(struct recipe *recipe, double form)
+CHANGE_BY(SEQUENCES_MISSING)
 {
-    (void)form;
     struct mask *mask = &recipe->problem.mask;
     const char *reason = why_not(recipe);
     if (reason != NULL)
@@ -60,21 +59,9 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     return NULL;
 }
 
-const char *mistake_sequences_before_seen(struct recipe *recipe, double form)
-{
-    (void)form;
-    return leak(recipe, (double)recipe->problem.keys, 0);
-}
-
-const char *mistake_sequences_leak_before(struct recipe *recipe, double form)
-{
-    return leak(recipe, form, 0);
-}
-
-const char *mistake_sequences_leak_behind(struct recipe *recipe, double form)
-{
-    return leak(recipe, 0, form);
-}
+CHANGE(SEQUENCES_BEFORE_SEEN, leak(recipe, (double)problem->keys, 0))
+CHANGE(SEQUENCES_LEAK_BEFORE, leak(recipe, form, 0))
+CHANGE(SEQUENCES_LEAK_BEHIND, leak(recipe, 0, form))
 
 /* --- cumulative lengths that are off by one ---------------------------------------------------------------------- */
 
@@ -119,32 +106,9 @@ static const char *move(struct recipe *recipe, bool queries, bool keys, double f
     return NULL;
 }
 
-const char *mistake_sequences_start_plus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, true, form, 1);
-}
-
-const char *mistake_sequences_start_minus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, true, form, -1);
-}
-
-const char *mistake_sequences_keys_plus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, false, true, form, 1);
-}
-
-const char *mistake_sequences_keys_minus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, false, true, form, -1);
-}
-
-const char *mistake_sequences_queries_plus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, false, form, 1);
-}
-
-const char *mistake_sequences_queries_minus_1(struct recipe *recipe, double form)
-{
-    return move(recipe, true, false, form, -1);
-}
+CHANGE(SEQUENCES_START_PLUS_1, move(recipe, true, true, form, 1))
+CHANGE(SEQUENCES_START_MINUS_1, move(recipe, true, true, form, -1))
+CHANGE(SEQUENCES_KEYS_PLUS_1, move(recipe, false, true, form, 1))
+CHANGE(SEQUENCES_KEYS_MINUS_1, move(recipe, false, true, form, -1))
+CHANGE(SEQUENCES_QUERIES_PLUS_1, move(recipe, true, false, form, 1))
+CHANGE(SEQUENCES_QUERIES_MINUS_1, move(recipe, true, false, form, -1))

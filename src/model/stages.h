@@ -6,6 +6,8 @@
 #ifndef ATTN_MODEL_STAGES_H
 #define ATTN_MODEL_STAGES_H
 
+#include "base/libm.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,14 +17,17 @@ enum { STAGE_ALIASES = 2 };
 
 /* What a stage has columns of. */
 enum stage_columns {
-    STAGE_COLUMNS_D,       /* (…, d) */
-    STAGE_COLUMNS_D_VALUE, /* (…, d_v) */
-    STAGE_COLUMNS_KEYS,    /* (…, Tk): it is T x T */
-    STAGE_COLUMNS_D_IN,    /* (…, d_in) */
-    STAGE_COLUMNS_OUTPUT,  /* those of all heads side by side, or of the output projection */
-    STAGE_COLUMNS_MASK,    /* of attn_mask; of sinks and slopes: one for each head */
-    STAGE_COLUMNS_OTHER,   /* of what is no stage: of the inputs, of a parameter */
-    STAGE_COLUMNS_NONE,    /* one number for each query of each head */
+    STAGE_COLUMNS_D,          /* (…, d) */
+    STAGE_COLUMNS_D_VALUE,    /* (…, d_v) */
+    STAGE_COLUMNS_KEYS,       /* (…, Tk): it is T x T */
+    STAGE_COLUMNS_D_IN,       /* (…, d_in) */
+    STAGE_COLUMNS_D_KEY_IN,   /* (…, d_key_in) */
+    STAGE_COLUMNS_OUTPUT,     /* those of all heads side by side, or of the output projection */
+    STAGE_COLUMNS_MASK,       /* those of attn_mask, as its other axes */
+    STAGE_COLUMNS_HEADS,      /* one for each head, and no other axis: as sinks and slopes */
+    STAGE_COLUMNS_PARAMETERS, /* it is as many tables as there are parameters, by their names */
+    STAGE_COLUMNS_OTHER,      /* of no stage */
+    STAGE_COLUMNS_NONE,       /* one number for each query of each head: a row statistic */
 };
 
 struct stage_row {
@@ -31,6 +36,8 @@ struct stage_row {
     const char *foreign;                /* what others call it: suggest_knows; or NULL */
     uint64_t from;                      /* what it is made from, inputs and key inputs included */
     enum stage_columns columns;
+    unsigned libm; /* the functions of base/libm.h that its numbers go through, beside those of what it is made from */
+    uint64_t packed;  /* sdpa: the stage whose table it has where the heads lie side by side, as a set; or none */
     bool of_keys;     /* its rows are those of key and value, (B, H_kv, Tk, …); else (B, H, Tq, …) */
     bool joins_heads; /* its rows are those of all heads, (B, Tq, …) */
     bool operand;     /* scaled dot-product attention takes it, so `sdpa` is given it */
@@ -38,6 +45,8 @@ struct stage_row {
     bool whole_shape; /* it has the axes of items and heads even where the problem has one of them */
     bool shares;      /* its numbers are shares of a row: from 0 on, not around it */
     bool on_demand;   /* shown only where --stages names it */
+    bool infinite;    /* minus infinity says that a key is forbidden */
+    bool sums_square; /* it is summed over gradients that are T x T, which the fused path never forms */
     bool backward;    /* it is a gradient by what it is named after: of --grad */
     bool on_page;     /* the page's script (src/write/html/page) has its equation */
     const char *hint; /* what to look at where it departs and those before it agree; or NULL */
@@ -78,26 +87,30 @@ struct stage_row {
     ROW(SCALED, scaled, .name = "scaled", .foreign = "scaledscores scaledattnscores", .from = STAGE_BIT(STAGE_SCORES), \
         .columns = STAGE_COLUMNS_KEYS, .on_page = true,                                                                \
         .hint = "look at the scale, which is 1/sqrt(d_head) unless given")                                             \
-    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .columns = STAGE_COLUMNS_KEYS,              \
-        .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")                                           \
+    ROW(CAPPED, capped, .name = "capped", .from = STAGE_BIT(STAGE_SCALED), .libm = LIBM_TANH,                          \
+        .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at softcap x tanh(scaled / softcap)")            \
     ROW(MASKED, masked, .name = "masked", .foreign = "maskedscores maskedattnscores", .from = STAGE_BIT(STAGE_CAPPED), \
-        .columns = STAGE_COLUMNS_KEYS, .on_page = true, .hint = "look at the mask: which keys a query may see")        \
+        .columns = STAGE_COLUMNS_KEYS, .infinite = true, .on_page = true,                                              \
+        .hint = "look at the mask: which keys a query may see")                                                        \
     ROW(WEIGHTS, weights, .name = "weights",                                                                           \
         .foreign = "attention attn attentions softmax attentionweights attentionmatrix attnprobs probs probabilities", \
-        .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .columns = STAGE_COLUMNS_KEYS, .shares = true,   \
-        .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")                          \
+        .aliases = {"attn_weights"}, .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP, .columns = STAGE_COLUMNS_KEYS, \
+        .shares = true, .on_page = true, .hint = "look at softmax: over the keys of a row, on masked scores")          \
     ROW(DROPPED, dropped, .name = "dropped", .foreign = "dropout attndropout droppedweights",                          \
         .from = STAGE_BIT(STAGE_WEIGHTS), .columns = STAGE_COLUMNS_KEYS, .shares = true, .on_page = true,              \
         .hint = "look at dropout: its draws, and the factor 1/(1 - p)")                                                \
     ROW(CONTEXT, context, .name = "context", .foreign = "contextvector contextvectors ctx z",                          \
         .aliases = {"context_vec", "context_vecs"}, .from = STAGE_BIT(STAGE_DROPPED) | STAGE_BIT(STAGE_VALUE),         \
-        .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                                                             \
+        .packed = STAGE_BIT(STAGE_OUTPUT), .columns = STAGE_COLUMNS_D_VALUE, .on_page = true,                          \
         .hint = "look at weights . value: which axis is summed, which head meets which")                               \
     ROW(OUTPUT, output, .name = "output", .foreign = "out outputs result", .from = STAGE_BIT(STAGE_CONTEXT),           \
         .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,                                                          \
         .hint = "look at the order of the heads side by side, and at out_proj")                                        \
-    ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED),                              \
-        .columns = STAGE_COLUMNS_NONE, .on_demand = true)                                                              \
+    ROW(LSE, lse, .name = "lse", .foreign = "logsumexp", .from = STAGE_BIT(STAGE_MASKED), .libm = LIBM_EXP | LIBM_LOG, \
+        .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
+    ROW(ENTROPY, entropy, .name = "entropy", .foreign = "entropies attentionentropy attnentropy",                      \
+        .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
+        .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \
     ROW(PRESENT_KEY, present_key, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D,     \
         .of_keys = true, .repeats = true, .whole_shape = true, .on_demand = true)                                      \
     ROW(PRESENT_VALUE, present_value, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE),                         \
@@ -105,7 +118,7 @@ struct stage_row {
     ROW(GRAD_OUTPUT, grad_output, .name = "grad_output", .columns = STAGE_COLUMNS_OUTPUT, .joins_heads = true,         \
         .backward = true, .hint = "look at the gradient that is given")                                                \
     ROW(GRAD_CONTEXT, grad_context, .name = "grad_context", .from = STAGE_BIT(STAGE_GRAD_OUTPUT),                      \
-        .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                                                            \
+        .packed = STAGE_BIT(STAGE_GRAD_OUTPUT), .columns = STAGE_COLUMNS_D_VALUE, .backward = true,                    \
         .hint = "look at grad_output . out_proj.weight, and which columns are whose head")                             \
     ROW(GRAD_VALUE, grad_value, .name = "grad_value",                                                                  \
         .from = STAGE_BIT(STAGE_GRAD_CONTEXT) | STAGE_BIT(STAGE_DROPPED), .columns = STAGE_COLUMNS_D_VALUE,            \
@@ -135,12 +148,12 @@ struct stage_row {
         .columns = STAGE_COLUMNS_D, .of_keys = true, .backward = true,                                                 \
         .hint = "look at grad_scores^T . query: summed over the queries, and over the heads of a group")               \
     ROW(GRAD_SINKS, grad_sinks, .name = "grad_sinks", .from = STAGE_BIT(STAGE_GRAD_WEIGHTS) | STAGE_BIT(STAGE_LSE),    \
-        .columns = STAGE_COLUMNS_MASK, .backward = true, .hint = "look at minus the sink's weight x delta, summed")    \
+        .columns = STAGE_COLUMNS_HEADS, .backward = true, .hint = "look at minus the sink's weight x delta, summed")   \
     ROW(GRAD_ALIBI_SLOPES, grad_alibi_slopes, .name = "grad_alibi_slopes", .from = STAGE_BIT(STAGE_GRAD_MASKED),       \
-        .columns = STAGE_COLUMNS_MASK, .backward = true,                                                               \
+        .columns = STAGE_COLUMNS_HEADS, .sums_square = true, .backward = true,                                         \
         .hint = "look at minus grad_masked x the distance of the key, summed")                                         \
     ROW(GRAD_ATTN_MASK, grad_attn_mask, .name = "grad_attn_mask", .from = STAGE_BIT(STAGE_GRAD_MASKED),                \
-        .columns = STAGE_COLUMNS_MASK, .backward = true,                                                               \
+        .columns = STAGE_COLUMNS_MASK, .sums_square = true, .backward = true,                                          \
         .hint = "look at grad_masked, summed over the axes along which attn_mask is broadcast")                        \
     ROW(GRAD_NORMED_QUERY, grad_normed_query, .name = "grad_normed_query", .from = STAGE_BIT(STAGE_GRAD_QUERY),        \
         .columns = STAGE_COLUMNS_D, .backward = true, .hint = "look at the rotation, turned back")                     \
@@ -155,11 +168,11 @@ struct stage_row {
     ROW(GRAD_INPUTS, grad_inputs, .name = "grad_inputs", .from = STAGE_GRAD_OPERANDS, .columns = STAGE_COLUMNS_D_IN,   \
         .joins_heads = true, .backward = true, .hint = "look at the sum over query, key and value")                    \
     ROW(GRAD_KEY_INPUTS, grad_key_inputs, .name = "grad_key_inputs", .from = STAGE_GRAD_OPERANDS,                      \
-        .columns = STAGE_COLUMNS_D_IN, .of_keys = true, .joins_heads = true, .backward = true,                         \
+        .columns = STAGE_COLUMNS_D_KEY_IN, .of_keys = true, .joins_heads = true, .backward = true,                     \
         .hint = "look at the sum over key and value")                                                                  \
     ROW(GRAD_PARAMETERS, grad_parameters, .name = "grad_parameters",                                                   \
         .from = STAGE_GRAD_OPERANDS | STAGE_BIT(STAGE_GRAD_OUTPUT) | STAGE_BIT(STAGE_CONTEXT),                         \
-        .columns = STAGE_COLUMNS_D_IN, .backward = true,                                                               \
+        .columns = STAGE_COLUMNS_PARAMETERS, .backward = true,                                                         \
         .hint = "look at what a weight met: the inputs, times the gradient by what it made")
 
 #define STAGE_ID(id, functions, ...) STAGE_##id,
@@ -215,8 +228,20 @@ bool stage_is_of_keys(enum stage stage);
 /* Whether its numbers are shares of a row: from 0 on, not around it. */
 bool stage_is_shares(enum stage stage);
 
+/* The stage whose table it has where the heads lie side by side in sdpa, or itself. */
+enum stage stage_packed(enum stage stage);
+
+/* Whether its axes are those of what the mask is given as: attn_mask, or a list of heads. */
+bool stage_is_of_mask(enum stage stage);
+
+/* Whether it is the inputs once more, before anything is projected: normed. */
+bool stage_is_of_inputs(enum stage stage);
+
 /* Whether it is T x T. */
 bool stage_is_square(enum stage stage);
+
+/* Those of the set that are row statistics. */
+uint64_t stage_statistics(uint64_t stages);
 
 /* Whether it has an axis of columns. */
 bool stage_has_columns(enum stage stage);

@@ -3,8 +3,10 @@
 #include "problem/taking.h"
 
 #include "base/text.h"
+#include "model/parameter_rows.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const struct {
@@ -42,6 +44,50 @@ const char *parameters_name(char *name, size_t module, bool stacked, enum projec
     return name;
 }
 
+/* What a module may have beside its projections, and where it lies. */
+#define BLOCK(name, field) {(name), offsetof(struct parameters, field)},
+static const struct {
+    const char *name;
+    size_t offset;
+} BLOCKS[] = {PARAMETER_LATENT_ROWS(BLOCK) PARAMETER_BLOCK_ROWS(BLOCK)};
+#undef BLOCK
+
+enum { BLOCK_COUNT = sizeof BLOCKS / sizeof BLOCKS[0], OF_MODULE = 2 * PROJECTION_COUNT };
+
+size_t parameters_count(const struct parameters *parameters)
+{
+    return parameters->module_count * OF_MODULE + BLOCK_COUNT;
+}
+
+/* Of the tensors of modules. */
+static struct projection *projection_at(const struct parameters *parameters, size_t i)
+{
+    return &parameters->modules[i / OF_MODULE].projections[i % OF_MODULE / 2];
+}
+
+struct tensor *parameters_tensor(struct parameters *parameters, size_t i)
+{
+    const size_t of_modules = parameters->module_count * OF_MODULE;
+    if (i >= of_modules)
+        return (struct tensor *)(void *)((char *)parameters + BLOCKS[i - of_modules].offset);
+    return i % 2 == 0 ? &projection_at(parameters, i)->weight : &projection_at(parameters, i)->bias;
+}
+
+const struct tensor *parameters_named(const struct parameters *parameters, bool stacked, size_t i, char *name)
+{
+    const size_t of_modules = parameters->module_count * OF_MODULE;
+    if (i >= of_modules) {
+        snprintf(name, PARAMETER_NAME_BYTES, "%s", BLOCKS[i - of_modules].name);
+        return (const struct tensor *)(const void *)((const char *)parameters + BLOCKS[i - of_modules].offset);
+    }
+    const struct projection *projection = projection_at(parameters, i);
+    parameters_name(name, i / OF_MODULE, stacked, (enum projection_id)(i % OF_MODULE / 2),
+                    i % 2 == 1               ? ".bias"
+                    : projection->transposed ? LINEAR
+                                             : "");
+    return i % 2 == 0 ? &projection->weight : &projection->bias;
+}
+
 static bool is_tensor(const struct tensor *tensor, const char *own, const char *name)
 {
     return tensor->rank > 0 && strcmp(own, name) == 0;
@@ -50,15 +96,11 @@ static bool is_tensor(const struct tensor *tensor, const char *own, const char *
 bool parameters_find(const struct parameters *parameters, bool stacked, const char *name, struct parameter_place *place)
 {
     char own[PARAMETER_NAME_BYTES];
-    for (size_t i = 0; i < parameters->module_count * PROJECTION_COUNT; i++) {
-        const enum projection_id id = (enum projection_id)(i % PROJECTION_COUNT);
-        const size_t module = i / PROJECTION_COUNT;
-        const struct projection *of = &parameters->modules[module].projections[id];
-        *place = (struct parameter_place){of, id, module, false};
-        if (is_tensor(&of->weight, parameters_name(own, module, stacked, id, of->transposed ? LINEAR : ""), name))
-            return true;
-        place->bias = true;
-        if (is_tensor(&of->bias, parameters_name(own, module, stacked, id, ".bias"), name))
+    for (size_t i = 0; i < parameters->module_count * OF_MODULE; i++) {
+        const struct tensor *tensor = parameters_named(parameters, stacked, i, own);
+        const enum projection_id id = (enum projection_id)(i % OF_MODULE / 2);
+        *place = (struct parameter_place){projection_at(parameters, i), id, i / OF_MODULE, i % 2 == 1};
+        if (is_tensor(tensor, own, name))
             return true;
     }
     *place = (struct parameter_place){&parameters->out, PROJECTION_COUNT, 0, strcmp(name, "out_proj.bias") == 0};
@@ -393,14 +435,10 @@ enum status parameters_take(struct parameters *parameters, struct parameters_pla
     *parameters = (struct parameters){.given = true, .source = input->source};
     parameters->modules = arena_allocate(arena, plan->module_count, sizeof parameters->modules[0], error);
     taking.taken = arena_allocate(arena, input->tensor_count, sizeof taking.taken[0], error);
-    if (parameters->modules != NULL) /* some stay empty where a latent is taken */
-        memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]);
     if (parameters->modules == NULL || taking.taken == NULL || check_heads(&taking) || check_in_proj(&taking))
         return error->status;
     memset(parameters->modules, 0, plan->module_count * sizeof parameters->modules[0]); /* a latent takes some alone */
     memset(taking.taken, 0, input->tensor_count * sizeof taking.taken[0]);
-    memset(parameters->modules, 0,
-           plan->module_count * sizeof parameters->modules[0]); /* what a latent makes has none */
     plan->d_output = plan->d_out;
     const struct tensor *in_proj = plan->has_out ? taking_find(&taking, "in_proj_weight") : NULL;
     enum status status =

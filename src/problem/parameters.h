@@ -80,6 +80,12 @@ enum { PARAMETER_NAME_BYTES = 48 };
 /* "heads.0.W_query.weight" into name: the weight or the bias of a projection of a module. */
 const char *parameters_name(char *name, size_t module, bool stacked, enum projection_id id, const char *suffix);
 
+/* How many tensors parameters may have; number i of them, in the order of results, rank 0 where it is not there: of each
+ * module the weight and the bias of its projections, then those of parameter_rows.h. The second writes its name, too. */
+size_t parameters_count(const struct parameters *parameters);
+struct tensor *parameters_tensor(struct parameters *parameters, size_t i);
+const struct tensor *parameters_named(const struct parameters *parameters, bool stacked, size_t i, char *name);
+
 /* The weight or the bias of a projection. */
 struct parameter_place {
     const struct projection *projection;

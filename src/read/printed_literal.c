@@ -33,8 +33,12 @@ static enum dtype working_dtype_of(const char *at, size_t length)
     static const struct {
         const char *part;
         enum dtype dtype;
-    } PARTS[] = {{"bfloat16", DTYPE_BF16}, {"float16", DTYPE_F16}, {"half", DTYPE_F16}, {"f2", DTYPE_F16},
-                 {"float64", DTYPE_F64},   {"double", DTYPE_F64},  {"f8", DTYPE_F64}};
+    } PARTS[] = {{"half", DTYPE_F16}, {"f2", DTYPE_F16}, {"double", DTYPE_F64}, {"f8", DTYPE_F64}};
+    for (int dtype = DTYPE_COUNT - 1; dtype >= 0; dtype--) { /* bfloat16 before float16, which is in it */
+        const char *title = dtype_title((enum dtype)dtype);
+        if (dtype_is_working((enum dtype)dtype) && memmem(at, length, title, strlen(title)) != NULL)
+            return (enum dtype)dtype;
+    }
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)
         if (memmem(at, length, PARTS[i].part, strlen(PARTS[i].part)) != NULL)
             return PARTS[i].dtype;

@@ -2,7 +2,6 @@
 
 #include "stage/masked.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* A cell of a key that the row does not see. */
@@ -61,21 +60,4 @@ void gradient_load_row(const struct projection *projection, size_t row, size_t c
     }
     for (size_t column = 0; column < columns; column++)
         tensor_load(weight, column * weight->shape[1] + row, 1, numbers + column);
-}
-
-size_t gradient_last_tile(size_t count, size_t tile)
-{
-    return count > 0 ? (count - 1) / tile * tile : 0;
-}
-
-double gradient_excess(const struct problem *problem, const double *weights)
-{
-    double largest = 0, sum = 0;
-    for (size_t j = 0; j < problem->keys; j++) {
-        largest = fmax(largest, weights[j]);
-        sum += weights[j];
-    }
-    if (problem->mask.sinks != NULL) /* its share is the rest of the row */
-        largest = fmax(largest, 1 - sum);
-    return largest > 0 ? 1 / largest : 1;
 }

@@ -18,11 +18,10 @@ void gradient_end(struct explanation *e);
 double gradient_write(struct explanation *e, enum stage stage, struct explain_place place, const char *heading,
                       const struct explain_lines *lines);
 
-/* Two mistakes of the way back: where the last tile of so many begins; and how much too large a row's weights are that
- * were made again as exp(score - maximum), not exp(score - lse). The largest of them, a sink's share of the row among
- * them, is 1 then; weights (keys) are the right ones. */
-size_t gradient_last_tile(size_t count, size_t tile);
-double gradient_excess(const struct problem *problem, const double *weights);
+/* In grad_scores.c: moves each number of a row of grad_masked by a share, problem->noise, of the terms that it is made
+ * of: where grad_weights is delta nothing is left but what rounding leaves, however the numbers that are given are
+ * moved. */
+void gradient_add_noise(const struct attention_row *row);
 
 /* Row `row` of a weight that is used as y = x . W, into numbers (columns). */
 void gradient_load_row(const struct projection *projection, size_t row, size_t columns, double *numbers);

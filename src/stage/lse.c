@@ -17,6 +17,11 @@ static void make(const struct attention_row *row)
     row->stages[STAGE_LSE][0] = row->empty && row->sink == NULL ? -INFINITY : below.largest + log(below.sum);
 }
 
+static double of_sums(const struct fused_sums *sums)
+{
+    return sums->empty ? sums->sink : sums->largest + log(sums->sum);
+}
+
 /* lse = largest + log(sum). */
 static void explain(struct explanation *e, enum stage stage, struct explain_place place)
 {
@@ -37,4 +42,4 @@ static void explain(struct explanation *e, enum stage stage, struct explain_plac
                                                     explain_value(STAGE_WEIGHTS, softmax.sum)}});
 }
 
-const struct stage_functions stage_lse = {.formula = formula, .make = make, .explain = explain};
+const struct stage_functions stage_lse = {.formula = formula, .make = make, .of_sums = of_sums, .explain = explain};

@@ -29,7 +29,7 @@ static bool applies_to_key(const struct problem *problem)
 
 static enum norm_id norm_of(enum stage stage)
 {
-    return stage == STAGE_NORMED ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
+    return stage_is_of_inputs(stage) ? NORM_INPUTS : projection_of(stage) == PROJECTION_QUERY ? NORM_QUERY : NORM_KEY;
 }
 
 void normed_formula(const struct problem *problem, enum stage stage, const char *from, struct text *text)

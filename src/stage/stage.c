@@ -1,5 +1,6 @@
 #include "stage/stage.h"
 
+#include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
 #include "stage/wrong.h"
 
@@ -59,6 +60,22 @@ bool stage_is_made_by_row(enum stage stage)
     return stage_exists(stage) && FUNCTIONS[stage]->make != NULL;
 }
 
+/* Otherwise: with query, key and value; as the stage that it repeats; of the heads side by side; summed over rows. */
+enum stage stage_unmade(uint64_t stages)
+{
+    for (int stage = 0; stage < STAGE_COUNT; stage++)
+        if (stages & STAGE_BIT(stage) && !stage_is_made_by_row((enum stage)stage) &&
+            stage_is_attended((enum stage)stage) && !STAGES[stage].repeats && !STAGES[stage].backward &&
+            stage != STAGE_OUTPUT)
+            return (enum stage)stage;
+    return STAGE_NAMES;
+}
+
+struct fused_statistic stage_statistic(enum stage stage)
+{
+    return (struct fused_statistic){.number = FUNCTIONS[stage]->of_sums, .takes_logs = FUNCTIONS[stage]->takes_logs};
+}
+
 /* The columns of a row that hold anything but 0, minus infinity or what nobody looks at. */
 static struct span made_keys(const struct attention_row *row, enum stage stage)
 {
@@ -69,7 +86,10 @@ void stage_make(const struct attention_row *row, enum stage stage)
 {
     const struct problem *problem = row->problem;
     const struct stage_functions *functions = FUNCTIONS[stage];
-    if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
+    const struct backward_mistake *mistake = problem->backward_mistake;
+    if (mistake != NULL && mistake->makes & STAGE_BIT(stage))
+        mistake->make(row, stage);
+    else if (problem->rounding == ROUNDING_OPERATIONS && functions->make_rounded != NULL)
         functions->make_rounded(row);
     else
         functions->make(row);

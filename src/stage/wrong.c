@@ -8,7 +8,10 @@
 static bool prepare(struct explanation *e, struct explain_lines *line)
 {
     const enum stage stage = line->stage;
-    snprintf(line->label, sizeof line->label, stage_has_columns(stage) ? "head %zu" : "lse", line->index + 1);
+    if (stage_has_columns(stage))
+        snprintf(line->label, sizeof line->label, "head %zu", line->index + 1);
+    else
+        snprintf(line->label, sizeof line->label, "%s", stage_name(stage));
     if (line->over != EXPLAIN_KEYS || !stage_is_square(e->before))
         return true;
     const double before = explain_row(e, e->before, line->place, false)[line->index];
@@ -23,7 +26,7 @@ static bool prepare(struct explanation *e, struct explain_lines *line)
 
 void explain_wrong(struct explanation *e, enum stage stage, struct explain_place place)
 {
-    const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_MASK;
+    const bool of_heads = stage_is_of_mask(stage);
     const size_t index = of_heads ? place.head : place.row;
     explain_write(e, stage, place, "a mistake on purpose",
                   &(struct explain_lines){.over = stage_is_square(stage)                  ? EXPLAIN_KEYS

@@ -8,7 +8,7 @@
  *   .title         the name in words
  *   .safetensors   its code in the header of a .safetensors
  *   .npy           its type in the header of a .npy; none: .npy has no such numbers
- *   .torch         the storage of its numbers in a .pt; there it also goes by its title
+ *   .torch         the storage of its numbers in a .pt, none in new ones; there it also goes by its title
  *   .size          bytes of a number
  *   .codec         how its numbers are loaded, rounded and stored: DOUBLES and FLOATS by the machine, CODED by what
  *                  follows, WHOLES and TRUTHS
@@ -18,7 +18,8 @@
  *   .fraction      bits behind the point
  *   .smallest      above 0; two neighbours are at least so far apart
  *   .largest       that is finite
- *   .infinite      behind the largest come infinity and NaN; else NaN alone
+ *   .infinite      infinity and NaN follow the largest; else NaN alone, and what is too large becomes the largest
+ *   .nan           the code of NaN in files; 0: the first bit of the fraction
  *   .rounds_sums   ONNX's reference rounds each addition of a softmax, not their sum alone
  *
  * The working ones come first, so that their places are those among the values of --dtype; the first of all is the

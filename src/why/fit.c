@@ -35,7 +35,7 @@ double fit_most_noise(const struct trial_base *base)
 /* The most that the errors of all numbers may be, relative to their noise. In bfloat16 and float16 a right kernel stays
  * below 0.5, whatever it rounds on the way (measured). A near miss of a mistake is larger, and pairs have many near
  * misses, so their limit is lower. */
-static double most_rms(const struct trial_base *base, const struct trial_guess *guess)
+double fit_most_rms(const struct trial_base *base, const struct trial_guess *guess)
 {
     static const double COARSE[] = {0.5, 0.45, 0.2};
     return dtype_is_coarse(base->mine->dtype) ? COARSE[guess->count < 2 ? guess->count : 2] : fit_most_noise(base) / 2;
@@ -121,12 +121,25 @@ static void take_noise(const struct trial_base *base, const struct trial *trial,
     }
 }
 
+double fit_rms_of_table(const struct trial_base *base, const struct trial_made *made, size_t at,
+                        const struct trial *trial)
+{
+    const struct mine_table *table = &base->mine->tables[at];
+    double sum = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const double error = trial_error(table->stage, table->numbers[i], number_at(made, table, at, trial, i));
+        const double beyond = fmax(0, error - table->printed[i]) / base->noise[at][i];
+        sum += beyond * beyond;
+    }
+    return sqrt(sum / (double)table->count);
+}
+
 /* Whether the errors are those of rounding; counts the numbers whose own error is. */
 static void judge(const struct trial_base *base, const struct trial_guess *guess, const struct trial_made *made,
                   struct trial *trial)
 {
     const enum dtype dtype = base->mine->dtype;
-    double sum = 0, off = 0;
+    double sum = 0, rest = 0, off = 0;
     trial->agree = trial->of = trial->rows = trial->outside = 0;
     trial->largest = 0;
     trial->worst.table = base->mine->count;
@@ -143,6 +156,7 @@ static void judge(const struct trial_base *base, const struct trial_guess *guess
             sum += beyond / noise * (beyond / noise);
             if (beyond <= fit_most_noise(base) * noise) {
                 trial->agree++;
+                rest += beyond / noise * (beyond / noise);
             } else if (error > off) {
                 off = error;
                 trial->worst = (struct trial_worst){t, i, number};
@@ -150,7 +164,8 @@ static void judge(const struct trial_base *base, const struct trial_guess *guess
         }
     }
     trial->rms = sqrt(sum / (double)trial->of);
-    trial->end = trial->agree == trial->of && trial->rms <= most_rms(base, guess) ? TRIAL_AGREES : TRIAL_DEPARTS;
+    trial->rest_is_right = sqrt(rest / (double)trial->agree) <= fit_most_rms(base, guess);
+    trial->end = trial->agree == trial->of && trial->rms <= fit_most_rms(base, guess) ? TRIAL_AGREES : TRIAL_DEPARTS;
     trial->has_counts = true;
 }
 
@@ -189,7 +204,7 @@ static enum status judge_otherwise(const struct trial_base *base, const struct t
     struct trial_guess rounded = *guess;
     struct trial otherwise = *trial;
     if (!dtype_is_coarse(base->problem->dtype) && rounded.count < TRIAL_CHOICES)
-        rounded.choices[rounded.count++].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+        rounded.choices[rounded.count++].id = mistake_of_dtype(base->mine->dtype);
     if (other != NULL && make_of(base, &problem, &rounded, other, &scratch, error)) {
         judge(base, guess, other, &otherwise);
         otherwise.largest = trial->largest;

@@ -8,6 +8,14 @@
 /* How many times its noise one number may be off. */
 double fit_most_noise(const struct trial_base *base);
 
+/* How far one of the tables, of which a trial has compared the numbers, is from what was made, relative to the noise
+ * that the base knows of it; as trial->rms. */
+double fit_rms_of_table(const struct trial_base *base, const struct trial_made *made, size_t table,
+                        const struct trial *trial);
+
+/* The most that the rms of a guess may be. */
+double fit_most_rms(const struct trial_base *base, const struct trial_guess *guess);
+
 /* Measures the noise of a guess and judges by it: sets end, agree, of, rows, largest, rms, apart, outside, moves,
  * worst, noise and exact of a trial whose indices are set. The guess agrees where every number is within its digits and
  * so many times its noise, and all errors together are no larger than those of rounding. Of few bits that is a part of

@@ -14,6 +14,8 @@
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
 
+#define SAME_SHARE 1e-6 /* of a number that was written in another format, and is still the same */
+
 /* The first table, where all are what the job itself reads: comparing that proves nothing. A gradient may have the name
  * of what it is of. */
 static const char *find_input(const struct input_file *file, const struct options *options)
@@ -27,6 +29,37 @@ static const char *find_input(const struct input_file *file, const struct option
     return checked && i == file->tensor_count && (i == 1 || given) ? file->tensors[0].name : NULL;
 }
 
+static enum status refuse_input(const struct mine *mine, const char *input, struct error *error)
+{
+    return error_usage(error,
+                       "%s: %.80s is an input, not a result; expected a table that your code computed, such as "
+                       "weights or context",
+                       mine->file.source, input);
+}
+
+static bool are_same(const struct tensor *mine, const struct tensor *input)
+{
+    double number, theirs;
+    size_t i = 0, count = tensor_count(input);
+    if (tensor_count(mine) != count)
+        return false;
+    do {
+        tensor_load(mine, i, 1, &number);
+        tensor_load(input, i, 1, &theirs);
+    } while (fabs(number - theirs) <= SAME_SHARE * fabs(theirs) && ++i < count);
+    return i == count;
+}
+
+enum status mine_refuse_input(const struct mine *mine, const struct input_file *inputs, struct error *error)
+{
+    for (size_t i = 0; inputs != NULL && i < inputs->tensor_count && mine->file.tensor_count == 1; i++) {
+        const struct file_tensor *input = &inputs->tensors[i];
+        if (input_file_kind(input->name) & INPUT_FILE_SOURCE && are_same(&mine->file.tensors[0].tensor, &input->tensor))
+            return refuse_input(mine, mine->file.nameless ? "the table" : mine->file.tensors[0].name, error);
+    }
+    return STATUS_OK;
+}
+
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error)
 {
     *mine = (struct mine){.decimals = -1};
@@ -35,12 +68,7 @@ enum status mine_read(struct mine *mine, const struct options *options, struct a
     if (mine->file.tensor_count == 0)
         return error_usage(error, "%s: holds no table; expected a result, or one table", mine->file.source);
     const char *input = find_input(&mine->file, options);
-    if (input != NULL)
-        return error_usage(error,
-                           "%s: %.80s is an input, not a result; expected a table that your code computed, such as "
-                           "weights or context",
-                           mine->file.source, input);
-    return STATUS_OK;
+    return input != NULL ? refuse_input(mine, input, error) : STATUS_OK;
 }
 
 /* --- how far a number may be off --------------------------------------------------------------------------------- */
@@ -147,16 +175,11 @@ static enum dtype dtype_said(const struct input_file *file)
 static enum dtype dtype_of(const struct input_file *file, const struct file_tensor *named, enum dtype of_job,
                            const double *numbers, size_t count)
 {
-    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16};
-    const enum dtype said = dtype_said(file);
-    if (dtype_is_coarse(of_job))
-        return of_job;
-    if (said != DTYPE_COUNT && dtype_is_coarse(said))
-        return said;
-    if (named->stated == DTYPE_F16 || named->stated == DTYPE_BF16)
-        return named->stated;
-    if (named->tensor.dtype == DTYPE_F16 || named->tensor.dtype == DTYPE_BF16)
-        return named->tensor.dtype;
+    static const enum dtype COARSE[] = {DTYPE_BF16, DTYPE_F16}; /* of fewer bits too many numbers are by chance */
+    const enum dtype says[] = {of_job, dtype_said(file), named->stated, named->tensor.dtype};
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if ((i == 0 && dtype_is_coarse(of_job)) || mistake_of_dtype(says[i]) != MISTAKE_COUNT)
+            return says[i];
     for (size_t i = 0; i < 2; i++)
         if ((has_many_digits(named, numbers, count) && are_all_of(COARSE[i], numbers, count)) ||
             (!has_fixed_decimals(named, numbers, count) && are_shortest(COARSE[i], numbers, count)))
@@ -187,7 +210,7 @@ static double half_unit(const struct file_tensor *named, size_t i, int decimals)
 /* Not infinities, nor what stands for minus infinity in masked scores: the errors of the others are not as large. */
 static bool counts(enum stage stage, double number)
 {
-    return isfinite(number) && !(stage == STAGE_MASKED && number <= PLAIN_MASKED);
+    return isfinite(number) && !(STAGES[stage].infinite && number <= PLAIN_MASKED);
 }
 
 double mine_bits(const struct mine *mine)
@@ -286,9 +309,9 @@ static void spread(const size_t *shape, size_t rank, size_t whole[MINE_AXES])
 /* The sizes of a stage's axes; of what it lacks 1. */
 static void shape_of(const struct problem *problem, enum stage stage, size_t whole[MINE_AXES])
 {
-    if (STAGES[stage].columns == STAGE_COLUMNS_MASK) {
+    if (stage_is_of_mask(stage)) {
         const struct tensor *mask = &problem->mask.attn_mask;
-        const bool of_mask = stage == STAGE_GRAD_ATTN_MASK; /* else one for each head */
+        const bool of_mask = STAGES[stage].columns == STAGE_COLUMNS_MASK; /* else one for each head */
         spread(of_mask ? mask->shape : &problem->heads, of_mask ? mask->rank : 1, whole);
         return;
     }
@@ -382,12 +405,12 @@ static enum fit try_way(const struct tensor *tensor, const struct problem *probl
     size_t whole[MINE_AXES];
     struct tensor joined = *tensor;
     shape_of(problem, stage, whole);
-    if ((stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT) && join_heads(problem, &joined))
+    if (stage_packed(stage) != stage && join_heads(problem, &joined))
         tensor = &joined;
     if (way != MINE_SIDE_BY_SIDE)
         return try_order(tensor, whole, way == MINE_HEADS_BEFORE ? BEFORE : BEHIND, best);
     const size_t last = tensor->rank - 1;
-    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK || STAGES[stage].columns == STAGE_COLUMNS_MASK ||
+    if (whole[MINE_HEAD] == 1 || tensor->rank == TENSOR_RANK || stage_is_of_mask(stage) ||
         tensor->shape[last] != whole[MINE_HEAD] * whole[MINE_COLUMN] || stage_is_square(stage))
         return FIT_NONE;
     struct tensor parted = *tensor;
@@ -477,7 +500,7 @@ static bool is_shown(const struct problem *problem, enum stage stage)
 {
     const bool could = STAGES[stage].backward && !problem->stages_asked && stage_applies(problem, stage);
     return stage_exists(stage) && !STAGES[stage].repeats && (could || problem_shows_stage(problem, stage)) &&
-           stage != STAGE_GRAD_PARAMETERS;
+           STAGES[stage].columns != STAGE_COLUMNS_PARAMETERS;
 }
 
 /* The last stage that the table fits best. */
@@ -930,7 +953,7 @@ void mine_describe_number(const struct mine_table *table, const struct problem *
     if (whole[MINE_HEAD] > 1)
         text_add(text, ", head %zu", index.at[MINE_HEAD] + 1);
     text_add(text, ", row");
-    if (table->parameter != NULL || STAGES[table->stage].columns == STAGE_COLUMNS_MASK)
+    if (table->parameter != NULL || stage_is_of_mask(table->stage))
         text_add(text, " %zu", index.at[MINE_ROW] + 1);
     else
         add_row(problem, table->stage, item, index.at[MINE_ROW], text);
@@ -943,7 +966,7 @@ void mine_describe(const struct mine_table *table, const struct problem *problem
     const struct mine_layout *layout = &table->layout;
     const size_t rows = layout->size[MINE_ROW], item = first.at[MINE_ITEM];
     text_add(text, "%s", mine_name(table));
-    if (table->parameter != NULL || STAGES[table->stage].columns == STAGE_COLUMNS_MASK)
+    if (table->parameter != NULL || stage_is_of_mask(table->stage))
         return;
     if (layout->axis[MINE_ITEM] < 0 && layout->whole[MINE_ITEM] > 1)
         text_add(text, ", item %zu", item + 1);

@@ -57,6 +57,9 @@ struct mine {
     const char *meant; /* the stage that others call the one table so, which is not read for it; or NULL */
 };
 
+/* STATUS_USAGE where the one table of --mine has the numbers of these inputs. */
+enum status mine_refuse_input(const struct mine *mine, const struct input_file *inputs, struct error *error);
+
 /* Reads --mine. STATUS_USAGE where it holds no table. */
 enum status mine_read(struct mine *mine, const struct options *options, struct arena *arena, struct error *error);
 

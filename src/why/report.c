@@ -22,7 +22,7 @@ enum {
 /* What --dtype says. */
 static bool is_dtype(enum mistake id)
 {
-    return id == MISTAKE_DTYPE_BF16 || id == MISTAKE_DTYPE_F16;
+    return mistake_dtype(id) != DTYPE_COUNT;
 }
 
 /* What options say, seeds and the like, needs no --mistake. */
@@ -720,7 +720,7 @@ bool why_is_nearly_right(const struct why *why)
     enum { ONE_IN = 10 };
     const struct trial *right = &why->right;
     return why->count == 0 && right->has_counts && right->worst.table < why->mine.count && right->agree > 0 &&
-           (right->of - right->agree) * ONE_IN <= right->of;
+           right->rest_is_right && (right->of - right->agree) * ONE_IN <= right->of;
 }
 
 double why_worst(const struct why *why, struct text *place)

@@ -263,7 +263,7 @@ static enum status add_right(struct why *why, const struct trial_base *base)
     const bool low = base->mine->dtype != why->problem->dtype;
     struct trial_guess guess = {.count = low};
     if (low)
-        guess.choices[0].id = base->mine->dtype == DTYPE_BF16 ? MISTAKE_DTYPE_BF16 : MISTAKE_DTYPE_F16;
+        guess.choices[0].id = mistake_of_dtype(base->mine->dtype);
     why->constant = !why->right.moves && may_be_elsewhere(base->mine);
     why->low_precision = low && !why->constant;
     return why->constant ? STATUS_OK : why_add(why, base, why->options, &guess, &why->right);
@@ -437,9 +437,17 @@ static void drop_rivals(struct why *why)
     why->count = kept;
 }
 
+/* Where nothing is projected, an operand may be what a mistake makes of it. */
+static enum status refuse_input(struct why *why)
+{
+    return problem_projects(why->problem) && why->options->grad == NULL
+               ? mine_refuse_input(&why->mine, why->files->inputs, why->error)
+               : STATUS_OK;
+}
+
 static enum status search(struct why *why, const struct trial_base *base)
 {
-    if (try_other_stages(why) != STATUS_OK || why->count > 0 || why->constant)
+    if (try_other_stages(why) != STATUS_OK || why->count > 0 || why->constant || refuse_input(why) != STATUS_OK)
         return why->error->status;
     if (why_can_tell(why, WHY_SINGLES) && why_residual(why) != STATUS_OK)
         return why->error->status;
@@ -483,6 +491,8 @@ static enum status search_sizes(struct why *why)
 {
     const struct error refused = *why->error;
     *why->error = (struct error){0};
+    if (refuse_input(why) != STATUS_OK)
+        return why->error->status;
     why->bits = mine_bits(&why->mine);
     for (enum why_depth depth = WHY_NEAR; depth <= WHY_OTHER_SIZES && why->is_drawn; depth++) {
         if (why_draws(why, depth) || why->count > 0)

@@ -1,5 +1,6 @@
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
+#include "why/fit.h"
 #include "why/gradients.h"
 #include "why/why.h"
 
@@ -37,7 +38,7 @@ static double *in_order(const struct mine_table *table, const double *numbers_of
 /* Whether a stage has a row for each query that is asked for, of which projections need all. */
 static bool is_of_all_queries(enum stage stage)
 {
-    return stage == STAGE_NORMED || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
+    return stage_is_of_inputs(stage) || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
 }
 
 /* What a step goes on from: all whole stages before it. Where query has fewer rows than tokens it cannot stand in. */
@@ -48,7 +49,7 @@ static enum status take_own(const struct why *why, const double *const whole[STA
     const bool some = why->problem->row_count < why->problem->queries;
     for (int i = 0; i < STAGE_COUNT; i++)
         own[i] = before & STAGE_BIT(i) && !(some && is_of_all_queries((enum stage)i)) &&
-                         (i == STAGE_NORMED || !problem_is_side_by_side(why->problem, (enum stage)i))
+                         (stage_is_of_inputs((enum stage)i) || !problem_is_side_by_side(why->problem, (enum stage)i))
                      ? whole[i]
                      : NULL;
     return STATUS_OK;
@@ -69,6 +70,23 @@ static double work_of(const struct trial_base *base)
     struct trial_base all = *base;
     all.few_count = 0;
     return trial_work(&all);
+}
+
+/* Numbers of few bits agree with much that is nearly right, one by one; together they are weighed by their noise. */
+static bool has_few_bits(const struct trial_base *base)
+{
+    return dtype_is_coarse(base->mine->dtype) && base->noise[0] != NULL;
+}
+
+/* How far the tables of a stage are from what was made, the furthest of them. */
+static double rms_of(const struct trial_base *base, const struct trial_made *made, enum stage stage,
+                     const struct trial *trial)
+{
+    double rms = 0;
+    for (size_t i = 0; i < base->mine->count; i++)
+        if (base->mine->tables[i].stage == stage)
+            rms = fmax(rms, fit_rms_of_table(base, made, i, trial));
+    return rms;
 }
 
 /* The stage from somebody's own ones before it, with these mistakes in between; whether that is their stage. `early`:
@@ -93,7 +111,7 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
         const bool back = STAGES[stage].backward;
         recipe.roles_early = early && STAGES[stage].operand;
         take_own(stepping->why, stepping->whole, stage, plain->own);
-        if (back ? recipe.no_way_back != NULL ||
+        if (back ? recipe.not_differentiable != NULL ||
                        gradients_make(&recipe.problem, base->mine, all.gradients, &arena, error) != STATUS_OK
                  : plain_run(plain, &recipe, base->problem->rows, base->problem->row_count,
                              stage_closure(STAGE_BIT(made)), &columns, &arena, &arena, error) != STATUS_OK) {
@@ -101,6 +119,10 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
             return error->status;
         }
         trial_compare(base, &all, NULL, true, stage, trial);
+        if (has_few_bits(base)) {
+            trial->rms = rms_of(base, &all, stage, trial);
+            trial->end = trial->rms <= 2 * fit_most_rms(base, guess) ? trial->end : TRIAL_DEPARTS;
+        }
     }
     stepping->why->budget.done += work_of(base);
     arena_free(&arena);
@@ -118,7 +140,9 @@ static enum status find_guesses(const struct stepping *stepping, struct why_step
         if (try_step(stepping, step->stage, &guesses->items[i], true, &trial) != STATUS_OK)
             return why->error->status;
         *tried += trial.end != TRIAL_REFUSED;
-        if (trial.end != TRIAL_AGREES)
+        if (trial.end != TRIAL_AGREES ||
+            (has_few_bits(stepping->base) &&
+             (trial.rms > fit_most_rms(stepping->base, &guesses->items[i]) || 2 * trial.rms > step->rms)))
             continue;
         step->guesses[step->guess_count++] = guesses->items[i];
         step->agree = trial.agree;
@@ -315,7 +339,7 @@ static enum status look_for_masked_first(struct stepping *stepping)
 
 static bool is_left_out(const struct why *why, enum stage stage)
 {
-    return why->masked_first && (stage == STAGE_SCALED || stage == STAGE_CAPPED || stage == STAGE_MASKED);
+    return why->masked_first && stage_follows(stage, STAGE_SCALED) && stage_follows(STAGE_MASKED, stage);
 }
 
 static enum status look_at_steps(struct stepping *stepping)
@@ -331,6 +355,7 @@ static enum status look_at_steps(struct stepping *stepping)
         if (try_step(stepping, step->stage, &none, true, &trial) != STATUS_OK)
             return why->error->status;
         step->departs = trial.end != TRIAL_AGREES;
+        step->rms = trial.rms;
         step->agree = trial.agree;
         step->of = trial.of;
         step->largest = trial.largest;
@@ -557,13 +582,15 @@ static enum status take_apart(const struct stepping *stepping)
     return STATUS_OK;
 }
 
-/* From the inputs on, or else from stage to stage, or each gradient by itself. */
+/* From the inputs on, or else from stage to stage, or each gradient by itself. Few bits tell too little from stage to
+ * stage: there, near misses of a mistake fit, too. */
 static enum status take_joined(const struct stepping *stepping)
 {
     struct why *why = stepping->why;
     const size_t ways = count_ways(why);
     bool taken = false;
-    for (int by_steps = 0; by_steps < 2; by_steps++)
+    const bool few_bits = has_few_bits(stepping->exact);
+    for (int by_steps = 0; by_steps < (few_bits ? 1 : 2); by_steps++)
         for (size_t i = 0; i < ways && !taken; i++) {
             struct trial_guess all;
             if (join_steps(why, i, &all) &&
@@ -571,7 +598,11 @@ static enum status take_joined(const struct stepping *stepping)
                     STATUS_OK)
                 return why->error->status;
         }
-    return taken ? STATUS_OK : take_apart(stepping);
+    if (!taken && take_apart(stepping) != STATUS_OK)
+        return why->error->status;
+    for (size_t i = 0; i < why->step_count && few_bits && why->count == 0; i++)
+        why->steps[i].guess_count = 0;
+    return STATUS_OK;
 }
 
 enum status why_steps(struct why *why, const struct trial_base *base)

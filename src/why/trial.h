@@ -46,7 +46,8 @@ struct trial {
     bool hidden;     /* nothing of the main stage is other than without mistakes */
     bool has_counts; /* all numbers were compared: */
     size_t agree, of, rows;
-    double largest; /* the largest error; infinite where NaN meets a number */
+    bool rest_is_right; /* the errors of those that agree are, together, those of rounding */
+    double largest;     /* the largest error; infinite where NaN meets a number */
     double rms;   /* what is left of the errors beyond the digits, in times of the noise of each number; NaN: unknown */
     double apart; /* of numbers of few bits: how far the guess is from what is right, relative to the noise */
     size_t outside; /* numbers that attn diff would call different, by the tolerance of the tables' dtype */

@@ -11,7 +11,7 @@ archive) golden=tests/golden/archive ;;
 json) golden=data ;;
 *) golden= ;;
 esac
-set -- "build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=2048 -max_len=2048 -len_control=0 \
+set -- "build/asan/fuzz_$target" -max_total_time="$seconds" -timeout=100 -rss_limit_mb=2048 -max_len=2048 -len_control=0 \
     -artifact_prefix="build/fuzz/$target-"
 if [ -f "$dictionary" ]; then set -- "$@" -dict="$dictionary"; fi
 "$@" "$corpus" "tests/fuzz/seeds/$target" "tests/fuzz/found/$target" $golden >"$log" 2>&1

@@ -13,6 +13,8 @@ enum {
     SENTENCE_BYTES = 1024,
     SAID_COLUMNS = 60, /* of a prediction, that are told */
     MARGIN = 4,        /* lines of a window that a prompt may take */
+    TITLE_LINES = 2,
+    CLOSING_LINES = 5, /* of what is said behind a lesson */
     MOST_NAMES = 100,
 };
 
@@ -68,6 +70,7 @@ static void tell_prediction(struct session *session, const struct lesson_part *p
                                                                            &sentence);
         output_print(session->show.output, "\n");
         show_print(&session->show, "%s", words);
+        session->shown += 2;
     }
     session->predicted = NULL;
 }
@@ -83,7 +86,7 @@ static bool run_shown(struct session *session, const struct lesson_part *part)
         show_print(&session->show, "It was ended. Enter runs it again, s skips it.");
         return false;
     }
-    session->shown = show_part_lines(&session->show, part);
+    session->shown += show_printed_lines(part->printed);
     if (part->printed[0] != '\0')
         tell_prediction(session, part);
     return true;
@@ -123,11 +126,11 @@ static enum move run_part(struct session *session, const struct lesson_part *par
 /* The exercise that is asked for behind this part: the text that sets it may be followed by others. NULL for none. */
 static const struct lesson_part *exercise_behind(const struct lesson *lesson, size_t part)
 {
-    if (part + 1 < lesson->count && lesson->parts[part + 1].exercise == 0)
+    if (part + 1 < lesson->count && lesson->parts[part + 1].answer == NULL)
         return NULL;
-    while (part > 0 && lesson->parts[part].exercise == 0)
+    while (part > 0 && lesson->parts[part].answer == NULL)
         part--;
-    return lesson->parts[part].exercise != 0 ? &lesson->parts[part] : NULL;
+    return lesson->parts[part].answer != NULL ? &lesson->parts[part] : NULL;
 }
 
 static bool asks(const struct lesson *lesson, size_t part)
@@ -136,28 +139,35 @@ static bool asks(const struct lesson *lesson, size_t part)
            exercise_behind(lesson, part) != NULL;
 }
 
-/* Waits where the part would push what has not been read yet out of the window. */
-static enum move pause_before(struct session *session, const struct lesson_part *part)
+/* Waits where so many lines would push what has not been read yet out of the window. */
+static enum move pause_before(struct session *session, size_t lines)
 {
     struct winsize window;
-    const size_t lines = show_part_lines(&session->show, part), before = session->shown;
     const bool known = session->live && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > MARGIN;
-    enum move move = MOVE_ON;
-    if (known && part->kind != LESSON_COMMAND && before > 0 && before + lines > (size_t)window.ws_row - MARGIN) {
-        output_print(session->show.output, "\n");
-        move = ask_to_go_on(session, "Enter goes on");
-    }
-    session->shown += lines;
-    return move;
+    if (!known || session->shown == 0 || session->shown + lines <= (size_t)window.ws_row - MARGIN)
+        return MOVE_ON;
+    output_print(session->show.output, "\n");
+    return ask_to_go_on(session, "Enter goes on");
+}
+
+static enum move pause_before_part(struct session *session, const struct lesson_part *part)
+{
+    return pause_before(session, show_part_lines(&session->show, part));
+}
+
+static void show_next(struct session *session, const struct lesson_part *part)
+{
+    show_part(&session->show, part);
+    session->shown += show_part_lines(&session->show, part);
 }
 
 static enum move do_part(struct session *session, const struct lesson *lesson, size_t part)
 {
     const struct lesson_part *shown = &lesson->parts[part], *exercise = exercise_behind(lesson, part);
-    enum move move = pause_before(session, shown);
+    enum move move = pause_before_part(session, shown);
     if (move != MOVE_ON)
         return move;
-    show_part(&session->show, shown);
+    show_next(session, shown);
     if (shown->kind == LESSON_COMMAND)
         move = run_part(session, shown);
     else if (shown->predicted != NULL)
@@ -167,9 +177,9 @@ static enum move do_part(struct session *session, const struct lesson *lesson, s
 
 /* To the text before the question before this one; from the first question to its beginning, and from there to the
  * lesson before. */
-static void go_back(const struct session *session, struct place *place)
+static void go_back(struct place *place)
 {
-    const struct lesson *lesson = &session->lessons->lessons[place->lesson - 1];
+    const struct lesson *lesson = &LESSONS[place->lesson];
     size_t questions = 0, part = place->part;
     while (part > 0 && questions < 2)
         questions += asks(lesson, --part);
@@ -178,13 +188,18 @@ static void go_back(const struct session *session, struct place *place)
     place->part = part + (questions == 2);
 }
 
-static void show_title(struct session *session, size_t number)
+/* With what it stands above. */
+static enum move show_title(struct session *session, size_t number)
 {
     char title[SENTENCE_BYTES];
-    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, session->lessons->count,
-             session->lessons->lessons[number - 1].title);
+    const struct lesson *lesson = &LESSONS[number];
+    if (pause_before(session, TITLE_LINES + show_part_lines(&session->show, lesson->parts)) == MOVE_QUIT)
+        return MOVE_QUIT;
+    output_print(session->show.output, "\n");
+    snprintf(title, sizeof title, "Lesson %zu of %zu: %s", number, LESSON_COUNT, lesson->title);
     show_bold(&session->show, title);
-    session->shown += 2;
+    session->shown += TITLE_LINES;
+    return MOVE_ON;
 }
 
 /* The files that earlier lessons make, but for those that the reader has made otherwise. */
@@ -193,7 +208,7 @@ static void prepare(struct session *session, struct place *place)
     struct error ignored = {0};
     own_files_look(&session->files, session->shell.folder, true, session->arena, &ignored);
     for (; place->prepared + 1 < place->lesson; place->prepared++) {
-        const struct lesson *lesson = &session->lessons->lessons[place->prepared];
+        const struct lesson *lesson = &LESSONS[place->prepared + 1];
         for (size_t i = 0; i < lesson->count; i++)
             if (lesson->parts[i].kind == LESSON_COMMAND &&
                 own_files_lost(session->files, lesson->parts[i].text) == NULL)
@@ -208,14 +223,15 @@ static void prepare(struct session *session, struct place *place)
 static size_t ask_next(struct session *session, size_t lesson)
 {
     char prompt[SENTENCE_BYTES];
-    const size_t count = session->lessons->count;
+    if (pause_before(session, CLOSING_LINES) == MOVE_QUIT)
+        return 0;
     output_print(session->show.output, "\n");
-    if (lesson == count) {
-        show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", count);
+    if (lesson == LESSON_COUNT) {
+        show_print(&session->show, "This was the last of %zu lessons. man attn goes on from here.", LESSON_COUNT);
         return 0;
     }
-    show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, count,
-               session->lessons->lessons[lesson].title);
+    show_print(&session->show, "This was lesson %zu of %zu. The next one: %s.", lesson, LESSON_COUNT,
+               LESSONS[lesson + 1].title);
     snprintf(prompt, sizeof prompt, "Enter goes on with lesson %zu, q ends", lesson + 1);
     const enum move move = ask_to_go_on(session, prompt);
     return move == MOVE_ON ? lesson + 1 : move == MOVE_BACK ? lesson : 0;
@@ -225,12 +241,12 @@ static size_t ask_next(struct session *session, size_t lesson)
 static void go_through(struct session *session, struct place place)
 {
     while (place.lesson > 0 && !session->show.output->failed) {
-        const struct lesson *lesson = &session->lessons->lessons[place.lesson - 1];
+        const struct lesson *lesson = &LESSONS[place.lesson];
         if (place.part == 0) {
             prepare(session, &place);
             session->predicted = NULL;
-            output_print(session->show.output, "\n");
-            show_title(session, place.lesson);
+            if (show_title(session, place.lesson) == MOVE_QUIT)
+                return;
         }
         enum move move = MOVE_ON;
         for (; place.part < lesson->count && move == MOVE_ON && !session->show.output->failed; place.part++)
@@ -239,7 +255,7 @@ static void go_through(struct session *session, struct place place)
             return;
         if (move == MOVE_BACK) {
             place.part--;
-            go_back(session, &place);
+            go_back(&place);
         } else {
             place = (struct place){.lesson = session->reading ? ask_next(session, place.lesson) : 0,
                                    .prepared = place.prepared};
@@ -319,23 +335,21 @@ static bool begin(struct session *session, size_t first)
     static const struct lesson_part KEYS = {
         .text = "Enter runs the command that is shown, or goes on. You may also type commands that begin with attn. ? "
                 "says more, q ends."};
-    const struct lesson *introduction = &session->lessons->introduction;
     enum move move = MOVE_ON;
-    for (size_t i = 0; i < introduction->count && first == 0 && move != MOVE_QUIT; i++)
-        if ((move = pause_before(session, &introduction->parts[i])) != MOVE_QUIT)
-            show_part(&session->show, &introduction->parts[i]);
-    if (session->live && move != MOVE_QUIT && (move = pause_before(session, &KEYS)) != MOVE_QUIT)
-        show_part(&session->show, &KEYS);
+    for (size_t i = 0; i < LESSONS[0].count && first == 0 && move != MOVE_QUIT; i++)
+        if ((move = pause_before_part(session, &LESSONS[0].parts[i])) != MOVE_QUIT)
+            show_next(session, &LESSONS[0].parts[i]);
+    if (session->live && move != MOVE_QUIT && (move = pause_before_part(session, &KEYS)) != MOVE_QUIT)
+        show_next(session, &KEYS);
     return move != MOVE_QUIT;
 }
 
-enum status session_run(const struct lessons *lessons, size_t first, bool color, struct output *output,
-                        struct arena *arena, struct error *error)
+enum status session_run(size_t first, bool color, struct output *output, struct arena *arena, struct error *error)
 {
     struct session *session = arena_allocate(arena, 1, sizeof *session, error);
     if (session == NULL)
         return error->status;
-    *session = (struct session){.lessons = lessons, .show = {output, color}, .arena = arena, .error = error};
+    *session = (struct session){.show = {output, color}, .arena = arena, .error = error};
     session->live = isatty(STDIN_FILENO) && output_is_terminal(output);
     session->reading = session->live || !isatty(STDIN_FILENO);
     if (shell_open(&session->shell, arena, error) != STATUS_OK)
@@ -348,8 +362,8 @@ enum status session_run(const struct lessons *lessons, size_t first, bool color,
     return output->failed ? error->status : STATUS_OK;
 }
 
-void session_list(const struct lessons *lessons, struct output *output)
+void session_list(struct output *output)
 {
-    for (size_t i = 0; i < lessons->count; i++)
-        output_print(output, "%3zu  %s\n", i + 1, lessons->lessons[i].title);
+    for (size_t i = 1; i <= LESSON_COUNT; i++)
+        output_print(output, "%3zu  %s\n", i, LESSONS[i].title);
 }

@@ -1,7 +1,5 @@
 #include "lesson/session/show.h"
 
-#include "lesson/mdoc.h"
-
 #include <stdarg.h>
 #include <string.h>
 
@@ -12,26 +10,39 @@ enum { SENTENCE_BYTES = 2048, LITERAL_INDENT = 2 };
 /* Words, added to lines. */
 struct filling {
     const struct show *show;
-    size_t columns, indent, column;
-    char style; /* MDOC_BOLD and the like */
+    size_t columns, indent, column, lines;
+    char style;  /* LESSON_BOLD and the like */
+    bool counts; /* the lines alone: nothing is shown */
 };
+
+static void put(const struct filling *filling, const char *bytes, size_t length)
+{
+    if (!filling->counts)
+        output_write(filling->show->output, bytes, length);
+}
+
+static void put_blanks(const struct filling *filling, size_t count)
+{
+    while (count-- > 0)
+        put(filling, " ", 1);
+}
 
 static const char *style_begins(char style)
 {
-    return style == MDOC_BOLD ? TEXT_BOLD : style == MDOC_UNDERLINE ? UNDERLINED : "";
+    return style == LESSON_BOLD ? TEXT_BOLD : style == LESSON_UNDERLINE ? UNDERLINED : "";
 }
 
 static void change_style(struct filling *filling, char style)
 {
-    if (filling->show->color && style != filling->style)
-        output_print(filling->show->output, "%s%s", filling->style != MDOC_PLAIN ? TEXT_PLAIN : "",
+    if (filling->show->color && style != filling->style && !filling->counts)
+        output_print(filling->show->output, "%s%s", filling->style != LESSON_PLAIN ? TEXT_PLAIN : "",
                      style_begins(style));
     filling->style = style;
 }
 
 static bool is_mark(char byte)
 {
-    return byte == MDOC_BOLD || byte == MDOC_UNDERLINE || byte == MDOC_PLAIN;
+    return byte == LESSON_BOLD || byte == LESSON_UNDERLINE || byte == LESSON_PLAIN;
 }
 
 /* The columns of a word, which ends at a blank. */
@@ -49,10 +60,12 @@ static size_t word_columns(const char *word, const char *end)
 static void break_line(struct filling *filling)
 {
     const char style = filling->style;
-    change_style(filling, MDOC_PLAIN); /* the margin is plain */
-    output_print(filling->show->output, "\n%*s", (int)filling->indent, "");
+    change_style(filling, LESSON_PLAIN); /* the margin is plain */
+    put(filling, "\n", 1);
+    put_blanks(filling, filling->indent);
     change_style(filling, style);
     filling->column = filling->indent;
+    filling->lines++;
 }
 
 static void add_word(struct filling *filling, const char *word, const char *end)
@@ -66,7 +79,7 @@ static void add_word(struct filling *filling, const char *word, const char *end)
         next = word;
         while (next < end && !is_mark(*next))
             next++;
-        output_write(filling->show->output, word, (size_t)(next - word));
+        put(filling, word, (size_t)(next - word));
     }
 }
 
@@ -79,7 +92,7 @@ static void fill_words(struct filling *filling, const char *text)
         if (!first && filling->column + 1 + columns > filling->columns) {
             break_line(filling);
         } else if (!first) {
-            output_write(filling->show->output, " ", 1);
+            put(filling, " ", 1);
             filling->column++;
         }
         add_word(filling, text, end);
@@ -94,26 +107,32 @@ static struct filling begin_filling(const struct show *show, size_t indent)
     return (struct filling){.show = show,
                             .columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output)),
                             .indent = indent,
-                            .style = MDOC_PLAIN};
+                            .style = LESSON_PLAIN};
+}
+
+static void fill_text(struct filling *filling, const char *text, const char *tag)
+{
+    const size_t before = tag != NULL ? 2 : filling->indent;
+    put_blanks(filling, before);
+    filling->column = before;
+    if (tag != NULL) {
+        add_word(filling, tag, tag + strlen(tag));
+        filling->column += word_columns(tag, tag + strlen(tag));
+        if (filling->column + 1 > filling->indent)
+            break_line(filling);
+        put_blanks(filling, memory_left(filling->indent, filling->column));
+        filling->column = filling->indent;
+    }
+    fill_words(filling, text);
+    change_style(filling, LESSON_PLAIN);
+    put(filling, "\n", 1);
+    filling->lines++;
 }
 
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent)
 {
     struct filling filling = begin_filling(show, indent);
-    const size_t before = tag != NULL ? 2 : indent;
-    output_print(show->output, "%*s", (int)before, "");
-    filling.column = before;
-    if (tag != NULL) {
-        add_word(&filling, tag, tag + strlen(tag));
-        filling.column += word_columns(tag, tag + strlen(tag));
-        if (filling.column + 1 > indent)
-            break_line(&filling);
-        output_print(show->output, "%*s", (int)memory_left(indent, filling.column), "");
-        filling.column = indent;
-    }
-    fill_words(&filling, text);
-    change_style(&filling, MDOC_PLAIN);
-    output_write(show->output, "\n", 1);
+    fill_text(&filling, text, tag);
 }
 
 void show_print(const struct show *show, const char *format, ...)
@@ -129,9 +148,9 @@ void show_print(const struct show *show, const char *format, ...)
 void show_bold(const struct show *show, const char *line)
 {
     struct filling filling = begin_filling(show, 0);
-    change_style(&filling, MDOC_BOLD);
+    change_style(&filling, LESSON_BOLD);
     fill_words(&filling, line);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -149,9 +168,9 @@ void show_lines(const struct show *show, const char *lines, size_t indent)
 void show_command(const struct show *show, const char *command)
 {
     struct filling filling = begin_filling(show, 0);
-    change_style(&filling, MDOC_BOLD);
+    change_style(&filling, LESSON_BOLD);
     output_print(show->output, "$ %s", command);
-    change_style(&filling, MDOC_PLAIN);
+    change_style(&filling, LESSON_PLAIN);
     output_write(show->output, "\n", 1);
 }
 
@@ -179,9 +198,17 @@ static size_t newlines(const char *text)
 
 size_t show_part_lines(const struct show *show, const struct lesson_part *part)
 {
-    const size_t columns = memory_smaller(SHOW_COLUMNS, output_columns(show->output));
     const size_t before = !part->close || part->kind == LESSON_COMMAND;
-    if (part->kind == LESSON_TEXT) /* a line is not filled to its end: about one in ten more */
-        return before + 1 + text_columns(part->text) * 11 / 10 / (columns - memory_smaller(part->indent, columns - 1));
-    return before + newlines(part->text) + (part->kind == LESSON_COMMAND ? 2 + newlines(part->printed) : 0);
+    struct filling filling = begin_filling(show, part->indent);
+    filling.counts = true;
+    if (part->kind == LESSON_TEXT)
+        fill_text(&filling, part->text, part->tag);
+    else
+        filling.lines = newlines(part->text) + (part->kind == LESSON_COMMAND);
+    return before + filling.lines;
+}
+
+size_t show_printed_lines(const char *printed)
+{
+    return 1 + newlines(printed);
 }

@@ -13,7 +13,7 @@ struct show {
     bool color;
 };
 
-/* A paragraph with the marks of lesson/mdoc.h, wrapped for the output, each line behind `indent` blanks; a tag stands
+/* A paragraph with the marks of lessons.h, wrapped for the output, each line behind `indent` blanks; a tag stands
  * before the first. */
 void show_text(const struct show *show, const char *text, const char *tag, size_t indent);
 
@@ -29,8 +29,9 @@ void show_lines(const struct show *show, const char *lines, size_t indent);
 /* A part of a lesson, with the empty line before it. */
 void show_part(const struct show *show, const struct lesson_part *part);
 
-/* The lines that it takes, with those that a command prints. */
+/* The lines that it takes; and those of what a command printed, with the prompt before it. */
 size_t show_part_lines(const struct show *show, const struct lesson_part *part);
+size_t show_printed_lines(const char *printed);
 
 /* A command as it is typed, "$ " before it, its further lines below. */
 void show_command(const struct show *show, const char *command);

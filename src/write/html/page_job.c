@@ -329,13 +329,21 @@ static void write_mask(const struct problem *problem, struct output *output)
     output_print(output, "\"%s\"", EMPTY_ROW_WORDS[mask->empty_row]);
 }
 
-/* What the page rounds by: the facts of one or two dtypes. */
+/* To what masked scores are rounded: infinity is among them. */
+static enum dtype masked_dtype(const struct problem *problem)
+{
+    return dtype_has_infinity(problem->dtype) ? problem->dtype : problem_stage_dtype(problem, STAGE_MASKED);
+}
+
+/* What the page rounds by: the facts of its dtypes. */
 static void write_dtypes(const struct problem *problem, struct output *output)
 {
-    const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype};
+    const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype, masked_dtype(problem)};
     char smallest[DECIMAL_BYTES], largest[DECIMAL_BYTES];
     page_key("dtypes", output);
-    for (size_t i = 0; i < 1 + (dtypes[1] != dtypes[0]); i++) {
+    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+        if ((i > 0 && dtypes[i] == dtypes[0]) || (i > 1 && dtypes[i] == dtypes[1]))
+            continue;
         decimal_from_double(dtype_smallest(dtypes[i]), smallest);
         decimal_from_double(dtype_largest(dtypes[i]), largest);
         output_print(output, "%s\"%s\": {\"storage\": \"%s\", \"bits\": %d, ", i ? ",\n  " : "{", dtype_name(dtypes[i]),
@@ -387,6 +395,10 @@ void page_write_job(const struct result *result, int precision, struct output *o
     output_print(output, "\"%s\"", dtype_name(problem->dtype));
     page_key("softmax_dtype", output);
     output_print(output, "\"%s\"", dtype_name(problem->softmax_dtype));
+    if (masked_dtype(problem) != problem->dtype) {
+        page_key("masked_dtype", output);
+        output_print(output, "\"%s\"", dtype_name(masked_dtype(problem)));
+    }
     write_dtypes(problem, output);
     page_real("scale", problem->scale, output);
     page_truth("scales_query", problem->scales_query, output);

@@ -13,10 +13,15 @@ enum {
     HEADING_INDENT = 4, /* of its further lines */
 };
 
-/* What is drawn for a terminal stays within it, and so do the words around. */
+/* What is for a terminal, or drawn as if for one, stays within it. */
+static size_t room_of(const struct writing *writing)
+{
+    return writing->heatmap || output_is_terminal(writing->output) ? output_columns(writing->output) : SIZE_MAX;
+}
+
 static size_t words_columns(const struct writing *writing)
 {
-    return writing->heatmap ? memory_smaller(output_columns(writing->output), WRAP_COLUMNS) : WRAP_COLUMNS;
+    return memory_smaller(room_of(writing), WRAP_COLUMNS);
 }
 
 /* "2 items of 2 heads of 6 x 6" */
@@ -42,8 +47,7 @@ static void write_shape(const struct table_layout *layout, struct wrap line)
 {
     char shape[128];
     shape_text(layout->table, shape, sizeof shape);
-    const size_t length = strlen(shape),
-                 room = layout->writing->heatmap ? output_columns(layout->writing->output) : SIZE_MAX;
+    const size_t length = strlen(shape), room = room_of(layout->writing);
     if (length + line.indent > room) {
         output_print(layout->writing->output, "\n%*s", (int)line.indent, "");
         line.column = line.indent;

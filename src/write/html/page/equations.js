@@ -142,7 +142,7 @@ function biasOf(model, item, head, query) {
 function addBias(score, bias) {
     if (bias === -Infinity) return -Infinity;
     const sum = score + bias;
-    return bias < 0 && score > -Infinity && sum < -DTYPE.largest ? -DTYPE.largest : round(sum);
+    return bias < 0 && score > -Infinity && sum < -MASKED_DTYPE.largest ? -MASKED_DTYPE.largest : roundMasked(sum);
 }
 
 /* --- one row through the stages ---------------------------------------------------------------------------------- */

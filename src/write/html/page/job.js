@@ -27,7 +27,7 @@ job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
 /* --- rounding ---------------------------------------------------------------------------------------------------- */
 
 /* To `bits` significant binary digits, ties to even, but to no finer unit than the smallest number; above the largest
- * there is Infinity, or NaN where the dtype has none. */
+ * there is Infinity, or the largest where the dtype has none. */
 function roundTo(number, { bits, smallest, largest, infinite }) {
     const magnitude = Math.abs(number);
     if (!(magnitude > 0 && magnitude < Infinity)) return number;
@@ -35,12 +35,13 @@ function roundTo(number, { bits, smallest, largest, infinite }) {
     while (magnitude >= step * 2 ** bits) step *= 2;
     while (step > smallest && magnitude < step * 2 ** (bits - 1)) step /= 2;
     const rounded = (magnitude / step + 2 ** 52 - 2 ** 52) * step;
-    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : NaN);
+    return Math.sign(number) * (rounded <= largest ? rounded : infinite ? Infinity : largest);
 }
 
 const NATIVE_ROUNDERS = { f32: Math.fround, f64: (number) => number };
 const rounderOf = (dtype) => NATIVE_ROUNDERS[dtype] || ((number) => roundTo(number, job.dtypes[dtype]));
 const round = rounderOf(job.dtype);
+const roundMasked = rounderOf(job.masked_dtype || job.dtype), MASKED_DTYPE = job.dtypes[job.masked_dtype || job.dtype];
 const roundSoftmax = rounderOf(job.softmax_dtype);
 
 /* The last few results are kept, as many as have room. */
