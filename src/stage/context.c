@@ -121,9 +121,4 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
         explain_note_masked(e, "no share");
 }
 
-static void explain(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    explain_each_column(e, stage, place, explain_column_of);
-}
-
-const struct stage_functions stage_context = {.formula = formula, .make = make, .explain = explain};
+const struct stage_functions stage_context = {.formula = formula, .make = make, .explain_column = explain_column_of};

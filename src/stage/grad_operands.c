@@ -80,15 +80,10 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
     gradient_end(e);
 }
 
-static void explain_query(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    explain_each_column(e, stage, place, explain_column_of);
-}
-
 const struct stage_functions stage_grad_output = {
     .applies = splits,
     .lack = " has no 'grad_output', it ends at 'context'; expected grad_context",
     .formula = formula_output};
 const struct stage_functions stage_grad_context = {.formula = formula_context, .explain = explain_context};
 const struct stage_functions stage_grad_query = {
-    .formula_words = "grad_scores . key", .make = make_query, .explain = explain_query};
+    .formula_words = "grad_scores . key", .make = make_query, .explain_column = explain_column_of};

@@ -3,7 +3,6 @@
 #include "stage/gradient.h"
 #include "stage/latent.h"
 #include "stage/operand_steps.h"
-#include "stage/parameter_sums.h"
 #include "stage/turned.h"
 
 #include <stdio.h>
@@ -104,11 +103,122 @@ static void formula_inputs(const struct problem *problem, enum stage stage, stru
         text_add(text, ", through the norm");
 }
 
+/* --- the gradient by a number of a projection: a sum over all tokens ---------------------------------------------- */
+
+/* Whether neither a norm nor --clip lies between the inputs and their projections. */
+static bool inputs_are_straight(const struct problem *problem)
+{
+    return !problem->residual && problem->clip == 0;
+}
+
+/* Whether that of the cell is explained. */
+static bool explains_parameters(const struct problem *problem, enum stage stage)
+{
+    (void)stage;
+    const bool of_out = problem->cell_place.id == PROJECTION_COUNT;
+    return problem->has_cell && problem->cell.stage == STAGE_GRAD_PARAMETERS && problem->cell_name != NULL &&
+           (of_out || inputs_are_straight(problem));
+}
+
+/* The gradient that the way back has by what a projection makes: before the steps of query and key. */
+static enum stage stage_above(const struct problem *problem, enum projection_id id)
+{
+    static const enum stage ABOVE[PROJECTION_COUNT][2] = {{STAGE_GRAD_QUERY, STAGE_GRAD_PROJECTED_QUERY},
+                                                          {STAGE_GRAD_KEY, STAGE_GRAD_PROJECTED_KEY},
+                                                          {STAGE_GRAD_VALUE, STAGE_GRAD_VALUE}};
+    return id == PROJECTION_COUNT ? STAGE_GRAD_OUTPUT : ABOVE[id][operand_has_steps(problem, id)];
+}
+
+/* What the projection meets. */
+static enum stage source_of(const struct problem *problem, enum projection_id id)
+{
+    if (id == PROJECTION_COUNT)
+        return STAGE_CONTEXT;
+    return problem->crosses && id != PROJECTION_QUERY ? STAGE_KEY_INPUTS : STAGE_INPUTS;
+}
+
+/* "sum(grad_query x inputs) over the tokens" */
+static void formula_of_number(const struct problem *problem, struct text *text)
+{
+    const struct parameter_place *of = &problem->cell_place;
+    text_add(text, "sum(%s", stage_name(stage_above(problem, of->id)));
+    if (!of->bias)
+        text_add(text, " x %s", stage_name(source_of(problem, of->id)));
+    text_add(text, ") over the tokens");
+}
+
+/* Column `column` of what the projection makes, all heads of a module side by side. */
+static double load_above(struct explanation *e, struct explain_place place, size_t column)
+{
+    const struct problem *problem = e->problem;
+    const struct parameter_place *of = &problem->cell_place;
+    const enum stage stage = stage_above(problem, of->id);
+    const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
+    const size_t heads = stage_is_of_keys(stage) ? problem->kv_heads : problem->heads;
+    if (of->id == PROJECTION_COUNT) {
+        explain_load(e, stage, place, e->factor);
+        return e->factor[column];
+    }
+    place.head = of->module * (heads / problem->parameters.module_count) + column / d;
+    place.head *= stage_is_of_keys(stage) ? group : 1;
+    explain_load(e, stage, place, e->factor);
+    return e->factor[column % d];
+}
+
+/* Column `column` of what it meets. */
+static double load_source(struct explanation *e, struct explain_place place, size_t column)
+{
+    const struct problem *problem = e->problem;
+    const enum stage stage = source_of(problem, problem->cell_place.id);
+    const struct tensor *inputs = stage == STAGE_INPUTS ? &problem->inputs : &problem->key_inputs;
+    double number;
+    if (stage == STAGE_CONTEXT) {
+        place.head = column / problem->d_value;
+        explain_load(e, stage, place, e->factor);
+        return e->factor[column % problem->d_value];
+    }
+    const size_t rows = inputs->shape[inputs->rank - 2], columns = inputs->shape[inputs->rank - 1];
+    tensor_load(inputs, (place.item * rows + place.row) * columns + column, 1, &number);
+    return number;
+}
+
+static void explain_parameters(struct explanation *e, enum stage stage, struct explain_place place)
+{
+    const struct problem *problem = e->problem;
+    const struct parameter_place *of = &problem->cell_place;
+    const struct cell *cell = &problem->cell;
+    const enum stage above = stage_above(problem, of->id), source = source_of(problem, of->id);
+    const bool turned = of->bias || of->projection->transposed;
+    const size_t made = of->bias || !turned ? cell->column : cell->row, met = turned ? cell->column : cell->row;
+    const struct explain_lines sum = {
+        .over = EXPLAIN_TERMS,
+        .terms = of->bias ? "a" : "a x b = [a x b]made",
+        .given = {explain_numbers((int)above, e->operand), explain_numbers((int)source, e->made)},
+        .of_items = true,
+        .of_keys = stage_is_of_keys(above)};
+    char heading[96];
+    place.row = of->bias ? 0 : cell->row;
+    const double made_sum = explain_row(e, stage, place, true)[cell->column];
+    e->seen_count = problem->items * (sum.of_keys ? problem->keys : problem->row_count);
+    for (size_t term = 0; term < e->seen_count; term++) {
+        e->seen[term] = term;
+        e->operand[term] = load_above(e, explain_term_place(e, &sum, term), made);
+        e->made[term] = of->bias ? 1 : load_source(e, explain_term_place(e, &sum, term), met);
+    }
+    if (of->bias)
+        snprintf(heading, sizeof heading, "column %zu", cell->column + 1);
+    else
+        snprintf(heading, sizeof heading, "row %zu, column %zu", cell->row + 1, cell->column + 1);
+    explain_write_sum(e, stage, sum.place, heading, &sum, made_sum);
+}
+
+/* --- the stages -------------------------------------------------------------------------------------------------- */
+
 static void formula_parameters(const struct problem *problem, enum stage stage, struct text *text)
 {
     (void)stage;
     if (problem->cell_name != NULL)
-        parameter_sums_formula(problem, text);
+        formula_of_number(problem, text);
     else
         text_add(text, "what it meets, times the gradient by what it makes");
 }
@@ -120,14 +230,14 @@ static bool is_straight(const struct problem *problem, enum stage stage)
 {
     (void)stage;
     return !latent_makes(problem, PROJECTION_QUERY) && !latent_makes(problem, PROJECTION_KEY) &&
-           parameter_sums_are_straight(problem);
+           inputs_are_straight(problem);
 }
 
 /* The gradient by what a projection makes, of all heads of the place's token, into e->operand; returns whose it is. */
 static enum stage load_made(struct explanation *e, enum projection_id id, struct explain_place place, size_t *width)
 {
     const struct problem *problem = e->problem;
-    const enum stage stage = parameter_sums_above(problem, id);
+    const enum stage stage = stage_above(problem, id);
     const bool of_keys = stage_is_of_keys(stage);
     const size_t d = problem_columns_of_head(problem, stage), group = problem->heads / problem->kv_heads;
     const size_t heads = of_keys ? problem->kv_heads : problem->heads;
@@ -171,25 +281,20 @@ static void explain_column_of(struct explanation *e, enum stage stage, struct ex
                       explain_row(e, stage, place, true)[column]);
 }
 
-static void explain_inputs(struct explanation *e, enum stage stage, struct explain_place place)
-{
-    explain_each_column(e, stage, place, explain_column_of);
-}
-
 #define NO_SOURCES "sdpa has no parameters and no inputs before query, key and value; expected their gradients"
 const struct stage_functions stage_grad_inputs = {.applies = problem_projects,
                                                   .lack = NO_SOURCES,
                                                   .formula = formula_inputs,
-                                                  .explain = explain_inputs,
+                                                  .explain_column = explain_column_of,
                                                   .explains = is_straight};
 const struct stage_functions stage_grad_key_inputs = {
     .applies = crosses,
     .lack = "there is no 'grad_key_inputs' without key_inputs; expected grad_inputs",
     .formula = formula_inputs,
-    .explain = explain_inputs,
+    .explain_column = explain_column_of,
     .explains = is_straight};
 const struct stage_functions stage_grad_parameters = {.applies = problem_projects,
                                                       .lack = NO_SOURCES,
                                                       .formula = formula_parameters,
-                                                      .explain = parameter_sums_explain,
-                                                      .explains = parameter_sums_are_explained};
+                                                      .explain = explain_parameters,
+                                                      .explains = explains_parameters};

@@ -49,6 +49,7 @@ struct stage_functions {
     /* The arithmetic of one row, as worked lines; called twice, for its two passes. What is not in a stage, such as the
      * exponentials of a softmax, is made there. NULL: no arithmetic makes it. */
     void (*explain)(struct explanation *e, enum stage stage, struct explain_place place);
+    explain_column *explain_column; /* the same of one column after another, or NULL */
     /* Whether that is so in this problem; NULL: in every one. */
     bool (*explains)(const struct problem *problem, enum stage stage);
 };
