@@ -1,5 +1,7 @@
 #include "explain/terms.h"
 
+#include "model/stages.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "explain/terms.h"
+#include "model/stage_id.h"
 #include "stage/operand_steps.h"
 
 #include <stdio.h>
