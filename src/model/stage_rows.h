@@ -61,7 +61,7 @@
         .columns = STAGE_COLUMNS_NONE, .infinite = true, .on_demand = true)                                            \
     ROW(ENTROPY, .name = "entropy", .foreign = "entropies attentionentropy attnentropy",                               \
         .from = STAGE_BIT(STAGE_WEIGHTS), .libm = LIBM_LOG, .columns = STAGE_COLUMNS_NONE, .on_demand = true,          \
-        .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")                           \
+        .on_page = true, .hint = "look at the logarithm, which is natural, and at weights of 0, which add 0")          \
     ROW(PRESENT_KEY, .name = "present_key", .from = STAGE_BIT(STAGE_KEY), .columns = STAGE_COLUMNS_D, .of_keys = true, \
         .repeats = true, .whole_shape = true, .on_demand = true)                                                       \
     ROW(PRESENT_VALUE, .name = "present_value", .from = STAGE_BIT(STAGE_VALUE), .columns = STAGE_COLUMNS_D_VALUE,      \
