@@ -78,7 +78,7 @@ static enum status check_explain(const struct options *options, struct error *er
     if (options->heatmap)
         return error_usage(error, "--explain and --heatmap both say how text shows a table; expected one of them");
     const bool config = options->cell != NULL && strcmp(options->cell, "config") == 0;
-    if (options_format(options)->terminal || (config && options->format == FORMAT_JSON))
+    if (options_format(options)->terminal || (config && options_format(options)->reports))
         return STATUS_OK;
     return error_usage(error, "--explain writes text; expected --format text, or an --out that ends in .txt, got %s",
                        options_format(options)->name);
