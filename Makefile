@@ -172,10 +172,12 @@ $(BUILD)/test_stress: $(STRESS)
 $(BUILD)/test_%: $(BUILD)/test_%.o $(BUILD)/check.o $(BUILD)/support.o $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(LIBS)
 
-# The whole program with wrappers before what the system gives it, and each allocation a block of its own.
-FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen getrlimit stat64 open64 fstat64 \
-	lseek64 mmap64 mkstemp64 fopen64 getrlimit64 munmap read write close access readlink __read_chk __readlink_chk \
-	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64
+# The whole program with wrappers before what the system gives it, and each allocation a block of its own. Of getrlimit's
+# two names a sanitizer's library may call the one that the program does not.
+FAULT_NAMES = malloc calloc realloc free stat open fstat lseek mmap mkstemp fopen stat64 open64 fstat64 \
+	lseek64 mmap64 mkstemp64 fopen64 munmap read write close access readlink __read_chk __readlink_chk \
+	fchmod fchown linkat rename pthread_create newlocale sysconf sched_getaffinity fallocate fallocate64 pwrite pwrite64 \
+	$(if $(findstring -U_FILE_OFFSET_BITS,$(CPPFLAGS)),getrlimit,getrlimit64)
 FAULT_OBJECTS := $(BUILD)/faults/main.o $(BUILD)/faults/base/memory.o
 
 $(FAULT_OBJECTS): $(BUILD)/faults/%.o: src/%.c Makefile
