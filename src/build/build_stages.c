@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "model/stages.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 #include "cli/format_check.h"
 
 #include "base/text.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "diff/align.h"
 #include "model/mechanism.h"
+#include "model/stages.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define ATTN_PROBLEM_PARAMETERS_H
 
 #include "model/norm.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "model/torch_random.h"
 #include "read/input_file.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "mistake/plain.h"
+#include "model/stages.h"
 #include "read/foreign_name.h"
 #include "read/load.h"
 #include "stage/stage.h"

@@ -2,6 +2,7 @@
 
 #include "base/wrap.h"
 #include "cli/option_line.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <stdio.h>

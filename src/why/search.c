@@ -1,6 +1,7 @@
 #include "why/why.h"
 
 #include "base/threads.h"
+#include "model/stages.h"
 #include "why/fit.h"
 
 #include <math.h>

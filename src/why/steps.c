@@ -1,5 +1,6 @@
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
+#include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
 #include "why/why.h"

@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
 #include "write/html/page_json.h"
