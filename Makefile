@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # make                the program, ./attn
 # make check          builds and runs the tests, JOBS of them at a time (the processors there are)
 # make check-whole    what make check leaves out or takes a sample of, in some minutes
@@ -122,13 +123,15 @@ $(BUILD)/base/decimal_powers.c: src/base/decimal_powers.awk src/base/decimal_pow
 $(BUILD)/base/decimal_powers.o: $(BUILD)/base/decimal_powers.c
 	$(COMPILE) -c -o $@ $<
 
-# The page of html.c: its style and its scripts put into page.html, and all of it into an array.
+# The page of html.c: its style and its scripts, without the lines of their license, put into page.html, and all of it
+# into an array.
 PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
 	colours slices history look table flow edit heads links context controls walk page)
 
 $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
-	@cat $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
-	@sed -e '/^@style@$$/{r src/write/html/page/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
+	@sed '/SPDX-License-Identifier/d' $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
+	@sed '/SPDX-License-Identifier/d' src/write/html/page/page.css >$(BUILD)/write/html/page.css
+	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)

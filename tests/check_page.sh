@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Pages of -f html: the equations of each are run by node, in tests/page/equations.js, and each is clicked through in
 # headless Chromium by tests/page/check.js. Both compare what the page has with what attn prints as JSON for the same
 # job. Others are edited as a reader does, by tests/page/reader.js, and save files: tests/page/saved.js holds what they
@@ -126,7 +127,7 @@ awk 'BEGIN { for (i = 0; i < 760; i++) { key = key (i ? ", " : "") "[" (-i / 1.0
     print "{\"query\": [[1], [-1], [0.001]], \"key\": [" key "], \"value\": [" value "]}" }' >"$scratch/magnitudes.json"
 echo '{"query": [[1], [-1]], "key": [[1], [2], [3]], "value": [[1], [2], [3]], "alibi_slopes": [1.7e308],
     "attn_mask": [[0, -1.7e308, null], [-1, 0, 1]]}' >"$scratch/slope.json"
-for dtype in f32 f64 f16 bf16; do
+for dtype in f32 f64 f16 bf16 f8e4m3 f8e5m2; do
     check "a weight that underflows $dtype" equations sdpa "$scratch/underflow.json" --dtype $dtype --stages $every
     check "all magnitudes in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype $dtype --stages $every
     check "a softmax in $dtype" equations sdpa "$scratch/magnitudes.json" --dtype f32 --softmax-dtype $dtype --stages $every

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A family of cases is a folder that git does not track, but for its README.md and cases.txt: FAMILY.tar holds it, and make
 # unpacks it for the tests. The same files make the same archive, byte for byte.
 #

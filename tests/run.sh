@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs the tests of a build folder side by side: the test programs, the examples of the documentation and of the command
 # line, and the scripts. Shows what each says, in the order in which they start, and closes with one line that counts them
 # all. Exits 1 where a test failed, left a temporary file or did not come to its end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the examples that stand in files of tests and documentation, and compares byte for byte.
  *
  *     run_examples FILE...             each example is a test

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Checks the checker: tests/run.sh counts what holds and what does not, in one order, and leaves nothing, signals included.
 . tests/counts.sh
 unset WITHOUT

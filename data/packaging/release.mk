@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A release, and the package of Debian.
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
@@ -27,7 +28,6 @@ distcheck: dist
 # @COPYRIGHT@ are filled in.
 PACKAGING = data/packaging/debian
 DEB_SOURCE = $(BUILD)/deb/attn-$(VERSION)
-deb: export SOURCE_DATE_EPOCH = $(DATE)
 deb: dist
 	rm -rf $(BUILD)/deb
 	mkdir -p $(BUILD)/deb
@@ -38,8 +38,8 @@ deb: dist
 		-e "s/@DATE@/$$(LC_ALL=C date -u -R -d @$(DATE))/" -e "s/@COPYRIGHT@/$$(sed -n 's/^Copyright (c) //p' LICENSE)/" \
 		$(PACKAGING)/$$file.in >$(DEB_SOURCE)/debian/$$file && rm $(DEB_SOURCE)/debian/$$file.in || exit; done
 	sed '1,/^Copyright/d' LICENSE | sed '1d; s/^$$/./; s/^/ /' >>$(DEB_SOURCE)/debian/copyright
-	cd $(BUILD)/deb && dpkg-source --build attn-$(VERSION)
-	cd $(DEB_SOURCE) && unset MAKEFLAGS MFLAGS MAKELEVEL && debian/rules binary
+	cd $(BUILD)/deb && SOURCE_DATE_EPOCH=$(DATE) dpkg-source --build attn-$(VERSION)
+	cd $(DEB_SOURCE) && unset MAKEFLAGS MFLAGS MAKELEVEL && SOURCE_DATE_EPOCH=$(DATE) debian/rules binary
 	cp $(BUILD)/deb/attn_$(VERSION)-1_*.deb $(BUILD)
 
 check-deb: deb

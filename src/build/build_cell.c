@@ -2,6 +2,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "model/stages.h"
 
 #include <stdlib.h>
 #include <string.h>

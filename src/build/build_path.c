@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "kernel/fused.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -34,15 +35,7 @@ enum status build_check_stage(const struct build *build, const char *place, enum
 
 /* --- what is shown ------------------------------------------------------------------------------------------------ */
 
-/* Of sdpa: none that is T x T. */
-static void list_gradients(struct problem *problem)
-{
-    for (int stage = 0; stage < STAGE_COUNT; stage++)
-        if (STAGES[stage].backward && !stage_is_square((enum stage)stage) && stage_applies(problem, (enum stage)stage))
-            problem->stages[problem->stage_count++] = (enum stage)stage;
-}
-
-/* All of the mechanism; of sdpa the context alone, and its gradients; and of steps the last. */
+/* All of the mechanism; of sdpa the context alone, and its gradients but for T x T; and of steps the last. */
 static void list_stages(struct problem *problem, const struct options *options)
 {
     const bool page = options_format(options)->computes, picture = options_are_of_picture(options) || page;
@@ -52,7 +45,10 @@ static void list_stages(struct problem *problem, const struct options *options)
     }
     if (!problem_projects(problem) && !picture) {
         problem->stages[problem->stage_count++] = STAGE_CONTEXT;
-        list_gradients(problem);
+        for (int stage = 0; stage < STAGE_COUNT; stage++)
+            if (STAGES[stage].backward && !stage_is_square((enum stage)stage) &&
+                stage_applies(problem, (enum stage)stage))
+                problem->stages[problem->stage_count++] = (enum stage)stage;
         return;
     }
     if (stage_applies(problem, STAGE_INPUTS) && !options->heatmap && !page)

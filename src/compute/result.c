@@ -2,6 +2,7 @@
 
 #include "compute/plain_path.h"
 #include "compute/setup.h"
+#include "model/stages.h"
 #include "stage/backward_mistake.h"
 
 #include <string.h>

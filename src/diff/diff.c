@@ -6,6 +6,7 @@
 #include "diff/heads.h"
 #include "diff/refusal.h"
 #include "diff/sources.h"
+#include "model/stages.h"
 #include "read/load.h"
 
 #include <string.h>

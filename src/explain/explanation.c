@@ -1,4 +1,5 @@
 #include "explain/explanation.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -69,11 +69,6 @@ CHANGE_BY(WEIGHTS_TRANSPOSED)
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
 
-static bool is_square(const struct projection *projection)
-{
-    return projection->weight.rank == 2 && projection->weight.shape[0] == projection->weight.shape[1];
-}
-
 /* The matrices of a set of projections, read the other way round. */
 static const char *turn(struct recipe *recipe, unsigned ids)
 {
@@ -83,7 +78,8 @@ static const char *turn(struct recipe *recipe, unsigned ids)
             struct projection *projection = &modules[i].projections[id];
             if ((ids & 1U << id) == 0)
                 continue;
-            if (!is_square(projection))
+            const struct tensor *weight = &projection->weight;
+            if (weight->rank != 2 || weight->shape[0] != weight->shape[1])
                 return "the matrix is not square";
             projection->transposed = !projection->transposed;
         }
@@ -375,6 +371,8 @@ static const char *change_dtype(struct recipe *recipe, enum dtype dtype)
 
 CHANGE(DTYPE_BF16, change_dtype(recipe, DTYPE_BF16))
 CHANGE(DTYPE_F16, change_dtype(recipe, DTYPE_F16))
+CHANGE(DTYPE_F8E4M3, change_dtype(recipe, DTYPE_F8E4M3))
+CHANGE(DTYPE_F8E5M2, change_dtype(recipe, DTYPE_F8E5M2))
 
 CHANGE_BY(OVERFLOW_F16)
 {

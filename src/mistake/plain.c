@@ -1,5 +1,6 @@
 #include "mistake/plain.h"
 
+#include "model/stages.h"
 #include "stage/head.h"
 
 #include <math.h>

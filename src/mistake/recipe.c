@@ -32,7 +32,7 @@ void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
 {
-    static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY};
+    static const enum stage PROJECTED[PROJECTION_COUNT] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY, STAGE_VALUE};
     return operand_has_steps(&recipe->problem, id) ? PROJECTED[id] : projection_stage(id);
 }
 

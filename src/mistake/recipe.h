@@ -48,15 +48,6 @@ enum {
 /* What stands in the place of query, key and value. */
 enum recipe_role { RECIPE_ROLE_OWN, RECIPE_ROLE_QUERY, RECIPE_ROLE_KEY, RECIPE_ROLE_VALUE, RECIPE_ROLE_INPUTS };
 
-/* Which value a weight meets. */
-enum recipe_shift {
-    RECIPE_SHIFT_NONE,
-    RECIPE_SHIFT_NEXT,
-    RECIPE_SHIFT_PREVIOUS,
-    RECIPE_SHIFT_NEXT_ROUND,
-    RECIPE_SHIFT_PREVIOUS_ROUND
-};
-
 /* The mask of one item, its length and the place of its queries said by itself. */
 struct recipe_mask {
     struct mask mask;   /* lengths NULL, offset that of the item */
@@ -107,8 +98,9 @@ struct recipe {
     double weights_factor;
     bool drops_scores; /* dropout comes before the softmax */
     bool weights_transposed;
-    enum recipe_shift shift;
-    size_t tile; /* keys of one */
+    int shift;        /* a weight meets the value after its own, 1, or before it, -1; behind the ends */
+    bool shift_wraps; /* those of the other end, or zeros */
+    size_t tile;      /* keys of one */
     enum recipe_merge merge;
     bool out_twice;
     struct arena *arena; /* of what is changed */

@@ -1,10 +1,11 @@
 #include "model/stages.h"
 
 #include "base/suggest.h"
+#include "model/stage_rows.h"
 
 #include <string.h>
 
-#define STAGE_FIELDS(id, functions, ...) [STAGE_##id] = {__VA_ARGS__},
+#define STAGE_FIELDS(id, ...) [STAGE_##id] = {__VA_ARGS__},
 const struct stage_row STAGES[STAGE_NAMES + 1] = {
     STAGE_ROWS(STAGE_FIELDS)[STAGE_INPUTS] = {.name = "inputs", .columns = STAGE_COLUMNS_D_IN},
     [STAGE_KEY_INPUTS] = {.name = "key_inputs", .columns = STAGE_COLUMNS_D_KEY_IN},

@@ -1,4 +1,5 @@
 #include "problem/problem.h"
+#include "model/stages.h"
 
 bool problem_projects(const struct problem *problem)
 {

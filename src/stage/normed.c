@@ -3,6 +3,7 @@
  * The kinds are in model/norm.h. */
 #include "stage/normed.h"
 
+#include "model/stage_id.h"
 #include "stage/norm.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"

@@ -1,5 +1,6 @@
 #include "stage/wrong.h"
 
+#include "model/stage_id.h"
 #include "stage/stage.h"
 
 #include <stdio.h>

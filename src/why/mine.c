@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "mistake/plain.h"
+#include "model/stages.h"
 #include "read/foreign_name.h"
 #include "read/load.h"
 #include "stage/stage.h"
@@ -735,14 +736,6 @@ static void begin(struct mine *mine, const struct problem *problem)
     mine->dtype = problem->dtype;
 }
 
-static void add_candidates(const struct problem *problem, enum stage stage, struct mine_candidate *candidates,
-                           size_t *count)
-{
-    for (int way = 0; way < MINE_WAYS; way++)
-        if (is_shown(problem, stage) && !STAGES[stage].on_demand)
-            candidates[(*count)++] = (struct mine_candidate){stage, (enum mine_way)way, NULL};
-}
-
 const struct mine_candidate *mine_candidates(const struct problem *problem, size_t *count, struct arena *arena,
                                              struct error *error)
 {
@@ -755,7 +748,9 @@ const struct mine_candidate *mine_candidates(const struct problem *problem, size
     struct mine_candidate *candidates =
         arena_allocate(arena, (size_t)STAGE_COUNT * MINE_WAYS + parameters, sizeof *candidates, error);
     for (int stage = 0; stage < STAGE_COUNT && candidates != NULL; stage++)
-        add_candidates(problem, (enum stage)stage, candidates, count);
+        for (int way = 0; way < MINE_WAYS; way++)
+            if (is_shown(problem, (enum stage)stage) && !STAGES[stage].on_demand)
+                candidates[(*count)++] = (struct mine_candidate){(enum stage)stage, (enum mine_way)way, NULL};
     for (size_t i = 0; i < parameters && candidates != NULL; i++)
         candidates[(*count)++] = (struct mine_candidate){STAGE_GRAD_PARAMETERS, MINE_HEADS_BEFORE, gradients[i].name};
     return candidates;

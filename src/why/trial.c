@@ -1,5 +1,6 @@
 #include "why/trial.h"
 
+#include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # libFuzzer's targets, and the same targets in the ordinary build, as build/test_fuzz.
 
 # Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in

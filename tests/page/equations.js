@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/equations.js PAGE JSON: the equations of a page, run without a browser on the numbers that the page
  * holds, against what attn prints as JSON for the same job. Every stage is the same number in the working dtype; in
  * float64, where exp and tanh are those of another library, but for the last bits. */
@@ -21,6 +22,8 @@ function check(place, held) {
 
 /* --- what is compared ----------------------------------------------------------------------------------------------- */
 
+const dtypeOf = (stage) => (stage === 'masked' && job.masked_dtype) || job.dtype;
+
 /* Axes for items and heads are there where the job has them; in the context of packed heads these lie side by side. */
 function rowOf(stage, item, head, row) {
     const rows = job.has_batch ? expected[stage][item] : expected[stage];
@@ -28,13 +31,13 @@ function rowOf(stage, item, head, row) {
     const packed = job.has_heads && !Array.isArray(rows[0][0]);
     const numbers = packed ? rows[row].slice(head * job.d_value, (head + 1) * job.d_value)
         : job.has_heads ? rows[head][row] : rows[row];
-    return numbers.map((number) => readNumber(number, job.dtype));
+    return numbers.map((number) => readNumber(number, dtypeOf(stage)));
 }
 
 function checkRow(stage, numbers, item, head, row) {
     rowOf(stage, item, head, row).forEach((number, i) =>
         check(`${stage} of item ${item + 1}, head ${head + 1}, row ${row + 1}, column ${i + 1}: the page has ${numbers[i]}, attn ${number}`,
-            sameNumber(numbers[i], number, job.dtype)));
+            sameNumber(numbers[i], number, dtypeOf(stage))));
 }
 
 /* A row of query or key is what its last step makes of the row before it: each pair turned, the rest as it was, all of it

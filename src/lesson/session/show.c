@@ -27,16 +27,13 @@ static void put_blanks(const struct filling *filling, size_t count)
         put(filling, " ", 1);
 }
 
-static const char *style_begins(char style)
-{
-    return style == LESSON_BOLD ? TEXT_BOLD : style == LESSON_UNDERLINE ? UNDERLINED : "";
-}
-
 static void change_style(struct filling *filling, char style)
 {
     if (filling->show->color && style != filling->style && !filling->counts)
         output_print(filling->show->output, "%s%s", filling->style != LESSON_PLAIN ? TEXT_PLAIN : "",
-                     style_begins(style));
+                     style == LESSON_BOLD        ? TEXT_BOLD
+                     : style == LESSON_UNDERLINE ? UNDERLINED
+                                                 : "");
     filling->style = style;
 }
 

@@ -1,6 +1,7 @@
 #include "write/explain/write_explain.h"
 
 #include "base/wrap.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "write/head_lines.h"
 #include "write/text/text.h"

@@ -1,5 +1,6 @@
 #include "write/svg/svg_arrows.h"
 
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "write/svg/svg_figure.h"
 

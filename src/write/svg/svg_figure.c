@@ -1,5 +1,6 @@
 #include "write/svg/svg_figure.h"
 
+#include "model/stages.h"
 #include "write/svg/svg_formula.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+#include "model/stage_id.h"
 #include "write/svg/svg_arrows.h"
 #include "write/svg/svg_figure.h"
 
