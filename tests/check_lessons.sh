@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The table of lessons that lessons.awk makes when attn is built: what a source may hold, as it stands in C; and a source
 # that does not keep the rules of the lessons is refused at its line.
 . tests/counts.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every include of src/ against the table of rooms in src/README.md: a file names its own room, those of its row, and what
 # these may use. And no line is too long to read.
 . tests/counts.sh

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Applies each small mistake of tests/mutants.txt to a copy of the sources, builds, and runs the tests that are to catch
 # it, then the whole suite, up to the first failure. Prints what survived and the share that was caught.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arithmetic that --explain prints of the golden cases, read back from the page and worked out again.
  *
  * Each number is taken as what it may have been before it was rounded: half a unit of its last digit to either side. Two
@@ -5,6 +6,7 @@
 #include "base/output.h"
 #include "check.h"
 #include "explain/worked_line.h"
+#include "model/stages.h"
 #include "support.h"
 #include "write/explain/write_explain.h"
 
@@ -486,10 +488,10 @@ static void write_line(struct worked_line *lines, const char *a, const char *b, 
 {
     worked_line_begin_sum(lines);
     worked_line_line(lines, 0, "x", 1);
-    worked_line_term(lines, a);
-    worked_line_times(lines, b);
+    worked_line_number(lines, '+', a);
+    worked_line_number(lines, 'x', b);
     worked_line_relation(lines);
-    worked_line_term(lines, c);
+    worked_line_number(lines, '+', c);
     worked_line_end(lines);
     worked_line_end_sum(lines, 0, c);
 }

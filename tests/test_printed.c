@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Printed tables: what is read of them, to the bit and to the last digit shown; texts that are cut short. */
 #include "check.h"
 #include "read/printed.h"

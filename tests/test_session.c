@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A person does the lessons of the manual at a terminal of 80 columns: predicts, runs, types every answer; and leaves them
  * in every way that a program can catch, behind which the terminal is as it was and no folder stays. */
 #include "check.h"

@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lesson/lessons.h"
+#include "model/stage_id.h"
 
 #include <getopt.h>
 #include <stdlib.h>

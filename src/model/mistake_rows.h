@@ -1190,6 +1190,18 @@ ROW(DTYPE_F16, DTYPE, .name = "dtype-f16",
     .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
     .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float",
     .section = "attn-numbers: OPTIONS")
+ROW(DTYPE_F8E4M3, DTYPE, .name = "dtype-f8e4m3",
+    .sentence = "all is computed in float8_e4m3fn: no mistake, but low precision",
+    .pytorch = ".float() at the beginning, .to(torch.float8_e4m3fn) at the very end",
+    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
+    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float",
+    .section = "attn-numbers: OPTIONS")
+ROW(DTYPE_F8E5M2, DTYPE, .name = "dtype-f8e5m2",
+    .sentence = "all is computed in float8_e5m2: no mistake, but low precision",
+    .pytorch = ".float() at the beginning, .to(torch.float8_e5m2) at the very end",
+    .numpy = "q, k, v = (x.astype(np.float32) for x in (q, k, v))",
+    .c = "float sum = 0; sum += (float)q[i][c] * (float)k[j][c]: sums are float",
+    .section = "attn-numbers: OPTIONS")
 ROW(OVERFLOW_F16, DTYPE, .name = "overflow-f16",
     .sentence = "the scores are kept in float16, where those above 65504 are infinite",
     .pytorch = "(queries / head_dim**0.5) @ keys.transpose(-2, -1), or .float() before",

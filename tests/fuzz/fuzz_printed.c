@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A printed table from a hostile hand. */
 #include "fuzz.h"
 #include "read/printed.h"
