@@ -41,11 +41,9 @@ static size_t skip_mark(const char *text, size_t length)
 /* Past blanks and comments. */
 static size_t skip_comments(const char *bytes, size_t length, size_t at)
 {
-    static const char BLANKS[] = {' ', '\t', '\r', '\n'};
-    for (bool comment = false; at < length; at++) {
-        comment = (comment || bytes[at] == '#') && bytes[at] != '\n';
-        if (!comment && memchr(BLANKS, bytes[at], sizeof BLANKS) == NULL)
-            return at;
+    while ((at += text_blanks(bytes + at, length - at)) < length && bytes[at] == '#') {
+        const char *end = memchr(bytes + at, '\n', length - at);
+        at = end != NULL ? (size_t)(end - bytes) : length;
     }
     return at;
 }
