@@ -3,6 +3,7 @@
 #include "model/mask.h"
 
 #include <math.h>
+#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -18,6 +19,19 @@ static bool naive_seen(const struct mask *mask, size_t item, size_t i, size_t j)
     if ((mask->left >= 0 && key < p - mask->left) || (mask->right >= 0 && key > p + mask->right))
         return false;
     return j < mask->keys && j < mask->masked_keys && (mask->lengths == NULL || key < mask->lengths[item]);
+}
+
+/* What a row says of itself. */
+static void check_row(enum mask_rule rule)
+{
+    const struct mask_functions *functions = MASKS[rule].functions;
+    CHECK(functions->applies != NULL && (functions->reach != NULL) != (functions->lift != NULL),
+          "rule %d: expected when it applies, and which keys it leaves or takes", rule);
+    CHECK(functions->reach == NULL || (functions->rule != NULL && functions->reason != NULL),
+          "rule %d: expected how it is said", rule);
+    CHECK(functions->lift == NULL || functions->unless != NULL, "rule %d: expected what it takes, in words", rule);
+    CHECK((MASKS[rule].tensor != NULL) == (functions->forbids != NULL), "rule %d: expected a tensor and cells", rule);
+    CHECK((MASKS[rule].tensor != NULL) == (MASKS[rule].counted != NULL), "rule %d: expected what is counted", rule);
 }
 
 static void check_mask_spans(const struct mask *mask)
@@ -355,5 +369,8 @@ int main(void)
     check_attn_mask();
     check_booleans();
     check_scans();
+    check_begin("rules: their rows");
+    for (int rule = 0; rule < MASK_RULE_COUNT; rule++)
+        check_row((enum mask_rule)rule);
     return check_end();
 }
