@@ -17,6 +17,7 @@
 #define MASK_ROWS(ROW) \
     ROW(SEQUENCE, sequence_rule, .bounds = true) \
     ROW(IMAGE, image, .bounds = false) \
+    ROW(PREFIX, prefix, .option = "prefix", .causal = true) \
     ROW(CAUSAL, causal, .bounds = false) \
     ROW(RIGHT, right, .bounds = false) \
     ROW(LEFT, left, .bounds = false) \
