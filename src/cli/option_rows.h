@@ -129,6 +129,9 @@
     ROW(PREFIX, prefix, WHOLE(0, INT32_MAX), ABILITY_COMPUTES, .name = "prefix", .argument = "N", \
         .foreign = "prefixlm prefixlength", .setting = true, .asked = "prefix", .fallback = "0: none", \
         .help = "the causal mask hides none of the first N keys: a prefix language model") \
+    ROW(ATTENTION_CHUNK, attention_chunk, WHOLE(0, INT32_MAX), ABILITY_COMPUTES, .name = "attention-chunk", .argument = "N", \
+        .foreign = "attentionchunksize blocksize", .setting = true, .asked = "attention chunk", .fallback = "0: one block of all", \
+        .help = "a query sees keys of its own block of N positions alone, as in Llama 4") \
     ROW(SCALE, scale, REAL(-INFINITY, INFINITY, "a finite number"), ABILITY_COMPUTES, .name = "scale", .argument = "S", .setting = true, \
         .foreign = "scalefactor scaling softmaxscale smscale attnscale", \
         .asked = "scale", .parse = option_parse_scale, .fallback = "1 / sqrt(d_head)", \

@@ -21,6 +21,7 @@
     ROW(CAUSAL, causal, .bounds = false) \
     ROW(RIGHT, right, .bounds = false) \
     ROW(LEFT, left, .bounds = false) \
+    ROW(CHUNK, chunk, .option = "attention-chunk") \
     ROW(LENGTH, length, .bounds = true)
 
 /* The tensors, for who reads files. */
