@@ -22,10 +22,12 @@
     ROW(RIGHT, right, .bounds = false) \
     ROW(LEFT, left, .bounds = false) \
     ROW(CHUNK, chunk, .option = "attention-chunk") \
+    ROW(DOCUMENT, document, .tensor = "document_ids", .counted = "document") \
     ROW(LENGTH, length, .bounds = true)
 
 /* The tensors, for who reads files. */
-#define MASK_TENSORS(ROW)
+#define MASK_TENSORS(ROW) \
+    ROW("document_ids")
 /* clang-format on */
 
 #endif
