@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # make                the program, ./attn
 # make check          builds and runs the tests, JOBS of them at a time (the processors there are)
 # make check-whole    what make check leaves out or takes a sample of, in some minutes
@@ -67,11 +68,15 @@ ROOMS := $(patsubst src/%/README.md,%,$(wildcard src/*/README.md src/*/*/README.
 SOURCES := $(filter-out $(ALL_ISAS),$(wildcard src/*.c $(ROOMS:%=src/%/*.c)))
 HEADERS := $(wildcard $(ROOMS:%=src/%/*.h))
 EXAMPLES := $(patsubst data/%.json,$(BUILD)/cli/example_%.o,$(wildcard data/*.json))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/source.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/write/html/page.o $(BUILD)/lesson/lessons.o $(BUILD)/base/decimal_powers.o $(EXAMPLES) $(KERNELS)
 LIBRARY := $(BUILD)/libattn.a
 FOLDERS := $(BUILD) $(ROOMS:%=$(BUILD)/%)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TESTS := $(patsubst tests/test_%.c,$(BUILD)/test_%,$(wildcard tests/test_*.c))
+
+# Families of cases, which git tracks as archives: tests/pack.sh.
+FAMILIES := $(patsubst %.tar,%,$(wildcard tests/*.tar tests/golden/*.tar tests/fuzz/*.tar))
+CASES := $(FAMILIES:%=%/.unpacked)
 
 all: attn
 
@@ -118,13 +123,15 @@ $(BUILD)/base/decimal_powers.c: src/base/decimal_powers.awk src/base/decimal_pow
 $(BUILD)/base/decimal_powers.o: $(BUILD)/base/decimal_powers.c
 	$(COMPILE) -c -o $@ $<
 
-# The page of html.c: its style and its scripts put into page.html, and all of it into an array.
+# The page of html.c: its style and its scripts, without the lines of their license, put into page.html, and all of it
+# into an array.
 PAGE_SCRIPTS := $(patsubst %,src/write/html/page/%.js,job random numbers model edits formulas steps equations mistakes explain save \
 	colours slices history look table flow edit heads links context controls walk page)
 
 $(BUILD)/write/html/page.html: src/write/html/page/page.html src/write/html/page/page.css $(PAGE_SCRIPTS) Makefile | $(FOLDERS)
-	@cat $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
-	@sed -e '/^@style@$$/{r src/write/html/page/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
+	@sed '/SPDX-License-Identifier/d' $(PAGE_SCRIPTS) >$(BUILD)/write/html/page.js
+	@sed '/SPDX-License-Identifier/d' src/write/html/page/page.css >$(BUILD)/write/html/page.css
+	@sed -e '/^@style@$$/{r $(BUILD)/write/html/page.css' -e 'd' -e '}' -e '/^@script@$$/{r $(BUILD)/write/html/page.js' -e 'd' -e '}' $< >$@
 
 $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 	$(call ARRAY,write/html/page.h,page)
@@ -132,11 +139,10 @@ $(BUILD)/write/html/page.c: $(BUILD)/write/html/page.html
 $(BUILD)/write/html/page.o: $(BUILD)/write/html/page.c
 	$(COMPILE) -c -o $@ $<
 
-# The lessons of the manual, which attn lesson reads.
-$(BUILD)/lesson/source.c: man/attn.1 Makefile | $(FOLDERS)
-	$(call ARRAY,lesson/lessons.h,lesson_source)
+$(BUILD)/lesson/lessons.c: src/lesson/lessons.awk man/attn.1 | $(FOLDERS)
+	LC_ALL=C awk -f $^ >$@
 
-$(BUILD)/lesson/source.o: $(BUILD)/lesson/source.c
+$(BUILD)/lesson/lessons.o: $(BUILD)/lesson/lessons.c
 	$(COMPILE) -c -o $@ $<
 
 $(BUILD)/%.o: tests/%.c Makefile | $(BUILD)
@@ -183,14 +189,19 @@ $(BUILD)/faults.o: tests/faults.c Makefile | $(BUILD)
 $(BUILD)/test_faults: $(BUILD)/test_faults.o $(BUILD)/faults.o $(BUILD)/check.o $(BUILD)/support.o $(FAULT_OBJECTS) $(LIBRARY)
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(FAULT_NAMES:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
+$(CASES): %/.unpacked: %.tar
+	$(call say,TAR,$<)sh tests/pack.sh --unpack $*
+
+$(TESTS) $(BUILD)/run_examples: | $(CASES)
+
 $(BUILD)/run_examples: $(BUILD)/run_examples.o $(BUILD)/check.o
 	$(call say,LD,$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 $(FOLDERS):
 	@mkdir -p $@
 
-# What make check leaves to make check-whole: another test once more in double, and signals to a command that takes long.
-LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh
+# What make check leaves to make check-whole: another test once more in double, long inputs, and what comes between.
+LEFT = test_fused_f64 test_fused_backward_f64 check_cases.sh check_limits.sh check_long.sh
 check: attn tests
 	WITHOUT='$(LEFT)' sh tests/run.sh $(BUILD)
 
@@ -198,13 +209,13 @@ check: attn tests
 SAMPLED = $(addprefix test_,decimal explain faults fused fused_backward fuzz grad limits pairs stress why worksheet) \
 	check_mistakes.sh check_page.sh check_worksheet.sh whole $(LEFT)
 # What is skipped where a program is missing that make check does not need.
-SKIPPING = $(addprefix check_,binary.sh completion.sh limits.sh long.sh printed.sh svg.sh)
+SKIPPING = $(addprefix check_,binary.sh completion.sh printed.sh svg.sh)
 check-whole: attn tests
 	ATTN_WHOLE=1 sh tests/run.sh $(BUILD) $(SAMPLED) $(SKIPPING)
 
 # What says most in least time: the browser, long inputs, limits of time and memory and the checkers' own tests are left
 # out, of the faults, the random numbers and the shapes a part is tried.
-SLOW_TESTS = check_page.sh check_long.sh check_limits.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
+SLOW_TESTS = check_page.sh check_environment.sh run_selfcheck run_examples_selfcheck test_pairs test_limits
 check-quick: attn tests
 	FAULTS_STRIDE=50 WITHOUT='$(SLOW_TESTS) $(LEFT)' sh tests/run.sh $(BUILD)
 
@@ -261,6 +272,7 @@ format:
 
 clean:
 	rm -rf build '$(BUILD)' attn
+	sh tests/pack.sh --clean $(FAMILIES)
 
 -include $(wildcard $(FOLDERS:%=%/*.d) $(FAULT_OBJECTS:.o=.d))
 .PHONY: all check check-whole check-quick check-asan check-tsan check-msan check-valgrind analyze fuzz fuzzers $(FUZZERS:%=fuzz-%) tests \

@@ -130,17 +130,14 @@ static enum status run_example(const struct call *call)
 static enum status run_lesson(const struct call *call)
 {
     const struct options *options = &call->options;
-    struct lessons lessons;
-    if (lessons_read(&lessons, (const char *)lesson_source_bytes, lesson_source_length, LESSON_SOURCE, call->arena,
-                     call->error) ||
-        open_standard_output(call))
+    if (open_standard_output(call) != STATUS_OK)
         return call->error->status;
     enum status status = STATUS_OK;
     if (options->lesson == 0 && !(isatty(STDIN_FILENO) && output_is_terminal(call->output)))
-        session_list(&lessons, call->output);
+        session_list(call->output);
     else
-        status = session_run(&lessons, options->lesson, options_want_color(options, call->output), call->output,
-                             call->arena, call->error);
+        status = session_run(options->lesson, options_want_color(options, call->output), call->output, call->arena,
+                             call->error);
     return status == STATUS_OK ? output_close(call->output) : status;
 }
 
@@ -208,7 +205,7 @@ static enum status run_mechanism(const struct call *call)
     if (open_result(call) != STATUS_OK)
         return call->error->status;
     if (problem.explains_config) {
-        write_config(problem.layer, options->format == FORMAT_JSON, call->output);
+        write_config(problem.layer, options->format, call->output);
         return output_close(call->output);
     }
     progress_start(&progress, options->progress != WHEN_NEVER, options->progress == WHEN_ALWAYS);
@@ -234,7 +231,7 @@ static enum status run_config(const struct call *call)
     if (layer_read(&layer, &call->options, call->arena, call->error) || open_result(call))
         return call->error->status;
     warn_of(layer.warnings.texts, layer.warnings.count);
-    write_config(&layer, call->options.format == FORMAT_JSON, call->output);
+    write_config(&layer, call->options.format, call->output);
     return output_close(call->output);
 }
 
@@ -248,7 +245,7 @@ static enum status run_layer(const struct call *call)
         return run_config(call);
     if (!alone || options->origin[OPTION_LAYER] != ORIGIN_DEFAULT)
         return run_mechanism(call);
-    if (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)
+    if (!options_format(options)->reports)
         return error_usage(call->error, "a checkpoint is listed as text or json; expected hidden states and --layer N "
                                         "for another format");
     for (int id = 0; id < OPTION_COUNT; id++)
@@ -258,7 +255,7 @@ static enum status run_layer(const struct call *call)
     if (listing_read(&listing, options, call->arena, call->error) || open_result(call))
         return call->error->status;
     warn_of(listing.warnings.texts, listing.warnings.count);
-    write_listing(&listing, options->format == FORMAT_JSON, output_columns(call->output), call->output);
+    write_listing(&listing, options->format, call->output);
     return output_close(call->output);
 }
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # gcc -fanalyzer, clang-tidy and cppcheck.
 #
 # Not asked for: parameters that could be swapped (their order is that of the equations), functions of Annex K, which the

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The sources of src that have changed since a commit, or include a file that has.
 #
 #   sh tests/changed.sh COMMIT

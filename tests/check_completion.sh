@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What `attn help --completion` writes completes command lines in bash, zsh and fish, each where it is installed; what
 # attn answers them is in tests/cli/completion.test.
 . tests/counts.sh

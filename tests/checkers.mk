@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The tests under the sanitizers and valgrind, by other compilers, and all of them in release-check.
 
 # Everything again under the sanitizers, by clang in a folder of its own, which the fuzzers share, but for the browser,

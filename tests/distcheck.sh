@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A release is whole: unpacked where there is no git, its checksum holds, it passes its own tests (those of DISTCHECK, or of
 # make check-quick), installs and is removed, and makes itself again, byte for byte; so does the checkout, on another day,
 # under another umask.

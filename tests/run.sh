@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs the tests of a build folder side by side: the test programs, the examples of the documentation and of the command
 # line, and the scripts. Shows what each says, in the order in which they start, and closes with one line that counts them
 # all. Exits 1 where a test failed, left a temporary file or did not come to its end.
@@ -58,6 +59,7 @@ chmod 711 "$scratch"
 start() { # TEST
     TMPDIR=$scratch/$1/temporary
     export TMPDIR
+    unset WITHOUT TIMES
     case $1 in
     *_selfcheck) set -- sh "tests/$1.sh" "$build/run_examples" ;;
     cli) set -- "$build/run_examples" tests/cli/*.test ;;
@@ -73,7 +75,7 @@ start() { # TEST
 # start, and how long it took; of what `times` prints the last line is of what was started.
 timed() { # TEST
     began=$(date +%s)
-    (TIMES='' start "$1")
+    (start "$1")
     ended=$?
     times >"$scratch/$1/times"
     echo "$1 $(($(date +%s) - began)) s, user and system $(tail -n 1 "$scratch/$1/times")" >>"$TIMES"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Checks the checker: run_examples must pass what holds, fail what does not, and mend it when asked.
 # A stand-in takes the place of attn, so that nothing here depends on the program under test.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .pt and .npz: what PyTorch and NumPy write is read, number for number and in its place; an archive or a pickle that
  * lies is refused with a reason, and nothing in it is ever run. */
 #include "archives.h"

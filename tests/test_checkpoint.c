@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checkpoints: which file of a folder is read, what an index may say, that a shard is opened for its own tensors alone,
  * and what is told where one is not as it should be. */
 #include "check.h"

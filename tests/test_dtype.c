@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dtypes by their rows: what the program says of each, and every code of those of eight bits, decoded here and by
  * PyTorch. */
 #include "tensor/dtype.c" /* for what only it knows of a row */

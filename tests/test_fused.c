@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fused path of each kernel against the equations in double, on shapes that are no multiple of anything; and that its
  * bits do not depend on threads, on tiles or on which rows are asked for. Here are the kernels whose numbers are floats,
  * and in test_fused_f64.c, which includes this, those in double. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gradients of the fused path against the equations in double, of each kernel that can: every feature of a mask
  * alone and in pairs, on shapes that are no multiple of anything; and that their bits do not depend on threads. Here
  * are the kernels whose numbers are floats, and in test_fused_backward_f64.c, which includes this, those in double. */

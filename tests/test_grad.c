@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: MIT */
 /* Every case of tests/grad: its gradients by attn, in float64 and in float32, by the reference and by the fused path,
  * against those of torch.autograd; and differences of the reference itself: numbers of all that is given are moved, and
  * the loss with them. With ATTN_QUICK each case in one of the four ways, and one in three by differences.
  * tests/grad/README.md says what the files are. */
 #include "check.h"
+#include "model/stage_id.h"
 #include "read/checkpoint.h"
 #include "support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each kernel of each instruction set whose numbers are those of query, key and value against the same sums in double, on
  * shapes that are no multiple of a tile: in float, and in double where test_kernel_f64.c includes this. */
 #include "check.h"

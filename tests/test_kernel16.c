@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each kernel for query, key and value of 16 bits, step by step, in the layouts that are its own: on whole numbers and
  * powers of two, where all products, weights and sums are exact; on every finite number of its dtype; on shapes that
  * are no multiple of a tile. Behind every array lies a guard. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time and memory in proportion to what is read: the peak memory of a process that reads JSON, a pickle, a printed table
  * or the names of a checkpoint, of the shapes that cost most, which the man page gives in LIMITS, and the processor's
  * time for eight times as much. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The attention module of a checkpoint: which tensors are found to be one, in which layer and tower, and which rows of
  * them become query, key and value. */
 #include "check.h"

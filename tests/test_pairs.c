@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each option with each other option and with each format: pairs of values in rows of several, for every command that
  * computes. What comes out is read as its reader would read it, and compared with what the other formats have; what is
  * refused says why.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What must hold for any numbers: properties of attention, whatever a golden case says. */
 #include "check.h"
 #include "model/torch_random.h"

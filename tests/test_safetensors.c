@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* .safetensors: what the safetensors package writes is read, number for number; a header that lies is refused. */
 #include "check.h"
 #include "read/safetensors.h"

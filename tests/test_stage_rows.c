@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 /* What the table of stages promises to those who walk it, whatever rows it has. */
 #include "check.h"
+#include "model/stages.h"
 #include "read/foreign_name.h"
 #include "stage/stage.h"
 
 #include <string.h>
 
-#define FUNCTIONS_OF(id, functions, ...) [STAGE_##id] = &stage_##functions,
-static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(FUNCTIONS_OF)};
+#define FUNCTIONS_OF(id, functions) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(FUNCTIONS_OF)};
 
 /* In how many ways the row says that it is made: row by row; as operands and what they were before, by
  * compute/operands.c; as another; from heads side by side; summed over rows on the way back. */

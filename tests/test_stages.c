@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Each stage of the reference is the stages before it, as they are stored, put through exact arithmetic and rounded once
  * to the working dtype. The arithmetic here is in long double and shares no line with src: its own mask, its own
  * rounding, and of dropout only the draws.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* data/module.json, kernel-causal.json and kernel-plain.json: on one of them at least each mistake shows, by so much
  * that attn why names it from a table printed with one decimal.
  *

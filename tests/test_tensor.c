@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rounding to the 16-bit dtypes: every one of their numbers, what lies between them, and the shortest decimals. */
 #include "base/decimal.h"
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Mistakes that are made here, in tests/why, by attention that is not attn's, and what attn why says of their tables.
  *
  *   build/test_why            each mistake on its first exercise, with all digits, 4 or 3 decimals; some pairs; with

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: MIT */
 /* The sheets of attn worksheet for many seeds: their numbers are easy, the answers are attn's own, and a sheet shows none
  * of them. */
 #include "check.h"
+#include "model/stages.h"
 #include "support.h"
 #include "worksheet/worksheet.h"
 #include "worksheet/writers.h"
@@ -265,16 +267,16 @@ static void check_answers(const char *words)
 
 /* --- no answer on a sheet ----------------------------------------------------------------------------------------- */
 
-static const struct sheet_writer *const WRITERS[] = {&sheet_as_text, &sheet_as_markdown, &sheet_as_latex,
-                                                     &sheet_as_html};
-enum { WRITER_COUNT = sizeof WRITERS / sizeof WRITERS[0] };
+static const struct sheet_dialect *const DIALECTS[] = {&sheet_as_text, &sheet_as_markdown, &sheet_as_latex,
+                                                       &sheet_as_html};
+enum { DIALECT_COUNT = sizeof DIALECTS / sizeof DIALECTS[0] };
 
-static char *write(const struct sheet_writer *writer, struct output *output)
+static char *write(const struct sheet_dialect *dialect, struct output *output)
 {
     size_t length;
-    const struct page page = {output, false};
+    const struct page page = {dialect, output, false};
     output_open_text(output, &tried.arena, &tried.error);
-    writer->write(&page, &tried.sheet, false);
+    sheet_write(&page, &tried.sheet, false);
     return output_close_text(output, &length);
 }
 
@@ -282,9 +284,9 @@ static char *write(const struct sheet_writer *writer, struct output *output)
 static void check_silent(void)
 {
     static struct output output;
-    char *before[WRITER_COUNT];
-    for (size_t i = 0; i < WRITER_COUNT; i++)
-        before[i] = write(WRITERS[i], &output);
+    char *before[DIALECT_COUNT];
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        before[i] = write(DIALECTS[i], &output);
     for (size_t i = 0; i < tried.sheet.task_count; i++)
         for (size_t t = 0; t < tried.sheet.tasks[i].count; t++) {
             struct sheet_table *table = &tried.sheet.tasks[i].tables[t];
@@ -293,8 +295,8 @@ static void check_silent(void)
                 table->cells[c] = "9.99";
         }
     tried.sheet.worked = "9.99\n";
-    for (size_t i = 0; i < WRITER_COUNT; i++) {
-        const char *after = write(WRITERS[i], &output);
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        const char *after = write(DIALECTS[i], &output);
         CHECK(before[i][0] != '\0' && strstr(after, "9.99") == NULL, "%s: the sheet shows an answer", tried.line);
         CHECK_TEXT(before[i], after);
     }

@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: MIT
 # A release, and the package of Debian.
 
 # What git tracks, or all that an unpacked release holds; dated by the last commit, or as it was unpacked.
 VERSION := $(shell sed -n 's/^.define ATTN_VERSION "\(.*\)"/\1/p' src/base/version.h)
 TRACKED = $(if $(wildcard .git),git ls-files,\
-	find . \( -path ./build -o -path ./$(BUILD) \) -prune -o -type f ! -path ./attn -printf '%P\n')
+	find . \( -path ./build -o -path ./$(BUILD) $(FAMILIES:%=-o -path './%/*' ! -name README.md ! -name cases.txt) \) \
+	-prune -o -type f ! -path ./attn -printf '%P\n')
 DATE = $(if $(SOURCE_DATE_EPOCH),$(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct),$(shell \
 	stat -c %Y src/base/version.h)))
 
@@ -26,7 +28,6 @@ distcheck: dist
 # @COPYRIGHT@ are filled in.
 PACKAGING = data/packaging/debian
 DEB_SOURCE = $(BUILD)/deb/attn-$(VERSION)
-deb: export SOURCE_DATE_EPOCH = $(DATE)
 deb: dist
 	rm -rf $(BUILD)/deb
 	mkdir -p $(BUILD)/deb
@@ -37,8 +38,8 @@ deb: dist
 		-e "s/@DATE@/$$(LC_ALL=C date -u -R -d @$(DATE))/" -e "s/@COPYRIGHT@/$$(sed -n 's/^Copyright (c) //p' LICENSE)/" \
 		$(PACKAGING)/$$file.in >$(DEB_SOURCE)/debian/$$file && rm $(DEB_SOURCE)/debian/$$file.in || exit; done
 	sed '1,/^Copyright/d' LICENSE | sed '1d; s/^$$/./; s/^/ /' >>$(DEB_SOURCE)/debian/copyright
-	cd $(BUILD)/deb && dpkg-source --build attn-$(VERSION)
-	cd $(DEB_SOURCE) && unset MAKEFLAGS MFLAGS MAKELEVEL && debian/rules binary
+	cd $(BUILD)/deb && SOURCE_DATE_EPOCH=$(DATE) dpkg-source --build attn-$(VERSION)
+	cd $(DEB_SOURCE) && unset MAKEFLAGS MFLAGS MAKELEVEL && SOURCE_DATE_EPOCH=$(DATE) debian/rules binary
 	cp $(BUILD)/deb/attn_$(VERSION)-1_*.deb $(BUILD)
 
 check-deb: deb

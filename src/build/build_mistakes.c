@@ -1,6 +1,7 @@
 #include "build/build.h"
 
 #include "mistake/recipe.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "base/threads.h"
 #include "kernel/fused.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 
 #include <stdlib.h>
@@ -66,8 +67,8 @@ static const char *obstacle_backward(const struct problem *problem, char *text, 
                      dtype_title(problem->kernel->dtype));
             return text;
         }
-        if (stage_is_square(stage) || stage == STAGE_GRAD_ATTN_MASK || stage == STAGE_GRAD_ALIBI_SLOPES ||
-            (stage == STAGE_GRAD_PARAMETERS && relative)) {
+        if (stage_is_square(stage) || STAGES[stage].sums_square ||
+            (STAGES[stage].columns == STAGE_COLUMNS_PARAMETERS && relative)) {
             snprintf(text, size,
                      "'%s' is made of gradients that are T x T, which it never forms; expected --stages without it, "
                      "such as grad_query",

@@ -248,18 +248,13 @@ enum status make_mask_rows(struct case_drawing *drawing)
     return STATUS_OK;
 }
 
-/* As many keys at the start as every query is forbidden. */
-static size_t first_block(const struct case_sizes *sizes)
-{
-    return memory_smaller(TILE, sizes->keys / 2);
-}
-
+/* Keys at the start are forbidden to every query. */
 enum status make_mask_block(struct case_drawing *drawing)
 {
     const size_t queries = drawing->sizes.queries, keys = drawing->sizes.keys;
     bool *mask = add_mask(drawing);
     for (size_t row = 0; row < queries && mask != NULL; row++)
-        memset(mask + row * keys, false, first_block(&drawing->sizes));
+        memset(mask + row * keys, false, memory_smaller(TILE, keys / 2));
     return mask != NULL ? STATUS_OK : drawing->error->status;
 }
 

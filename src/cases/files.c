@@ -8,12 +8,6 @@
 
 /* --- tables as bytes ---------------------------------------------------------------------------------------------- */
 
-/* .npy has no bfloat16: its numbers are float32's, too. */
-static enum dtype npy_dtype(enum dtype dtype)
-{
-    return dtype_npy(dtype) != NULL ? dtype : DTYPE_F32;
-}
-
 static enum status add_file(struct case_file *files, size_t *count, const char *name, struct output *text,
                             struct error *error)
 {
@@ -54,47 +48,52 @@ static enum status add_table(struct case_file *files, size_t *count, const char 
 
 /* --- case.json ---------------------------------------------------------------------------------------------------- */
 
-static void write_shape(const struct result_table *table, struct output *output)
+static void write_sizes(struct json *json, const struct case_sizes *sizes)
 {
-    output_print(output, "[");
-    for (size_t axis = 0; axis < table->rank; axis++)
-        output_print(output, "%s%zu", axis ? ", " : "", table->shape[axis]);
-    output_print(output, "]");
+    json_size(json, "items", sizes->items);
+    json_size(json, "heads", sizes->heads);
+    json_size(json, "kv_heads", sizes->kv_heads);
+    json_size(json, "queries", sizes->queries);
+    json_size(json, "keys", sizes->keys);
+    json_size(json, "d_head", sizes->d_head);
+    json_size(json, "d_value", sizes->d_value);
 }
 
 static void write_case(const struct case_made *made, struct output *output)
 {
     const struct case_row *row = made->row;
-    const struct case_sizes *sizes = &made->sizes;
-    output_print(output, "{\"name\": \"%s\",\n\"purpose\": ", row->name);
-    write_json_string(row->purpose, output);
-    output_print(output, ",\n\"command\": \"attn sdpa inputs.safetensors%s%s%s\"", row->options != NULL ? " " : "",
+    struct json json = {.output = output};
+    json_open(&json, NULL, '{');
+    json_text(&json, "name", row->name);
+    json_line(&json, 0);
+    json_text(&json, "purpose", row->purpose);
+    json_line(&json, 0);
+    json_key(&json, "command");
+    output_print(output, "\"attn sdpa inputs.safetensors%s%s%s\"", row->options != NULL ? " " : "",
                  row->options != NULL ? row->options : "", row->gradients ? " --grad grad_context.npy" : "");
-    output_print(output, ",\n\"settings\": ");
-    write_json_settings(&made->given, output);
-    output_print(output,
-                 ",\n\"items\": %zu, \"heads\": %zu, \"kv_heads\": %zu, \"queries\": %zu, \"keys\": %zu, \"d_head\": "
-                 "%zu, \"d_value\": %zu,\n\"scale\": ",
-                 sizes->items, sizes->heads, sizes->kv_heads, sizes->queries, sizes->keys, sizes->d_head,
-                 sizes->d_value);
-    write_json_number(made->given.scale, DTYPE_F64, output);
-    output_print(output, ",\n\"inputs\": {");
-    for (size_t i = 0; i < made->inputs.table_count; i++) {
-        output_print(output, "%s\"%s\": ", i ? ", " : "", made->inputs.tables[i].name);
-        write_shape(&made->inputs.tables[i], output);
-    }
-    output_print(output, "},\n\"expected\": {");
+    json_line(&json, 0);
+    write_json_settings(&json, "settings", &made->given);
+    json_line(&json, 0);
+    write_sizes(&json, &made->sizes);
+    json_line(&json, 0);
+    json_real(&json, "scale", made->given.scale);
+    json_line(&json, 0);
+    json_open(&json, "inputs", '{');
+    for (size_t i = 0; i < made->inputs.table_count; i++)
+        json_sizes(&json, made->inputs.tables[i].name, made->inputs.tables[i].shape, made->inputs.tables[i].rank);
+    json_close(&json);
+    json_line(&json, 0);
+    json_open(&json, "expected", '{');
     for (size_t i = 0; i < made->count; i++) {
         const struct case_result *result = &made->results[i];
-        output_print(output, "%s\n  \"%s\": {\"shape\": ", i ? "," : "", result->name);
-        write_shape(&result->table, output);
-        output_print(output, ", \"absolute\": ");
-        write_json_number(result->absolute, DTYPE_F64, output);
-        output_print(output, ", \"relative\": ");
-        write_json_number(result->relative, DTYPE_F64, output);
-        output_print(output, "}");
+        json_line(&json, 2);
+        json_open(&json, result->name, '{');
+        json_sizes(&json, "shape", result->table.shape, result->table.rank);
+        json_real(&json, "absolute", result->absolute);
+        json_real(&json, "relative", result->relative);
+        json_close(&json);
     }
-    output_print(output, "}}\n");
+    json_end(&json);
 }
 
 static enum status add_case(const struct case_made *made, struct case_file *files, size_t *count, struct arena *arena,
@@ -126,7 +125,8 @@ static enum status add_inputs(struct case_made *made, struct case_file *files, s
 enum status case_files(struct case_made *made, const struct options *options, struct case_file *files, size_t *count,
                        struct arena *arena, struct error *error)
 {
-    const enum dtype dtype = npy_dtype(options->dtype);
+    /* .npy has no bfloat16: its numbers are float32's, too */
+    const enum dtype dtype = dtype_npy(options->dtype) != NULL ? options->dtype : DTYPE_F32;
     *count = 0;
     if (add_case(made, files, count, arena, error) || add_inputs(made, files, count, arena, error))
         return error->status;
@@ -189,7 +189,8 @@ static void write_row(const struct case_row *row, const struct options *options,
     const char *scale = option_of(row, "--scale ");
     output_print(output, "%s %zu %zu %zu %zu %zu %zu %zu %d ", row->name, sizes.items, sizes.heads, sizes.kv_heads,
                  sizes.queries, sizes.keys, sizes.d_head, sizes.d_value, option_of(row, "--causal") != NULL);
-    write_json_number(scale != NULL ? strtod(scale, NULL) : 1 / sqrt((double)sizes.d_head), DTYPE_F64, output);
+    json_real(&(struct json){.output = output}, NULL,
+              scale != NULL ? strtod(scale, NULL) : 1 / sqrt((double)sizes.d_head));
     output_print(output, " ");
     write_also(row, output);
     output_print(output, " %s\n", row->purpose);

@@ -7,11 +7,6 @@
 static const char FORWARD[] = "context,weights", BACKWARD[] = "weights,grad_context,grad_query,grad_key,grad_value",
                   WITH_SINKS[] = "weights,grad_context,grad_query,grad_key,grad_value,grad_sinks";
 
-static const char *stages_of(const struct case_row *row)
-{
-    return !row->gradients ? FORWARD : case_has_sinks(row) ? WITH_SINKS : BACKWARD;
-}
-
 /* attn sdpa with the row's options, in a dtype, for these stages. */
 static enum status parse(struct options *options, const struct case_row *row, const char *dtype, const char *stages,
                          struct arena *arena, struct error *error)
@@ -98,11 +93,12 @@ static void show_drawn(struct case_made *made)
 enum status case_make(struct case_made *made, const struct case_row *row, const struct options *options,
                       struct arena *arena, struct error *error)
 {
+    const char *stages = !row->gradients ? FORWARD : case_has_sinks(row) ? WITH_SINKS : BACKWARD;
     *made = (struct case_made){.row = row};
     case_sizes_of(row, options, &made->sizes);
     if (case_draw(row, options, &made->sizes, &made->files, arena, error) ||
         parse(&made->given_options, row, dtype_name(options->dtype), "inputs", arena, error) ||
-        parse(&made->truth_options, row, "f64", stages_of(row), arena, error) ||
+        parse(&made->truth_options, row, "f64", stages, arena, error) ||
         compute(&made->inputs, &made->given, &made->given_options, &made->files, arena, error) ||
         compute(&made->truth, &made->truth_job, &made->truth_options, &made->files, arena, error))
         return error->status;

@@ -1,7 +1,8 @@
 #include "cases/cases.h"
 
+#include "base/json_writer.h"
+#include "base/version.h"
 #include "base/wrap.h"
-#include "write/json.h"
 
 #include <string.h>
 
@@ -100,8 +101,9 @@ static void write_cases(const char *what, const char *const *names, size_t count
         output_print(output, "\n");
 }
 
-static void write_text_report(const struct cases_report *report, bool color, struct output *output)
+static void cases_text(const struct cases_report *report, const struct options *options, struct output *output)
 {
+    const bool color = options_want_color(options, output);
     char shown[TEXT_PATH_BYTES];
     text_path(report->folder, shown);
     output_print(output, "%zu cases in %s\n  ", report->count, shown);
@@ -137,95 +139,89 @@ static void write_text_report(const struct cases_report *report, bool color, str
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
-enum { SHOWN_BYTES = 4 * CASE_COMMAND_BYTES };
-
-/* A name of a file may be any bytes, JSON is UTF-8. */
-static void write_string(const char *text, struct output *output)
+static void write_list(struct json *json, const char *key, const char *const *texts, size_t count)
 {
-    char shown[SHOWN_BYTES];
-    text_shown(text, SIZE_MAX, shown, sizeof shown);
-    write_json_string(shown, output);
+    json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_shown(json, NULL, texts[i]);
+    json_close(json);
 }
 
-static void write_list(const char *name, const char *const *texts, size_t count, struct output *output)
+static void write_member(struct json *json, const char *key, const char *text)
 {
-    output_print(output, ", \"%s\": [", name);
-    for (size_t i = 0; i < count; i++) {
-        output_print(output, "%s", i ? ", " : "");
-        write_string(texts[i], output);
-    }
-    output_print(output, "]");
-}
-
-static void write_member(const char *name, const char *text, struct output *output)
-{
-    output_print(output, ", \"%s\": ", name);
     if (text[0] == '\0')
-        output_print(output, "null");
+        json_text(json, key, NULL);
     else
-        write_string(text, output);
+        json_shown(json, key, text);
 }
 
-static void write_number(const char *name, double number, struct output *output)
+static void write_json_case(struct json *json, const struct case_checked *checked)
 {
-    output_print(output, ", \"%s\": ", name);
-    write_json_number(number, DTYPE_F64, output);
-}
-
-static void write_json_case(const struct case_checked *checked, struct output *output)
-{
-    output_print(output, "{\"name\": \"%s\", \"verdict\": \"%s\"", checked->row->name, VERDICTS[checked->verdict]);
-    write_member("purpose", checked->row->purpose, output);
-    write_member("reason", checked->reason, output);
+    json_line(json, 2);
+    json_open(json, NULL, '{');
+    json_text(json, "name", checked->row->name);
+    json_text(json, "verdict", VERDICTS[checked->verdict]);
+    write_member(json, "purpose", checked->row->purpose);
+    write_member(json, "reason", checked->reason);
     if (checked->result != NULL) {
-        write_member("result", checked->result, output);
-        write_number("off", checked->largest, output);
-        write_number("allowed", checked->allowed, output);
-        output_print(output, ", \"outside\": %zu, \"of\": %zu", checked->outside, checked->of);
-        write_member("place", checked->place, output);
-        write_number("theirs", checked->theirs, output);
-        write_number("expected", checked->right, output);
+        write_member(json, "result", checked->result);
+        json_real(json, "off", checked->largest);
+        json_real(json, "allowed", checked->allowed);
+        json_size(json, "outside", checked->outside);
+        json_size(json, "of", checked->of);
+        write_member(json, "place", checked->place);
+        json_real(json, "theirs", checked->theirs);
+        json_real(json, "expected", checked->right);
     }
-    write_member("mistake", checked->mistake, output);
-    write_member("sentence", checked->sentence, output);
-    write_member("command", checked->command, output);
-    write_list("others", checked->notes, checked->note_count, output);
-    output_print(output, ", \"not_read\": [");
+    write_member(json, "mistake", checked->mistake);
+    write_member(json, "sentence", checked->sentence);
+    write_member(json, "command", checked->command);
+    write_list(json, "others", checked->notes, checked->note_count);
+    json_open(json, "not_read", '[');
     for (size_t i = 0; i < checked->unread_count; i++) {
-        output_print(output, "%s{\"file\": ", i ? ", " : "");
-        write_string(checked->unread[i].file, output);
-        write_member("name", checked->unread[i].name, output);
-        output_print(output, "}");
+        json_open(json, NULL, '{');
+        json_shown(json, "file", checked->unread[i].file);
+        write_member(json, "name", checked->unread[i].name);
+        json_close(json);
     }
-    output_print(output, "]}");
+    json_close(json);
+    json_close(json);
 }
 
-static void write_json_report(const struct cases_report *report, struct output *output)
+static void cases_json(const struct cases_report *report, const struct options *options, struct output *output)
 {
-    output_print(output, "{\"attn\": \"" ATTN_VERSION "\", \"folder\": ");
-    write_string(report->folder, output);
-    output_print(output, ", \"options\": \"");
+    (void)options;
+    struct json json = {.output = output};
+    json_open(&json, NULL, '{');
+    json_text(&json, "attn", ATTN_VERSION);
+    json_shown(&json, "folder", report->folder);
+    json_key(&json, "options");
+    output_print(output, "\"");
     case_settings(&report->options, output);
-    output_print(output, "\",\n\"passed\": %zu, \"failed\": %zu, \"missing\": %zu", report->of[CASE_PASSED],
-                 report->of[CASE_FAILED], report->of[CASE_MISSING]);
-    write_list("others", report->notes, report->note_count, output);
-    write_list("absent", report->absent, report->absent_count, output);
-    write_list("earlier", report->earlier, report->earlier_count, output);
-    output_print(output, ",\n\"cases\": [");
-    for (size_t i = 0; i < report->count; i++) {
-        output_print(output, "%s\n  ", i ? "," : "");
-        write_json_case(&report->checked[i], output);
-    }
-    output_print(output, "]}\n");
+    output_print(output, "\"");
+    json_line(&json, 0);
+    for (int verdict = 0; verdict < CASE_VERDICTS; verdict++)
+        json_size(&json, VERDICTS[verdict], report->of[verdict]);
+    write_list(&json, "others", report->notes, report->note_count);
+    write_list(&json, "absent", report->absent, report->absent_count);
+    write_list(&json, "earlier", report->earlier, report->earlier_count);
+    json_line(&json, 0);
+    json_open(&json, "cases", '[');
+    for (size_t i = 0; i < report->count; i++)
+        write_json_case(&json, &report->checked[i]);
+    json_end(&json);
 }
+
+/* Of the formats that report (model/format.h): each its writer. */
+#define cases_no NULL
+#define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = cases_##report,
+static void (*const REPORTS[FORMAT_COUNT])(const struct cases_report *report, const struct options *options,
+                                           struct output *output) = {FORMAT_ROWS(REPORT)};
 
 enum status cases_report(const struct cases_report *report, const struct options *options, struct output *output,
                          struct error *error)
 {
-    if (options->format == FORMAT_JSON)
-        write_json_report(report, output);
-    else
-        write_text_report(report, options_want_color(options, output), output);
+    REPORTS[options->format](report, options, output);
     if (output_close(output) != STATUS_OK)
         return error->status;
     return report->of[CASE_PASSED] == report->count ? STATUS_OK : error_quietly(error, STATUS_DIFFERENT);

@@ -4,6 +4,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "model/stage_id.h"
 
 #include <assert.h>
 #include <string.h>

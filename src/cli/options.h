@@ -13,7 +13,7 @@
 #include "model/packing.h"
 #include "model/rope.h"
 #include "model/rounding.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "model/torch_random.h"
 
 #include <stdint.h>

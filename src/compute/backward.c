@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "compute/backward_fused.h"
 #include "compute/setup.h"
+#include "model/stages.h"
 #include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"

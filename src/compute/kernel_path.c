@@ -3,6 +3,7 @@
 #include "kernel/fused.h"
 #include "kernel/fused_backward.h"
 #include "kernel/project.h"
+#include "model/stage_id.h"
 
 #include <string.h>
 

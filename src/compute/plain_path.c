@@ -1,6 +1,7 @@
 #include "compute/plain_path.h"
 
 #include "mistake/plain.h"
+#include "model/stages.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "compute/reference.h"
 
+#include "model/stage_id.h"
 #include "stage/backward_mistake.h"
 #include "stage/output.h"
 

@@ -2,6 +2,7 @@
 
 #include "compute/plain_path.h"
 #include "compute/setup.h"
+#include "model/stages.h"
 #include "stage/backward_mistake.h"
 
 #include <string.h>
@@ -83,7 +84,7 @@ static enum status add_tensor(struct result *result, enum stage stage, const cha
         return STATUS_OK;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.stage = stage, .tensor = tensor, .dtype = result->problem->dtype};
-    snprintf(text, sizeof text, "%s%s", stage == STAGE_GRAD_PARAMETERS ? "grad_" : "", name);
+    snprintf(text, sizeof text, "%s%s", STAGES[stage].backward ? "grad_" : "", name);
     table->name = arena_text(arena, text, strlen(text), error);
     for (size_t axis = 0; axis < tensor->rank; axis++)
         add_axis(table, AXIS_COLUMN, tensor->shape[axis]);
@@ -107,7 +108,7 @@ static void add_gradient_of_mask(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
     const struct tensor *mask = &problem->mask.attn_mask;
-    const bool of_heads = stage != STAGE_GRAD_ATTN_MASK;
+    const bool of_heads = STAGES[stage].columns == STAGE_COLUMNS_HEADS;
     struct result_table *table = &result->tables[result->table_count++];
     *table = (struct result_table){.name = stage_name(stage), .stage = stage, .dtype = problem->dtype};
     stage_formula(problem, stage, table->formula, sizeof table->formula);
@@ -141,7 +142,7 @@ static void add_stage(struct result *result, enum stage stage)
 static void add_gradient_of_rows(struct result *result, enum stage stage)
 {
     const struct problem *problem = result->problem;
-    const bool of_keys = stage == STAGE_GRAD_KEY_INPUTS;
+    const bool of_keys = stage_is_of_keys(stage);
     add_rows(result, stage, of_keys ? &problem->key_inputs : &problem->inputs, of_keys ? AXIS_TOKEN : AXIS_INPUT);
     struct result_table *table = &result->tables[result->table_count - 1];
     stage_formula(problem, stage, table->formula, sizeof table->formula);
@@ -163,7 +164,7 @@ static enum status find_held(struct result *result, struct error *error)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         struct result_table *table = &result->tables[i];
-        if (!stage_exists(table->stage) || table->stage == STAGE_GRAD_PARAMETERS)
+        if (!stage_exists(table->stage) || STAGES[table->stage].columns == STAGE_COLUMNS_PARAMETERS)
             continue;
         const struct attention *attention = is_backward(table) ? &result->backward->attention : &result->attention;
         const enum stage made = problem_made_as(result->problem, table->stage);
@@ -181,24 +182,36 @@ static enum status add_tables(struct result *result, struct arena *arena, struct
     result->tables = arena_allocate(arena, most, sizeof result->tables[0], error);
     if (result->tables == NULL)
         return error->status;
-    for (size_t i = 0; i < problem->stage_count; i++) {
+    for (size_t i = 0; i < problem->stage_count && error->status == STATUS_OK; i++) {
         const enum stage stage = problem->stages[i];
-        if (stage == STAGE_INPUTS)
-            add_inputs(result);
-        else if (stage == STAGE_KEY_INPUTS)
-            add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
-        else if (STAGES[stage].columns == STAGE_COLUMNS_MASK)
+        const bool back = STAGES[stage].backward, exists = stage_exists(stage);
+        switch (STAGES[stage].columns) {
+        case STAGE_COLUMNS_D_IN:
+            if (back)
+                add_gradient_of_rows(result, stage);
+            else if (exists)
+                add_stage(result, stage);
+            else
+                add_inputs(result);
+            break;
+        case STAGE_COLUMNS_D_KEY_IN:
+            if (back)
+                add_gradient_of_rows(result, stage);
+            else
+                add_rows(result, stage, &problem->key_inputs, AXIS_TOKEN);
+            break;
+        case STAGE_COLUMNS_MASK:
+        case STAGE_COLUMNS_HEADS:
             add_gradient_of_mask(result, stage);
-        else if (stage == STAGE_GRAD_INPUTS || stage == STAGE_GRAD_KEY_INPUTS)
-            add_gradient_of_rows(result, stage);
-        else if (stage != STAGE_PARAMETERS && stage != STAGE_GRAD_PARAMETERS)
+            break;
+        case STAGE_COLUMNS_PARAMETERS:
+            add_parameters(result, stage, &(back ? problem : problem_right(problem))->parameters, arena, error);
+            break;
+        default:
             add_stage(result, stage);
-        else if (add_parameters(result, stage,
-                                &(stage == STAGE_PARAMETERS ? problem_right(problem) : problem)->parameters, arena,
-                                error) != STATUS_OK)
-            return error->status;
+        }
     }
-    return STATUS_OK;
+    return error->status;
 }
 
 /* How many of problem->rows are computed, and the rows themselves: those at the ends where the table is elided. */
@@ -547,7 +560,7 @@ struct result_mask result_mask_of(const struct result *result, const struct resu
         return of_row;
     result_place(table, matrix, &of_row.item, &of_row.head);
     of_row.query = problem->rows[row];
-    const bool numbers = table->stage != STAGE_MASKED && problem->mask.empty_row != EMPTY_ROW_ZERO;
+    const bool numbers = !STAGES[table->stage].infinite && problem->mask.empty_row != EMPTY_ROW_ZERO;
     if (!numbers || !mask_is_empty(&problem->mask, of_row.item, of_row.head, of_row.query))
         of_row.rules = &problem->mask;
     return of_row;

@@ -4,6 +4,7 @@
 #include "cli/option_line.h"
 #include "diff/align.h"
 #include "diff/refusal.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -59,12 +60,6 @@ static bool has_gradients(const struct input_file *b)
     return false;
 }
 
-/* Whether what departs is the gradient that A was given, which no mistake makes. */
-static bool departs_in_grad(const struct diff *diff, enum mechanism mechanism)
-{
-    return diff->stages[diff->cause].stage == mechanism_grad_stage(mechanism);
-}
-
 /* The gradient that they come from is one of A's tables; false where it is not. */
 static bool add_grad(const struct input_file *a, enum mechanism mechanism, const char *path, struct text *line)
 {
@@ -78,7 +73,8 @@ bool diff_ask_why(const struct diff *diff, const struct options *options, struct
     const struct input_file *a = &diff->a.input;
     const enum mechanism mechanism = mechanism_find(a->mechanism);
     if (diff->cause == diff->count || !same_sources(diff) || !is_input_again(a, mechanism) ||
-        departs_in_grad(diff, mechanism) || !is_there_again(options->files[0]) || !is_there_again(options->files[1]))
+        diff->stages[diff->cause].stage == mechanism_grad_stage(mechanism) /* given to A: no mistake makes it */ ||
+        !is_there_again(options->files[0]) || !is_there_again(options->files[1]))
         return false;
     text_add(line, "attn %s %s", command_name(COMMAND_WHY), MECHANISMS[mechanism].name);
     option_line_input(options->files[0], line);

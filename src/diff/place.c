@@ -2,6 +2,7 @@
 
 #include "diff/align.h"
 #include "model/mechanism.h"
+#include "model/stages.h"
 
 #include <string.h>
 
@@ -51,7 +52,7 @@ static enum diff_axis third_axis(const struct diff *diff, enum stage stage)
     if (MECHANISMS[mechanism].splits)
         return STAGES[stage].joins_heads || !stage_has_columns(stage) ? DIFF_ITEM : DIFF_HEAD;
     const bool packed = is_packed(&diff->a.input) || is_packed(&diff->b.input);
-    const bool side_by_side = packed && (stage == STAGE_CONTEXT || stage == STAGE_GRAD_CONTEXT);
+    const bool side_by_side = packed && stage_packed(stage) != stage;
     return !MECHANISMS[mechanism].projects && stage_has_columns(stage) && !side_by_side ? DIFF_HEAD : DIFF_ITEM;
 }
 
@@ -109,11 +110,6 @@ static void find_token(const struct token_labels *labels, const struct diff_step
         step->alone = i == step->position - 1 || strcmp(tokens[i], step->token) != 0;
 }
 
-static bool has_tokens(enum diff_axis axis)
-{
-    return axis == DIFF_TOKEN || axis == DIFF_QUERY || axis == DIFF_KEY;
-}
-
 size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_t element, struct diff_step *steps)
 {
     const struct tensor *a = &stage->a->tensor, *b = &stage->b->tensor, *tensor = a->rank >= b->rank ? a : b;
@@ -124,7 +120,7 @@ size_t diff_place(const struct diff *diff, const struct diff_stage *stage, size_
         steps[axis] = (struct diff_step){counts, AXIS_NAMES[counts], element % tensor->shape[axis] + 1, NULL, false};
     }
     for (size_t axis = 0; axis < rank; axis++)
-        if (has_tokens(steps[axis].axis))
+        if (steps[axis].axis == DIFF_TOKEN || steps[axis].axis == DIFF_QUERY || steps[axis].axis == DIFF_KEY)
             find_token(labels_of(diff, stage, &steps[axis], tensor->shape[axis]), &steps[0], tensor->shape[axis],
                        &steps[axis]);
     return rank;

@@ -59,12 +59,6 @@ static bool counts_alone(const struct diff *diff, const char *name)
     return holds_sources(a) && holds_sources(b) && (same || (input_file_kind(name) & ALIKE) != 0);
 }
 
-static bool is_comparable(const struct diff_stage *pair)
-{
-    const struct tensor *a = &pair->a->tensor, *b = &pair->b->tensor;
-    return diff_same_shape(a, b) && dtype_is_boolean(a->dtype) == dtype_is_boolean(b->dtype);
-}
-
 /* Keeps the pair among those that differ, if it does. */
 static enum status take_pair(struct diff *diff, struct diff_stage pair, struct arena *arena, struct error *error)
 {
@@ -77,7 +71,8 @@ static enum status take_pair(struct diff *diff, struct diff_stage pair, struct a
         return STATUS_OK;
     if (diff_align(diff, &pair, arena, error) != STATUS_OK)
         return error->status;
-    if (is_comparable(&pair))
+    if (diff_same_shape(&pair.a->tensor, &pair.b->tensor) &&
+        dtype_is_boolean(pair.a->tensor.dtype) == dtype_is_boolean(pair.b->tensor.dtype))
         diff_compare(&pair);
     if (pair.comparison.count == 0 || pair.comparison.unequal > 0)
         diff->sources[diff->source_count++] = pair;

@@ -144,7 +144,7 @@ static void write_why(const struct sheet *sheet)
     output_print(sheet->output, "%s\n", sheet->why);
 }
 
-static void write_text(const struct sheet *sheet)
+static void report_text(const struct sheet *sheet)
 {
     const struct diff *diff = sheet->diff;
     struct output *output = sheet->output;
@@ -172,10 +172,9 @@ static void write_text(const struct sheet *sheet)
 /* --- the format asked for ---------------------------------------------------------------------------------------- */
 
 /* Of the formats that report (model/format.h): each its writer. */
-static void (*const REPORTS[FORMAT_COUNT])(const struct sheet *sheet) = {
-    [FORMAT_TEXT] = write_text,
-    [FORMAT_JSON] = report_json,
-};
+#define report_no NULL
+#define REPORT(id, name, writer, checker, report, ...) [FORMAT_##id] = report_##report,
+static void (*const REPORTS[FORMAT_COUNT])(const struct sheet *sheet) = {FORMAT_ROWS(REPORT)};
 
 enum status write_diff(const struct options *options, const struct diff *diff, struct output *output,
                        struct error *error)

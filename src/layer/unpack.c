@@ -97,18 +97,13 @@ static void put_rows(const struct unpacking *unpacking, const struct taken *take
     *put = (struct file_tensor){.name = standard, .origin = taken->name, .file = taken->file, .tensor = tensor};
 }
 
-static void put_whole(const struct unpacking *unpacking, const struct taken *taken, const char *standard)
-{
-    if (taken->tensor.rank > 0)
-        put_rows(unpacking, taken, standard, 0, taken->tensor.shape[0]);
-}
-
 /* Takes and puts it as it is. */
 static enum status pass_on(const struct unpacking *unpacking, const char *standard, struct taken *taken)
 {
     if (take(unpacking, standard, taken) != STATUS_OK)
         return unpacking->error->status;
-    put_whole(unpacking, taken, standard);
+    if (taken->tensor.rank > 0)
+        put_rows(unpacking, taken, standard, 0, taken->tensor.shape[0]);
     return STATUS_OK;
 }
 

@@ -377,11 +377,10 @@ CHANGE_BY(KEYS_PADDING_COUNTED)
 
 CHANGE_BY(VALUES_SHIFTED)
 {
-    static const enum recipe_shift SHIFTS[] = {RECIPE_SHIFT_NEXT, RECIPE_SHIFT_PREVIOUS, RECIPE_SHIFT_NEXT_ROUND,
-                                               RECIPE_SHIFT_PREVIOUS_ROUND};
     if (recipe->problem.keys == 1)
         return "there is one key";
-    recipe->shift = SHIFTS[(size_t)recipe->form];
+    recipe->shift = fmod(recipe->form, 2) == 0 ? 1 : -1;
+    recipe->shift_wraps = recipe->form >= 2;
     recipe_makes(recipe, STAGE_CONTEXT, "weights . value, each weight with the value beside its own");
     return NULL;
 }

@@ -69,11 +69,6 @@ CHANGE_BY(WEIGHTS_TRANSPOSED)
 
 /* --- matrix, bias: parameters of their own for the changed problem ------------------------------------------------ */
 
-static bool is_square(const struct projection *projection)
-{
-    return projection->weight.rank == 2 && projection->weight.shape[0] == projection->weight.shape[1];
-}
-
 /* The matrices of a set of projections, read the other way round. */
 static const char *turn(struct recipe *recipe, unsigned ids)
 {
@@ -83,7 +78,8 @@ static const char *turn(struct recipe *recipe, unsigned ids)
             struct projection *projection = &modules[i].projections[id];
             if ((ids & 1U << id) == 0)
                 continue;
-            if (!is_square(projection))
+            const struct tensor *weight = &projection->weight;
+            if (weight->rank != 2 || weight->shape[0] != weight->shape[1])
                 return "the matrix is not square";
             projection->transposed = !projection->transposed;
         }
@@ -289,31 +285,18 @@ CHANGE(BITS_SWAPPED, misread(recipe, OF_ALL, RECIPE_BITS_SWAPPED))
 
 /* --- dtype ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a number is finite only as long as it is not in that dtype. */
-static bool overflows(const struct tensor *tensor, enum dtype dtype)
-{
-    for (size_t i = 0; i < tensor_count(tensor); i++) {
-        double number;
-        tensor_load(tensor, i, 1, &number);
-        const bool finite = isfinite(number);
-        dtype_round(dtype, &number, 1);
-        if (finite && !isfinite(number))
-            return true;
-    }
-    return false;
-}
-
 /* A tensor in the problem's new dtype, as `make` has it; what is not there stays so. recipe->too_large tells of numbers
  * that it does not hold. */
 static void convert_as(struct recipe *recipe, struct tensor *tensor, tensor_conversion *make)
 {
+    struct error error = {0};
     bool finite = true;
     if (tensor->rank == 0 || !dtype_is_working(tensor->dtype))
         return;
-    if (overflows(tensor, recipe->problem.dtype))
-        recipe->too_large = true;
-    else
-        make(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, recipe->error);
+    make(tensor, recipe->problem.dtype, "", "", &finite, tensor, recipe->arena, &error);
+    recipe->too_large = recipe->too_large || error.status == STATUS_USAGE;
+    if (error.status == STATUS_SYSTEM)
+        *recipe->error = error;
 }
 
 static void convert(struct recipe *recipe, struct tensor *tensor)

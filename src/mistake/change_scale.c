@@ -2,6 +2,7 @@
 #include "mistake/recipe.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- scale ------------------------------------------------------------------------------------------------------- */
 
@@ -57,24 +58,48 @@ CHANGE_BY(SCALE_AFTER_SOFTMAX)
 
 static const char NO_SOFTCAP[] = "there is no softcap";
 
-static const char *cap(struct recipe *recipe, enum recipe_softcap softcap, const char *formula)
+static const char *cap(struct recipe *recipe, recipe_row *make, const char *formula)
 {
-    if (recipe->problem.softcap == 0)
-        return NO_SOFTCAP;
-    recipe->softcap = softcap;
-    recipe_makes(recipe, STAGE_CAPPED, formula);
-    return NULL;
+    return recipe->problem.softcap == 0 ? NO_SOFTCAP : recipe_makes_by(recipe, STAGE_CAPPED, make, formula);
 }
 
-CHANGE(SOFTCAP_BEFORE_SCALE, cap(recipe, RECIPE_SOFTCAP_BEFORE_SCALE, "softcap x tanh(scores / softcap) x scale"))
+static void round_capped(const struct attention_row *row)
+{
+    dtype_round(problem_stage_dtype(row->problem, STAGE_CAPPED), row->stages[STAGE_CAPPED], row->problem->keys);
+}
+
+static void cap_scores(const struct attention_row *row, const struct recipe *recipe)
+{
+    const double softcap = recipe->problem.softcap, *scores = row->stages[STAGE_SCORES];
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_CAPPED][j] = softcap * tanh(scores[j] / softcap) * recipe->problem.scale;
+    round_capped(row);
+}
+
+static void cap_to_1(const struct attention_row *row, const struct recipe *recipe)
+{
+    for (size_t j = 0; j < row->problem->keys; j++)
+        row->stages[STAGE_CAPPED][j] = tanh(row->stages[STAGE_SCALED][j] / recipe->problem.softcap);
+    round_capped(row);
+}
+
+static void cap_later(const struct attention_row *row, const struct recipe *recipe)
+{
+    (void)recipe;
+    memcpy(row->stages[STAGE_CAPPED], row->stages[STAGE_SCALED], row->problem->keys * sizeof(double));
+    round_capped(row);
+}
+
+CHANGE(SOFTCAP_BEFORE_SCALE, cap(recipe, cap_scores, "softcap x tanh(scores / softcap) x scale"))
 CHANGE_WHERE(SOFTCAP_MISSING, problem->softcap != 0, NO_SOFTCAP, problem->softcap = 0)
-CHANGE(SOFTCAP_NOT_MULTIPLIED, cap(recipe, RECIPE_SOFTCAP_NOT_MULTIPLIED, "tanh(scaled / softcap)"))
+CHANGE(SOFTCAP_NOT_MULTIPLIED, cap(recipe, cap_to_1, "tanh(scaled / softcap)"))
 
 CHANGE_BY(SOFTCAP_AFTER_MASK)
 {
     if (!recipe->problem.masks)
         return "there is no mask";
+    recipe->caps_masked = true;
     if (recipe->problem.softcap > 0)
         recipe_makes(recipe, STAGE_MASKED, "softcap x tanh(scaled / softcap), -softcap where masked");
-    return cap(recipe, RECIPE_SOFTCAP_AFTER_MASK, "scaled, not yet capped");
+    return cap(recipe, cap_later, "scaled, not yet capped");
 }

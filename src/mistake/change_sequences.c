@@ -1,6 +1,7 @@
 /* Mistakes of slot sequences: what FlashAttention's varlen interface is told wrongly. */
 #include "mistake/recipe.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char NO_SEQUENCES[] = "there are no sequences", ONE_SEQUENCE[] = "there is one sequence";
@@ -24,11 +25,6 @@ CHANGE_BY(SEQUENCES_MISSING)
 
 /* --- keys beside those of the sequence --------------------------------------------------------------------------- */
 
-static int64_t within(int64_t at, size_t most)
-{
-    return at < 0 ? 0 : at > (int64_t)most ? (int64_t)most : at;
-}
-
 /* Each sequence sees so many keys before and behind its own. Its keys begin at an even place of the list and end at an
  * odd one, so that those of two sequences may overlap; queries stand where they stood. */
 static const char *leak(struct recipe *recipe, double before, double behind)
@@ -47,9 +43,7 @@ static const char *leak(struct recipe *recipe, double before, double behind)
     for (size_t i = 0; i < count; i++) {
         const size_t edge = (i + 1) / 2;
         const double by = i % 2 == 0 ? -before : behind;
-        keys[i] = by < -(double)mask->keys  ? 0
-                  : by > (double)mask->keys ? (int64_t)mask->keys
-                                            : within(right.key_starts[edge] + (int64_t)by, mask->keys);
+        keys[i] = (int64_t)fmin(fmax((double)right.key_starts[edge] + by, 0), (double)mask->keys);
         queries[i] = right.query_starts[edge] + keys[i] - right.key_starts[edge];
     }
     for (size_t i = 0; i < mask->queries; i++)

@@ -404,18 +404,16 @@ static enum status cut_inputs(struct plain *plain, struct tensor *cut)
 /* Row j of the result is row j + 1, or j - 1, of the values; behind the ends zeros, or round. */
 static enum status shift_values(struct plain *plain, const struct tensor *value, struct tensor *shifted)
 {
-    const enum recipe_shift shift = plain->recipe->shift;
-    const bool next = shift == RECIPE_SHIFT_NEXT || shift == RECIPE_SHIFT_NEXT_ROUND;
-    const bool round = shift == RECIPE_SHIFT_NEXT_ROUND || shift == RECIPE_SHIFT_PREVIOUS_ROUND;
+    const struct recipe *recipe = plain->recipe;
     const size_t keys = value->shape[2], row = value->shape[3] * dtype_size(value->dtype);
     struct tensor made;
     if (tensor_create(&made, value->dtype, 4, value->shape, plain->arena, plain->error) != STATUS_OK)
         return plain->error->status;
     for (size_t i = 0; i < value->shape[0] * value->shape[1] * keys; i++) {
-        const size_t key = i % keys, from = next ? (key + 1) % keys : (key + keys - 1) % keys;
-        const bool beyond = next ? key + 1 == keys : key == 0;
+        const size_t key = i % keys, from = recipe->shift > 0 ? (key + 1) % keys : (key + keys - 1) % keys;
+        const bool beyond = recipe->shift > 0 ? key + 1 == keys : key == 0;
         char *to = (char *)made.data + i * row;
-        if (beyond && !round)
+        if (beyond && !recipe->shift_wraps)
             memset(to, 0, row);
         else
             memcpy(to, (const char *)value->data + (i - key + from) * row, row);
@@ -431,7 +429,7 @@ const struct tensor *plain_operand(struct plain *plain, enum projection_id id, s
     *room = plain->operands[role == RECIPE_ROLE_OWN || role == RECIPE_ROLE_INPUTS ? id : role - RECIPE_ROLE_QUERY];
     if (role == RECIPE_ROLE_INPUTS)
         cut_inputs(plain, room);
-    if (id == PROJECTION_VALUE && recipe->shift != RECIPE_SHIFT_NONE && plain->error->status == STATUS_OK)
+    if (id == PROJECTION_VALUE && recipe->shift != 0 && plain->error->status == STATUS_OK)
         shift_values(plain, room, room);
     return room;
 }

@@ -30,10 +30,11 @@ static struct softmax_axis axis_of(const struct plain *plain)
     return (struct softmax_axis){items * heads * rows, keys, 1};
 }
 
-/* The softmax of the stage, over so many numbers, which lie apart. A row whose keys are all forbidden has weights of 0,
- * as what is not over its keys leaves them. */
-static enum status softmax_elsewhere(const struct plain *plain, const double *scores, double *weights)
+/* The stage's own, of numbers that lie apart. A row whose keys are all forbidden has weights of 0, as what is not over
+ * its keys leaves them. */
+enum status plain_softmax(struct plain *plain, const double *scores)
 {
+    double *weights = plain->stages[STAGE_WEIGHTS];
     const struct softmax_axis axis = axis_of(plain);
     const size_t count = axis.count, inner = axis.inner;
     struct problem problem = *plain->problem;
@@ -47,6 +48,7 @@ static enum status softmax_elsewhere(const struct plain *plain, const double *sc
     memset(plain->empty, 0, problem.items * problem.heads * plain->row_count * sizeof *plain->empty);
     problem.keys = count;
     problem.dtype = problem.softmax_dtype = DTYPE_F64;
+    problem.rounding = ROUNDING_STAGES;
     for (size_t i = 0; i < axis.outer * inner; i++) {
         const size_t first = i / inner * count * inner + i % inner;
         for (size_t j = 0; j < count; j++) {
@@ -57,39 +59,22 @@ static enum status softmax_elsewhere(const struct plain *plain, const double *sc
         for (size_t j = 0; j < count; j++)
             weights[first + j * inner] = made[j];
     }
+    plain_finish_weights(plain);
     return STATUS_OK;
 }
 
 /* --- the stage --------------------------------------------------------------------------------------------------- */
 
-/* masked after a dropout that comes too early: 0 where a score is dropped. */
-static const double *drop_scores(const struct plain *plain, double *dropped)
+enum status plain_drop_scores(struct plain *plain, double **scores)
 {
     const struct problem *problem = plain->problem;
     const size_t count = plain_count(problem, STAGE_MASKED, plain->row_count);
     const double *masked = plain->stages[STAGE_MASKED];
-    for (size_t i = 0; i < count; i++)
-        dropped[i] = plain->kept[i] ? masked[i] / (1 - problem->dropout) : plain->bias[i] > -INFINITY ? 0 : masked[i];
-    return dropped;
-}
-
-/* Each row by itself, of other scores; what is not made otherwise by the stage's own equation. */
-static void make_rows(const struct plain *plain, double *scores, double *cast)
-{
-    const struct problem *problem = plain->problem;
-    const double *sinks = problem->mask.sinks;
-    for (size_t index = 0; index < problem->items * problem->heads * plain->row_count; index++) {
-        double *stages[STAGE_COUNT], room;
-        struct attention_row row = plain_attention_row(plain, index, stages, &room);
-        row.cast = cast;
-        stages[STAGE_MASKED] = scores + index * problem->keys;
-        if (plain->recipe->softmax == NULL || row.empty) {
-            stage_make(&row, STAGE_WEIGHTS);
-            continue;
-        }
-        row.sink = sinks != NULL ? sinks + index / plain->row_count % problem->heads : NULL;
-        plain->recipe->softmax(&row, plain->recipe->padding);
-    }
+    double *made = arena_allocate(plain->arena, count, sizeof *made, plain->error);
+    for (size_t i = 0; i < count && made != NULL; i++)
+        made[i] = plain->kept[i] ? masked[i] / (1 - problem->dropout) : plain->bias[i] > -INFINITY ? 0 : masked[i];
+    *scores = made;
+    return plain->error->status;
 }
 
 /* What the mask forbids, after a softmax that did not know of it. */
@@ -103,27 +88,13 @@ static void forget_forbidden(const struct plain *plain, double *weights)
                 weights[index * problem->keys + key] = 0;
 }
 
-enum status plain_weights(struct plain *plain)
+void plain_finish_weights(const struct plain *plain)
 {
-    const struct problem *problem = plain->problem;
-    const struct recipe *recipe = plain->recipe;
-    const size_t count = plain_count(problem, STAGE_WEIGHTS, plain->row_count);
-    double *weights = plain->stages[STAGE_WEIGHTS], *scores = plain->stages[STAGE_MASKED];
-    double *cast = arena_allocate(plain->arena, problem->keys, sizeof *cast, plain->error);
-    double *room = arena_allocate(plain->arena, count, sizeof *room, plain->error);
-    if (cast == NULL || room == NULL)
-        return plain->error->status;
-    memcpy(room, scores, count * sizeof *room);
-    if (recipe->dropout == RECIPE_DROPOUT_SCORES)
-        drop_scores(plain, room);
-    if (recipe->axis == RECIPE_AXIS_KEYS)
-        make_rows(plain, room, cast);
-    else if (softmax_elsewhere(plain, room, weights) != STATUS_OK)
-        return plain->error->status;
+    const size_t count = plain_count(plain->problem, STAGE_WEIGHTS, plain->row_count);
+    double *weights = plain->stages[STAGE_WEIGHTS];
     for (size_t i = 0; i < count; i++)
-        weights[i] *= recipe->weights_factor;
-    if (recipe->fills_weights)
+        weights[i] *= plain->recipe->weights_factor;
+    if (plain->recipe->fills_weights)
         forget_forbidden(plain, weights);
-    dtype_round(problem->dtype, weights, count);
-    return STATUS_OK;
+    dtype_round(plain->problem->dtype, weights, count);
 }

@@ -18,6 +18,13 @@ void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula)
     recipe->not_differentiable = recipe->making;
 }
 
+const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula)
+{
+    recipe->rows[stage] = make;
+    recipe_makes(recipe, stage, formula);
+    return NULL;
+}
+
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 {
     recipe->problem.formulas[stage] = formula;
@@ -25,7 +32,7 @@ void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula)
 
 enum stage recipe_projected(const struct recipe *recipe, enum projection_id id)
 {
-    static const enum stage PROJECTED[] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY};
+    static const enum stage PROJECTED[PROJECTION_COUNT] = {STAGE_PROJECTED_QUERY, STAGE_PROJECTED_KEY, STAGE_VALUE};
     return operand_has_steps(&recipe->problem, id) ? PROJECTED[id] : projection_stage(id);
 }
 

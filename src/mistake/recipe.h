@@ -7,6 +7,8 @@
 
 #include "stage/stage.h"
 
+struct recipe;
+
 /* What a softmax goes over. */
 enum recipe_axis {
     RECIPE_AXIS_KEYS, /* as it should be: the keys of a row */
@@ -16,8 +18,8 @@ enum recipe_axis {
     RECIPE_AXIS_ALL, /* keys and queries of a head together */
 };
 
-/* Makes the weights of a row by no softmax; so many keys of zeros are counted, too. */
-typedef void recipe_softmax(const struct attention_row *row, double padding);
+/* Makes a row of a stage in the place of stage_make, rounded. */
+typedef void recipe_row(const struct attention_row *row, const struct recipe *recipe);
 
 /* Where column c of head h is taken from in what the projections make. */
 enum recipe_split {
@@ -33,25 +35,6 @@ enum recipe_merge { RECIPE_MERGE_HEADS, RECIPE_MERGE_VIEW, RECIPE_MERGE_INTERLEA
 
 enum recipe_groups { RECIPE_GROUPS_NEXT, RECIPE_GROUPS_TILED, RECIPE_GROUPS_FIRST };
 
-enum recipe_softcap {
-    RECIPE_SOFTCAP_CAPS,
-    RECIPE_SOFTCAP_AFTER_MASK,
-    RECIPE_SOFTCAP_BEFORE_SCALE,
-    RECIPE_SOFTCAP_NOT_MULTIPLIED
-};
-
-enum recipe_dropout { RECIPE_DROPOUT_WEIGHTS, RECIPE_DROPOUT_NOT_RESCALED, RECIPE_DROPOUT_BY_P, RECIPE_DROPOUT_SCORES };
-
-enum recipe_tiles {
-    RECIPE_TILES_NONE,
-    RECIPE_TILES_CONTEXT_KEPT,
-    RECIPE_TILES_CONTEXT_DIVIDED,
-    RECIPE_TILES_SUM_KEPT,
-    RECIPE_TILES_LAST
-};
-
-enum recipe_lse { RECIPE_LSE_NATURAL, RECIPE_LSE_BASE_2, RECIPE_LSE_SHIFTED, RECIPE_LSE_UNSCALED };
-
 enum recipe_bits { RECIPE_BITS_KEPT, RECIPE_BITS_BF16, RECIPE_BITS_SWAPPED };
 
 /* Sets of query, key and value. */
@@ -64,15 +47,6 @@ enum {
 
 /* What stands in the place of query, key and value. */
 enum recipe_role { RECIPE_ROLE_OWN, RECIPE_ROLE_QUERY, RECIPE_ROLE_KEY, RECIPE_ROLE_VALUE, RECIPE_ROLE_INPUTS };
-
-/* Which value a weight meets. */
-enum recipe_shift {
-    RECIPE_SHIFT_NONE,
-    RECIPE_SHIFT_NEXT,
-    RECIPE_SHIFT_PREVIOUS,
-    RECIPE_SHIFT_NEXT_ROUND,
-    RECIPE_SHIFT_PREVIOUS_ROUND
-};
 
 /* The mask of one item, its length and the place of its queries said by itself. */
 struct recipe_mask {
@@ -113,23 +87,22 @@ struct recipe {
     struct recipe_rule rules[RECIPE_RULES];
     size_t past; /* of the problem as it was */
     size_t rule_count;
-    bool overflows; /* scores in float16 */
-    bool too_large; /* the dtype asked for does not hold what the job has */
-    enum recipe_softcap softcap;
+    bool overflows;                /* scores in float16 */
+    bool too_large;                /* the dtype asked for does not hold what the job has */
+    bool caps_masked;              /* the softcap comes behind the mask */
+    recipe_row *rows[STAGE_COUNT]; /* NULL: stage_make */
     double fill;        /* what a forbidden score becomes; minus infinity, as it should be: it takes no part */
     bool fills_weights; /* softmax over all keys, then 0 where they are forbidden */
     enum recipe_axis axis;
-    recipe_softmax *softmax; /* NULL: that of the stage */
-    double padding;          /* so many keys of zeros are counted in the sum, each with a score of 0 */
+    double padding; /* so many keys of zeros are counted in the sum, each with a score of 0 */
     double weights_factor;
-    enum recipe_dropout dropout;
+    bool drops_scores; /* dropout comes before the softmax */
     bool weights_transposed;
-    enum recipe_shift shift;
-    enum recipe_tiles tiles;
-    size_t tile; /* keys of one */
+    int shift;        /* a weight meets the value after its own, 1, or before it, -1; behind the ends */
+    bool shift_wraps; /* those of the other end, or zeros */
+    size_t tile;      /* keys of one */
     enum recipe_merge merge;
     bool out_twice;
-    enum recipe_lse lse;
     struct arena *arena; /* of what is changed */
     struct error *error;
 };
@@ -143,6 +116,9 @@ enum status recipe_create(struct recipe *recipe, const struct problem *problem, 
 /* A stage is made otherwise than its own file says, by plain.h; how, as a formula: one that begins with a comma goes on
  * from the name of the stage before. */
 void recipe_makes(struct recipe *recipe, enum stage stage, const char *formula);
+
+/* The same by a function of its rows; NULL, so that a mistake can end with it. */
+const char *recipe_makes_by(struct recipe *recipe, enum stage stage, recipe_row *make, const char *formula);
 
 /* It is made as ever, of a problem that is changed; another formula tells more. */
 void recipe_tells(struct recipe *recipe, enum stage stage, const char *formula);

@@ -2,7 +2,13 @@
 
 #include <string.h>
 
-#define FORMAT_FIELDS(id, title, writer, checker, ...) [FORMAT_##id] = {.name = title, __VA_ARGS__},
+#define IS_WRITTEN(function) (sizeof #function != sizeof "no")
+#define FORMAT_FIELDS(id, title, writer, checker, report, steps_of, sheet, ...) \
+    [FORMAT_##id] = {.name = title,                                             \
+                     .reports = IS_WRITTEN(report),                             \
+                     .steps = IS_WRITTEN(steps_of),                             \
+                     .prints = IS_WRITTEN(sheet),                               \
+                     __VA_ARGS__},
 const struct format_row FORMATS[FORMAT_COUNT] = {FORMAT_ROWS(FORMAT_FIELDS)};
 
 #define FORMAT_NAME(id, title, ...) title,

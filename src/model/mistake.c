@@ -14,10 +14,10 @@ const struct mistake_row MISTAKES[MISTAKE_COUNT] = {
 #include "model/mistake_rows.h"
 };
 
-#define ROW(...) +1
+#define ROW(id, ...) ROW_OF_##id,
 enum {
-    ROWS = 0
 #include "model/mistake_rows.h"
+    ROWS
 };
 _Static_assert((int)ROWS == (int)MISTAKE_COUNT, "each id of mistake.h has a row");
 

@@ -2,7 +2,7 @@
 #ifndef ATTN_MODEL_MISTAKE_H
 #define ATTN_MODEL_MISTAKE_H
 
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "tensor/dtype.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* The parameters of an attention module by their names in attn's files, in the order of results.
  *
- *     ROW(stem)         the weight of query, key or value: STEM (d_in, d_out) or STEM.weight (d_out, d_in), and STEM.bias;
- *                       where each head has a module of its own "heads.N." comes before it
+ *     ROW(stem)         of query, key or value: STEM (d_in, d_out) or STEM.weight (d_out, d_in), and STEM.bias; where
+ *                       each head has a module of its own "heads.N." comes before it
  *     ROW(name, field)  what else there may be, and which tensor of struct parameters it is */
 #ifndef ATTN_MODEL_PARAMETER_ROWS_H
 #define ATTN_MODEL_PARAMETER_ROWS_H

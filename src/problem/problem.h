@@ -16,7 +16,7 @@
 #include "model/mechanism.h"
 #include "model/mistake.h"
 #include "model/rounding.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "problem/parameters.h"
 
 /* What an input has beside `inputs`: attn_mask, alibi_slopes, sinks; and all that sdpa is given: query, key, value,

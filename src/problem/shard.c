@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/libm.h"
 #include "base/version.h"
+#include "model/stages.h"
 
 #include <string.h>
 

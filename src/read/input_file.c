@@ -3,7 +3,7 @@
 #include "base/suggest.h"
 #include "model/mask.h"
 #include "model/parameter_rows.h"
-#include "model/stages.h"
+#include "model/stage_id.h"
 #include "read/foreign_name.h"
 
 #include <ctype.h>

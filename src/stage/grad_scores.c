@@ -2,6 +2,7 @@
  * weights x grad_weights over the row (a sink's value is 0, so it adds nothing); through the softcap, whose slope is
  * 1 - tanh^2, and the scale. */
 #include "base/decimal.h"
+#include "model/stage_id.h"
 #include "stage/gradient.h"
 #include "stage/scaled.h"
 

@@ -1,11 +1,12 @@
 #include "stage/stage.h"
 
+#include "model/stages.h"
 #include "stage/backward_mistake.h"
 #include "stage/operand_steps.h"
 #include "stage/wrong.h"
 
-#define STAGE_FUNCTIONS(id, functions, ...) [STAGE_##id] = &stage_##functions,
-static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_ROWS(STAGE_FUNCTIONS)};
+#define STAGE_FUNCTIONS(id, functions) [STAGE_##id] = &stage_##functions,
+static const struct stage_functions *const FUNCTIONS[STAGE_COUNT] = {STAGE_IDS(STAGE_FUNCTIONS)};
 
 bool stage_applies(const struct problem *problem, enum stage stage)
 {

@@ -51,8 +51,8 @@ struct stage_functions {
     bool (*explains)(const struct problem *problem, enum stage stage);
 };
 
-#define STAGE_DECLARE(id, functions, ...) extern const struct stage_functions stage_##functions;
-STAGE_ROWS(STAGE_DECLARE)
+#define STAGE_DECLARE(id, functions) extern const struct stage_functions stage_##functions;
+STAGE_IDS(STAGE_DECLARE)
 #undef STAGE_DECLARE
 
 /* Whether it is among those that are shown unless --stages says otherwise; inputs and parameters, too. */

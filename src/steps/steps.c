@@ -429,11 +429,9 @@ enum status steps_make(struct steps *steps, const struct options *options, const
 }
 
 /* Of the formats that take steps (model/format.h): each its writer. */
-static steps_writer *const WRITERS[FORMAT_COUNT] = {
-    [FORMAT_TEXT] = steps_text,
-    [FORMAT_JSON] = steps_json,
-    [FORMAT_SVG] = steps_svg,
-};
+#define steps_no NULL
+#define STEPS_WRITER(id, name, writer, checker, report, steps, ...) [FORMAT_##id] = steps_##steps,
+static steps_writer *const WRITERS[FORMAT_COUNT] = {FORMAT_ROWS(STEPS_WRITER)};
 
 enum status steps_write(const struct steps *steps, const struct options *options, struct output *output,
                         struct arena *arena, struct error *error)

@@ -1,24 +1,49 @@
 /* steps -> JSON for pipes: one object, a step a line. Queries and keys count from 1. */
 #include "base/version.h"
+#include "model/stage_id.h"
 #include "steps/writers.h"
 #include "write/json.h"
 
-static void write_numbers(const struct steps *steps, const struct step *step, struct output *output)
+static void write_bytes(struct json *json, const char *key, double bytes)
 {
-    output_print(output, "\"numbers_read\": %zu, \"bytes_read\": %.0f, \"numbers_kept\": %zu, \"bytes_kept\": %.0f",
-                 step->read, steps_bytes(steps, step->read), step->kept, steps_bytes(steps, step->kept));
-    output_print(output, ", \"rows\": %zu, \"same_rows\": %zu, \"largest_difference\": ", step->rows, step->same);
-    write_json_number(step->largest, DTYPE_F64, output);
+    json_key(json, key);
+    output_print(json->output, "%.0f", bytes);
 }
 
-static void write_step(const struct steps *steps, size_t i, struct output *output)
+static void write_numbers(struct json *json, const struct steps *steps, const struct step *step)
+{
+    json_size(json, "numbers_read", step->read);
+    write_bytes(json, "bytes_read", steps_bytes(steps, step->read));
+    json_size(json, "numbers_kept", step->kept);
+    write_bytes(json, "bytes_kept", steps_bytes(steps, step->kept));
+    json_size(json, "rows", step->rows);
+    json_size(json, "same_rows", step->same);
+    json_real(json, "largest_difference", step->largest);
+}
+
+static void write_step(struct json *json, const struct steps *steps, size_t i)
 {
     const struct step *step = &steps->steps[i];
-    output_print(output, "%s\n  {\"step\": %zu, \"first_query\": %zu, \"last_query\": %zu, ", i > 0 ? "," : "", i + 1,
-                 step->first + 1, step->end);
-    output_print(output, "\"cached_keys\": %zu, \"new_keys\": %zu, ", step->cached, step->made);
-    write_numbers(steps, step, output);
-    output_print(output, "}");
+    json_line(json, 2);
+    json_open(json, NULL, '{');
+    json_size(json, "step", i + 1);
+    json_size(json, "first_query", step->first + 1);
+    json_size(json, "last_query", step->end);
+    json_size(json, "cached_keys", step->cached);
+    json_size(json, "new_keys", step->made);
+    write_numbers(json, steps, step);
+    json_close(json);
+}
+
+static void write_sizes(struct json *json, const struct problem *problem)
+{
+    json_size(json, "items", problem->items);
+    json_size(json, "queries", problem->queries);
+    json_size(json, "keys", problem->keys);
+    json_size(json, "heads", problem->heads);
+    json_size(json, "kv_heads", problem->kv_heads);
+    json_size(json, "d", problem->d_head);
+    json_size(json, "d_v", problem->d_value);
 }
 
 enum status steps_json(const struct steps *steps, const struct options *options, struct output *output,
@@ -26,24 +51,29 @@ enum status steps_json(const struct steps *steps, const struct options *options,
 {
     (void)options, (void)arena, (void)error;
     const struct problem *problem = steps->problem;
-    output_print(output, "{\"attn\": \"" ATTN_VERSION "\",\n\"mechanism\": ");
-    write_json_string(MECHANISMS[problem->mechanism].name, output);
-    output_print(output, ",\n\"settings\": ");
-    write_json_settings(problem, output);
-    output_print(output, ",\n\"compared\": \"%s\", \"path\": \"%s\", \"dtype\": \"%s\"", stage_name(steps->stage),
-                 steps->fused ? "fused" : "reference", dtype_name(problem->dtype));
-    output_print(output,
-                 ",\n\"items\": %zu, \"queries\": %zu, \"keys\": %zu, \"heads\": %zu, \"kv_heads\": %zu, \"d\": %zu, "
-                 "\"d_v\": %zu",
-                 problem->items, problem->queries, problem->keys, problem->heads, problem->kv_heads, problem->d_head,
-                 problem->d_value);
-    output_print(output,
-                 ",\n\"keys_made\": %zu, \"keys_made_without_cache\": %zu, \"fewest_keys_made_without_cache\": %zu,\n",
-                 steps->made, steps->remade, steps->remade_least);
-    write_numbers(steps, &steps->total, output);
-    output_print(output, ",\n\"steps\": [");
+    struct json json = {.output = output};
+    json_open(&json, NULL, '{');
+    json_text(&json, "attn", ATTN_VERSION);
+    json_line(&json, 0);
+    json_text(&json, "mechanism", MECHANISMS[problem->mechanism].name);
+    json_line(&json, 0);
+    write_json_settings(&json, "settings", problem);
+    json_line(&json, 0);
+    json_text(&json, "compared", stage_name(steps->stage));
+    json_text(&json, "path", steps->fused ? "fused" : "reference");
+    json_text(&json, "dtype", dtype_name(problem->dtype));
+    json_line(&json, 0);
+    write_sizes(&json, problem);
+    json_line(&json, 0);
+    json_size(&json, "keys_made", steps->made);
+    json_size(&json, "keys_made_without_cache", steps->remade);
+    json_size(&json, "fewest_keys_made_without_cache", steps->remade_least);
+    json_line(&json, 0);
+    write_numbers(&json, steps, &steps->total);
+    json_line(&json, 0);
+    json_open(&json, "steps", '[');
     for (size_t i = 0; i < steps->count; i++)
-        write_step(steps, i, output);
-    output_print(output, "]}\n");
+        write_step(&json, steps, i);
+    json_end(&json);
     return STATUS_OK;
 }

@@ -222,12 +222,6 @@ static enum status take_found(struct why *why, const struct variation *variation
     return why->error->status;
 }
 
-static double work_of(const struct why *why, const struct why_guesses *guesses)
-{
-    const struct trial_base base = {.problem = why->problem};
-    return trial_work(&base) * (guesses != NULL ? (double)guesses->count : 2);
-}
-
 /* What became of a chunk: explanations, or an error of the system. */
 static enum status take_chunk(struct why *why, const struct batch *batch, size_t count)
 {
@@ -247,7 +241,8 @@ static enum status take_chunk(struct why *why, const struct batch *batch, size_t
 static enum status try_all(struct why *why, const struct variation *variations, size_t count,
                            const struct why_guesses *guesses)
 {
-    const double work = work_of(why, guesses);
+    const struct trial_base base = {.problem = why->problem};
+    const double work = trial_work(&base) * (guesses != NULL ? (double)guesses->count : 2);
     const size_t before = why->count;
     struct batch *batch = arena_allocate(why->arena, 1, sizeof *batch, why->error);
     size_t tried = 0;

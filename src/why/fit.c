@@ -22,14 +22,9 @@ static double terms_of(const struct trial_base *base)
 
 /* A kernel sums in float32 or wider, in any order: at worst one term after another, which is off by a few roots of the
  * terms. Numbers of fewer bits are rounded, not summed. */
-static double noise_of_sums(const struct trial_base *base)
-{
-    return dtype_is_coarse(base->mine->dtype) ? 0 : sqrt(terms_of(base));
-}
-
 double fit_most_noise(const struct trial_base *base)
 {
-    return dtype_is_coarse(base->mine->dtype) ? 8 : 16 + 4 * noise_of_sums(base);
+    return dtype_is_coarse(base->mine->dtype) ? 8 : 16 + 4 * sqrt(terms_of(base));
 }
 
 /* The most that the errors of all numbers may be, relative to their noise. In bfloat16 and float16 a right kernel stays

@@ -51,11 +51,6 @@ static const struct result_table *find(const struct result *result, const struct
     return NULL;
 }
 
-static size_t count_of(const struct result_table *table)
-{
-    return result_matrices(table) * result_rows(table) * result_columns(table);
-}
-
 /* All rows of a table. */
 static const double *load(struct result *result, const struct result_table *table, struct arena *arena,
                           struct error *error)
@@ -88,8 +83,8 @@ enum status gradients_make(const struct problem *problem, const struct mine *min
         return error->status;
     for (size_t i = 0; i < mine->count; i++) {
         const struct result_table *table = mine_is_backward(&mine->tables[i]) ? find(result, &mine->tables[i]) : NULL;
-        if (table != NULL &&
-            count_of(table) == mine_whole(&mine->tables[i])) /* of other keys there are more, or fewer */
+        if (table != NULL && result_matrices(table) * result_rows(table) * result_columns(table) ==
+                                 mine_whole(&mine->tables[i])) /* of other keys there are more, or fewer */
             made[i] = load(result, table, arena, error);
     }
     return error->status;

@@ -3,17 +3,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_FORMS = 4096, FEW_FORMS = 64 };
 
 /* --- forms ------------------------------------------------------------------------------------------------------- */
-
-static size_t list_numbers(const double *from, size_t count, double *forms)
-{
-    for (size_t i = 0; i < count; i++)
-        forms[i] = from[i];
-    return count;
-}
 
 /* Tiles of fewer rows than there are; where few are wanted, powers of 2. */
 static size_t list_tiles(size_t rows, bool common, double *forms)
@@ -145,8 +139,10 @@ static size_t list_forms(const struct problem *problem, enum mistake id, bool co
     if (id == MISTAKE_PAGES_OTHER_ITEM)
         return list_others(problem->pages != NULL ? problem->pages->items : 0, forms);
     for (size_t i = 0; i < sizeof GUESSED / sizeof GUESSED[0]; i++)
-        if (GUESSED[i].id == id)
-            return list_numbers(GUESSED[i].forms, GUESSED[i].count, forms);
+        if (GUESSED[i].id == id) {
+            memcpy(forms, GUESSED[i].forms, GUESSED[i].count * sizeof *forms);
+            return GUESSED[i].count;
+        }
     return row->slot == MISTAKE_SLOT_SEQUENCES ? list_starts(problem, forms) : 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/wrap.h"
 #include "cli/option_line.h"
+#include "model/stages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -798,8 +799,9 @@ static void write_nothing(const struct why *why, struct output *output)
     write_hidden(why, output);
 }
 
-void why_write_text(const struct why *why, bool color, struct output *output)
+void why_write_text(const struct why *why, struct output *output)
 {
+    const bool color = options_want_color(why->options, output);
     write_mine(why, output);
     output_print(output, "\n");
     if (why->count > 0 && why_is_residual(why, &why->explanations[0]))

@@ -19,7 +19,7 @@ bool why_is_nearly_right(const struct why *why);
 /* Then the number that is furthest off; its place, "context, row 3 (starts), column 2", is added. */
 double why_worst(const struct why *why, struct text *place);
 
-void why_write_text(const struct why *why, bool color, struct output *output);
+void why_write_text(const struct why *why, struct output *output);
 void why_write_json(const struct why *why, struct output *output);
 
 #endif

@@ -1,6 +1,7 @@
 #include "why/why.h"
 
 #include "base/threads.h"
+#include "model/stages.h"
 #include "why/fit.h"
 
 #include <math.h>
@@ -31,14 +32,13 @@ static void run_guess(void *context, size_t task, unsigned thread)
         arena_free(arena);
 }
 
-/* What a guess that agrees is like, as a copy that lasts. */
-static enum status keep_shown(struct why *why, struct trial *trial, size_t count)
+/* A copy that lasts; NULL of NULL, or where memory is short. */
+static double *keep(struct why *why, const double *numbers, size_t count)
 {
-    double *copy = trial->shown == NULL ? NULL : arena_allocate(why->arena, count, sizeof *copy, why->error);
+    double *copy = numbers == NULL ? NULL : arena_allocate(why->arena, count, sizeof *copy, why->error);
     if (copy != NULL)
-        memcpy(copy, trial->shown, count * sizeof *copy);
-    trial->shown = copy;
-    return why->error->status;
+        memcpy(copy, numbers, count * sizeof *copy);
+    return copy;
 }
 
 enum status why_add(struct why *why, const struct trial_base *base, const struct options *options,
@@ -50,7 +50,8 @@ enum status why_add(struct why *why, const struct trial_base *base, const struct
         return why->error->status;
     struct why_explanation *added = &why->explanations[why->count];
     *added = (struct why_explanation){*guess, options, base->problem, base->mine, *trial, why->count, 0};
-    if (keep_shown(why, &added->trial, trial_numbers(base)) != STATUS_OK)
+    added->trial.shown = keep(why, trial->shown, trial_numbers(base));
+    if (why->error->status != STATUS_OK)
         return why->error->status;
     for (size_t i = 0; i < why->count && added->same_as == why->count; i++)
         if (trial_alike(why->explanations[i].problem, why->explanations[i].mine, base) &&
@@ -222,23 +223,6 @@ static enum status try_halves(struct why *why, const struct trial_base *base)
 
 /* --- the search -------------------------------------------------------------------------------------------------- */
 
-/* A copy that lasts; NULL of NULL, or where memory is short. */
-static const double *keep(struct why *why, const double *numbers, size_t count)
-{
-    double *copy = numbers == NULL ? NULL : arena_allocate(why->arena, count, sizeof *copy, why->error);
-    if (copy != NULL)
-        memcpy(copy, numbers, count * sizeof *copy);
-    return copy;
-}
-
-/* What is known of the right numbers, for all guesses. */
-static void keep_right(struct why *why, struct trial_base *base)
-{
-    for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
-        base->noise[i] = keep(why, why->right.noise[i], base->mine->tables[i].count);
-    base->exact = keep(why, why->right.exact, why->right.of);
-}
-
 /* Whether the tables may stand elsewhere, or are parts of stages. */
 static bool may_be_elsewhere(const struct mine *mine)
 {
@@ -250,8 +234,11 @@ static enum status try_right(struct why *why, struct trial_base *base)
 {
     struct arena scratch = {0};
     const struct trial_guess none = {.count = 0};
-    if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK)
-        keep_right(why, base);
+    if (trial_run(base, &none, true, &why->right, &scratch, why->error) == STATUS_OK) {
+        for (size_t i = 0; i < base->mine->count && why->right.has_counts; i++)
+            base->noise[i] = keep(why, why->right.noise[i], base->mine->tables[i].count);
+        base->exact = keep(why, why->right.exact, why->right.of);
+    }
     why->right.shown = NULL;
     arena_free(&scratch);
     return why->error->status;

@@ -1,5 +1,6 @@
 /* From stage to stage: each of somebody's stages is computed again from their own ones before it, so that a step that
  * is wrong shows itself, whatever went wrong before. */
+#include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
 #include "why/why.h"
@@ -38,21 +39,20 @@ static double *in_order(const struct mine_table *table, const double *numbers_of
 /* Whether a stage has a row for each query that is asked for, of which projections need all. */
 static bool is_of_all_queries(enum stage stage)
 {
-    return stage == STAGE_NORMED || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
+    return stage_is_of_inputs(stage) || (projection_of(stage) == PROJECTION_QUERY && !STAGES[stage].repeats);
 }
 
 /* What a step goes on from: all whole stages before it. Where query has fewer rows than tokens it cannot stand in. */
-static enum status take_own(const struct why *why, const double *const whole[STAGE_COUNT], enum stage stage,
-                            const double *own[STAGE_COUNT])
+static void take_own(const struct why *why, const double *const whole[STAGE_COUNT], enum stage stage,
+                     const double *own[STAGE_COUNT])
 {
     const uint64_t before = stage_closure(STAGE_BIT(stage)) & ~STAGE_BIT(stage);
     const bool some = why->problem->row_count < why->problem->queries;
     for (int i = 0; i < STAGE_COUNT; i++)
         own[i] = before & STAGE_BIT(i) && !(some && is_of_all_queries((enum stage)i)) &&
-                         (i == STAGE_NORMED || !problem_is_side_by_side(why->problem, (enum stage)i))
+                         (stage_is_of_inputs((enum stage)i) || !problem_is_side_by_side(why->problem, (enum stage)i))
                      ? whole[i]
                      : NULL;
-    return STATUS_OK;
 }
 
 /* --- one step with one guess ------------------------------------------------------------------------------------- */
@@ -63,14 +63,6 @@ struct stepping {
     const struct trial_base *exact;   /* as the tables are */
     const double *whole[STAGE_COUNT]; /* somebody's whole stages, in order; else NULL */
 };
-
-/* Of a step, which makes all rows. */
-static double work_of(const struct trial_base *base)
-{
-    struct trial_base all = *base;
-    all.few_count = 0;
-    return trial_work(&all);
-}
 
 /* Numbers of few bits agree with much that is nearly right, one by one; together they are weighed by their noise. */
 static bool has_few_bits(const struct trial_base *base)
@@ -124,7 +116,9 @@ static enum status try_step(const struct stepping *stepping, enum stage stage, c
             trial->end = trial->rms <= 2 * fit_most_rms(base, guess) ? trial->end : TRIAL_DEPARTS;
         }
     }
-    stepping->why->budget.done += work_of(base);
+    struct trial_base all_rows = *base;
+    all_rows.few_count = 0;
+    stepping->why->budget.done += trial_work(&all_rows);
     arena_free(&arena);
     return error->status;
 }
@@ -174,30 +168,40 @@ static const double *move_own(const struct stepping *stepping, enum stage stage,
     return moved;
 }
 
-/* The numbers of a table as its stage is made from own ones, moved or not (turn 0). */
-static enum status make_from_own(const struct stepping *stepping, const struct mine_table *table, unsigned turn,
-                                 double *made)
+/* The stage from own ones before those of `from`, moved or not (turn 0), without a mistake. */
+static enum status run_from_own(const struct stepping *stepping, enum stage stage, enum stage from, unsigned turn,
+                                struct plain *plain, struct arena *arena)
 {
     struct why *why = stepping->why;
-    const enum stage stage = problem_made_as(why->problem, table->stage);
-    struct arena arena = {0};
-    struct plain plain = {.wants_normed = true};
+    const struct problem *problem = why->problem;
     struct plain_columns columns = stepping->base->columns;
     struct recipe recipe;
     const char *reason;
     size_t refused;
-    take_own(why, stepping->whole, table->stage, plain.own);
+    *plain = (struct plain){.wants_normed = true};
+    take_own(why, stepping->whole, from, plain->own);
     for (int own = 0; own < STAGE_COUNT && turn > 0; own++)
-        if (plain.own[own] != NULL)
-            plain.own[own] = move_own(stepping, (enum stage)own, turn, &arena, why->error);
-    if (why->error->status == STATUS_OK &&
-        recipe_create(&recipe, why->problem, NULL, 0, &refused, &reason, &arena, why->error) == STATUS_OK &&
-        plain_run(&plain, &recipe, why->problem->rows, why->problem->row_count, stage_closure(STAGE_BIT(stage)),
-                  &columns, &arena, &arena, why->error) == STATUS_OK)
+        if (plain->own[own] != NULL)
+            plain->own[own] = move_own(stepping, (enum stage)own, turn, arena, why->error);
+    return why->error->status || recipe_create(&recipe, problem, NULL, 0, &refused, &reason, arena, why->error) ||
+                   plain_run(plain, &recipe, problem->rows, problem->row_count, stage_closure(STAGE_BIT(stage)),
+                             &columns, arena, arena, why->error)
+               ? why->error->status
+               : STATUS_OK;
+}
+
+/* The numbers of a table as its stage is made from own ones, moved or not (turn 0). */
+static enum status make_from_own(const struct stepping *stepping, const struct mine_table *table, unsigned turn,
+                                 double *made)
+{
+    const enum stage stage = problem_made_as(stepping->why->problem, table->stage);
+    struct arena arena = {0};
+    struct plain plain;
+    if (run_from_own(stepping, stage, table->stage, turn, &plain, &arena) == STATUS_OK)
         for (size_t i = 0; i < table->count; i++)
             made[i] = trial_number(&plain, table->stage, mine_place_of(table, (struct mine_index){{0}}, i));
     arena_free(&arena);
-    return why->error->status;
+    return stepping->why->error->status;
 }
 
 /* A table's tolerance as a step: its own, and what the digits of the stages before it leave open. */
@@ -301,15 +305,8 @@ static enum status compare_masked(const struct stepping *stepping, const struct 
 {
     const struct why *why = stepping->why;
     struct arena arena = {0};
-    struct plain plain = {.wants_normed = true};
-    struct plain_columns columns = stepping->base->columns;
-    struct recipe recipe;
-    const char *reason;
-    size_t refused;
-    take_own(why, stepping->whole, STAGE_SCALED, plain.own);
-    if (recipe_create(&recipe, why->problem, NULL, 0, &refused, &reason, &arena, why->error) == STATUS_OK &&
-        plain_run(&plain, &recipe, why->problem->rows, why->problem->row_count, stage_closure(STAGE_BIT(STAGE_MASKED)),
-                  &columns, &arena, &arena, why->error) == STATUS_OK)
+    struct plain plain;
+    if (run_from_own(stepping, STAGE_MASKED, STAGE_SCALED, 0, &plain, &arena) == STATUS_OK)
         *first = is_masked_first(masked, &plain, why->problem->scale) &&
                  is_scaled_right(table_of(&why->mine, STAGE_SCALED), &plain);
     arena_free(&arena);
@@ -339,7 +336,7 @@ static enum status look_for_masked_first(struct stepping *stepping)
 
 static bool is_left_out(const struct why *why, enum stage stage)
 {
-    return why->masked_first && (stage == STAGE_SCALED || stage == STAGE_CAPPED || stage == STAGE_MASKED);
+    return why->masked_first && stage_follows(stage, STAGE_SCALED) && stage_follows(STAGE_MASKED, stage);
 }
 
 static enum status look_at_steps(struct stepping *stepping)

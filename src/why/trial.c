@@ -1,5 +1,6 @@
 #include "why/trial.h"
 
+#include "model/stages.h"
 #include "why/fit.h"
 #include "why/gradients.h"
 
@@ -68,7 +69,7 @@ double trial_number(const struct plain *plain, enum stage stage, struct mine_ind
 /* What stands for minus infinity in scores that are masked: any number that no softmax would see. */
 static bool is_masked(enum stage stage, double mine, double made)
 {
-    return stage == STAGE_MASKED && made == -INFINITY && mine <= PLAIN_MASKED;
+    return STAGES[stage].infinite && made == -INFINITY && mine <= PLAIN_MASKED;
 }
 
 /* How far apart they are; infinite where one of them alone is no number. */

@@ -1,5 +1,6 @@
 #include "worksheet/sheet.h"
 
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "write/explain/write_explain.h"
 #include "write/table_text.h"
@@ -205,14 +206,9 @@ static bool is_given(const struct making *making, const struct result_table *tab
     return (making->plan->given & STAGE_BIT(table->stage)) != 0;
 }
 
-static bool has_draw(const struct making *making, const struct result_table *table)
-{
-    return table->stage == STAGE_DROPPED && (making->plan->blank & STAGE_BIT(STAGE_DROPPED)) != 0;
-}
-
 static enum status add_given(const struct making *making, struct sheet *sheet, const struct result_table *table)
 {
-    const bool draw = has_draw(making, table);
+    const bool draw = table->stage == STAGE_DROPPED && (making->plan->blank & STAGE_BIT(STAGE_DROPPED)) != 0;
     for (size_t matrix = 0; matrix < result_matrices(table) && (draw || is_given(making, table)); matrix++) {
         struct sheet_table *made = &sheet->given[sheet->given_count++];
         if (draw                   ? make_draw(making, table, matrix, made)

@@ -2,6 +2,7 @@
 
 #include "build/problem_create.h"
 #include "compute/result.h"
+#include "model/stages.h"
 #include "stage/stage.h"
 #include "worksheet/writers.h"
 
@@ -10,11 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Those of the formats that format_row.prints. */
-static const struct sheet_writer *const WRITERS[FORMAT_COUNT] = {[FORMAT_TEXT] = &sheet_as_text,
-                                                                 [FORMAT_MARKDOWN] = &sheet_as_markdown,
-                                                                 [FORMAT_LATEX] = &sheet_as_latex,
-                                                                 [FORMAT_HTML] = &sheet_as_html};
+/* Of the formats that format_row.prints. */
+#define AS_no NULL
+#define AS_text &sheet_as_text
+#define AS_markdown &sheet_as_markdown
+#define AS_latex &sheet_as_latex
+#define AS_html &sheet_as_html
+#define DIALECT(id, name, writer, checker, report, steps, sheet, ...) [FORMAT_##id] = AS_##sheet,
+static const struct sheet_dialect *const DIALECTS[FORMAT_COUNT] = {FORMAT_ROWS(DIALECT)};
 
 enum { NAME_BYTES = TEXT_PATH_BYTES + 64, REDRAWS = 1000, FOUND_BYTES = 512 };
 
@@ -380,7 +384,7 @@ static enum status write_one(const struct worksheet *worksheet, size_t variant, 
     if (status == STATUS_OK && wrong)
         status = check_seen(worksheet, variant, &plan, &sheet, &arena);
     if (status == STATUS_OK)
-        WRITERS[worksheet->options->format]->write(page, &sheet, answers);
+        sheet_write(page, &sheet, answers);
     arena_free(&arena);
     return status;
 }
@@ -388,22 +392,19 @@ static enum status write_one(const struct worksheet *worksheet, size_t variant, 
 enum status worksheet_write(const struct worksheet *worksheet, struct output *output)
 {
     const struct options *options = worksheet->options;
-    const struct sheet_writer *writer = WRITERS[options->format];
-    const struct page page = {output, options_want_color(options, output)};
+    const struct page page = {DIALECTS[options->format], output, options_want_color(options, output)};
     const bool chosen = options->origin[OPTION_ANSWERS] != ORIGIN_DEFAULT;
     enum status status = STATUS_OK;
     size_t pages = 0;
-    if (writer->begin != NULL)
-        writer->begin(&page);
+    page_put(&page, page.dialect->begin);
     for (int answers = chosen && options->answers; answers < 2 && !(chosen && answers != options->answers); answers++)
         for (size_t i = 0; i < options->variants && status == STATUS_OK && !output->failed; i++) {
-            if (pages++ > 0 && writer->turn != NULL)
-                writer->turn(&page);
+            page_put(&page, pages++ > 0 ? page.dialect->turn : NULL);
             status = write_one(worksheet, i, answers, &page);
         }
-    if (status == STATUS_OK && writer->end != NULL)
-        writer->end(&page);
-    if (status != STATUS_OK)
+    if (status == STATUS_OK)
+        page_put(&page, page.dialect->end);
+    else
         output_abandon(output);
     return output_close(output);
 }

@@ -1,27 +1,11 @@
 /* sheet -> text of 80 columns: tables side by side, a form feed between the pages. */
 #include "base/wrap.h"
 #include "worksheet/writers.h"
+#include "write/table_text.h"
 
 #include <string.h>
 
 enum { PAGE_COLUMNS = 76, HEAD_COLUMNS = 73, INDENT = 2, BETWEEN = 2, BEFORE = 1 };
-
-static const char *const MARKS[SHEET_MARKS] = {NULL, "____", "x", "e^(", ")", "sqrt(", ")", "-", "^T"};
-
-static void as_it_is(struct output *output, const char *piece, size_t length)
-{
-    output_write(output, piece, length);
-}
-
-static void write_marked(struct output *output, const char *text)
-{
-    marks_write(output, text, MARKS, as_it_is);
-}
-
-static void write_blanks(struct output *output, size_t count)
-{
-    output_print(output, "%*s", (int)count, "");
-}
 
 /* The columns of a text with its marks. */
 static size_t marked_columns(const char *text)
@@ -29,7 +13,7 @@ static size_t marked_columns(const char *text)
     size_t columns = text_columns(text);
     for (; *text != '\0'; text++)
         if ((unsigned char)*text < SHEET_MARKS)
-            columns += strlen(MARKS[(unsigned char)*text]) - text_width((unsigned char)*text);
+            columns += strlen(sheet_as_text.marks[(unsigned char)*text]) - text_width((unsigned char)*text);
     return columns;
 }
 
@@ -60,34 +44,29 @@ static size_t table_columns(const struct sheet_table *table, enum look look)
     return memory_larger(cells, marked_columns(table->title));
 }
 
-static void write_blank(struct output *output, size_t width, size_t room)
-{
-    write_blanks(output, memory_left(room, width));
-    for (size_t i = 0; i < width; i++)
-        output_write(output, "_", 1);
-}
-
 /* A line of a table: 0 its title, 1 the labels of its columns, then its rows. Returns the columns that it takes. */
-static size_t write_line(struct output *output, const struct sheet_table *table, size_t line, enum look look)
+static size_t write_line(const struct page *page, const struct sheet_table *table, size_t line, enum look look)
 {
     const size_t labels = label_columns(table), cells = cell_columns(table, look);
     if (line == 0) {
-        write_marked(output, table->title);
+        page_marked(page, table->title);
         return marked_columns(table->title);
     }
     if (line > table->rows + 1)
         return 0;
     const char *label = line == 1 ? table->corner : table->row_labels[line - 2];
-    write_marked(output, label);
-    write_blanks(output, memory_left(labels, marked_columns(label)));
+    page_marked(page, label);
+    table_text_blanks(page->output, memory_left(labels, marked_columns(label)));
     for (size_t column = 0; column < table->columns; column++) {
         const char *text =
             line == 1 ? table->column_labels[column] : table->cells[(line - 2) * table->columns + column];
-        output_write(output, " ", 1);
+        page_put(page, " ");
         if (line == 1 || look != LOOK_BLANK)
-            output_print(output, "%*s%s", (int)memory_left(cells, text_columns(text)), "", text);
+            output_print(page->output, "%*s%s", (int)memory_left(cells, text_columns(text)), "", text);
         else
-            write_blank(output, table->blank, cells);
+            table_text_blanks(page->output, memory_left(cells, table->blank));
+        for (size_t i = 0; i < table->blank && line > 1 && look == LOOK_BLANK; i++)
+            page_put(page, "_");
     }
     return labels + table->columns * (BEFORE + cells);
 }
@@ -107,29 +86,29 @@ static size_t count_abreast(const struct sheet_table *tables, size_t count, enum
 }
 
 /* A line of tables that stand side by side; blanks at its end are left out. */
-static void write_abreast(struct output *output, const struct sheet_table *tables, size_t count, size_t line,
+static void write_abreast(const struct page *page, const struct sheet_table *tables, size_t count, size_t line,
                           enum look look)
 {
     size_t gap = INDENT;
     for (size_t i = 0; i < count; i++) {
         size_t taken = 0;
         if (line < tables[i].rows + 2) {
-            write_blanks(output, gap);
-            taken = write_line(output, &tables[i], line, look);
+            table_text_blanks(page->output, gap);
+            taken = write_line(page, &tables[i], line, look);
             gap = 0;
         }
         gap += memory_left(table_columns(&tables[i], look), taken) + BETWEEN;
     }
-    output_print(output, "\n");
+    page_put(page, "\n");
 }
 
-static void write_tables(struct output *output, const struct sheet_table *tables, size_t count, enum look look)
+static void write_tables(const struct page *page, const struct sheet_table *tables, size_t count, enum look look)
 {
     for (size_t abreast, lines; count > 0; tables += abreast, count -= abreast) {
         abreast = count_abreast(tables, count, look, &lines);
         for (size_t line = tables[0].title[0] == '\0' ? 1 : 0; line < lines; line++)
-            write_abreast(output, tables, abreast, line, look);
-        output_print(output, "\n");
+            write_abreast(page, tables, abreast, line, look);
+        page_put(page, "\n");
     }
 }
 
@@ -139,7 +118,7 @@ static void write_head(const struct page *page, const struct sheet *sheet, bool 
 {
     const size_t taken = strlen(sheet->title) + strlen(answers ? ANSWERS_BEFORE : "") + text_columns(sheet->name);
     output_print(page->output, "%s%s%s", page->bold ? TEXT_BOLD : "", sheet->title, page->bold ? TEXT_PLAIN : "");
-    write_blanks(page->output, taken + 2 < HEAD_COLUMNS ? HEAD_COLUMNS - taken : 2);
+    table_text_blanks(page->output, taken + 2 < HEAD_COLUMNS ? HEAD_COLUMNS - taken : 2);
     output_print(page->output, "%s%s\n\n", answers ? ANSWERS_BEFORE : "", sheet->name);
 }
 
@@ -157,54 +136,28 @@ static void write_task(const struct page *page, const struct sheet_task *task, s
         const size_t width = marked_columns(task->frames[i]);
         const bool fits = column > 0 && column + 2 + width <= PAGE_COLUMNS;
         output_print(output, "%s%*s", column > 0 && !fits ? "\n" : "", fits ? 2 : INDENT, "");
-        write_marked(output, task->frames[i]);
+        page_marked(page, task->frames[i]);
         column = fits ? column + 2 + width : INDENT + width;
     }
     output_print(output, "%s", column > 0 ? "\n" : "");
 }
 
-/* Groups of tasks: on a sheet how each is worked out, then the tables. */
-static void write_tasks(const struct page *page, const struct sheet *sheet, bool answers)
-{
-    for (size_t first = 0, end; first < sheet->task_count; first = end) {
-        size_t count;
-        end = sheet_group_end(sheet, first, &count);
-        for (size_t task = first; task < end && !answers; task++)
-            write_task(page, &sheet->tasks[task], task + 1);
-        output_print(page->output, "%s", answers ? "" : "\n");
-        write_tables(page->output, sheet->tasks[first].tables, count,
-                     answers || sheet->filled ? LOOK_FILLED : LOOK_BLANK);
-    }
-}
-
-static void write_sheet(const struct page *page, const struct sheet *sheet)
-{
-    struct output *output = page->output;
-    struct wrap line = {.output = output, .columns = WRAP_COLUMNS};
-    output_print(output, "Name ________________________________________   Date ____________________\n\n");
-    write_tables(output, sheet->given, sheet->given_count, LOOK_GIVEN);
-    write_tasks(page, sheet, false);
-    wrap_words(&line, sheet->rule);
-    output_print(output, "%s", sheet->rule[0] != '\0' ? "\n" : "");
-}
-
-static void write(const struct page *page, const struct sheet *sheet, bool answers)
+static void write_words(const struct page *page, const char *words)
 {
     struct wrap line = {.output = page->output, .columns = WRAP_COLUMNS};
-    write_head(page, sheet, answers);
-    if (!answers) {
-        write_sheet(page, sheet);
-        return;
-    }
-    wrap_words(&line, sheet->found);
-    output_print(page->output, "%s", sheet->found[0] != '\0' ? "\n\n" : "");
-    write_tasks(page, sheet, true);
-    output_write(page->output, sheet->worked, strlen(sheet->worked));
+    wrap_words(&line, words);
 }
 
-static void turn(const struct page *page)
-{
-    output_print(page->output, "\f");
-}
-
-const struct sheet_writer sheet_as_text = {.turn = turn, .write = write};
+const struct sheet_dialect sheet_as_text = {
+    .turn = "\f",
+    .marks = {NULL, "____", "x", "e^(", ")", "sqrt(", ")", "-", "^T"},
+    .given = {"Name ________________________________________   Date ____________________\n\n"},
+    .rule = {NULL, "\n"},
+    .found = {NULL, "\n\n"},
+    .tasks_end = "\n",
+    .write_words = write_words,
+    .write_worked = page_put,
+    .write_head = write_head,
+    .write_tables = write_tables,
+    .write_task = write_task,
+};

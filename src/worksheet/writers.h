@@ -1,45 +1,78 @@
-/* How a sheet is written, a writer for each format that is for paper. */
+/* How a sheet is written: one walk over it, and a dialect for each format that is for paper. */
 #ifndef ATTN_WORKSHEET_WRITERS_H
 #define ATTN_WORKSHEET_WRITERS_H
 
 #include "worksheet/sheet.h"
+#include "write/table_markup.h"
 
-/* What a writer writes to; `bold` headings where a terminal shows them. */
+/* What a sheet is written to; `bold` headings where a terminal shows them. */
 struct page {
+    const struct sheet_dialect *dialect;
     struct output *output;
     bool bold;
 };
 
-/* A step is NULL where a format has nothing to say there. */
-struct sheet_writer {
-    void (*begin)(const struct page *page);                                          /* of the document */
-    void (*turn)(const struct page *page);                                           /* between two sheets */
-    void (*write)(const struct page *page, const struct sheet *sheet, bool answers); /* a sheet, or its answers */
-    void (*end)(const struct page *page);
-};
-
-/* In write_NAME.c. */
-extern const struct sheet_writer sheet_as_text, sheet_as_markdown, sheet_as_latex, sheet_as_html;
-
-/* How answers are headed, before the name of the sheet. */
-#define ANSWERS_BEFORE "Answers: "
-
 /* A table as it is given, with blanks, or filled in. */
 enum look { LOOK_GIVEN, LOOK_BLANK, LOOK_FILLED };
 
-/* Writes a piece of a text, escaped. */
-typedef void escape_function(struct output *output, const char *piece, size_t length);
-
-/* Writes a text with its marks as `marks` has them, by the byte of each, and the pieces between them by `escape`. */
-void marks_write(struct output *output, const char *text, const char *const marks[SHEET_MARKS],
-                 escape_function *escape);
+/* Writes a piece of text. */
+typedef void page_writer(const struct page *page, const char *text);
 
 /* What a formula says in letters, and a format says better. */
 struct sign {
     const char *plain, *set;
 };
 
-/* Writes a formula with such signs; the list ends in {NULL}. */
-void signs_write(struct output *output, const char *formula, const struct sign *signs, escape_function *escape);
+/* What a format writes around each piece: in pairs before and behind it; NULL: nothing. */
+struct sheet_dialect {
+    const char *begin, *turn, *end;             /* of the document; between two sheets */
+    const char *marks[SHEET_MARKS];             /* by the byte of each */
+    const struct table_markup_escapes *escapes; /* NULL: text stays as it is */
+    const struct sign *signs;                   /* of formulas; they end in {NULL} */
+    const char *minus[2], *infinity[2];         /* around a number below zero; plus and minus infinity */
+
+    const char *head[3], *foot;       /* of a sheet or its answers: before the title, before and behind the name */
+    const char *given[3];             /* before what is given, and behind it where tasks are open or filled in */
+    const char *rule[2], *no_rule;    /* how to round; where there is nothing to say */
+    const char *found[2], *worked[2]; /* in the answers: the mistake, the arithmetic */
+
+    const char *group[2], *answered;            /* tasks whose tables stand side by side; behind their answers */
+    bool tables_by_task;                        /* they do not */
+    const char *task[2], *formula_end;          /* around the number of a task, and behind its formula */
+    const char *frame[2], *last_frame, *framed; /* a line of the way of working; behind the last, and all of them */
+    const char *tasks_end;
+
+    const char *tables[2], *corner[2], *column[2], *ruled, *rule_column, *row[2], *cell[2], *row_end, *table_end;
+    const char *blank;    /* a cell to fill in */
+    bool labels_are_text; /* also those that are numbers */
+
+    /* What strings do not say. */
+    void (*write_character)(const struct page *page, const char *character, size_t length);        /* beyond ASCII */
+    void (*begin_table)(const struct page *page, const struct sheet_table *table, enum look look); /* with its title */
+    page_writer *write_words;  /* the mistake, and how to round; NULL: page_escaped */
+    page_writer *write_worked; /* the arithmetic */
+
+    /* In place of the strings: a head, some tables, the formula of a task, and all that is said of it. */
+    void (*write_head)(const struct page *page, const struct sheet *sheet, bool answers);
+    void (*write_tables)(const struct page *page, const struct sheet_table *tables, size_t count, enum look look);
+    void (*write_formula)(const struct page *page, const struct sheet_task *task);
+    void (*write_task)(const struct page *page, const struct sheet_task *task, size_t number);
+};
+
+/* In write_NAME.c. */
+extern const struct sheet_dialect sheet_as_text, sheet_as_markdown, sheet_as_latex, sheet_as_html;
+
+/* A sheet, or its answers. */
+void sheet_write(const struct page *page, const struct sheet *sheet, bool answers);
+
+/* How answers are headed, before the name of the sheet. */
+#define ANSWERS_BEFORE "Answers: "
+
+/* A text as it is, or nothing for NULL; escaped; so much of it escaped; escaped and with its marks. */
+page_writer page_put, page_escaped, page_marked;
+void page_escape(const struct page *page, const char *text, size_t length);
+
+/* A formula with its signs. */
+void page_formula(const struct page *page, const struct sheet_task *task);
 
 #endif

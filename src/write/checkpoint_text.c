@@ -1,8 +1,8 @@
 #include "write/checkpoint_text.h"
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "base/wrap.h"
-#include "write/json.h"
 #include "write/table_text.h"
 
 #include <math.h>
@@ -127,8 +127,9 @@ static void write_families(const struct listing *listing, struct wrap *line)
     }
 }
 
-static void write_listing_text(const struct listing *listing, size_t columns, struct output *output)
+static void listing_text(const struct listing *listing, struct output *output)
 {
+    const size_t columns = output_columns(output);
     struct wrap line = {.output = output, .columns = memory_smaller(columns, WRAP_COLUMNS), .indent = 2};
     char shown[TEXT_PATH_BYTES];
     text_shown(listing->source, SIZE_MAX, shown, sizeof shown);
@@ -139,54 +140,53 @@ static void write_listing_text(const struct listing *listing, size_t columns, st
         write_row(&listing->rows[i], columns, output);
 }
 
-static void write_member(const char *name, const char *text, struct output *output)
+static void write_row_json(struct json *json, const struct listed_row *row)
 {
-    output_print(output, "\"%s\": ", name);
-    write_json_string(text, output);
+    size_t layers = 0;
+    while (layers < row->count && row->layers[layers] != MODULE_NO_LAYER)
+        layers++;
+    json_line(json, 2);
+    json_open(json, NULL, '{');
+    json_text(json, "path", row->path);
+    json_sizes(json, "layers", row->layers, layers);
+    json_truth(json, "cross", row->cross);
+    json_text(json, "family", row->why[0] == '\0' ? row->family->name : "");
+    if (row->why[0] != '\0')
+        json_text(json, "refused", row->why);
+    json_line(json, 3);
+    json_size(json, "heads", row->heads);
+    json_size(json, "kv_heads", row->kv_heads);
+    json_size(json, "d_head", row->columns);
+    json_size(json, "d_in", row->d_in);
+    json_key(json, "bytes");
+    output_print(json->output, "%.0f", row->bytes);
+    json_line(json, 3);
+    json_open(json, "settings", '{');
+    for (size_t i = 0; i < row->facts.count; i++)
+        json_text(json, row->facts.facts[i].setting, row->facts.facts[i].text);
+    json_close(json);
+    json_close(json);
 }
 
-static void write_row_json(const struct listed_row *row, struct output *output)
+static void listing_json(const struct listing *listing, struct output *output)
 {
-    output_print(output, "  {");
-    write_member("path", row->path, output);
-    output_print(output, ", \"layers\": [");
-    for (size_t i = 0; i < row->count && row->layers[i] != MODULE_NO_LAYER; i++)
-        output_print(output, "%s%zu", i > 0 ? ", " : "", row->layers[i]);
-    output_print(output, "], \"cross\": %s, ", row->cross ? "true" : "false");
-    write_member("family", row->why[0] == '\0' ? row->family->name : "", output);
-    if (row->why[0] != '\0') {
-        output_print(output, ", ");
-        write_member("refused", row->why, output);
-    }
-    output_print(
-        output,
-        ",\n   \"heads\": %zu, \"kv_heads\": %zu, \"d_head\": %zu, \"d_in\": %zu, \"bytes\": %.0f,\n   \"settings\": {",
-        row->heads, row->kv_heads, row->columns, row->d_in, row->bytes);
-    for (size_t i = 0; i < row->facts.count; i++) {
-        output_print(output, "%s", i > 0 ? ", " : "");
-        write_member(row->facts.facts[i].setting, row->facts.facts[i].text, output);
-    }
-    output_print(output, "}}");
+    struct json json = {.output = output};
+    json_open(&json, NULL, '{');
+    json_text(&json, "checkpoint", listing->source);
+    json_open(&json, "modules", '[');
+    for (size_t i = 0; i < listing->count; i++)
+        write_row_json(&json, &listing->rows[i]);
+    output_print(output, "\n");
+    json_end(&json);
 }
 
-static void write_listing_json(const struct listing *listing, struct output *output)
-{
-    output_print(output, "{");
-    write_member("checkpoint", listing->source, output);
-    output_print(output, ", \"modules\": [\n");
-    for (size_t i = 0; i < listing->count; i++) {
-        write_row_json(&listing->rows[i], output);
-        output_print(output, "%s\n", i + 1 < listing->count ? "," : "");
-    }
-    output_print(output, "]}\n");
-}
+#define listing_no NULL
+#define LISTING(id, name, writer, checker, report, ...) [FORMAT_##id] = listing_##report,
 
-void write_listing(const struct listing *listing, bool json, size_t columns, struct output *output)
+void write_listing(const struct listing *listing, enum format format, struct output *output)
 {
-    if (json)
-        write_listing_json(listing, output);
-    else
-        write_listing_text(listing, columns, output);
+    static void (*const LISTINGS[FORMAT_COUNT])(const struct listing *, struct output *) = {FORMAT_ROWS(LISTING)};
+    LISTINGS[format](listing, output);
 }
 
 /* --- where each setting is from ----------------------------------------------------------------------------------- */
@@ -209,39 +209,32 @@ static void write_fact(const struct layer_fact *fact, size_t names, size_t value
     output_print(output, "%s\n", shown);
 }
 
-static void write_config_json(const struct layer *layer, struct output *output)
+static void config_json(const struct layer *layer, struct output *output)
 {
-    const struct layer_facts *facts = &layer->facts;
-    output_print(output, "{");
-    write_member("module", layer->module->path, output);
-    output_print(output, ", ");
-    write_member("family", layer->family->name, output);
-    output_print(output, ", \"settings\": [\n");
-    for (size_t i = 0; i < facts->count; i++) {
-        const struct layer_fact *fact = &facts->facts[i];
-        output_print(output, "  {");
-        write_member("setting", fact->setting, output);
-        output_print(output, ", ");
-        write_member("value", fact->text, output);
-        output_print(output, ", ");
-        write_member("source", layer_fact_source_word(fact->source), output);
-        if (fact->key != NULL) {
-            output_print(output, ", ");
-            write_member("key", fact->key, output);
-        }
-        output_print(output, "}%s\n", i + 1 < facts->count ? "," : "");
+    struct json json = {.output = output};
+    json_open(&json, NULL, '{');
+    json_text(&json, "module", layer->module->path);
+    json_text(&json, "family", layer->family->name);
+    json_open(&json, "settings", '[');
+    for (size_t i = 0; i < layer->facts.count; i++) {
+        const struct layer_fact *fact = &layer->facts.facts[i];
+        json_line(&json, 2);
+        json_open(&json, NULL, '{');
+        json_text(&json, "setting", fact->setting);
+        json_text(&json, "value", fact->text);
+        json_text(&json, "source", layer_fact_source_word(fact->source));
+        if (fact->key != NULL)
+            json_text(&json, "key", fact->key);
+        json_close(&json);
     }
-    output_print(output, "]}\n");
+    output_print(output, "\n");
+    json_end(&json);
 }
 
-void write_config(const struct layer *layer, bool json, struct output *output)
+static void config_text(const struct layer *layer, struct output *output)
 {
     size_t names = 0, values = 0;
     char shown[TEXT_PATH_BYTES];
-    if (json) {
-        write_config_json(layer, output);
-        return;
-    }
     output_print(output, "%s of %s: %s (%s)\n", layer->module->path, layer->weights.source, layer->family->title,
                  layer->family->name);
     if (layer->config != NULL) {
@@ -264,4 +257,13 @@ void write_config(const struct layer *layer, bool json, struct output *output)
         text_shown(tensor->origin != NULL ? tensor->origin : "", SIZE_MAX, shown, sizeof shown);
         output_print(output, "%s\n", shown);
     }
+}
+
+#define config_no NULL
+#define CONFIG(id, name, writer, checker, report, ...) [FORMAT_##id] = config_##report,
+
+void write_config(const struct layer *layer, enum format format, struct output *output)
+{
+    static void (*const CONFIGS[FORMAT_COUNT])(const struct layer *, struct output *) = {FORMAT_ROWS(CONFIG)};
+    CONFIGS[format](layer, output);
 }

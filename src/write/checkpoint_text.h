@@ -4,11 +4,12 @@
 
 #include "base/output.h"
 #include "layer/listing.h"
+#include "model/format.h"
 
-/* The modules of a checkpoint, as text of `columns`, or as JSON. */
-void write_listing(const struct listing *listing, bool json, size_t columns, struct output *output);
+/* The modules of a checkpoint, in a format that reports. */
+void write_listing(const struct listing *listing, enum format format, struct output *output);
 
-/* --explain config: the settings of a module, each with who says it and where; as text, or as JSON. */
-void write_config(const struct layer *layer, bool json, struct output *output);
+/* --explain config: the settings of a module, each with who says it and where; also in a format that reports. */
+void write_config(const struct layer *layer, enum format format, struct output *output);
 
 #endif

@@ -5,18 +5,17 @@
 #ifndef ATTN_WRITE_JSON_H
 #define ATTN_WRITE_JSON_H
 
-#include "base/output.h"
+#include "base/json_writer.h"
 #include "compute/result.h"
 
-/* The shortest decimal that reads back to the same number in the dtype; null, "NaN" or "Infinity" for what is not
- * finite. */
-void write_json_number(double number, enum dtype dtype, struct output *output);
+/* What other formats carry as JSON too. A number as json_real has it, but of that dtype. */
+void write_json_number(struct json *json, const char *key, double number, enum dtype dtype);
 
-/* The parts that other formats carry as JSON too: a text in quotes, and the values of "settings" and "tokens" (of a
- * problem that has labels). */
-void write_json_string(const char *text, struct output *output);
-void write_json_settings(const struct problem *problem, struct output *output);
-void write_json_tokens(const struct problem *problem, struct output *output);
-void write_json_key_tokens(const struct problem *problem, struct output *output);
+/* The names of the stages, in their order. */
+void write_json_stages(struct json *json, const char *key, uint64_t stages);
+
+/* The values of "settings" and "tokens" (of a problem that has labels). */
+typedef void write_json_value(struct json *json, const char *key, const struct problem *problem);
+write_json_value write_json_settings, write_json_tokens, write_json_key_tokens;
 
 #endif

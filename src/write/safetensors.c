@@ -13,79 +13,79 @@
 
 enum { ALIGNMENT = 8 };
 
-/* Text that is to become a member of __metadata__, whose values are strings. */
-typedef void write_value(const struct problem *problem, struct output *output);
-
-static enum status add_json(const char *name, write_value *write, const struct problem *problem, struct output *header,
-                            struct arena *arena, struct error *error)
+/* A text of JSON becomes a member of __metadata__, whose values are strings. */
+static enum status add_json(struct json *header, const char *name, write_json_value *write,
+                            const struct problem *problem, struct arena *arena, struct error *error)
 {
     struct output *value = arena_allocate(arena, 1, sizeof *value, error);
     size_t length;
     if (value == NULL)
         return error->status;
     output_open_text(value, arena, error);
-    write(problem, value);
+    write(&(struct json){.output = value}, NULL, problem);
     const char *text = output_close_text(value, &length);
     if (text == NULL)
         return error->status;
-    output_print(header, ",\"%s\":", name);
-    write_json_string(text, header);
+    json_text(header, name, text);
     return STATUS_OK;
 }
 
+static void add_hash(struct json *header, const char *name, uint64_t hash)
+{
+    json_key(header, name);
+    output_print(header->output, "\"%016llx\"", (unsigned long long)hash);
+}
+
 /* Which part of which job, what else its last bits hang on, and the command of the others. */
-static void add_part(const struct result *result, struct output *header)
+static void add_part(struct json *header, const struct result *result)
 {
     const struct problem *problem = result->problem;
     const uint64_t library = shard_library(problem, result->attention.fused);
-    output_print(header, ",\"part\":\"%zu/%zu\",\"job\":\"%016llx\"", problem->part, problem->parts,
-                 (unsigned long long)shard_job(problem));
+    json_key(header, "part");
+    output_print(header->output, "\"%zu/%zu\"", problem->part, problem->parts);
+    add_hash(header, "job", shard_job(problem));
     if (library != 0)
-        output_print(header, ",\"library\":\"%016llx\"", (unsigned long long)library);
-    if (problem->part_line != NULL) {
-        output_print(header, ",\"command\":");
-        write_json_string(problem->part_line, header);
-    }
+        add_hash(header, "library", library);
+    if (problem->part_line != NULL)
+        json_text(header, "command", problem->part_line);
 }
 
-static enum status add_metadata(const struct result *result, struct output *header, struct arena *arena,
+static enum status add_metadata(struct json *header, const struct result *result, struct arena *arena,
                                 struct error *error)
 {
     const struct problem *problem = result->problem;
-    output_print(header, "\"" SAFETENSORS_METADATA "\":{\"attn\":\"" ATTN_VERSION "\",\"mechanism\":\"%s\"",
-                 MECHANISMS[problem->mechanism].name);
-    if (add_json("settings", write_json_settings, problem, header, arena, error) ||
+    json_open(header, SAFETENSORS_METADATA, '{');
+    json_text(header, "attn", ATTN_VERSION);
+    json_text(header, "mechanism", MECHANISMS[problem->mechanism].name);
+    if (add_json(header, "settings", write_json_settings, problem, arena, error) ||
         (problem_tokens(problem)->texts != NULL &&
-         add_json("tokens", write_json_tokens, problem, header, arena, error)) ||
+         add_json(header, "tokens", write_json_tokens, problem, arena, error)) ||
         (problem->apart && problem->labels.texts != NULL &&
-         add_json("key_tokens", write_json_key_tokens, problem, header, arena, error)))
+         add_json(header, "key_tokens", write_json_key_tokens, problem, arena, error)))
         return error->status;
     if (problem->parts > 0)
-        add_part(result, header);
+        add_part(header, result);
     if (result_layout(result) != NULL)
-        output_print(header, ",\"layout\":\"%s\"", result_layout(result));
-    if (result->lacks[0] != '\0') {
-        output_print(header, ",\"lacks\":");
-        write_json_string(result->lacks, header);
-    }
-    output_print(header, "}");
+        json_text(header, "layout", result_layout(result));
+    if (result->lacks[0] != '\0')
+        json_text(header, "lacks", result->lacks);
+    json_close(header);
     return STATUS_OK;
 }
 
 /* One table's description; *end, where the data of those before it end, moves on. */
-static enum status add_table(const struct result_table *table, size_t *end, struct output *header, struct error *error)
+static enum status add_table(struct json *header, const struct result_table *table, size_t *end, struct error *error)
 {
     size_t size;
     if (write_raw_size(table, &size, error) != STATUS_OK)
         return error->status;
     if (size > SIZE_MAX - *end)
         return error_system(error, 0, "the tables are larger than any file");
-    output_print(header, ",");
-    write_json_string(table->name, header);
-    output_print(header, ":{\"dtype\":\"%s\",\"shape\":[", dtype_safetensors(table->dtype));
-    for (size_t axis = 0; axis < table->rank; axis++)
-        output_print(header, "%s%zu", axis ? "," : "", table->shape[axis]);
-    output_print(header, "],\"data_offsets\":[%zu,%zu]}", *end, *end + size);
+    json_open(header, table->name, '{');
+    json_text(header, "dtype", dtype_safetensors(table->dtype));
+    json_sizes(header, "shape", table->shape, table->rank);
+    json_sizes(header, "data_offsets", (const size_t[]){*end, *end + size}, 2);
+    json_close(header);
     *end += size;
     return STATUS_OK;
 }
@@ -93,19 +93,20 @@ static enum status add_table(const struct result_table *table, size_t *end, stru
 /* The header's text, in the arena; NULL on failure. */
 static const char *make_header(const struct result *result, size_t *length, struct arena *arena, struct error *error)
 {
-    struct output *header = arena_allocate(arena, 1, sizeof *header, error);
+    struct output *text = arena_allocate(arena, 1, sizeof *text, error);
+    struct json header = {.output = text, .compact = true};
     size_t end = 0;
-    if (header == NULL)
+    if (text == NULL)
         return NULL;
-    output_open_text(header, arena, error);
-    output_print(header, "{");
-    if (add_metadata(result, header, arena, error) != STATUS_OK)
+    output_open_text(text, arena, error);
+    json_open(&header, NULL, '{');
+    if (add_metadata(&header, result, arena, error) != STATUS_OK)
         return NULL;
     for (size_t i = 0; i < result->table_count; i++)
-        if (add_table(&result->tables[i], &end, header, error) != STATUS_OK)
+        if (add_table(&header, &result->tables[i], &end, error) != STATUS_OK)
             return NULL;
-    output_print(header, "}");
-    return output_close_text(header, length);
+    json_close(&header);
+    return output_close_text(text, length);
 }
 
 /* How many blanks a header of that length is padded with; STATUS_USAGE where it is too long to be read. */

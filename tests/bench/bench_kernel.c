@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures the fused path, on request: it reads lines from standard input and answers each with one line, so that a
  * script can measure it and its peers in turn.
  *

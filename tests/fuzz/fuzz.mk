@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # libFuzzer's targets, and the same targets in the ordinary build, as build/test_fuzz.
 
 # Each target starts from its seeds and what was found before, and ends at its first finding, which it leaves in
@@ -8,7 +9,7 @@ fuzz: fuzzers
 fuzzers:
 	+$(MAKE_ASAN) $(FUZZERS:%=build/asan/fuzz_%)
 
-$(FUZZERS:%=fuzz-%): fuzz-%:
+$(FUZZERS:%=fuzz-%): fuzz-%: | tests/fuzz/seeds/.unpacked tests/golden/binary/.unpacked tests/golden/archive/.unpacked
 	sh tests/fuzz/run.sh $* $(FUZZ_SECONDS)
 
 $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)

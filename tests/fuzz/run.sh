@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Fuzzes one target for some seconds, and says in one line how often it ran, which share of the edges of the program it
 # reached, and what it found: nothing, or the file that shows it. The rest goes to build/fuzz/TARGET.log.
 target=${1:?usage: tests/fuzz/run.sh TARGET SECONDS} seconds=${2:?}

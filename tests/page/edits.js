@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* node tests/page/edits.js ATTN FOLDER COUNT [SEED]: what is edited on a page against attn. Random jobs are drawn by a
  * seed, a page is made of each, its model goes through random edits, and attn computes the file that the page saves: every
  * stage is the same numbers to 1e-6, and nearly all are the same bits. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* What a page shows, read as a person reads it, for a page of that dtype and --precision: numbers, and formulas that hold
  * as far as their digits tell. */
 const readPage = (dtype, precision, softmaxDtype = dtype) => {

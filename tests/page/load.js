@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* A page of -f html without a browser: its script, all but the last line, which begins to draw, run on the numbers that
  * the page holds; and numbers as attn prints them in JSON. */
 'use strict';

@@ -1,126 +1,119 @@
 #include "write/html/page_data.h"
 
-#include "base/decimal.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/stage.h"
-#include "write/html/page_json.h"
+#include "write/json.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { TEXT_COLUMNS = 60, TEXT_BYTES = 512 };
 
-static void write_setting(const char *name, const char *text, bool first, struct output *output)
+/* A text as a person sees it, on one line of at most so many columns. */
+static void write_shown(struct json *json, const char *key, const char *text, size_t columns)
 {
-    page_named(name, text, TEXT_COLUMNS, first, output);
+    char shown[TEXT_BYTES];
+    text_shown(text, columns, shown, sizeof shown);
+    json_text(json, key, shown);
 }
 
-static void write_settings(const struct problem *problem, struct output *output)
+/* A name and such a text, as one element of a list. */
+static void write_named(struct json *json, const char *name, const char *text, size_t columns)
 {
-    bool first = !problem->parameters.given;
+    json_open(json, NULL, '[');
+    json_text(json, NULL, name);
+    write_shown(json, NULL, text, columns);
+    json_close(json);
+}
+
+static void write_integer(struct json *json, const char *key, long long number)
+{
+    json_key(json, key);
+    output_print(json->output, "%lld", number);
+}
+
+static void write_settings(struct json *json, const struct problem *problem)
+{
     char mistake[MISTAKE_NAME_BYTES];
-    page_key("settings", output);
-    output_print(output, "[");
+    json_open(json, "settings", '[');
     if (problem->parameters.given)
-        write_setting("parameters from", problem->parameters.source, true, output);
-    for (size_t i = 0; i < problem->setting_count; i++) {
-        if (problem->settings[i].idle || strcmp(problem->settings[i].name, "mistake") == 0)
-            continue;
-        write_setting(problem->settings[i].name, problem->settings[i].text, first, output);
-        first = false;
-    }
-    for (size_t i = 0; i < problem->mistake_count; i++) { /* one by one, so that none is cut */
-        write_setting("mistake", mistake_text(problem->mistakes[i], mistake), first, output);
-        first = false;
-    }
-    output_print(output, "]");
-}
-
-/* The settings as a result has them, for a file that gives the same numbers. */
-static void write_given(const struct problem *problem, struct output *output)
-{
-    page_key("given", output);
-    for (size_t i = 0; i < problem->setting_count; i++) {
-        const struct setting *setting = &problem->settings[i];
-        output_print(output, "%s\"%s\": ", i ? ", " : "{", setting->name);
-        if (setting->kind == SETTING_TEXT)
-            page_text(setting->text, output);
-        else
-            output_print(output, "%s", setting->text);
-    }
-    output_print(output, "}");
+        write_named(json, "parameters from", problem->parameters.source, TEXT_COLUMNS);
+    for (size_t i = 0; i < problem->setting_count; i++)
+        if (!problem->settings[i].idle && strcmp(problem->settings[i].name, "mistake") != 0)
+            write_named(json, problem->settings[i].name, problem->settings[i].text, TEXT_COLUMNS);
+    for (size_t i = 0; i < problem->mistake_count; i++) /* one by one, so that none is cut */
+        write_named(json, "mistake", mistake_text(problem->mistakes[i], mistake), TEXT_COLUMNS);
+    json_close(json);
 }
 
 /* The norms that there are, by name: kind and eps. */
-static void write_norms(const struct problem *problem, struct output *output)
+static void write_norms(struct json *json, const struct problem *problem)
 {
     static const char *const KINDS[] = {NORM_KINDS(CHOICE_WORD)};
-    char eps[DECIMAL_BYTES];
-    bool first = true;
-    page_key("norms", output);
+    json_open(json, "norms", '{');
     for (int id = 0; id < NORM_COUNT; id++) {
         const struct norm *norm = &problem->parameters.norms[id];
         if (norm->kind == NORM_NONE || (id == NORM_INPUTS && !problem->residual))
             continue;
-        decimal_from_double(norm->eps, eps);
-        output_print(output, "%s\"%s\": {\"kind\": \"%s\", \"eps\": %s}", first ? "{" : ", ",
-                     page_norm_name((enum norm_id)id), KINDS[norm->kind], eps);
-        first = false;
+        json_open(json, page_norm_name((enum norm_id)id), '{');
+        json_text(json, "kind", KINDS[norm->kind]);
+        json_real(json, "eps", norm->eps);
+        json_close(json);
     }
-    output_print(output, first ? "{}" : "}");
+    json_close(json);
 }
-
-struct table_list {
-    struct output *output;
-    size_t count;
-};
 
 static void write_table(const struct page_table *table, void *context)
 {
-    struct table_list *list = context;
-    output_print(list->output, "%s{\"name\": \"%s\", \"transposed\": %s, \"shape\": [", list->count++ ? ",\n  " : "[",
-                 table->name, table->transposed ? "true" : "false");
-    for (size_t axis = 0; axis < table->rank; axis++)
-        output_print(list->output, "%s%zu", axis ? ", " : "", table->shape[axis]);
-    output_print(list->output, "]}");
+    struct json *json = context;
+    json_break(json, 2);
+    json_open(json, NULL, '{');
+    json_text(json, "name", table->name);
+    json_truth(json, "transposed", table->transposed);
+    json_sizes(json, "shape", table->shape, table->rank);
+    json_close(json);
 }
 
 /* Whether the page starts at the inputs, why not, and the tables that it then computes from. */
-static void write_start(const struct problem *problem, struct output *output)
+static void write_start(struct json *json, const struct problem *problem)
 {
     const char *late = page_starts_late(problem);
-    struct table_list list = {output, 0};
-    page_key("starts", output);
-    output_print(output, late == NULL ? "\"inputs\"" : "\"operands\"");
-    page_key("because", output);
-    page_string(late == NULL ? "" : late, RESULT_FORMULA_BYTES, output);
-    page_key("tables", output);
+    json_text(json, "starts", late == NULL ? "inputs" : "operands");
+    write_shown(json, "because", late == NULL ? "" : late, RESULT_FORMULA_BYTES);
+    json_open(json, "tables", '[');
     if (late == NULL)
-        page_tables_each(problem, write_table, &list);
-    output_print(output, list.count > 0 ? "]" : "[]");
-    write_norms(problem, output);
-    page_truth("stacked", problem->plan.stacked, output);
+        page_tables_each(problem, write_table, json);
+    json_close(json);
+    write_norms(json, problem);
+    json_truth(json, "stacked", problem->plan.stacked);
 }
 
-/* A list for each item that has its own, or null. */
-static void write_labels(const char *key, const struct token_labels *labels, struct output *output)
+/* A list for each item that has its own, or null; as a person is shown the labels, or as the input has them. */
+static void write_labels(struct json *json, const char *key, const struct token_labels *labels, bool shown)
 {
-    page_key(key, output);
-    output_print(output, "%s", labels->texts == NULL ? "null" : "[");
-    for (size_t list = 0; list < labels->lists && labels->texts != NULL; list++) {
-        for (size_t token = 0; token < labels->count; token++) {
-            output_print(output, "%s", token ? ", " : list ? ",\n  [" : "[");
-            page_string(labels->texts[list * labels->count + token], TEXT_COLUMNS, output);
-        }
-        output_print(output, "]");
+    if (labels->texts == NULL) {
+        json_text(json, key, NULL);
+        return;
     }
-    output_print(output, "%s", labels->texts == NULL ? "" : "]");
+    json_open(json, key, '[');
+    for (size_t list = 0; list < labels->lists; list++) {
+        json_break(json, 2);
+        json_open(json, NULL, '[');
+        for (size_t i = list * labels->count; i < (list + 1) * labels->count; i++)
+            if (shown)
+                write_shown(json, NULL, labels->texts[i], TEXT_COLUMNS);
+            else
+                json_text(json, NULL, labels->texts[i]);
+        json_close(json);
+    }
+    json_close(json);
 }
 
 /* The labels as the input has them, where a person is shown others: for a file that keeps them. */
-static void write_texts(const char *key, const struct token_labels *labels, struct output *output)
+static void write_texts(struct json *json, const char *key, const struct token_labels *labels)
 {
     char shown[TEXT_BYTES];
     bool same = true;
@@ -128,205 +121,182 @@ static void write_texts(const char *key, const struct token_labels *labels, stru
         text_shown(labels->texts[i], TEXT_COLUMNS, shown, sizeof shown);
         same = strcmp(shown, labels->texts[i]) == 0;
     }
-    page_key(key, output);
-    output_print(output, same ? "null" : "[");
-    for (size_t i = 0; i < labels->lists * labels->count && !same; i++) {
-        output_print(output, "%s", i % labels->count > 0 ? ", " : i > 0 ? "],\n  [" : "[");
-        page_text(labels->texts[i], output);
-    }
-    output_print(output, same ? "" : "]]");
+    if (same)
+        json_text(json, key, NULL);
+    else
+        write_labels(json, key, labels, false);
 }
 
 /* Of the keys; of the queries where they are not the keys' tokens. */
-static void write_tokens(const struct problem *problem, struct output *output)
+static void write_tokens(struct json *json, const struct problem *problem)
 {
-    write_texts("token_texts", &problem->labels, output);
+    write_texts(json, "token_texts", &problem->labels);
     if (problem->apart)
-        write_texts("query_texts", &problem->query_labels, output);
-    write_labels("tokens", &problem->labels, output);
+        write_texts(json, "query_texts", &problem->query_labels);
+    write_labels(json, "tokens", &problem->labels, true);
     if (problem->apart)
-        write_labels("query_tokens", &problem->query_labels, output);
+        write_labels(json, "query_tokens", &problem->query_labels, true);
 }
 
 /* What the page shows, with formulas; query, key and value are always there. */
-static void write_stages(const struct result *result, struct output *output)
+static void write_stages(struct json *json, const struct result *result)
 {
-    page_key("stages", output);
-    for (size_t i = 0, first = 1; i < result->table_count; i++) {
+    json_open(json, "stages", '[');
+    for (size_t i = 0; i < result->table_count; i++) {
         const struct result_table *table = &result->tables[i];
         if (!STAGES[table->stage].on_page)
             continue;
-        output_print(output, "%s[\"%s\", ", first ? "[" : ",\n  ", table->name);
-        page_string(table->formula, RESULT_FORMULA_BYTES, output);
-        output_print(output, "]");
-        first = 0;
+        json_break(json, 2);
+        write_named(json, table->name, table->formula, RESULT_FORMULA_BYTES);
     }
-    output_print(output, "]");
+    json_close(json);
 }
 
 /* What query or key is made of on its way, with formulas; what its last step begins with; which columns are turned. */
-static void write_way(const struct problem *problem, enum projection_id id, struct output *output)
+static void write_way(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const uint64_t stages = stage_closure(STAGE_BIT(projection_stage(id)));
     char formula[RESULT_FORMULA_BYTES];
-    bool first = true;
-    output_print(output, "{\"made\": [");
+    json_open(json, stage_name(projection_stage(id)), '{');
+    json_open(json, "made", '[');
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         if ((stages & STAGE_BIT(stage)) == 0 || !stage_applies(problem, (enum stage)stage) || STAGES[stage].operand)
             continue;
         stage_formula(problem, (enum stage)stage, formula, sizeof formula);
-        page_named(stage_name((enum stage)stage), formula, sizeof formula, first, output);
-        first = false;
+        write_named(json, stage_name((enum stage)stage), formula, sizeof formula);
     }
-    output_print(output, "], \"from\": ");
-    output_print(output, operand_has_last_step(problem, id) ? "\"%s\"" : "null",
-                 stage_name(operand_before_last_step(problem, id)));
-    page_real("scale", operand_is_scaled(problem, id) ? problem->query_scale : 1, output);
-    output_print(output, "}");
+    json_close(json);
+    json_text(json, "from",
+              operand_has_last_step(problem, id) ? stage_name(operand_before_last_step(problem, id)) : NULL);
+    json_line(json, 0);
+    json_real(json, "scale", operand_is_scaled(problem, id) ? problem->query_scale : 1);
+    json_close(json);
 }
 
 /* The ways of query and key that are more than a projection; and the pairs of columns that are turned: where the two
  * numbers are read, and where they are written. */
-static void write_ways(const struct problem *problem, struct output *output)
+static void write_ways(struct json *json, const struct problem *problem)
 {
-    bool first = true;
-    page_key("ways", output);
+    json_open(json, "ways", '{');
     for (int i = 0; i < PROJECTION_COUNT; i++)
         if (operand_has_steps(problem, (enum projection_id)i)) {
-            output_print(output, "%s\"%s\": ", first ? "{" : ",\n  ",
-                         stage_name(projection_stage((enum projection_id)i)));
-            write_way(problem, (enum projection_id)i, output);
-            first = false;
+            json_break(json, 2);
+            write_way(json, problem, (enum projection_id)i);
         }
-    output_print(output, first ? "{}" : "}");
-    page_key("pairs", output);
+    json_close(json);
+    json_open(json, "pairs", '[');
     for (size_t pair = 0; pair < problem->rope.columns / 2; pair++) {
         const struct rope_pair at = rope_pair(&problem->rope, pair);
-        char frequency[DECIMAL_BYTES];
-        decimal_from_double(problem->rope.frequencies[pair], frequency);
-        output_print(output, "%s[%zu, %zu, %zu, %zu, %s]", pair ? ", " : "[", at.from[0], at.from[1], at.to[0],
-                     at.to[1], frequency);
+        json_open(json, NULL, '[');
+        for (size_t i = 0; i < 4; i++)
+            json_size(json, NULL, i < 2 ? at.from[i] : at.to[i - 2]);
+        json_real(json, NULL, problem->rope.frequencies[pair]);
+        json_close(json);
     }
-    output_print(output, problem->rope.columns == 0 ? "[]" : "]");
+    json_close(json);
 }
 
 /* The rotary position of each row of query or key, (B, S) or (B, Tk), from 0, where they are turned; -1: a key of a
  * past, as it is. */
-static void write_turned(const struct problem *problem, enum projection_id id, struct output *output)
+static void write_turned(struct json *json, const struct problem *problem, enum projection_id id)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
     if (!operand_is_turned(problem, id))
         return;
-    page_key(id == PROJECTION_QUERY ? "query_positions" : "key_positions", output);
+    json_open(json, id == PROJECTION_QUERY ? "query_positions" : "key_positions", '[');
     for (size_t i = 0; i < problem->items * rows; i++) {
         const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
         const size_t position = operand_position(problem, id, i / rows, row);
-        output_print(output, i ? ", " : "[");
-        output_print(output, position == SIZE_MAX ? "-1" : "%zu", position);
+        write_integer(json, NULL, position == SIZE_MAX ? -1 : (long long)position);
     }
-    output_print(output, "]");
+    json_close(json);
 }
 
-/* The stages that mistakes make otherwise than the page would; null where it computes all of them. */
-static void write_wrong(const struct problem *problem, struct output *output)
+static void write_sizes(struct json *json, const struct problem *problem)
 {
-    bool first = true;
-    page_key("wrong", output);
-    output_print(output, problem->recipe == NULL ? "null" : "[");
-    for (int stage = 0; stage < STAGE_COUNT && problem->recipe != NULL; stage++)
-        if (problem->wrong & STAGE_BIT(stage)) {
-            output_print(output, "%s\"%s\"", first ? "" : ", ", stage_name((enum stage)stage));
-            first = false;
-        }
-    output_print(output, problem->recipe == NULL ? "" : "]");
-}
-
-/* The positions of the queries asked for, from 0. */
-static void write_positions(const struct problem *problem, struct output *output)
-{
-    page_key("positions", output);
-    for (size_t row = 0; row < problem->row_count; row++)
-        output_print(output, "%s%zu", row ? ", " : "[", problem->rows[row]);
-    output_print(output, "]");
-}
-
-static void write_sizes(const struct problem *problem, struct output *output)
-{
-    page_size("items", problem->items, output);
-    page_size("heads", problem->heads, output);
-    page_size("key_heads", problem->kv_heads, output);
-    page_size("queries", problem->queries, output);
-    page_size("keys", problem->keys, output);
-    page_size("d_head", problem->d_head, output);
-    page_size("d_value", problem->d_value, output);
-    page_truth("has_batch", problem->has_batch, output);
-    page_truth("has_heads", problem->has_heads, output);
-    page_truth("labelled_queries", problem->first_query != SIZE_MAX, output);
-    page_size("first_query", problem->first_query != SIZE_MAX ? problem->first_query : 0, output);
+    json_size(json, "items", problem->items);
+    json_size(json, "heads", problem->heads);
+    json_size(json, "key_heads", problem->kv_heads);
+    json_size(json, "queries", problem->queries);
+    json_size(json, "keys", problem->keys);
+    json_size(json, "d_head", problem->d_head);
+    json_size(json, "d_value", problem->d_value);
+    json_truth(json, "has_batch", problem->has_batch);
+    json_truth(json, "has_heads", problem->has_heads);
+    json_truth(json, "labelled_queries", problem->first_query != SIZE_MAX);
+    json_size(json, "first_query", problem->first_query != SIZE_MAX ? problem->first_query : 0);
 }
 
 /* T5's table, (buckets, H), and the bucket of each distance of key and query from -far to far; those beyond have that
  * of the end. */
-static void write_relative(const struct mask *mask, struct output *output)
+static void write_relative(struct json *json, const struct mask *mask)
 {
     const double widest = fmin((double)mask->relative_distance, (double)(mask->queries + mask->keys));
     const long long far = (long long)widest + 1;
-    page_key("relative", output);
-    output_print(output, mask->relative == NULL ? "null" : "{\"far\": %lld, \"buckets\": ", far);
-    for (long long distance = -far; distance <= far && mask->relative != NULL; distance++)
-        output_print(output, "%s%zu", distance > -far ? ", " : "[", mask_bucket(mask, distance));
-    if (mask->relative == NULL)
+    if (mask->relative == NULL) {
+        json_text(json, "relative", NULL);
         return;
-    output_print(output, "]");
-    page_list("table", mask->relative, mask->buckets * mask->heads, output);
-    output_print(output, "}");
+    }
+    json_open(json, "relative", '{');
+    write_integer(json, "far", far);
+    json_open(json, "buckets", '[');
+    for (long long distance = -far; distance <= far; distance++)
+        json_size(json, NULL, mask_bucket(mask, distance));
+    json_close(json);
+    json_line(json, 0);
+    json_reals(json, "table", mask->relative, mask->buckets * mask->heads);
+    json_close(json);
 }
 
 /* What ALiBi takes from a key of a head, (H, Tk), where that is no slope x distance. */
-static void write_penalties(const struct problem *problem, struct output *output)
+static void write_penalties(struct json *json, const struct problem *problem)
 {
     const struct mask *mask = &problem->mask;
     const struct mask slopes = {.keys = mask->keys, .alibi_slopes = mask->alibi_slopes, .places = mask->places};
     double bias;
     if (mask->alibi_slopes == NULL || mask->places.from == MASK_FROM_QUERY)
         return;
-    page_key("alibi_penalties", output);
+    json_open(json, "alibi_penalties", '[');
     for (size_t i = 0; i < problem->heads * problem->keys; i++) {
-        char text[DECIMAL_BYTES];
         mask_bias(&slopes, 0, i / problem->keys, 0, i % problem->keys, 1, &bias);
-        decimal_from_double(-bias, text);
-        output_print(output, "%s%s", i > 0 ? ", " : "[", text);
+        json_real(json, NULL, -bias);
     }
-    output_print(output, "]");
+    json_close(json);
 }
 
-static void write_mask(const struct problem *problem, struct output *output)
+static void write_attn_mask(struct json *json, const struct mask *mask)
+{
+    if (mask->attn_mask.rank == 0) {
+        json_text(json, "attn_mask", NULL);
+        return;
+    }
+    json_open(json, "attn_mask", '{');
+    json_sizes(json, "strides", mask->strides, 4);
+    json_truth(json, "adds", !dtype_is_boolean(mask->attn_mask.dtype));
+    json_close(json);
+}
+
+static void write_mask(struct json *json, const struct problem *problem)
 {
     static const char *const EMPTY_ROW_WORDS[] = {EMPTY_ROWS(CHOICE_WORD)};
     const struct mask *mask = &problem->mask;
-    page_truth("masks", problem->masks, output);
-    page_truth("causal", mask->causal, output);
-    page_real("left", (double)mask->left, output);
-    page_real("right", (double)mask->right, output);
-    page_key("offsets", output);
+    json_truth(json, "masks", problem->masks);
+    json_truth(json, "causal", mask->causal);
+    json_real(json, "left", (double)mask->left);
+    json_real(json, "right", (double)mask->right);
+    json_open(json, "offsets", '[');
     for (size_t item = 0; item < problem->items; item++)
-        output_print(output, "%s%lld", item ? ", " : "[", (long long)mask_offset(mask, item, 0));
-    output_print(output, "]");
-    page_truth("has_lengths", mask->lengths != NULL, output);
-    page_size("past", problem->past, output);
-    page_size("masked_keys", mask->masked_keys, output);
-    page_key("attn_mask", output);
-    if (mask->attn_mask.rank > 0)
-        output_print(output, "{\"strides\": [%zu, %zu, %zu, %zu], \"adds\": %s}", mask->strides[0], mask->strides[1],
-                     mask->strides[2], mask->strides[3], !dtype_is_boolean(mask->attn_mask.dtype) ? "true" : "false");
-    else
-        output_print(output, "null");
-    page_list("alibi_slopes", mask->alibi_slopes, problem->heads, output);
-    write_penalties(problem, output);
-    page_list("sinks", mask->sinks, problem->heads, output);
-    write_relative(mask, output);
-    page_key("empty_row", output);
-    output_print(output, "\"%s\"", EMPTY_ROW_WORDS[mask->empty_row]);
+        write_integer(json, NULL, mask_offset(mask, item, 0));
+    json_close(json);
+    json_truth(json, "has_lengths", mask->lengths != NULL);
+    json_size(json, "past", problem->past);
+    json_size(json, "masked_keys", mask->masked_keys);
+    write_attn_mask(json, mask);
+    json_reals(json, "alibi_slopes", mask->alibi_slopes, problem->heads);
+    write_penalties(json, problem);
+    json_reals(json, "sinks", mask->sinks, problem->heads);
+    write_relative(json, mask);
+    json_text(json, "empty_row", EMPTY_ROW_WORDS[mask->empty_row]);
 }
 
 /* To what masked scores are rounded: infinity is among them. */
@@ -336,90 +306,103 @@ static enum dtype masked_dtype(const struct problem *problem)
 }
 
 /* What the page rounds by: the facts of its dtypes. */
-static void write_dtypes(const struct problem *problem, struct output *output)
+static void write_dtypes(struct json *json, const struct problem *problem)
 {
     const enum dtype dtypes[] = {problem->dtype, problem->softmax_dtype, masked_dtype(problem)};
-    char smallest[DECIMAL_BYTES], largest[DECIMAL_BYTES];
-    page_key("dtypes", output);
+    json_open(json, "dtypes", '{');
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
         if ((i > 0 && dtypes[i] == dtypes[0]) || (i > 1 && dtypes[i] == dtypes[1]))
             continue;
-        decimal_from_double(dtype_smallest(dtypes[i]), smallest);
-        decimal_from_double(dtype_largest(dtypes[i]), largest);
-        output_print(output, "%s\"%s\": {\"storage\": \"%s\", \"bits\": %d, ", i ? ",\n  " : "{", dtype_name(dtypes[i]),
-                     dtype_name(dtype_storage(dtypes[i])), dtype_precision(dtypes[i]));
-        output_print(output, "\"smallest\": %s, \"largest\": %s, \"infinite\": %s}", smallest, largest,
-                     dtype_has_infinity(dtypes[i]) ? "true" : "false");
+        json_break(json, 2);
+        json_open(json, dtype_name(dtypes[i]), '{');
+        json_text(json, "storage", dtype_name(dtype_storage(dtypes[i])));
+        write_integer(json, "bits", dtype_precision(dtypes[i]));
+        json_real(json, "smallest", dtype_smallest(dtypes[i]));
+        json_real(json, "largest", dtype_largest(dtypes[i]));
+        json_truth(json, "infinite", dtype_has_infinity(dtypes[i]));
+        json_close(json);
     }
-    output_print(output, "}");
+    json_close(json);
 }
 
 /* Where dropout's generator stands, whose words are among the numbers; null where there is none, or the page has what
  * is kept in its place. */
-static void write_draws(const struct problem *problem, struct output *output)
+static void write_draws(struct json *json, const struct problem *problem)
 {
     static const char *const BUILDS[] = {TORCH_RANDOM_BUILDS(CHOICE_WORD)};
-    page_key("draws", output);
-    if (page_draws(problem))
-        output_print(output, "{\"next\": %u, \"build\": \"%s\"}", problem->generator.next,
-                     BUILDS[problem->generator.build]);
-    else
-        output_print(output, "null");
+    if (!page_draws(problem)) {
+        json_text(json, "draws", NULL);
+        return;
+    }
+    json_open(json, "draws", '{');
+    json_size(json, "next", problem->generator.next);
+    json_text(json, "build", BUILDS[problem->generator.build]);
+    json_close(json);
+}
+
+/* One object in a script, opened and closed. */
+static struct json open_script(const char *id, struct output *output)
+{
+    struct json json = {.output = output, .lines = true, .script = true};
+    output_print(output, "<script type=\"application/json\" id=\"data-%s\">\n", id);
+    json_open(&json, NULL, '{');
+    return json;
+}
+
+static void close_script(struct json *json)
+{
+    json_end(json);
+    output_print(json->output, "</script>\n");
 }
 
 /* The sentences of all mistakes; which of them the page can make is its own to know. */
 static void write_mistakes(struct output *output)
 {
-    output_print(output, "<script type=\"application/json\" id=\"data-mistakes\">\n");
-    for (int id = 0; id < MISTAKE_COUNT; id++) {
-        output_print(output, "%s\"%s\": ", id ? ",\n" : "{", MISTAKES[id].name);
-        page_text(MISTAKES[id].sentence, output);
-    }
-    output_print(output, "}\n</script>\n");
+    struct json json = open_script("mistakes", output);
+    for (int id = 0; id < MISTAKE_COUNT; id++)
+        json_text(&json, MISTAKES[id].name, MISTAKES[id].sentence);
+    close_script(&json);
 }
 
 void page_write_job(const struct result *result, int precision, struct output *output)
 {
     const struct problem *problem = result->problem;
-    output_print(output, "<script type=\"application/json\" id=\"data-job\">\n{\"attn\": \"" ATTN_VERSION "\"");
-    page_key("title", output);
-    output_print(output, "\"%s\"", MECHANISMS[problem->mechanism].title);
-    page_key("mechanism", output);
-    output_print(output, "\"%s\"", MECHANISMS[problem->mechanism].name);
-    write_settings(problem, output);
-    write_given(problem, output);
-    write_start(problem, output);
-    page_size("precision", (size_t)precision, output);
-    write_sizes(problem, output);
-    page_key("dtype", output);
-    output_print(output, "\"%s\"", dtype_name(problem->dtype));
-    page_key("softmax_dtype", output);
-    output_print(output, "\"%s\"", dtype_name(problem->softmax_dtype));
-    if (masked_dtype(problem) != problem->dtype) {
-        page_key("masked_dtype", output);
-        output_print(output, "\"%s\"", dtype_name(masked_dtype(problem)));
-    }
-    write_dtypes(problem, output);
-    page_real("scale", problem->scale, output);
-    page_truth("scales_query", problem->scales_query, output);
-    page_real("query_scale", problem->query_scale, output);
-    page_key("rope_dtype", output);
-    output_print(output, "\"%s\"", dtype_name(problem->rope.in_double ? DTYPE_F64 : DTYPE_F32));
-    page_real("rope_attention", problem->rope.attention, output);
-    page_real("temperature", problem->temperature, output);
-    page_real("softcap", problem->softcap, output);
-    page_real("clip", problem->clip, output);
-    page_real("dropout", problem->dropout, output);
-    write_draws(problem, output);
-    write_mask(problem, output);
-    write_stages(result, output);
-    write_ways(problem, output);
-    write_turned(problem, PROJECTION_QUERY, output);
-    write_turned(problem, PROJECTION_KEY, output);
-    write_wrong(problem, output);
-    page_truth("mask_made", problem->mask_made, output);
-    write_positions(problem, output);
-    write_tokens(problem, output);
-    output_print(output, "}\n</script>\n");
+    struct json json = open_script("job", output);
+    json_text(&json, "attn", ATTN_VERSION);
+    json_text(&json, "title", MECHANISMS[problem->mechanism].title);
+    json_text(&json, "mechanism", MECHANISMS[problem->mechanism].name);
+    write_settings(&json, problem);
+    write_json_settings(&json, "given", problem);
+    write_start(&json, problem);
+    write_integer(&json, "precision", precision);
+    write_sizes(&json, problem);
+    json_text(&json, "dtype", dtype_name(problem->dtype));
+    json_text(&json, "softmax_dtype", dtype_name(problem->softmax_dtype));
+    if (masked_dtype(problem) != problem->dtype)
+        json_text(&json, "masked_dtype", dtype_name(masked_dtype(problem)));
+    write_dtypes(&json, problem);
+    json_real(&json, "scale", problem->scale);
+    json_truth(&json, "scales_query", problem->scales_query);
+    json_real(&json, "query_scale", problem->query_scale);
+    json_text(&json, "rope_dtype", dtype_name(problem->rope.in_double ? DTYPE_F64 : DTYPE_F32));
+    json_real(&json, "rope_attention", problem->rope.attention);
+    json_real(&json, "temperature", problem->temperature);
+    json_real(&json, "softcap", problem->softcap);
+    json_real(&json, "clip", problem->clip);
+    json_real(&json, "dropout", problem->dropout);
+    write_draws(&json, problem);
+    write_mask(&json, problem);
+    write_stages(&json, result);
+    write_ways(&json, problem);
+    write_turned(&json, problem, PROJECTION_QUERY);
+    write_turned(&json, problem, PROJECTION_KEY);
+    if (problem->recipe != NULL) /* the stages that mistakes make otherwise than the page would */
+        write_json_stages(&json, "wrong", problem->wrong);
+    else
+        json_text(&json, "wrong", NULL);
+    json_truth(&json, "mask_made", problem->mask_made);
+    json_sizes(&json, "positions", problem->rows, problem->row_count);
+    write_tokens(&json, problem);
+    close_script(&json);
     write_mistakes(output);
 }

@@ -1,6 +1,7 @@
 #include "write/html/page_data.h"
 
 #include "base/base64.h"
+#include "model/stages.h"
 #include "stage/operand_steps.h"
 #include "stage/projections.h"
 #include "stage/stage.h"
@@ -9,9 +10,10 @@
 
 enum { CHUNK = 512, NAME_BYTES = 32 };
 
-static void open_numbers(const char *name, struct output *output)
+static struct base64 open_numbers(const char *name, struct output *output)
 {
     output_print(output, "<script type=\"text/plain\" id=\"data-%s\">", name);
+    return (struct base64){.output = output};
 }
 
 static void close_numbers(struct base64 *base64)
@@ -45,8 +47,7 @@ static void add_bits(struct base64 *base64, const double *numbers, size_t count)
 static void write_rows(struct result *result, const struct result_table *table, const char *name, bool bits,
                        struct output *output)
 {
-    struct base64 base64 = {.output = output};
-    open_numbers(name, output);
+    struct base64 base64 = open_numbers(name, output);
     for (size_t matrix = 0; matrix < result_matrices(table); matrix++)
         for (size_t row = 0; row < result_rows(table) && !output->failed; row++) {
             result_row(result, table, matrix, row, result->numbers);
@@ -64,9 +65,8 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     const struct mask *mask = &problem->mask;
     const struct tensor *tensor = &mask->attn_mask;
     const size_t count = tensor_count(tensor);
-    struct base64 base64 = {.output = output};
+    struct base64 base64 = open_numbers("attn_mask", output);
     double numbers[CHUNK];
-    open_numbers("attn_mask", output);
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t now = memory_smaller(count - first, CHUNK);
         tensor_load(tensor, first, now, numbers);
@@ -81,31 +81,26 @@ static void write_attn_mask(const struct problem *problem, struct output *output
     close_numbers(&base64);
 }
 
-/* Where row i of those of all items and heads begins; in a context of packed heads these lie side by side. */
-static size_t made_at(const struct problem *problem, bool side_by_side, size_t i, size_t columns)
-{
-    const size_t rows = problem->row_count, head = i / rows % problem->heads, item = i / rows / problem->heads;
-    return columns * (side_by_side ? (item * rows + i % rows) * problem->heads + head : i);
-}
-
-/* What mistakes have made, whole: no equation of the page gives it. */
+/* What mistakes have made, whole: no equation of the page gives it. In a context of packed heads these lie side by
+ * side. */
 static void write_made(struct result *result, enum stage stage, struct output *output)
 {
     const struct problem *problem = result->problem;
     const bool side_by_side = problem_is_side_by_side(problem, stage);
     const struct tensor *held = &result->attention.held[problem_made_as(problem, stage)];
     const size_t columns = problem_columns_of_head(problem, stage);
-    struct base64 base64 = {.output = output};
+    const size_t rows = problem->row_count, heads = problem->heads;
     double numbers[CHUNK];
     char name[NAME_BYTES];
     if (held->rank == 0)
         return;
     snprintf(name, sizeof name, "made-%s", stage_name(stage));
-    open_numbers(name, output);
-    for (size_t i = 0; i < problem->items * problem->heads * problem->row_count; i++)
+    struct base64 base64 = open_numbers(name, output);
+    for (size_t i = 0; i < problem->items * heads * rows; i++)
         for (size_t first = 0; first < columns; first += CHUNK) {
-            const size_t now = memory_smaller(columns - first, CHUNK);
-            tensor_load(held, made_at(problem, side_by_side, i, columns) + first, now, numbers);
+            const size_t now = memory_smaller(columns - first, CHUNK), head = i / rows % heads;
+            const size_t row = side_by_side ? (i / rows / heads * rows + i % rows) * heads + head : i;
+            tensor_load(held, row * columns + first, now, numbers);
             add_numbers(&base64, numbers, now, dtype_storage(problem->dtype));
         }
     close_numbers(&base64);
@@ -115,8 +110,7 @@ static void write_made(struct result *result, enum stage stage, struct output *o
 static void write_turns(const struct problem *problem, enum projection_id id, struct output *output)
 {
     const size_t rows = id == PROJECTION_QUERY ? problem->row_count : problem->keys;
-    struct base64 base64 = {.output = output};
-    open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
+    struct base64 base64 = open_numbers(id == PROJECTION_QUERY ? "turns-query" : "turns-key", output);
     for (size_t i = 0; i < problem->items * rows; i++) {
         const size_t row = id == PROJECTION_QUERY ? problem->rows[i % rows] : i % rows;
         const size_t position = operand_position(problem, id, i / rows, row);
@@ -126,14 +120,6 @@ static void write_turns(const struct problem *problem, enum projection_id id, st
         }
     }
     close_numbers(&base64);
-}
-
-/* By what query and key are turned. */
-static void write_all_turns(const struct problem *problem, struct output *output)
-{
-    for (int id = 0; id < PROJECTION_COUNT; id++)
-        if (operand_is_turned(problem, (enum projection_id)id))
-            write_turns(problem, (enum projection_id)id, output);
 }
 
 /* What query and key are turned or scaled from. */
@@ -180,8 +166,7 @@ static void write_weight(const struct page_table *table, const struct table_writ
 static void write_table(const struct page_table *table, void *context)
 {
     const struct table_writing *writing = context;
-    struct base64 base64 = {.output = writing->output};
-    open_numbers(table->name, writing->output);
+    struct base64 base64 = open_numbers(table->name, writing->output);
     if (table->tensor != NULL)
         write_tensor(table->tensor, writing->dtype, &base64);
     else
@@ -200,8 +185,7 @@ static void write_operands(struct result *result, struct output *output)
 /* The words of dropout's generator, little-endian. */
 static void write_generator(const struct torch_random *generator, struct output *output)
 {
-    struct base64 base64 = {.output = output};
-    open_numbers("draws", output);
+    struct base64 base64 = open_numbers("draws", output);
     for (size_t i = 0; i < TORCH_RANDOM_WORDS; i++) {
         const uint32_t word = generator->state[i];
         const unsigned char bytes[] = {(unsigned char)word, (unsigned char)(word >> 8), (unsigned char)(word >> 16),
@@ -234,7 +218,9 @@ enum status page_write_numbers(const struct writing *writing)
         page_tables_each(problem, write_table, &tables);
     else
         write_operands(result, output);
-    write_all_turns(problem, output);
+    for (int id = 0; id < PROJECTION_COUNT; id++)
+        if (operand_is_turned(problem, (enum projection_id)id))
+            write_turns(problem, (enum projection_id)id, output);
     write_kept(result, output);
     if (problem->mask.attn_mask.rank > 0)
         write_attn_mask(problem, output);

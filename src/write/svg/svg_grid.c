@@ -1,3 +1,4 @@
+#include "model/stage_id.h"
 #include "write/svg/svg_formula.h"
 #include "write/svg/svg_picture.h"
 
@@ -236,24 +237,19 @@ static void draw_title(const struct svg_figure *figure, struct output *output)
     output_print(output, "</tspan></text>\n");
 }
 
-static void draw_place(const struct svg_figure *figure, struct output *output, size_t matrix, double x, double y)
-{
-    char text[TABLE_TEXT_LABEL_BYTES];
-    table_text_place(figure->panel.sample.table, matrix, text);
-    svg_text(output, x, y, 0, "head ink", text);
-}
-
 static void draw_figure(const struct svg_figure *figure, struct output *output)
 {
     const struct svg_panel *panel = &figure->panel;
     const bool titled = panel->sample.table->rank > 2;
+    char text[TABLE_TEXT_LABEL_BYTES];
     draw_title(figure, output);
     for (size_t matrix = 0; matrix < panel->sample.matrices; matrix++) {
         const size_t across = matrix % figure->per_line, down = matrix / figure->per_line;
         const double x = panel->left + (double)across * step_across(figure);
         const double y = figure->y + TITLE + (double)down * step_down(figure) + (titled ? HEAD : 0) + panel->above;
         if (titled)
-            draw_place(figure, output, matrix, x, y - panel->above - 8);
+            svg_text(output, x, y - panel->above - 8, 0, "head ink",
+                     table_text_place(panel->sample.table, matrix, text));
         svg_panel_draw(panel, output, matrix, x, y, labels_each(figure) || matrix % figure->per_line == 0);
     }
     draw_legend(figure, output);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
+#include "model/stage_id.h"
 #include "write/head_lines.h"
 #include "write/svg/svg_weights.h"
 

@@ -18,9 +18,10 @@ function decodeNumbers(id) {
     return DTYPE.storage === 'f64' ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
 }
 
-/* What mistakes of the command line have made, (B, H, S, Tk) and context (B, H, S, d_v); the page computes the rest. */
+/* What mistakes of the command line have made, (B, H, S, Tk), context (B, H, S, d_v), and row statistics (B, H, S); the
+ * page computes the rest. */
 job.made = {};
-for (const stage of job.wrong ? ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped', 'context'] : [])
+for (const stage of job.wrong ? ['scores', 'scaled', 'capped', 'masked', 'weights', 'dropped', 'context', ...job.stages.map(([name]) => name)] : [])
     if (byId('data-made-' + stage)) job.made[stage] = decodeNumbers('made-' + stage);
 job.isWrong = (stage) => job.wrong !== null && job.wrong.includes(stage);
 
