@@ -17,8 +17,8 @@ static size_t list(const struct mask *mask, size_t item)
     return item % given(mask)->lists * given(mask)->count;
 }
 
-/* All keys where documents are scattered: the ends of a reach never fall. A query whose position is none of a key has no
- * document. */
+/* All keys where documents are scattered: the ends of a reach never fall. A query whose position is none of a key
+ * has no document. */
 static struct mask_reach reach(const struct mask *mask, const struct mask_query *query)
 {
     const int64_t count = (int64_t)given(mask)->count;

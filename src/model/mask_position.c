@@ -42,7 +42,7 @@ static void causal_reason(const struct mask *mask, const struct mask_query *quer
 const struct mask_functions mask_causal = {
     .applies = causal_applies, .reach = causal_reach, .rule = causal_rule, .reason = causal_reason};
 
-/* --- how far a query sees after its position ----------------------------------------------------------------------- */
+/* --- how far a query sees after its position --------------------------------------------------------------------- */
 
 static bool right_applies(const struct mask *mask)
 {
