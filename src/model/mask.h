@@ -217,9 +217,9 @@ void mask_bias(const struct mask *mask, size_t item, size_t head, size_t query, 
                double *bias);
 
 /* attn_mask, and rules of single keys, of keys first .. first + count of one query, for the fused path. There is one of
- * them; the dtype of attn_mask is BOOL or that of the numbers, F32 or F64, and strides[3] is 0 or 1; count is at least
- * 1 and first + count at most masked_keys. Each call reads it anew: where it lies in a file that another program changes, two of them may not
- * agree, and a scan may find nothing at all. */
+ * them; the dtype of attn_mask is BOOL or that of the numbers, F32 or F64, and strides[3] is 0 or 1; count is at
+ * least 1 and first + count at most masked_keys. Each call reads it anew: where it lies in a file that another program
+ * changes, two of them may not agree, and a scan may find nothing at all. */
 
 /* What it says of them, in bits. */
 enum {
