@@ -504,14 +504,13 @@ static enum status make_words(const struct making *making, struct sheet *sheet)
 /* The arithmetic of all that is blank, as --explain has it. */
 static enum status make_worked(const struct making *making, struct sheet *sheet)
 {
-    struct output *output = arena_allocate(making->arena, 1, sizeof *output, making->error);
+    struct output *output = output_of_text(making->arena, making->error);
     size_t length;
     sheet->worked = "";
     if (output == NULL)
         return making->error->status;
     if (sheet->filled)
         return STATUS_OK;
-    output_open_text(output, making->arena, making->error);
     const struct writing writing = {.result = making->result,
                                     .output = output,
                                     .arena = making->arena,
